@@ -1,0 +1,115 @@
+// The directions of the service: main → cli → app → routes → operations → queries → db, never back.
+
+const src = '^service/src';
+/** The folders of the product's features, and what they stand on. */
+const feature = `${src}/(?!(cli|console|db|http|redis)/)([^/]+)/`;
+
+export default {
+  forbidden: [
+    {
+      name: 'no-cycle',
+      comment: 'Modules that need each other are one module. Types alone may point both ways: they are gone at run time.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'no-unresolvable',
+      comment: 'An import that leads nowhere.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: 'service-stands-alone',
+      comment: 'What is shipped does not need what it is tested and proved with.',
+      severity: 'error',
+      from: { path: `${src}/` },
+      to: { path: '^(proofs|tools|bench|sdk|service/test)/' },
+    },
+    {
+      name: 'main-is-the-top',
+      comment: 'main.ts is started, not imported.',
+      severity: 'error',
+      from: { path: `${src}/` },
+      to: { path: `${src}/main\\.ts$` },
+    },
+    {
+      name: 'cli-below-main-alone',
+      comment: 'Only main.ts and the commands themselves use a command.',
+      severity: 'error',
+      from: { path: `${src}/`, pathNot: `${src}/(main\\.ts$|cli/)` },
+      to: { path: `${src}/cli/` },
+    },
+    {
+      name: 'app-below-cli-alone',
+      comment: 'The assembled API and its dependencies are handed down, never reached for.',
+      severity: 'error',
+      from: { path: `${src}/`, pathNot: `${src}/(cli/|app\\.ts$)` },
+      to: { path: `${src}/(app|dependencies)\\.ts$` },
+    },
+    {
+      name: 'routes-below-app-alone',
+      comment: 'Only app.ts mounts routes.',
+      severity: 'error',
+      from: { path: `${src}/`, pathNot: `${src}/app\\.ts$` },
+      to: { path: '-routes\\.ts$' },
+    },
+    {
+      name: 'queries-below-routes',
+      comment: 'A route calls an operation, or, where there is no rule to a read, its own query; nothing above it does.',
+      severity: 'error',
+      from: { path: `${src}/(app\\.ts$|http/)` },
+      to: { path: '-queries\\.ts$' },
+    },
+    {
+      name: 'features-know-no-http',
+      comment: 'Operations and queries know nothing of HTTP: what does is named -routes, -schemas, -json or -hook.',
+      severity: 'error',
+      from: { path: [feature, `${src}/(db|redis)/`], pathNot: '-(routes|schemas|json|hook)\\.ts$' },
+      to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/', '^(node:)?https?2?$'] },
+    },
+    {
+      name: 'schemas-know-shapes-only',
+      comment: 'A schema may use the shared shapes and the page sizes of http/, nothing that handles requests.',
+      severity: 'error',
+      from: { path: '-schemas\\.ts$' },
+      to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/'], pathNot: `${src}/http/(schemas|paging)\\.ts$` },
+    },
+    {
+      name: 'queries-of-ones-own',
+      comment: "A feature uses another's operations or schemas, never its queries. Commands may read by query.",
+      severity: 'error',
+      from: { path: `${src}/([^/]+)/`, pathNot: `${src}/cli/` },
+      to: { path: `${src}/[^/]+/[^/]+-queries\\.ts$`, pathNot: `${src}/$1/` },
+    },
+    {
+      name: 'queries-stand-on-db',
+      comment: 'A query uses the database and the shapes of its rows.',
+      severity: 'error',
+      from: { path: '-queries\\.ts$' },
+      to: { path: `${src}/`, pathNot: [`${src}/(db/|errors\\.ts$)`, '-(schemas|states)\\.ts$'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'db-and-redis-know-no-feature',
+      comment: 'The lowest layer serves every feature and names none.',
+      severity: 'error',
+      from: { path: `${src}/(db|redis)/` },
+      to: { path: `${src}/`, pathNot: `${src}/(db/|redis/|(errors|config|clock)\\.ts$)` },
+    },
+    {
+      name: 'leaves',
+      comment: 'errors.ts, config.ts and clock.ts are used by all and use nothing of the service.',
+      severity: 'error',
+      from: { path: `${src}/(errors|config|clock)\\.ts$` },
+      to: { path: `${src}/` },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^tools/node-runtime/' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+};

@@ -1,0 +1,169 @@
+// All that must hold before a change lands, which is what CI runs: npm run check -- [--only NAME]…
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs, stripVTControlCharacters, styleText } from 'node:util';
+import { runCommand } from './command.ts';
+import { findMisplaced } from './placement.ts';
+
+interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+  /** Shown where something failed. */
+  readonly output: string;
+}
+
+interface Step {
+  readonly name: string;
+  run(): Promise<Outcome>;
+}
+
+/** Proofs whose mutant is run here too: the proof must catch it. The others' mutants are run on demand. */
+const mutants: readonly string[] = ['limits', 'adoption'];
+
+const success: Outcome = { passed: 1, failed: 0, output: '' };
+const failure = (output: string): Outcome => ({ passed: 0, failed: 1, output });
+
+const running = new Set<string>();
+const minuteMs = 60_000;
+const outputCharsMax = 20_000;
+
+/** Cheap, and independent of each other: they run at once. */
+const staticSteps: readonly Step[] = [
+  { name: 'types', run: () => tool('tsc', '-p', '.') },
+  { name: 'biome', run: () => tool('biome', 'check', '--error-on-warnings', '.') },
+  { name: 'oxlint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
+  { name: 'knip', run: () => tool('knip', '--no-progress', '--treat-config-hints-as-errors') },
+  { name: 'directions', run: checkDirections },
+  { name: 'placement', run: checkPlacement },
+  { name: 'migrations', run: () => tool('squawk', ...globSync('service/migrations/*.sql')) },
+];
+
+/** These want the processor for themselves: they run one after another. */
+const dynamicSteps: readonly Step[] = [
+  { name: 'openapi', run: checkOpenApi },
+  { name: 'tests', run: runTests },
+  { name: 'proofs', run: runProofs },
+  ...mutants.map((name) => ({ name: `mutant:${name}`, run: () => runMutant(name) })),
+];
+
+const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
+process.exitCode = await check(values.only);
+
+async function check(only: readonly string[] | undefined): Promise<number> {
+  const names = [...staticSteps, ...dynamicSteps].map(({ name }) => name);
+  const unknown = only?.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    console.error(`There is no step "${unknown}". There are ${names.join(', ')}.`);
+    return 2;
+  }
+  const chosen = ({ name }: Step) => !only || only.includes(name);
+  const outcomes = await Promise.all(staticSteps.filter(chosen).map(perform));
+  for (const step of dynamicSteps.filter(chosen)) outcomes.push(await perform(step));
+  const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
+  const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, 0);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** Runs a step and prints its line; a step that throws has failed, and the others still run. */
+async function perform(step: Step): Promise<Outcome> {
+  const startedAtMs = performance.now();
+  const seconds = () => (performance.now() - startedAtMs) / 1_000;
+  running.add(step.name);
+  const ticker = setInterval(() => showProgress(`${[...running].join(', ')} … ${seconds().toFixed(0)} s`), 1_000);
+  const outcome = await step
+    .run()
+    .catch((error: unknown) => failure(error instanceof Error ? (error.stack ?? error.message) : String(error)));
+  clearInterval(ticker);
+  running.delete(step.name);
+  showProgress('');
+  const ok = outcome.failed === 0;
+  const counts = outcome.passed + outcome.failed > 1 ? `  ${outcome.passed} passed, ${outcome.failed} failed` : '';
+  const mark = ok ? styleText('green', 'ok    ') : styleText('red', 'FAILED');
+  console.log(`${mark} ${step.name.padEnd(16)} ${seconds().toFixed(1).padStart(6)} s${counts}`);
+  const output = process.stdout.isTTY ? outcome.output : stripVTControlCharacters(outcome.output);
+  if (!ok) console.log(output.trim().slice(-outputCharsMax).replace(/^/gm, '       '));
+  return outcome;
+}
+
+function showProgress(text: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${text}`);
+}
+
+async function tool(name: string, ...args: string[]): Promise<Outcome> {
+  const { status, output } = await runCommand(path.join('node_modules/.bin', name), args, { timeoutMs: 2 * minuteMs });
+  return status === 0 ? success : failure(`${output}\n${name} ended with status ${status}`);
+}
+
+/** dependency-cruiser passes when it can't read TypeScript at all, so what it has read is counted. */
+async function checkDirections(): Promise<Outcome> {
+  const { status, output } = await runCommand('node_modules/.bin/depcruise', ['service', 'proofs', 'tools'], { timeoutMs: minuteMs });
+  const modules = Number(/(\d+) modules/.exec(output)?.[1] ?? 0);
+  const files = globSync('{service,proofs,tools}/**/*.ts').length;
+  if (modules < files) return failure(`${output}\nonly ${modules} modules were read, of ${files} files`);
+  return status === 0 ? success : failure(output);
+}
+
+async function checkPlacement(): Promise<Outcome> {
+  const misplaced = findMisplaced('service/src');
+  return misplaced.length === 0 ? success : failure(misplaced.join('\n'));
+}
+
+async function checkOpenApi(): Promise<Outcome> {
+  const { status, stdout, output } = await runCommand(process.execPath, ['service/src/main.ts', 'openapi'], { timeoutMs: minuteMs });
+  if (status !== 0) return failure(output);
+  return stdout === readFileSync('openapi.json', 'utf8') ? success : failure("openapi.json is out of date: run 'npm run openapi'");
+}
+
+interface TestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly testResults: ReadonlyArray<{ readonly status: string; readonly assertionResults: readonly unknown[] }>;
+}
+
+async function runTests(): Promise<Outcome> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-check-'));
+  const report = path.join(folder, 'report.json');
+  try {
+    const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
+    const { status, output } = await runCommand(process.execPath, args, { timeoutMs: 20 * minuteMs });
+    const { numPassedTests: passed, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
+    const unloaded = testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
+    const failed = numFailedTests + unloaded;
+    // An error outside every test fails the run without failing a test, and a run without tests shows nothing.
+    return { passed, failed: failed === 0 && (status !== 0 || passed === 0) ? 1 : failed, output };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Claim {
+  readonly claim: string;
+  readonly bar: string;
+  readonly figure: string;
+  readonly holds: boolean;
+}
+
+async function runProofs(): Promise<Outcome> {
+  const { claims, status, output } = await prove('--all', '--short');
+  const broken = claims.filter(({ holds }) => !holds);
+  if (claims.length === 0) return failure(`no proof is registered, or they ended early\n${output}`);
+  if (status !== 0 && broken.length === 0) return failure(`${output}\nthe proofs ended with status ${status}`);
+  const lines = broken.map(({ claim, bar, figure }) => `${claim}: ${figure} (bar: ${bar})`);
+  return { passed: claims.length - broken.length, failed: broken.length, output: lines.join('\n') };
+}
+
+/** A proof that ends early has caught nothing: a claim must have been measured and found broken. */
+async function runMutant(name: string): Promise<Outcome> {
+  const { claims, output } = await prove(name, '--mutant', '--short');
+  return claims.some(({ holds }) => !holds) ? success : failure(`the proof ${name} does not catch its mutant\n${output}`);
+}
+
+async function prove(...args: string[]): Promise<{ claims: Claim[]; status: number; output: string }> {
+  const { status, stdout, output } = await runCommand(process.execPath, ['proofs/prove.ts', ...args, '--json'], {
+    timeoutMs: 30 * minuteMs,
+  });
+  const json = stdout.split('\n').find((line) => line.startsWith('['));
+  return { claims: json ? JSON.parse(json) : [], status, output };
+}

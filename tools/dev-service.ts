@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type FSWatcher, watch } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eachLine } from './dev-log.ts';
+import { accepts } from './servers.ts';
+
+const startTimeoutMs = 15_000;
+const stopTimeoutMs = 5_000;
+/** An editor writes several files, or one in several steps. */
+const settleMs = 80;
+
+export interface DevServiceOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly port: number;
+  say(line: string): void;
+}
+
+/** Processes of the service, all started again whenever its source changes. Where one ends by itself, it waits for that. */
+export class DevService implements AsyncDisposable {
+  readonly #commands: ReadonlyArray<readonly string[]>;
+  readonly #options: DevServiceOptions;
+  #children: ChildProcess[] = [];
+  #watcher: FSWatcher | undefined;
+  #settling: NodeJS.Timeout | undefined;
+  #restart: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  /** Each command is what follows `node`. */
+  constructor(commands: ReadonlyArray<readonly string[]>, options: DevServiceOptions) {
+    this.#commands = commands;
+    this.#options = options;
+  }
+
+  /** Resolves once requests are accepted; rejects where a process ends before. */
+  async start(): Promise<void> {
+    const { port } = this.#options;
+    const children = this.#commands.map((command) => this.#spawn(command));
+    this.#children = children;
+    const deadline = Date.now() + startTimeoutMs;
+    while (!(await accepts(port))) {
+      const ended = children.find(hasEnded);
+      if (ended) throw new Error(describeEnd(ended));
+      if (Date.now() > deadline) throw new Error(`the service did not open port ${port} in ${startTimeoutMs} ms`);
+      await sleep(20);
+    }
+    for (const child of children) {
+      child.once('exit', () => {
+        if (this.#children === children && !this.#closed) this.#options.say(waiting(describeEnd(child)));
+      });
+    }
+  }
+
+  restartOnChange(folder: string): void {
+    this.#watcher = watch(folder, { recursive: true }, (_, file) => {
+      clearTimeout(this.#settling);
+      this.#settling = setTimeout(() => {
+        this.#restart = this.#restart.then(() => this.#startAgain(String(file)));
+      }, settleMs);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#watcher?.close();
+    clearTimeout(this.#settling);
+    await this.#stop();
+    await this.#restart;
+    await this.#stop();
+  }
+
+  async #startAgain(changed: string): Promise<void> {
+    if (this.#closed) return;
+    this.#options.say(`${changed} changed: starting again.`);
+    await this.#stop();
+    if (this.#closed) return;
+    await this.start().catch(async (error) => {
+      await this.#stop();
+      if (!this.#closed) this.#options.say(waiting(error.message));
+    });
+  }
+
+  #spawn(command: readonly string[]): ChildProcess {
+    const child = spawn(process.execPath, command, {
+      env: this.#options.env,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      // A terminal's Ctrl-C is for us alone: we end the service, then the servers that it needs.
+      detached: true,
+    });
+    for (const stream of [child.stdout, child.stderr]) if (stream) eachLine(stream, this.#options.say);
+    return child;
+  }
+
+  async #stop(): Promise<void> {
+    const children = this.#children;
+    this.#children = [];
+    await Promise.all(children.map(end));
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const impatience = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
+  await ended;
+  clearTimeout(impatience);
+}
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
+const describeEnd = ({ spawnargs, exitCode, signalCode }: ChildProcess) =>
+  `homeward ${spawnargs.at(-1)} ended with status ${exitCode ?? signalCode}`;
+
+const waiting = (what: string) => `${what}: waiting for a change under service/src.`;

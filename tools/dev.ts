@@ -1,0 +1,216 @@
+// npm run dev [-- --private]: a whole store to develop with, from nothing. Ctrl-C ends all that it started.
+//   --private  starts PostgreSQL and Redis of its own even where some answer on the usual ports
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify, styleText } from 'node:util';
+import { scopes } from '../service/src/clients/scopes.ts';
+import { loadConfig } from '../service/src/config.ts';
+import { devAnimals } from './dev-animals.ts';
+import { prettyLogLine } from './dev-log.ts';
+import { type FoundServers, findServers } from './dev-servers.ts';
+import { DevService } from './dev-service.ts';
+import { freePort } from './servers.ts';
+
+interface Store {
+  readonly servers: FoundServers;
+  /** Without /v1. */
+  readonly url: string;
+  readonly key: string;
+}
+
+interface HeldLog {
+  readonly held: readonly string[];
+  say(line: string): void;
+  release(): void;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const command = path.join(root, 'service/bin/homeward.mjs');
+const source = path.join(root, 'service/src');
+const folder = path.join(root, '.homeward');
+const keyFile = path.join(folder, 'dev-key');
+const limits = { perMinute: 10_000, perDay: 1_000_000 };
+const portsTriedMax = 100;
+const heldLinesMax = 50;
+
+await dev();
+
+async function dev(): Promise<void> {
+  const ending = whenAskedToEnd();
+  try {
+    const { values } = parseArgs({ options: { private: { type: 'boolean' } } });
+    await using resources = new AsyncDisposableStack();
+    const log = holdLog();
+    const store = await open({ privately: values.private ?? false, resources, log, ending });
+    showScreen(store);
+    log.release();
+    if (!ending.aborted) await once(ending, 'abort');
+    console.log('Stopping.');
+  } catch (error) {
+    if (ending.aborted) return;
+    const { stderr, message } = error as Error & { stderr?: string };
+    console.error(stderr?.trim() || message);
+    process.exitCode = 1;
+  }
+}
+
+/** Every step is repeatable: what is there already is used again. */
+async function open(options: { privately: boolean; resources: AsyncDisposableStack; log: HeldLog; ending: AbortSignal }): Promise<Store> {
+  const { resources, log, ending } = options;
+  const config = loadConfig(process.env);
+  mkdirSync(folder, { recursive: true });
+  progress('Looking for PostgreSQL and Redis');
+  const servers = await findServers(process.env, { ...options, folder });
+  ending.throwIfAborted();
+  const port = await choosePort(config);
+  const env = {
+    ...process.env,
+    DATABASE_URL: servers.postgres.url,
+    REDIS_URL: servers.redis.url,
+    PORT: String(port),
+    HOMEWARD_DRAIN_MS: '0',
+  };
+  const homeward = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], { env, encoding: 'utf8', signal: ending });
+    return stdout;
+  };
+  progress('Migrating the database');
+  await homeward('migrate');
+  progress('Starting the service');
+  const commands = [
+    [command, 'serve'],
+    [command, 'worker'],
+  ];
+  const service = resources.use(new DevService(commands, { env, port, say: (line) => log.say(line) }));
+  await service.start().catch((error) => {
+    throw new Error([...log.held, error.message].join('\n'));
+  });
+  service.restartOnChange(source);
+  ending.throwIfAborted();
+  const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const key = await keepKey(url, homeward);
+  await seed(url, key, ending);
+  return { servers, url, key };
+}
+
+/** Aborts on the first signal; further ones change nothing, since ending takes a bounded time. */
+function whenAskedToEnd(): AbortSignal {
+  const asked = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => asked.abort());
+  process.once('disconnect', () => asked.abort());
+  process.channel?.unref();
+  return asked.signal;
+}
+
+/** What the service logs before the screen is shown is of interest only where that fails. */
+function holdLog(): HeldLog {
+  const held: string[] = [];
+  let releasedAtMs: number | undefined;
+  return {
+    held,
+    say(line) {
+      const pretty = prettyLogLine(line, releasedAtMs ?? 0);
+      if (pretty === undefined) return;
+      if (releasedAtMs !== undefined) console.log(pretty);
+      else if (held.push(pretty) > heldLinesMax) held.shift();
+    },
+    release() {
+      releasedAtMs = Date.now();
+    },
+  };
+}
+
+/** The wished port, or the next that is free. */
+async function choosePort({ host, port }: { host: string; port: number }): Promise<number> {
+  if (port === 0) return freePort();
+  for (let candidate = port; candidate < Math.min(port + portsTriedMax, 65_536); candidate += 1) {
+    if (!(await isFree(candidate, host))) continue;
+    if (candidate !== port) console.log(`Port ${port} is taken; using ${candidate}.`);
+    return candidate;
+  }
+  throw new Error(`Ports from ${port} on are all taken; set PORT to another.`);
+}
+
+async function isFree(port: number, host: string): Promise<boolean> {
+  const probe = createServer();
+  const free = await new Promise<boolean>((resolve, reject) => {
+    probe.once('listening', () => resolve(true));
+    probe.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)));
+    probe.listen(port, host);
+  });
+  if (free) await new Promise((resolve) => probe.close(resolve));
+  return free;
+}
+
+/** A key is shown once and only its hash is stored, so the development key is kept here for as long as it works. */
+async function keepKey(url: string, homeward: (...args: string[]) => Promise<string>): Promise<string> {
+  const kept = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : '';
+  if (kept && (await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${kept}` } })).status !== 401) return kept;
+  const plan = ['--plan', 'enterprise', '--per-minute', String(limits.perMinute), '--per-day', String(limits.perDay)];
+  const made = await homeward('keys', 'create', '--client', 'dev', ...plan, '--scopes', scopes.join(','), '--json');
+  const { key } = JSON.parse(made) as { key: string };
+  writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
+  return key;
+}
+
+/** Adds the animals as a partner would, where there are none yet. */
+async function seed(url: string, key: string, ending: AbortSignal): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const listed = await fetch(`${url}/v1/pets?limit=1`, { headers });
+  if (!listed.ok) throw new Error(`GET /v1/pets was refused: ${await listed.text()}`);
+  if (((await listed.json()) as unknown[]).length > 0) return;
+  const animals = devAnimals();
+  progress(`Adding ${animals.length} animals`);
+  for (const animal of animals) {
+    ending.throwIfAborted();
+    const added = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify(animal) });
+    if (added.status !== 201) throw new Error(`${animal.name} was not added: ${await added.text()}`);
+    await added.arrayBuffer();
+  }
+}
+
+function showScreen({ servers: { postgres, redis }, url, key }: Store): void {
+  const row = (name: string, value: string, note = '') => `  ${name.padEnd(12)}${value}${note && styleText('dim', `  (${note})`)}`;
+  const settings = [
+    ['DATABASE_URL', postgres],
+    ['REDIS_URL', redis],
+  ] as const;
+  // What the environment names already need not be repeated, and may hold a password.
+  const given = settings.filter(([name, { origin }]) => origin !== name).map(([name, { url: value }]) => `${name}=${value} `);
+  console.log(`
+${styleText('bold', 'Homeward is running.')}
+
+${row('API', `${url}/v1`)}
+${row('Errors', `${url}/docs/errors`)}
+${row('OpenAPI', `${url}/openapi.json`)}
+${row('PostgreSQL', withoutPassword(postgres.url), postgres.origin)}
+${row('Redis', withoutPassword(redis.url), redis.origin)}
+${row('Key', key, `client dev, ${limits.perMinute.toLocaleString('en')} requests a minute; kept in .homeward/dev-key`)}
+
+Try it:
+
+  curl -H 'Authorization: Bearer ${key}' '${url}/v1/pets?limit=3'
+
+The command line:
+
+  ${given.join('')}npx homeward keys list
+
+${styleText('dim', 'The service restarts when service/src changes. Ctrl-C ends everything.')}
+`);
+}
+
+function withoutPassword(text: string): string {
+  if (!URL.canParse(text)) return text;
+  const url = new URL(text);
+  if (url.password) url.password = '…';
+  return url.href;
+}
+
+function progress(text: string): void {
+  console.log(styleText('dim', `${text} …`));
+}

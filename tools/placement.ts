@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+interface Placement {
+  readonly what: string;
+  readonly pattern: RegExp;
+  /** Where it belongs, below service/src. */
+  readonly home: RegExp;
+}
+
+// Lower or upper case, as SQL is written: a sentence may well begin with "Select".
+const statement =
+  /['"`]\s*(select|SELECT|(insert|INSERT)\s+(into|INTO)|(update|UPDATE)\s+\S+\s+(set|SET)|(delete|DELETE)\s+(from|FROM)|(with|WITH)\s+\w+\s+(as|AS))\s/;
+
+const placements: readonly Placement[] = [
+  { what: 'SQL', pattern: statement, home: /(^db\/|-queries\.ts$)/ },
+  { what: 'process.env', pattern: /\bprocess\.env\b|\benv\b.*from 'node:process'/, home: /^(config|main)\.ts$/ },
+];
+
+/** The lines of the service that stand where they do not belong. */
+export function findMisplaced(folder: string): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  return placements.flatMap(({ what, pattern, home }) => {
+    const found = files.flatMap((file) => linesWith(pattern, path.join(folder, file)).map((line) => ({ file, line })));
+    // A pattern that finds nothing at home would find nothing elsewhere either.
+    if (!found.some(({ file }) => home.test(file))) return [`no ${what} found where it belongs: is the pattern still right?`];
+    return found.filter(({ file }) => !home.test(file)).map(({ file, line }) => `${folder}/${file}:${line}: ${what} belongs in ${home}`);
+  });
+}
+
+function linesWith(pattern: RegExp, file: string): number[] {
+  const text = readFileSync(file, 'utf8');
+  return [...text.matchAll(new RegExp(pattern, 'g'))].map(({ index }) => text.slice(0, index).split('\n').length);
+}
