@@ -1,0 +1,110 @@
+import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import { categoryRoutes } from './categories/category-routes.ts';
+import { CategorySchema, NewCategorySchema } from './categories/category-schemas.ts';
+import { type Dependencies, openAdmission } from './dependencies.ts';
+import { admit, countUnreadable, lookAtAddress } from './http/admission.ts';
+import { addApiHooks, newRequestId, refuseUnroutable } from './http/api-hooks.ts';
+import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
+import { addDocsRoutes } from './http/docs.ts';
+import { addErrorHandler, asAppError } from './http/error-handler.ts';
+import { addHealthRoutes } from './http/health.ts';
+import { parseJsonBody } from './http/json-body.ts';
+import { refuseOtherMethods } from './http/methods.ts';
+import { addOpenApi } from './http/openapi.ts';
+import { logRequests } from './http/request-log.ts';
+import { ErrorSchema } from './http/schemas.ts';
+import type { Api } from './http/type-provider.ts';
+import { createValidatorCompiler } from './http/validation.ts';
+import { orderRoutes } from './orders/order-routes.ts';
+import { AdopterSchema, NewOrderSchema, OrderSchema, OrderStatusSchema } from './orders/order-schemas.ts';
+import { petRoutes } from './pets/pet-routes.ts';
+import { NewPetSchema, PetChangesSchema, PetSchema, PetStatusSchema } from './pets/pet-schemas.ts';
+
+export interface App {
+  readonly server: FastifyInstance;
+  /** Fails readiness and asks callers to leave; requests are still answered. */
+  drain(): void;
+}
+
+const bodyBytesMax = 1_048_576;
+const headerBytesMax = 16_384;
+const headersTimeoutMs = 5_000;
+const requestTimeoutMs = 10_000;
+const sharedSchemas = [
+  ErrorSchema,
+  PetStatusSchema,
+  NewPetSchema,
+  PetSchema,
+  PetChangesSchema,
+  CategorySchema,
+  NewCategorySchema,
+  OrderStatusSchema,
+  AdopterSchema,
+  NewOrderSchema,
+  OrderSchema,
+];
+
+/** The API assembled. */
+export async function createApp(dependencies: Dependencies): Promise<App> {
+  const { config, clock, db, redis, log } = dependencies;
+  const { keys, limiter } = openAdmission(dependencies);
+  const parts = { keys, limiter, clock, config };
+  const admitCaller = (request: Parameters<typeof admit>[1]) => admit(parts, request);
+  const refuseOnSocket = createSocketRefuser((address) => countUnreadable(limiter, address), log);
+  let draining = false;
+
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: newRequestId,
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    // A path parameter may be as long as a path can be: what is too long for an id is refused as one.
+    routerOptions: { maxParamLength: headerBytesMax },
+    // Without Host, Node would answer by itself, and with nothing but a status.
+    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 500, maxHeaderSize: headerBytesMax, requireHostHeader: false },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: answerClientErrors(refuseOnSocket),
+    frameworkErrors: (error, request, reply) => void refuseUnroutable(asAppError(error), request, reply, admitCaller),
+  });
+  ignoreExpectations(app.server);
+  refuseTunnels(app.server, refuseOnSocket);
+  app.setValidatorCompiler(createValidatorCompiler(sharedSchemas));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (request.headers['idempotency-key'] !== undefined) request.rawBody = body;
+    return parseJsonBody(body);
+  });
+  app.decorateRequest('rawBody', null);
+  for (const schema of sharedSchemas) app.addSchema(schema);
+  logRequests(app);
+  addErrorHandler(app);
+  app.addHook('onSend', async (_, reply) => {
+    if (draining) reply.header('connection', 'close');
+  });
+  await addOpenApi(app);
+  addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
+  addDocsRoutes(app);
+
+  await app.register(
+    async (api: Api) => {
+      addApiHooks(api, admitCaller, (address) => lookAtAddress(limiter, address));
+      addErrorHandler(api);
+      const otherMethods = refuseOtherMethods(api);
+      petRoutes(api, { db, clock, config });
+      categoryRoutes(api, { db });
+      orderRoutes(api, { db, config });
+      otherMethods.register();
+    },
+    { prefix: '/v1' },
+  );
+  await app.ready();
+  return {
+    server: app,
+    drain: () => {
+      draining = true;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import { parseInt64 } from '../db/int64.ts';
+import type { Db } from '../db/pool.ts';
+import { AppError, show } from '../errors.ts';
+import { nextLink, readPage } from '../http/paging.ts';
+import { errorResponses, etagHeader, jsonResponse, notModified, PathId, Ref } from '../http/schemas.ts';
+import type { Api } from '../http/type-provider.ts';
+import { selectCategories, upsertCategory } from './category-queries.ts';
+import { CategorySchema, ListCategoriesQuery, NewCategorySchema } from './category-schemas.ts';
+
+export function categoryRoutes(api: Api, { db }: { readonly db: Db }): void {
+  api.get(
+    '/categories',
+    {
+      config: { scope: 'pets:read' },
+      schema: {
+        operationId: 'listCategories',
+        tags: ['Categories'],
+        summary: 'List categories',
+        description:
+          'A page of categories in ascending order of id. One that was registered by an animal has no name until the store gives it one.',
+        'x-stability': 'beta',
+        querystring: ListCategoriesQuery,
+        response: {
+          200: jsonResponse('A page of categories.', Type.Array(Ref(CategorySchema)), { ...nextLink, ...etagHeader }),
+          304: notModified,
+          ...errorResponses('invalid_query', 'invalid_cursor'),
+        },
+      },
+    },
+    async ({ query }, reply) => reply.send(await readPage(reply, '/v1/categories', query, {}, (page) => selectCategories(db, page))),
+  );
+
+  api.put(
+    '/categories/:categoryId',
+    {
+      config: { scope: 'store:manage' },
+      schema: {
+        operationId: 'putCategory',
+        tags: ['Categories'],
+        summary: 'Name a category',
+        description: 'Makes the category where it does not exist. Any int64 can be its id.',
+        'x-stability': 'beta',
+        params: PathId('categoryId', 'Identifier of the category.'),
+        body: Ref(NewCategorySchema),
+        response: {
+          200: jsonResponse('The category, named anew.', Ref(CategorySchema)),
+          201: jsonResponse('The category, made.', Ref(CategorySchema)),
+          ...errorResponses('invalid_json', 'invalid_body', 'route_not_found', 'body_too_large', 'unsupported_media_type'),
+        },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const id = parseInt64(params.categoryId);
+      if (id === undefined) throw new AppError('route_not_found', `A category's id is an int64; got ${show(params.categoryId)}.`);
+      const { category, created } = await upsertCategory(db, id, body.name);
+      return reply.status(created ? 201 : 200).send(category);
+    },
+  );
+}

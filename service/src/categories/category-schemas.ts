@@ -1,0 +1,19 @@
+import { type Static, Type } from 'typebox';
+import { pageQuery } from '../http/paging.ts';
+import { Int64, NameText } from '../http/schemas.ts';
+
+export const CategorySchema = Type.Object(
+  {
+    id: Int64({ description: 'Chosen by the store.', examples: [1] }),
+    name: Type.Optional(NameText('Absent while nobody has named the category.', ['Dogs'])),
+  },
+  { $id: 'Category', examples: [{ id: 1, name: 'Dogs' }] },
+);
+export type Category = Static<typeof CategorySchema>;
+
+export const NewCategorySchema = Type.Object(
+  { name: NameText("The category's name.", ['Dogs']) },
+  { $id: 'NewCategory', examples: [{ name: 'Dogs' }] },
+);
+
+export const ListCategoriesQuery = Type.Object(pageQuery('categories'), { additionalProperties: false });

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { findKey } from '../clients/client-queries.ts';
+import type { ReadConfig } from '../config.ts';
+import { openDependencies } from '../dependencies.ts';
+import { liftBan, listBans } from '../rate-limit/bans.ts';
+import { parseId, printJson, printTable, UsageError } from './output.ts';
+
+export function addBanCommands(program: Command, config: ReadConfig): void {
+  const bans = program.command('bans').description('list and lift temporary bans of keys');
+
+  bans
+    .command('list')
+    .description('list the bans in force, the soonest to end first')
+    .option('--json', 'print one JSON array')
+    .action(async ({ json }: { json?: boolean }) => {
+      await using dependencies = await openDependencies(config());
+      const { redis, names, clock } = dependencies;
+      const rows = await redis.call((client) => listBans(client, names, clock.now()));
+      if (json) return printJson(rows.map((ban) => ({ ...ban, keyId: Number(ban.keyId), clientId: Number(ban.clientId) })));
+      return printTable(
+        rows.map(({ keyId, clientId, until, level }) => ({ key: keyId, client: clientId, until, level })),
+        'No key is banned.',
+      );
+    });
+
+  bans
+    .command('lift')
+    .description("end a key's ban and forget its strikes")
+    .argument('<id>', 'the key')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      await using dependencies = await openDependencies(config());
+      const { db, redis, names, clock } = dependencies;
+      const key = await findKey(db, parseId(id));
+      if (!key) throw new UsageError(`There is no key ${id}.`);
+      const lifted = await redis.call((client) => liftBan(client, names, key, clock.now()));
+      if (json) printJson({ id: key.id, lifted });
+      else console.log(lifted ? `The ban of key ${id} is lifted.` : `Key ${id} was not banned; its strikes are forgotten.`);
+    });
+}

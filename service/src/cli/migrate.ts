@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+import type { ReadConfig } from '../config.ts';
+import { migrate } from '../db/migrate.ts';
+import { printJson } from './output.ts';
+
+export function addMigrateCommand(program: Command, config: ReadConfig): void {
+  program
+    .command('migrate')
+    .description('bring the database up to this release; safe to repeat and to run twice at once')
+    .option('--json', 'print one JSON object')
+    .action(async ({ json }: { json?: boolean }) => {
+      const applied = await migrate(config().databaseUrl);
+      if (json) printJson({ applied });
+      else console.log(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database is up to date.');
+    });
+}

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { createApp } from '../app.ts';
+import { systemClock } from '../clock.ts';
+import type { ReadConfig } from '../config.ts';
+import { Pool } from '../db/pool.ts';
+import { createLogger } from '../dependencies.ts';
+import { RedisLink } from '../redis/redis-link.ts';
+import { redisNames } from '../redis/redis-names.ts';
+
+export function addOpenApiCommand(program: Command, config: ReadConfig): void {
+  program
+    .command('openapi')
+    .description('print the OpenAPI document; needs neither PostgreSQL nor Redis')
+    .action(async () => {
+      const settings = config();
+      const app = await createApp({
+        config: settings,
+        clock: systemClock,
+        log: createLogger(settings),
+        db: new Pool(settings.databaseUrl, 1),
+        redis: new RedisLink(settings.redisUrl),
+        names: redisNames('none'),
+        [Symbol.asyncDispose]: async () => {},
+      });
+      console.log(JSON.stringify(app.server.swagger(), undefined, 2));
+      await app.server.close();
+    });
+}

@@ -1,0 +1,51 @@
+/** The command line is wrong in a way that commander can't see. */
+export class UsageError extends Error {}
+
+/** One JSON value on one line; ids stay exact, since own ids are below 2^53. */
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
+}
+
+/** A table for people: columns as wide as they need, nothing where there are no rows. */
+export function printTable(rows: ReadonlyArray<Readonly<Record<string, unknown>>>, ifEmpty: string): void {
+  const [first] = rows;
+  if (!first) {
+    console.log(ifEmpty);
+    return;
+  }
+  const names = Object.keys(first);
+  const cells = rows.map((row) => names.map((name) => cell(row[name])));
+  const widths = names.map((name, i) => Math.max(name.length, ...cells.map((line) => line[i]?.length ?? 0)));
+  for (const line of [names, ...cells])
+    console.log(
+      line
+        .map((text, i) => text.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (value instanceof Date) return value.toISOString().slice(0, 16).replace('T', ' ');
+  return Array.isArray(value) ? value.join(',') : String(value as string | number | bigint | boolean);
+}
+
+const units = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** '90d', '12h', '30m', '45s' in seconds. */
+export function parseDuration(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (!count || !unit) throw new UsageError(`"${text}" is not a duration; write 90d, 12h, 30m or 45s.`);
+  return Number(count) * units[unit as keyof typeof units];
+}
+
+export function parseId(text: string): bigint {
+  if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError(`"${text}" is not an id.`);
+  return BigInt(text);
+}
+
+export function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`"${text}" is not a count from 1 to 999999999.`);
+  return Number(text);
+}

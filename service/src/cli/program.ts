@@ -1,0 +1,60 @@
+import { Command, CommanderError } from 'commander';
+import { ClientsError } from '../clients/clients.ts';
+import { ConfigError, loadConfig, type ReadConfig, variables } from '../config.ts';
+import { addBanCommands } from './bans.ts';
+import { addClientCommands } from './clients.ts';
+import { explainFailure } from './failures.ts';
+import { addKeyCommands } from './keys.ts';
+import { addMigrateCommand } from './migrate.ts';
+import { addOpenApiCommand } from './openapi.ts';
+import { addOrderCommands } from './orders.ts';
+import { UsageError } from './output.ts';
+import { addServeCommand } from './serve.ts';
+import { addVerifyCommand } from './verify.ts';
+import { addWorkerCommand } from './worker.ts';
+
+const exitCodes = 'Exit status: 0 done, 1 failed, 2 the command or its configuration is wrong.';
+
+/** The `homeward` command. */
+export function createProgram(env: Readonly<Record<string, string | undefined>>): { parseAsync(): Promise<void> } {
+  const config: ReadConfig = () => loadConfig(env);
+  // A command that prints an answer prints nothing else: what is to be said, it says itself.
+  const quietConfig: ReadConfig = () => ({ ...config(), logLevel: 'silent' });
+  const program = new Command('homeward').description('An animal adoption store as a service.').exitOverride();
+  program.showHelpAfterError('Add --help to see what it takes.');
+  addServeCommand(program, config);
+  addWorkerCommand(program, config);
+  addMigrateCommand(program, quietConfig);
+  addKeyCommands(program, quietConfig);
+  addClientCommands(program, quietConfig);
+  addBanCommands(program, quietConfig);
+  addOrderCommands(program, quietConfig);
+  addVerifyCommand(program, quietConfig);
+  addOpenApiCommand(program, quietConfig);
+  program.addHelpText('after', () => `\n${listVariables()}\n\n${exitCodes}`);
+  program.configureHelp({ showGlobalOptions: true });
+  return {
+    async parseAsync() {
+      try {
+        await program.parseAsync();
+      } catch (error) {
+        process.exitCode = report(error);
+      }
+    },
+  };
+}
+
+function listVariables(): string {
+  const rows = Object.entries(variables).map(
+    ([name, { fallback, help }]) => `  ${name.padEnd(26)} ${help}${fallback ? ` (default: ${fallback})` : ''}`,
+  );
+  return ['Environment:', ...rows].join('\n');
+}
+
+/** Says what went wrong in one line and returns the exit status. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const wrong = error instanceof UsageError || error instanceof ConfigError || error instanceof ClientsError;
+  console.error(`homeward: ${wrong ? error.message : explainFailure(error)}`);
+  return wrong ? 2 : 1;
+}

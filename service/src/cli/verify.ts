@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { ReadConfig } from '../config.ts';
+import { openDependencies } from '../dependencies.ts';
+import { verifyHistory } from '../history/verify.ts';
+import { printJson } from './output.ts';
+
+export function addVerifyCommand(program: Command, config: ReadConfig): void {
+  program
+    .command('verify')
+    .description('replay the whole history and prove that no animal was ever promised twice; exit 1 with the first violation')
+    .option('--json', 'print one JSON object')
+    .action(async ({ json }: { json?: boolean }) => {
+      await using dependencies = await openDependencies(config());
+      const result = await verifyHistory(dependencies.db, drawProgress);
+      if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+      if (json) printJson({ holds: result.violation === undefined, ...result });
+      else {
+        console.log(`Replayed the history: rows ${result.rows}, animals ${result.animals}, orders ${result.orders}.`);
+        if (result.violation) console.log(`VIOLATION: ${result.violation}.`);
+        else
+          console.log(
+            'No animal had two open orders at any instant, every transition was legal, and the present is what the history leads to.',
+          );
+      }
+      if (result.violation) process.exitCode = 1;
+    });
+}
+
+const width = 40;
+
+function drawProgress(done: number, of: number): void {
+  if (!process.stderr.isTTY) return;
+  const filled = Math.round((done / Math.max(of, 1)) * width);
+  process.stderr.write(`\r[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${Math.floor((done / Math.max(of, 1)) * 100)}%`);
+}

@@ -1,0 +1,128 @@
+import type { Db } from '../db/pool.ts';
+import type { PlanName } from '../rate-limit/plans.ts';
+import type { Scope } from './scopes.ts';
+
+export interface Client {
+  readonly id: bigint;
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly perMinute: number | null;
+  readonly perDay: number | null;
+  readonly createdAt: Date;
+}
+
+export interface ApiKey {
+  readonly id: bigint;
+  readonly clientId: bigint;
+  readonly hint: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly replacedBy: bigint | null;
+}
+
+const clientColumns = `clients.id, clients.name, plan, per_minute as "perMinute", per_day as "perDay", clients.created_at as "createdAt"`;
+const keyColumns = `api_keys.id, client_id as "clientId", hint, scopes, api_keys.created_at as "createdAt",
+  expires_at as "expiresAt", revoked_at as "revokedAt", replaced_by as "replacedBy"`;
+
+export async function findClientByName(db: Db, name: string): Promise<Client | undefined> {
+  const { rows } = await db.query<Client>({ text: `select ${clientColumns} from clients where name = $1`, values: [name] });
+  return rows[0];
+}
+
+/** Undefined where a client of that name was made meanwhile. */
+export async function insertClient(db: Db, client: Pick<Client, 'name' | 'plan' | 'perMinute' | 'perDay'>): Promise<Client | undefined> {
+  const { rows } = await db.query<Client>({
+    text: `insert into clients (name, plan, per_minute, per_day) values ($1, $2, $3, $4)
+      on conflict (name) do nothing returning ${clientColumns}`,
+    values: [client.name, client.plan, client.perMinute, client.perDay],
+  });
+  return rows[0];
+}
+
+export async function updatePlan(db: Db, id: bigint, plan: Pick<Client, 'plan' | 'perMinute' | 'perDay'>): Promise<Client | undefined> {
+  const { rows } = await db.query<Client>({
+    text: `update clients set plan = $2, per_minute = $3, per_day = $4 where id = $1 returning ${clientColumns}`,
+    values: [id, plan.plan, plan.perMinute, plan.perDay],
+  });
+  return rows[0];
+}
+
+/** A page of clients, each with the number of its keys in use. */
+export async function listClients(db: Db, after: bigint, limit: number): Promise<Array<Client & { keys: number }>> {
+  const { rows } = await db.query<Client & { keys: number }>({
+    text: `select ${clientColumns},
+        (select count(*)::int from api_keys where client_id = clients.id and revoked_at is null and (expires_at is null or expires_at > now())) as keys
+      from clients where id > $1 order by id limit $2`,
+    values: [after, limit],
+  });
+  return rows;
+}
+
+export async function insertKey(
+  db: Db,
+  key: { clientId: bigint; hash: string; hint: string; scopes: readonly Scope[]; expiresAt: Date | null },
+): Promise<ApiKey> {
+  const { rows } = await db.query<ApiKey>({
+    text: `insert into api_keys (client_id, hash, hint, scopes, expires_at) values ($1, decode($2, 'hex'), $3, $4, $5) returning ${keyColumns}`,
+    values: [key.clientId, key.hash, key.hint, key.scopes, key.expiresAt],
+  });
+  const [inserted] = rows;
+  if (!inserted) throw new Error('an insert returned no row');
+  return inserted;
+}
+
+export async function findKey(db: Db, id: bigint): Promise<ApiKey | undefined> {
+  const { rows } = await db.query<ApiKey>({ text: `select ${keyColumns} from api_keys where id = $1`, values: [id] });
+  return rows[0];
+}
+
+export async function lockKey(db: Db, id: bigint): Promise<ApiKey | undefined> {
+  const { rows } = await db.query<ApiKey>({ text: `select ${keyColumns} from api_keys where id = $1 for update`, values: [id] });
+  return rows[0];
+}
+
+export async function listKeys(
+  db: Db,
+  filter: { client: string | undefined; after: bigint; limit: number },
+): Promise<Array<ApiKey & { client: string }>> {
+  const { rows } = await db.query<ApiKey & { client: string }>({
+    text: `select ${keyColumns}, clients.name as client from api_keys join clients on clients.id = client_id
+      where api_keys.id > $1 and ($2::text is null or clients.name = $2) order by api_keys.id limit $3`,
+    values: [filter.after, filter.client ?? null, filter.limit],
+  });
+  return rows;
+}
+
+export async function replaceKey(db: Db, id: bigint, successor: bigint, overlapSeconds: number): Promise<void> {
+  await db.query({
+    text: `update api_keys set replaced_by = $2, expires_at = least(expires_at, now() + make_interval(secs => $3)) where id = $1`,
+    values: [id, successor, overlapSeconds],
+  });
+}
+
+export async function revokeKey(db: Db, id: bigint): Promise<ApiKey | undefined> {
+  const { rows } = await db.query<ApiKey>({
+    text: `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${keyColumns}`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** The one look-up of authentication. */
+export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; client: Client } | undefined> {
+  const { rows } = await db.query<Omit<ApiKey, 'id' | 'createdAt'> & Client & { keyId: bigint; keyCreatedAt: Date }>({
+    name: 'find-key-by-hash',
+    text: `select ${keyColumns}, api_keys.id as "keyId", api_keys.created_at as "keyCreatedAt", ${clientColumns}
+      from api_keys join clients on clients.id = client_id where hash = decode($1, 'hex')`,
+    values: [hash],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const { keyId, keyCreatedAt, clientId, hint, scopes, expiresAt, revokedAt, replacedBy, name, plan, perMinute, perDay, createdAt } = row;
+  return {
+    key: { id: keyId, clientId, hint, scopes, createdAt: keyCreatedAt, expiresAt, revokedAt, replacedBy },
+    client: { id: clientId, name, plan, perMinute, perDay, createdAt },
+  };
+}

@@ -1,0 +1,113 @@
+import type { Environment } from '../config.ts';
+import type { Db, Transactor } from '../db/pool.ts';
+import type { PlanName } from '../rate-limit/plans.ts';
+import { hashApiKey, keyHint, mintApiKey } from './api-key.ts';
+import {
+  type ApiKey,
+  type Client,
+  findClientByName,
+  insertClient,
+  insertKey,
+  lockKey,
+  replaceKey,
+  revokeKey,
+  updatePlan,
+} from './client-queries.ts';
+import type { Scope } from './scopes.ts';
+
+/** What the store's staff got wrong, in words for them. */
+export class ClientsError extends Error {}
+
+export interface Limits {
+  readonly plan: PlanName;
+  readonly perMinute: number | null;
+  readonly perDay: number | null;
+}
+
+const nameLengthMax = 200;
+
+/** A key as it is shown once, at its making. */
+export interface MintedKey {
+  readonly key: string;
+  readonly record: ApiKey;
+}
+
+export async function createKey(
+  db: Transactor,
+  wish: { client: string; limits: Limits; scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
+): Promise<MintedKey> {
+  const nameLength = [...wish.client].length;
+  if (!wish.client.trim() || nameLength > nameLengthMax) {
+    throw new ClientsError(`A client's name has 1 to ${nameLengthMax} characters and is not blank; this one has ${nameLength}.`);
+  }
+  return db.transaction(async (tx) => {
+    const client = (await findClientByName(tx, wish.client)) ?? (await insertOrFindClient(tx, { name: wish.client, ...wish.limits }));
+    const same = client.plan === wish.limits.plan && client.perMinute === wish.limits.perMinute && client.perDay === wish.limits.perDay;
+    if (!same) {
+      throw new ClientsError(
+        `Client "${client.name}" is on the plan ${describe(client)}, not ${describe(wish.limits)}. Use 'homeward clients set-plan' to change it, or name that plan.`,
+      );
+    }
+    return mint(tx, client.id, wish);
+  });
+}
+
+/** The new key works at once, the old one until the overlap is over. The new key lives as long as the old one was to. */
+export async function rotateKey(
+  db: Transactor,
+  id: bigint,
+  options: { overlapSeconds: number; environment: Environment },
+): Promise<MintedKey> {
+  return db.transaction(async (tx) => {
+    const old = await lockKey(tx, id);
+    if (!old) throw new ClientsError(`There is no key ${id}.`);
+    if (old.revokedAt) throw new ClientsError(`Key ${id} was revoked; create a new one instead.`);
+    if (old.replacedBy) throw new ClientsError(`Key ${id} was rotated already; its successor is key ${old.replacedBy}.`);
+    const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
+    const minted = await mint(tx, old.clientId, {
+      ...options,
+      scopes: old.scopes,
+      expiresAt: lifeMs ? new Date(Date.now() + lifeMs) : null,
+    });
+    await replaceKey(tx, id, minted.record.id, options.overlapSeconds);
+    return minted;
+  });
+}
+
+export async function revokeApiKey(db: Db, id: bigint): Promise<ApiKey> {
+  const revoked = await revokeKey(db, id);
+  if (!revoked) throw new ClientsError(`There is no key ${id}.`);
+  return revoked;
+}
+
+export async function setPlan(db: Db, name: string, limits: Limits): Promise<Client> {
+  const client = await findClientByName(db, name);
+  const updated = client && (await updatePlan(db, client.id, limits));
+  if (!updated) throw new ClientsError(`There is no client "${name}".`);
+  return updated;
+}
+
+async function insertOrFindClient(tx: Db, client: Pick<Client, 'name' | 'plan' | 'perMinute' | 'perDay'>): Promise<Client> {
+  const found = (await insertClient(tx, client)) ?? (await findClientByName(tx, client.name));
+  if (!found) throw new Error('a client neither inserted nor found');
+  return found;
+}
+
+async function mint(
+  tx: Db,
+  clientId: bigint,
+  wish: { scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
+): Promise<MintedKey> {
+  const key = mintApiKey(wish.environment);
+  const record = await insertKey(tx, {
+    clientId,
+    hash: hashApiKey(key),
+    hint: keyHint(key),
+    scopes: wish.scopes,
+    expiresAt: wish.expiresAt,
+  });
+  return { key, record };
+}
+
+const describe = ({ plan, perMinute, perDay }: Limits) =>
+  plan === 'enterprise' ? `enterprise (${perMinute} a minute, ${perDay} a day)` : plan;

@@ -1,0 +1,86 @@
+import { isIP } from 'node:net';
+
+/** One row for each variable; `homeward --help` prints this table. Nothing else reads the environment. */
+export const variables = {
+  DATABASE_URL: { fallback: 'postgres://127.0.0.1:5432/postgres', help: 'PostgreSQL 15 or newer' },
+  REDIS_URL: { fallback: 'redis://127.0.0.1:6379', help: 'Redis 7 or newer, or Valkey' },
+  HOST: { fallback: '127.0.0.1', help: 'address to listen on' },
+  PORT: { fallback: '8080', help: 'port to listen on; 0 picks a free one' },
+  HOMEWARD_ENVIRONMENT: { fallback: 'production', help: 'production or staging: which keys are made and accepted' },
+  HOMEWARD_OTHER_URL: { fallback: '', help: 'address of the other environment, named when a key of it is sent here' },
+  HOMEWARD_CATEGORIES: { fallback: 'open', help: 'open: an unknown categoryId registers a category; closed: it is refused' },
+  HOMEWARD_ORDER_EXPIRY: { fallback: '172800', help: 'seconds in which an order must be approved before it expires' },
+  HOMEWARD_TRUSTED_PROXIES: { fallback: '', help: 'comma-separated addresses or CIDR ranges whose X-Forwarded-For is believed' },
+  HOMEWARD_POOL_SIZE: { fallback: '10', help: 'PostgreSQL connections of a process' },
+  HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'time between failing readiness and closing, at shutdown' },
+  LOG_LEVEL: { fallback: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
+} as const;
+
+export type Environment = 'production' | 'staging';
+
+export interface Config {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly host: string;
+  readonly port: number;
+  readonly environment: Environment;
+  readonly otherUrl: string;
+  readonly categories: 'open' | 'closed';
+  readonly orderExpirySeconds: number;
+  readonly trustedProxies: readonly string[];
+  readonly poolSize: number;
+  readonly drainMs: number;
+  readonly logLevel: string;
+}
+
+/** A command reads its configuration only when it runs, so that --help works under a wrong one. */
+export type ReadConfig = () => Config;
+
+export class ConfigError extends Error {}
+
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const text = (name: keyof typeof variables) => env[name] || variables[name].fallback;
+  const oneOf = <T extends string>(name: keyof typeof variables, allowed: readonly T[]): T => {
+    const found = allowed.find((value) => value === text(name));
+    if (!found) throw new ConfigError(`${name} must be one of ${allowed.join(', ')}; got "${text(name)}".`);
+    return found;
+  };
+  const integer = (name: keyof typeof variables, min: number, max: number): number => {
+    const value = Number(text(name));
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new ConfigError(`${name} must be an integer from ${min} to ${max}; got "${text(name)}".`);
+  };
+  // The value is not repeated: it may hold a password.
+  const url = (name: keyof typeof variables, ...schemes: string[]): string => {
+    if (schemes.some((scheme) => text(name).startsWith(`${scheme}://`))) return text(name);
+    throw new ConfigError(`${name} must start with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}.`);
+  };
+  return Object.freeze({
+    databaseUrl: url('DATABASE_URL', 'postgres', 'postgresql'),
+    redisUrl: url('REDIS_URL', 'redis', 'rediss'),
+    host: text('HOST'),
+    port: integer('PORT', 0, 65_535),
+    environment: oneOf('HOMEWARD_ENVIRONMENT', ['production', 'staging']),
+    otherUrl: text('HOMEWARD_OTHER_URL'),
+    categories: oneOf('HOMEWARD_CATEGORIES', ['open', 'closed']),
+    orderExpirySeconds: integer('HOMEWARD_ORDER_EXPIRY', 1, 31_536_000),
+    trustedProxies: readProxies(text('HOMEWARD_TRUSTED_PROXIES')),
+    poolSize: integer('HOMEWARD_POOL_SIZE', 1, 1_000),
+    drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
+    logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  });
+}
+
+function readProxies(list: string): string[] {
+  const proxies = list
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean);
+  for (const proxy of proxies) {
+    const [address = '', bits, ...rest] = proxy.split('/');
+    const bitsMax = isIP(address) === 6 ? 128 : 32;
+    const right = isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= bitsMax));
+    if (!right) throw new ConfigError(`HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`);
+  }
+  return proxies;
+}

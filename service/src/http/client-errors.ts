@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyBaseLogger } from 'fastify';
+import { AppError } from '../errors.ts';
+import { addressSubject } from './addresses.ts';
+import { newRequestId } from './api-hooks.ts';
+import { helpLink } from './error-handler.ts';
+
+type CountAddress = (address: string) => Promise<Record<string, string>>;
+type Refuse = (socket: Duplex, refusal: AppError, reason: string) => void;
+
+/** What the peer gets to read the answer, before the connection is cut. */
+const lingerMs = 1_000;
+
+/**
+ * Answers what reaches no route, on the bare connection: the same Error body and headers as everywhere. Counted against
+ * the address, as every request without a valid key is.
+ */
+export function createSocketRefuser(count: CountAddress, log: FastifyBaseLogger): Refuse {
+  // The parser reports what it can't read anew with every further byte.
+  const refused = new WeakSet<Duplex>();
+  return (socket, refusal, reason) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const id = newRequestId();
+    log.info({ reqId: id, status: refusal.status, reason }, 'unreadable request');
+    const { remoteAddress = '0.0.0.0' } = socket as { remoteAddress?: string };
+    Promise.all([count(addressSubject(remoteAddress)), earlierResponses(socket)])
+      .then(([headers]) => socket.end(writeResponse(refusal, { ...headers, 'x-request-id': id })))
+      .catch(() => socket.destroy())
+      .finally(() => setTimeout(() => socket.destroy(), lingerMs).unref());
+  };
+}
+
+export const answerClientErrors =
+  (refuse: Refuse) =>
+  (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else refuse(socket, asAppError(error), error.code ?? 'unknown');
+  };
+
+/** Node hangs up on a CONNECT that nobody listens for. */
+export function refuseTunnels(server: Server, refuse: Refuse): void {
+  server.on('connect', (_, socket) => {
+    socket.on('error', () => socket.destroy());
+    refuse(socket, new AppError('method_not_allowed', 'CONNECT is not possible here.', { headers: { allow: '' } }), 'CONNECT');
+  });
+}
+
+/** Without this, Node itself answers 417 to an unknown Expect; the field asks for nothing that is needed. */
+export function ignoreExpectations(server: Server): void {
+  server.on('checkExpectation', (request: IncomingMessage, response) => server.emit('request', request, response));
+}
+
+/** Ends once earlier requests of the connection, which were read completely, have their answers: answers keep their order. */
+async function earlierResponses(socket: Duplex): Promise<void> {
+  // Node keeps the response that is under way here, and looks at it in its own handling of client errors.
+  const current = () => (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
+  for (let response = current(); response?.req.complete && !response.closed; response = current()) await once(response, 'close');
+  if (current()?.headersSent) socket.destroy();
+}
+
+function asAppError({ code }: NodeJS.ErrnoException): AppError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new AppError('headers_too_large', 'The request line and headers are larger than 16 KiB.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('request_timeout', 'The request did not arrive completely in time.');
+  return new AppError('malformed_request', `This is not a readable HTTP/1.1 request (${code ?? 'unknown'}).`);
+}
+
+function writeResponse(error: AppError, headers: Record<string, string>): string {
+  const body = JSON.stringify({ code: error.code, message: error.message, status: error.status });
+  const fields = {
+    ...headers,
+    ...error.headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+    link: helpLink(error.code),
+    date: new Date().toUTCString(),
+    connection: 'close',
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`;
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Db, Transactor } from '../db/pool.ts';
+import { AppError, show } from '../errors.ts';
+import { type Answer, once } from '../idempotency/idempotency.ts';
+import { callerOf } from './api-hooks.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The bytes of the body, as they came. */
+    rawBody: Buffer | null;
+  }
+}
+
+/**
+ * Answers a POST in one transaction; with an Idempotency-Key a repeat gets the first answer again, byte for byte.
+ * `oneStatement`: the work is a single statement, which needs no transaction of its own.
+ */
+export async function answerOnce(
+  db: Transactor,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (tx: Db) => Promise<Answer>,
+  { oneStatement = false } = {},
+): Promise<FastifyReply> {
+  const key = readIdempotencyKey(request.headers['idempotency-key']);
+  if (key === undefined) return send(reply, await (oneStatement ? work(db) : db.transaction(work)));
+  const { answer, replayed } = await once(db, { clientId: callerOf(request).clientId, key, fingerprint: fingerprintOf(request) }, work);
+  if (replayed) reply.header('idempotent-replayed', 'true');
+  return send(reply, answer);
+}
+
+const send = (reply: FastifyReply, { status, headers, body }: Answer) =>
+  reply.status(status).headers(headers).type('application/json; charset=utf-8').serializer(asItIs).send(body);
+
+const asItIs = (body: unknown) => String(body);
+
+function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
+  throw new AppError(
+    'invalid_idempotency_key',
+    `Idempotency-Key must be 1 to 255 visible ASCII characters, given once; got ${show(header)}.`,
+  );
+}
+
+/** What the store's own keys may see is not repeated to another key of the same client. */
+function fingerprintOf(request: FastifyRequest): string {
+  const { method, url, rawBody } = request;
+  const sight = callerOf(request).scopes.includes('store:manage') ? 'all' : 'own';
+  return createHash('sha256')
+    .update(`${sight} ${method} ${url}\n`)
+    .update(rawBody ?? '')
+    .digest('base64url');
+}

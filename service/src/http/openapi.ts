@@ -1,0 +1,32 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+
+/** The document that describes the API, made from the schemas that validate and serialise. */
+export async function addOpenApi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Homeward',
+        version: '1.0.0',
+        description:
+          'An animal adoption store as a service. Send your key as `Authorization: Bearer <API_KEY>`. Every response carries the rate limit that applies; after a 429, wait for `Retry-After`.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [{ url: '/v1' }],
+      tags: [
+        { name: 'Pets', description: 'Animals: list, add, get, correct, take back.' },
+        { name: 'Categories', description: 'What animals are sorted into.' },
+        { name: 'Orders', description: 'From an adopter’s order to an animal that goes home.' },
+      ],
+      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key as a bearer token.' } } },
+      security: [{ apiKey: [] }],
+    },
+    refResolver: { buildLocalReference: (json: { $id?: string }, _, __, index) => json.$id ?? `schema-${index}` },
+    transform: ({ schema, url, route }) => {
+      const { config } = route as { config?: { scope?: string } };
+      return { schema: { ...schema, ...(config?.scope && { 'x-scope': config.scope }) }, url };
+    },
+  });
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+}

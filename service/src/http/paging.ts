@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { parseInt64 } from '../db/int64.ts';
+import { AppError } from '../errors.ts';
+
+const sizeDefault = 20;
+const sizeMax = 100;
+
+/** The query parameters of everything that is listed in pages. */
+export const pageQuery = (what: string) => ({
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: sizeMax, default: sizeDefault, description: `Maximum number of ${what} returned.` }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: 'Where the page begins: from the Link header of the page before, with the same filters.' }),
+  ),
+});
+
+/** The header that a page's response is documented with. */
+export const nextLink = { Link: { type: 'string', description: 'The next page, as rel="next"; absent on the last.' } };
+
+/** The last id of the page before; undefined: the first page. */
+export interface Page {
+  readonly afterId: bigint | undefined;
+  readonly limit: number;
+}
+
+/** Reads a page and links to the next. One row more than asked for tells whether there is one. */
+export async function readPage<T extends { id: bigint }>(
+  reply: FastifyReply,
+  path: string,
+  query: { limit?: number; cursor?: string },
+  filters: Filters,
+  fetch: (page: Page) => Promise<T[]>,
+): Promise<T[]> {
+  const { limit = sizeDefault, cursor } = query;
+  const afterId = cursor === undefined ? undefined : readCursor(cursor, filters);
+  const rows = await fetch({ afterId, limit: limit + 1 });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  if (rows.length > limit && last) linkNextPage(reply, path, { limit, filters, afterId: last.id });
+  return page;
+}
+
+/** A filter's value as it stands in the query; undefined: not given. */
+export type Filters = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Opaque to callers: the last id of a page, and a mark of the filters that it was made under. */
+function writeCursor(afterId: bigint, filters: Filters): string {
+  return Buffer.from(`${afterId}.${markOf(filters)}`).toString('base64url');
+}
+
+function readCursor(cursor: string, filters: Filters): bigint {
+  const [id = '', mark = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
+  const afterId = parseInt64(id);
+  if (afterId === undefined || !/^[\w-]{8}$/.test(mark)) throw foreignCursor();
+  if (mark !== markOf(filters)) {
+    throw new AppError('invalid_cursor', 'cursor was made under other filters. Start again without a cursor, or keep the filters.');
+  }
+  // Base64 has several spellings of the same bytes; only ours is taken.
+  if (cursor !== writeCursor(afterId, filters)) throw foreignCursor();
+  return afterId;
+}
+
+const foreignCursor = () =>
+  new AppError('invalid_cursor', 'cursor was not made by this service. Follow the Link header of the page before, unchanged.');
+
+/** Links to the page after `afterId` by a relative reference: it is built from nothing that a caller's headers say. */
+function linkNextPage(reply: FastifyReply, path: string, page: { limit: number; filters: Filters; afterId: bigint }): void {
+  const query = new URLSearchParams({ limit: String(page.limit) });
+  for (const [name, value] of Object.entries(page.filters)) {
+    for (const one of [value ?? []].flat()) query.append(name, one);
+  }
+  query.set('cursor', writeCursor(page.afterId, page.filters));
+  addLink(reply, `<${path}?${query}>; rel="next"`);
+}
+
+export function addLink(reply: FastifyReply, link: string): void {
+  const present = reply.getHeader('link');
+  reply.header('link', present ? `${present}, ${link}` : link);
+}
+
+function markOf(filters: Filters): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  return createHash('sha256').update(JSON.stringify(given.sort())).digest('base64url').slice(0, 8);
+}

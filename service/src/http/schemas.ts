@@ -1,0 +1,119 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { type ErrorCode, errorCodes } from '../errors.ts';
+
+/** An int64: plain JSON Schema for documents and serialisation; validation turns it into an exact BigInt. */
+export const Int64 = (options: Record<string, unknown> = {}) => Type.Unsafe<bigint>({ type: 'integer', format: 'int64', ...options });
+
+/**
+ * An id in a path, documented as the int64 that it is and handed to the route as its text: what is no int64 names
+ * nothing, which is 404 and not 400.
+ */
+export const PathId = <Name extends string>(name: Name, description: string) =>
+  Type.Unsafe<Record<Name, string>>({
+    type: 'object',
+    properties: { [name]: { type: 'integer', format: 'int64', description } },
+    required: [name],
+  });
+
+export const StringEnum = <T extends string>(values: readonly T[], options: Record<string, unknown> = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: values, ...options });
+
+/** A name that people read. The pattern is linear in time: blanks, one character that isn't, then all but what is refused. */
+export const NameText = (description: string, examples: string[]) =>
+  Type.String({
+    description,
+    minLength: 1,
+    maxLength: 200,
+    pattern: '^[\\p{Zs}\\u2028\\u2029\\ufeff]*[^\\s\\p{Cc}\\p{Cs}][^\\p{Cc}\\p{Cs}]*$',
+    'x-must-be': 'a string of 1 to 200 characters, not blank, without control characters or lone surrogates',
+    examples,
+  });
+
+/** A schema for those who take only plain JSON Schema; it is one, whatever its static type says. */
+export const jsonSchema = (schema: TSchema) => schema as { type?: 'object' };
+
+/** Points to a schema that the app knows by its $id, so that the OpenAPI document names it once. */
+export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
+
+export const ErrorSchema = Type.Object(
+  {
+    code: Type.String({ description: 'Machine-readable error code.' }),
+    message: Type.String({ description: 'What was wrong, with the value received, and what to do.' }),
+    status: Type.Integer({ description: 'The HTTP status code of the response.' }),
+  },
+  { $id: 'Error', description: 'Every refusal has this body. The Link header with rel="help" leads to the page of its code.' },
+);
+
+const rateHeaders = {
+  'X-RateLimit-Limit': { type: 'integer', description: 'The request limit that applies: of the window with fewer requests remaining.' },
+  'X-RateLimit-Remaining': { type: 'integer', description: 'Requests remaining in that window.' },
+  'X-RateLimit-Reset': { type: 'integer', description: 'Unix timestamp at which that window ends.' },
+  'RateLimit-Policy': { type: 'string', description: 'Both windows: quota (q) and length in seconds (w).' },
+  RateLimit: { type: 'string', description: 'Both windows: requests remaining (r) and seconds until the end (t).' },
+  'X-Request-Id': { type: 'string', description: 'Name this in a report.' },
+};
+
+/** On every successful read. */
+export const etagHeader = { ETag: { type: 'string', description: 'A hash of the answer, for If-None-Match.' } };
+
+export const notModified = {
+  type: 'null',
+  description: 'Unchanged since the ETag in If-None-Match; no body. Counts as a request.',
+  headers: { ...rateHeaders, ...etagHeader },
+};
+
+const statusHeaders: Record<number, Record<string, { type: string; description: string }>> = {
+  401: { 'WWW-Authenticate': { type: 'string', description: 'Bearer, with error="invalid_token" where a key was sent.' } },
+  429: {
+    'Retry-After': { type: 'integer', description: 'Seconds to wait; sending before then counts towards a ban.' },
+    'X-RateLimit-Strikes-Remaining': { type: 'integer', description: 'Further requests before then that ban the key.' },
+  },
+  503: { 'Retry-After': { type: 'integer', description: 'Seconds to wait.' } },
+};
+
+export function jsonResponse(description: string, schema: TSchema, headers: Record<string, { type: string; description: string }> = {}) {
+  return { description, headers: { ...rateHeaders, ...headers }, content: { 'application/json': { schema } } };
+}
+
+const alwaysPossible: ErrorCode[] = [
+  'api_key_missing',
+  'api_key_invalid',
+  'api_key_expired',
+  'api_key_revoked',
+  'insufficient_scope',
+  'rate_limit_exceeded',
+  'api_key_banned',
+  'internal_error',
+  'unavailable',
+];
+
+/** The refusals of an operation, one response for each status, made from the table of codes. */
+export function errorResponses(...codes: ErrorCode[]) {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of [...codes, ...alwaysPossible]) {
+    const { status } = errorCodes[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries([...byStatus].sort(([a], [b]) => a - b).map(([status, list]) => [status, errorResponse(status, list)]));
+}
+
+function errorResponse(status: number, codes: ErrorCode[]) {
+  const description = codes.map((code) => `\`${code}\`: ${errorCodes[code].cause}`).join('\n\n');
+  const response = jsonResponse(description, Ref(ErrorSchema), statusHeaders[status]);
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: errorCodes[code].fix, status } }]));
+  return { ...response, content: { 'application/json': { ...response.content['application/json'], examples } } };
+}
+
+/** What every POST takes, and how it can refuse it. */
+export const idempotencyHeader = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description: 'Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.',
+    }),
+  ),
+});
+export const idempotencyErrors = [
+  'invalid_idempotency_key',
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+] as const satisfies ErrorCode[];

@@ -1,0 +1,117 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { FastifySchemaCompiler } from 'fastify';
+import { int64Max, int64Min, parseInt64 } from '../db/int64.ts';
+import { AppError, show } from '../errors.ts';
+
+type Json = Record<string, unknown>;
+
+/**
+ * Compiles the schemas of the routes. A body is taken as it is; a query's texts are read by the type that the schema
+ * gives them, and nothing else is coerced, clamped or dropped.
+ */
+export function createValidatorCompiler(shared: readonly object[]): FastifySchemaCompiler<unknown> {
+  const ajv = new Ajv({ useDefaults: true, verbose: true, formats: { int64: true } });
+  ajv.addKeyword({ keyword: 'int64', modifying: true, errors: false, validate: exactInt64 });
+  ajv.addKeyword('x-must-be');
+  for (const schema of shared) ajv.addSchema(withInt64Keyword(schema) as Json);
+  return ({ schema, httpPart }) => {
+    // A path's ids are read by their routes: what is no id names nothing, which is 404.
+    if (httpPart === 'params') return () => true;
+    const validate = ajv.compile(withInt64Keyword(schema as Json) as Json);
+    return httpPart === 'querystring' ? validateQuery(validate, schema as Json) : validateBody(validate);
+  };
+}
+
+const validateBody = (validate: ValidateFunction) => (body: unknown) => {
+  if (validate(body)) return { value: body };
+  return { error: new AppError('invalid_body', describeBodyError(validate.errors?.at(-1))) };
+};
+
+function validateQuery(validate: ValidateFunction, schema: Json) {
+  const properties = (schema['properties'] ?? {}) as Record<string, Json>;
+  return (query: Record<string, string | string[]>) => {
+    const value: Json = {};
+    for (const [name, received] of Object.entries(query)) {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (!property) return { error: new AppError('invalid_query', unknownParameter(name, Object.keys(properties))) };
+      const repeatable = property['type'] === 'array';
+      if (Array.isArray(received) && !repeatable) {
+        return { error: new AppError('invalid_query', `${name} is given ${received.length} times; give it once.`) };
+      }
+      const type = repeatable ? (property['items'] as Json) : property;
+      const texts = Array.isArray(received) ? received : [received];
+      const values = texts.map((text) => readText(text, type));
+      value[name] = repeatable ? values : values[0];
+    }
+    if (validate(value)) return { value };
+    return { error: new AppError('invalid_query', describeQueryError(validate.errors?.[0])) };
+  };
+}
+
+/** What isn't an integer stays a text, so that the schema refuses it and the message can show it. */
+function readText(text: string, type: Json): unknown {
+  if (type['type'] !== 'integer') return text;
+  const value = parseInt64(text);
+  if (value === undefined) return text;
+  if (type['format'] === 'int64') return value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : text;
+}
+
+/** Ajv calls only a double an integer, so an int64 is validated, and made exact, by a keyword of our own. */
+function withInt64Keyword(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withInt64Keyword);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { format, type, ...rest } = schema as Json;
+  if (type === 'integer' && format === 'int64') return { ...rest, int64: true };
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withInt64Keyword(value)]));
+}
+
+function exactInt64(
+  _: unknown,
+  value: unknown,
+  __: unknown,
+  context?: { parentData: Json | unknown[]; parentDataProperty: string | number },
+): boolean {
+  if (typeof value === 'bigint') {
+    if (value < int64Min || value > int64Max) return false;
+  } else if (!Number.isSafeInteger(value)) return false;
+  if (context) (context.parentData as Json)[context.parentDataProperty] = BigInt(value as number);
+  return true;
+}
+
+function describeBodyError(error: ErrorObject | undefined): string {
+  const field = (error?.instancePath ?? '').slice(1).replaceAll('/', '.') || 'The body';
+  if (error?.keyword === 'required') {
+    const missing = String(error.params['missingProperty']);
+    return `${error.instancePath ? `${field}.` : ''}${missing} is required.`;
+  }
+  return describe(field, error);
+}
+
+function describeQueryError(error: ErrorObject | undefined): string {
+  if (error?.keyword === 'required') return `The query parameter ${error.params['missingProperty']} is required.`;
+  const field = (error?.instancePath ?? '').slice(1).split('/')[0] || 'The query';
+  return describe(field, error);
+}
+
+function describe(field: string, error: ErrorObject | undefined): string {
+  return `${field} must be ${expectation(error)}; got ${show(error?.data)}.`;
+}
+
+function expectation(error: ErrorObject | undefined): string {
+  const schema = (error?.parentSchema ?? {}) as Json;
+  if (typeof schema['x-must-be'] === 'string') return schema['x-must-be'];
+  if (Array.isArray(schema['enum'])) return `one of ${schema['enum'].join(', ')}`;
+  if (schema['int64']) return 'an integer (int64)';
+  const { minimum, maximum, type } = schema as { minimum?: number; maximum?: number; type?: string };
+  if (minimum !== undefined && maximum !== undefined) return `an integer from ${minimum} to ${maximum}`;
+  if (error?.keyword === 'maxItems') return `given at most ${error.params['limit']} times`;
+  if (error?.keyword === 'maxLength') return `at most ${error.params['limit']} characters`;
+  if (error?.keyword === 'minLength') return `at least ${error.params['limit']} characters`;
+  return type === 'integer' || type === 'object' || type === 'array' ? `an ${type}` : `a ${type ?? 'valid value'}`;
+}
+
+function unknownParameter(name: string, known: string[]): string {
+  const cut = name.length > 40 ? `${name.slice(0, 40)}…` : name;
+  return `Unknown query parameter ${show(cut)}. ${known.length > 0 ? `This operation takes ${known.join(', ')}.` : 'This operation takes none.'}`;
+}

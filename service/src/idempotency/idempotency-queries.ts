@@ -1,0 +1,63 @@
+import type { Db } from '../db/pool.ts';
+
+export interface StoredAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const keptFor = "interval '24 hours'";
+
+/** Until the transaction ends. False at once where another holds it: a repeat doesn't wait for the first. */
+export async function tryLockKey(tx: Db, clientId: bigint, key: string): Promise<boolean> {
+  const { rows } = await tx.query<{ locked: boolean }>({
+    name: 'lock-idempotency-key',
+    text: `select pg_try_advisory_xact_lock(hashtextextended($2, $1)) as locked`,
+    values: [clientId, key],
+  });
+  return rows[0]?.locked ?? false;
+}
+
+export async function findAnswer(tx: Db, clientId: bigint, key: string): Promise<(StoredAnswer & { fingerprint: string }) | undefined> {
+  const { rows } = await tx.query<StoredAnswer & { fingerprint: string }>({
+    name: 'idempotent-answer',
+    text: `select fingerprint, status, headers, body from idempotent_answers
+      where client_id = $1 and key = $2 and created_at > now() - ${keptFor}`,
+    values: [clientId, key],
+  });
+  return rows[0];
+}
+
+/** Takes the place of one that is out of date and not yet swept away. */
+export async function insertAnswer(
+  tx: Db,
+  answer: StoredAnswer & { clientId: bigint; key: string; fingerprint: string; orderId: bigint | undefined },
+): Promise<void> {
+  await tx.query({
+    name: 'insert-idempotent-answer',
+    text: `insert into idempotent_answers (client_id, key, fingerprint, order_id, status, headers, body) values ($1, $2, $3, $4, $5, $6, $7)
+      on conflict (client_id, key) do update set fingerprint = excluded.fingerprint, created_at = now(), order_id = excluded.order_id,
+        status = excluded.status, headers = excluded.headers, body = excluded.body`,
+    values: [answer.clientId, answer.key, answer.fingerprint, answer.orderId ?? null, answer.status, answer.headers, answer.body],
+  });
+}
+
+/** The number swept away, of at most `batchSizeMax`. */
+export async function deleteOldAnswers(db: Db, batchSizeMax: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep-idempotent-answers',
+    text: `with old as materialized (
+        select client_id, key from idempotent_answers where created_at <= now() - ${keptFor} order by created_at limit $1 for update skip locked)
+      delete from idempotent_answers where (client_id, key) in (select client_id, key from old)`,
+    values: [batchSizeMax],
+  });
+  return rowCount ?? 0;
+}
+
+export async function nullAdopter(tx: Db, orderId: bigint): Promise<number> {
+  const { rowCount } = await tx.query({
+    text: `update idempotent_answers set body = jsonb_set(body::jsonb, '{adopter}', 'null')::text where order_id = $1`,
+    values: [orderId],
+  });
+  return rowCount ?? 0;
+}

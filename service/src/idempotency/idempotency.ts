@@ -1,0 +1,41 @@
+import type { Db, Transactor } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import { findAnswer, insertAnswer, nullAdopter, type StoredAnswer, tryLockKey } from './idempotency-queries.ts';
+
+export interface Answer extends StoredAnswer {
+  /** The order whose adopter the body names, so that it can be erased there too. */
+  readonly orderId?: bigint;
+}
+
+/**
+ * Does `work` once for each client and key: the effect, the key and the answer are committed together, so that a
+ * crash at any point leaves all or nothing, and a repeat finds one or the other.
+ */
+export async function once(
+  db: Transactor,
+  request: { clientId: bigint; key: string; fingerprint: string },
+  work: (tx: Db) => Promise<Answer>,
+): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+  return db.transaction(async (tx) => {
+    if (!(await tryLockKey(tx, request.clientId, request.key))) {
+      const message = 'A request with this Idempotency-Key is being answered at this moment. Repeat it in 1 s.';
+      throw new AppError('idempotency_in_progress', message, { headers: { 'retry-after': '1' } });
+    }
+    const stored = await findAnswer(tx, request.clientId, request.key);
+    if (stored) {
+      if (stored.fingerprint === request.fingerprint) return { answer: stored, replayed: true };
+      throw new AppError(
+        'idempotency_key_reused',
+        'This Idempotency-Key was used for a request with another method, path or body. Use a new key.',
+      );
+    }
+    const answer = await work(tx);
+    await insertAnswer(tx, { ...request, ...answer, orderId: answer.orderId });
+    return { answer, replayed: false };
+  });
+}
+
+/** A repeat is still recognised; what it is answered no longer names the adopter. Returns how many answers did. */
+export async function eraseAdopterFromAnswers(tx: Db, orderId: bigint): Promise<number> {
+  return nullAdopter(tx, orderId);
+}

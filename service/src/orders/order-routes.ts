@@ -1,0 +1,155 @@
+import { Type } from 'typebox';
+import type { Config } from '../config.ts';
+import { parseInt64 } from '../db/int64.ts';
+import type { Transactor } from '../db/pool.ts';
+import type { Caller } from '../http/admission.ts';
+import { callerOf } from '../http/api-hooks.ts';
+import { answerOnce } from '../http/idempotent-route.ts';
+import { nextLink, readPage } from '../http/paging.ts';
+import {
+  errorResponses,
+  etagHeader,
+  idempotencyErrors,
+  idempotencyHeader,
+  jsonResponse,
+  notModified,
+  PathId,
+  Ref,
+} from '../http/schemas.ts';
+import type { Api } from '../http/type-provider.ts';
+import { orderJson } from './order-json.ts';
+import { type Sight, selectOrders } from './order-queries.ts';
+import { ListOrdersQuery, NewOrderSchema, OrderSchema } from './order-schemas.ts';
+import { callerActions, orderActions } from './order-states.ts';
+import { actOnOrder, getOrder, orderNotFound, placeOrder } from './orders.ts';
+
+interface Parts {
+  readonly db: Transactor;
+  readonly config: Pick<Config, 'orderExpirySeconds'>;
+}
+
+const path = '/v1/store/orders';
+const orderId = PathId('orderId', 'Identifier of the order.');
+
+export function orderRoutes(api: Api, { db, config }: Parts): void {
+  api.get(
+    '/store/orders',
+    {
+      config: { scope: 'orders:read' },
+      schema: {
+        operationId: 'listOrders',
+        tags: ['Orders'],
+        summary: 'List orders',
+        description: "A page of orders in ascending order of id: this client's own, or all with the scope store:manage.",
+        'x-stability': 'beta',
+        querystring: ListOrdersQuery,
+        response: {
+          200: jsonResponse('A page of orders.', Type.Array(Ref(OrderSchema)), { ...nextLink, ...etagHeader }),
+          304: notModified,
+          ...errorResponses('invalid_query', 'invalid_cursor'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { status, petId } = request.query;
+      const filters = { status, petId: petId?.toString() };
+      return reply.send(
+        await readPage(reply, path, request.query, filters, (page) =>
+          selectOrders(db, sightOf(callerOf(request)), { status, petId }, page),
+        ),
+      );
+    },
+  );
+
+  api.post(
+    '/store/orders',
+    {
+      config: { scope: 'orders:write' },
+      schema: {
+        operationId: 'placeOrder',
+        tags: ['Orders'],
+        summary: 'Place an order',
+        description:
+          'Promises an available animal to an adopter: it becomes pending, and nobody else can order it. Not approved in time, the order expires and the animal is available again.',
+        'x-stability': 'beta',
+        headers: idempotencyHeader,
+        body: Ref(NewOrderSchema),
+        response: {
+          201: jsonResponse('The order.', Ref(OrderSchema)),
+          ...errorResponses(
+            'invalid_json',
+            'invalid_body',
+            'pet_not_found',
+            'pet_not_available',
+            'body_too_large',
+            'unsupported_media_type',
+            ...idempotencyErrors,
+          ),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(db, request, reply, async (tx) => {
+        const order = await placeOrder(tx, request.body, callerOf(request), config.orderExpirySeconds);
+        return { status: 201, body: orderJson(order), headers: { location: `${path}/${order.id}` }, orderId: order.id };
+      }),
+  );
+
+  api.get(
+    '/store/orders/:orderId',
+    {
+      config: { scope: 'orders:read' },
+      schema: {
+        operationId: 'getOrder',
+        tags: ['Orders'],
+        summary: 'Get an order',
+        'x-stability': 'beta',
+        params: orderId,
+        response: {
+          200: jsonResponse('The order.', Ref(OrderSchema), etagHeader),
+          304: notModified,
+          ...errorResponses('order_not_found'),
+        },
+      },
+    },
+    async (request, reply) => reply.send(await getOrder(db, sightOf(callerOf(request)), readOrderId(request.params.orderId))),
+  );
+
+  for (const name of callerActions) {
+    const { scope, summary, from, to, pet } = orderActions[name];
+    api.post(
+      `/store/orders/:orderId/${name}`,
+      {
+        config: { scope },
+        schema: {
+          operationId: `${name}Order`,
+          tags: ['Orders'],
+          summary: `${name[0]?.toUpperCase()}${name.slice(1)} an order`,
+          description: `${summary} From ${from.join(' or ')} to ${to}${pet ? `; the animal becomes ${pet.to}` : ''}.`,
+          'x-stability': 'beta',
+          params: orderId,
+          headers: idempotencyHeader,
+          response: {
+            200: jsonResponse('The order as it is now.', Ref(OrderSchema)),
+            ...errorResponses('order_not_found', 'order_state_conflict', ...idempotencyErrors),
+          },
+        },
+      },
+      (request, reply) =>
+        answerOnce(db, request, reply, async (tx) => {
+          const caller = callerOf(request);
+          const order = await actOnOrder(tx, sightOf(caller), readOrderId(request.params.orderId), name, caller);
+          return { status: 200, body: orderJson(order), headers: {}, orderId: order.id };
+        }),
+    );
+  }
+}
+
+/** The store's own keys see every order, all others what their client has placed. */
+const sightOf = (caller: Caller): Sight => (caller.scopes.includes('store:manage') ? 'all' : { clientId: caller.clientId });
+
+function readOrderId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === undefined) throw orderNotFound(text);
+  return id;
+}

@@ -1,0 +1,82 @@
+import type { Scope } from '../clients/scopes.ts';
+import type { PetStatus } from '../pets/pet-schemas.ts';
+
+/**
+ * The life of an order, and what it does to the animal. The API, `homeward verify` and the documents read this table;
+ * there is no other.
+ */
+export const orderStatuses = ['placed', 'approved', 'completed', 'cancelled', 'expired', 'returned'] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
+
+/** While an order is open its animal is promised: nobody else can order it. */
+export const openOrderStatuses = ['placed', 'approved'] as const satisfies readonly OrderStatus[];
+
+/** An animal is promised or sold by these. */
+export const holdingOrderStatuses = [...openOrderStatuses, 'completed'] as const satisfies readonly OrderStatus[];
+
+export const placing = { to: 'placed', pet: { from: 'available', to: 'pending' } } as const;
+
+export const orderActions = {
+  approve: { from: ['placed'], to: 'approved', pet: undefined, scope: 'store:manage', summary: 'The store agrees to the adoption.' },
+  complete: {
+    from: ['approved'],
+    to: 'completed',
+    pet: { from: 'pending', to: 'sold' },
+    scope: 'store:manage',
+    summary: 'The animal goes home: it is sold.',
+  },
+  cancel: {
+    from: ['placed', 'approved'],
+    to: 'cancelled',
+    pet: { from: 'pending', to: 'available' },
+    scope: 'orders:write',
+    summary: 'The adoption is called off, by the client that placed the order or by the store.',
+  },
+  expire: {
+    from: ['placed'],
+    to: 'expired',
+    pet: { from: 'pending', to: 'available' },
+    scope: undefined,
+    summary: 'Not approved in time: done by the worker.',
+  },
+  return: {
+    from: ['completed'],
+    to: 'returned',
+    pet: { from: 'sold', to: 'available' },
+    scope: 'store:manage',
+    summary: 'The animal comes back.',
+  },
+} as const satisfies Record<string, OrderAction>;
+
+interface OrderAction {
+  readonly from: readonly OrderStatus[];
+  readonly to: OrderStatus;
+  readonly pet: { readonly from: PetStatus; readonly to: PetStatus } | undefined;
+  /** Undefined: no caller can ask for it. */
+  readonly scope: Scope | undefined;
+  readonly summary: string;
+}
+
+export type OrderActionName = keyof typeof orderActions;
+
+/** The actions that a caller can ask for. */
+export const callerActions = ['approve', 'complete', 'cancel', 'return'] as const satisfies readonly OrderActionName[];
+export type CallerAction = (typeof callerActions)[number];
+
+/** What an order in this state allows. */
+export const actionsFrom = (status: OrderStatus): CallerAction[] =>
+  callerActions.filter((name) => (orderActions[name].from as readonly OrderStatus[]).includes(status));
+
+export const isOpen = (status: string): boolean => (openOrderStatuses as readonly string[]).includes(status);
+
+/** What an order's arrival at `status` does to its animal: always, or, on a return, only where the animal is still this order's. */
+export function petMoveOf(status: string): { from: PetStatus; to: PetStatus; always: boolean } | undefined {
+  if (status === placing.to) return { ...placing.pet, always: true };
+  const action = Object.values(orderActions).find(({ to }) => to === status);
+  return action?.pet && { ...action.pet, always: action !== orderActions.return };
+}
+
+export const isLegalOrderTransition = (from: string | null, to: string): boolean =>
+  from === null
+    ? to === placing.to
+    : Object.values(orderActions).some((action) => action.to === to && (action.from as readonly string[]).includes(from));

@@ -1,0 +1,92 @@
+import type { Db, Transactor } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import { type Actor, recordTransitions, type Transition, theService } from '../history/history.ts';
+import { eraseAdopterFromAnswers } from '../idempotency/idempotency.ts';
+import { holdPet, movePetsWithOrders, reservePet } from '../pets/pets.ts';
+import { eraseAdopter, expireOrders, findOrder, insertOrder, isHeldByAnotherOrder, moveOrder, type Sight } from './order-queries.ts';
+import type { NewOrder, Order } from './order-schemas.ts';
+import { actionsFrom, type CallerAction, orderActions, placing } from './order-states.ts';
+
+/** Promises the animal and records the order, or neither. */
+export async function placeOrder(
+  tx: Db,
+  order: NewOrder,
+  actor: { clientId: bigint; keyId: bigint },
+  expiresInSeconds: number,
+): Promise<Order> {
+  await reservePet(tx, order.petId);
+  const placed = await insertOrder(tx, { ...order, clientId: actor.clientId, expiresInSeconds });
+  const move = { id: placed.id, petId: order.petId, from: null, to: placing.to, why: 'placed' };
+  await recordTransitions(tx, actor, ...transitionsOf(move, placing.pet));
+  return placed;
+}
+
+export async function getOrder(db: Db, sight: Sight, id: bigint): Promise<Order> {
+  const order = await findOrder(db, sight, id);
+  if (!order) throw orderNotFound(String(id));
+  return order;
+}
+
+/** Does what the table of states allows, to the order and its animal together. */
+export async function actOnOrder(tx: Db, sight: Sight, id: bigint, name: CallerAction, actor: Actor): Promise<Order> {
+  const action = orderActions[name];
+  const moved = await moveOrder(tx, sight, id, action.from, action.to);
+  if (!moved) throw conflict(await getOrder(tx, sight, id), name);
+  const { from, ...order } = moved;
+  const { petId } = order;
+  const petMoves = action.pet && (name !== 'return' || (await isStillSoldBy(tx, id, petId)));
+  if (action.pet && petMoves) await movePetsWithOrders(tx, [petId], action.pet);
+  const move = { id, petId, from, to: action.to, why: action.to };
+  await recordTransitions(tx, actor, ...transitionsOf(move, petMoves ? action.pet : undefined));
+  return order;
+}
+
+/** Expires a batch of orders whose time is over, and frees their animals. Returns how many. */
+export async function expireDueOrders(db: Transactor, batchSizeMax: number): Promise<number> {
+  return db.transaction(async (tx) => {
+    const expired = await expireOrders(tx, batchSizeMax);
+    const { from, to, pet } = orderActions.expire;
+    if (expired.length === 0) return 0;
+    await movePetsWithOrders(
+      tx,
+      expired.map(({ petId }) => petId),
+      pet,
+    );
+    const moves = expired.map(({ id, petId }) => ({ id, petId, from: from[0], to, why: 'not approved in time' }));
+    await recordTransitions(tx, theService, ...moves.flatMap((move) => transitionsOf(move, pet)));
+    return expired.length;
+  });
+}
+
+/** Removes the adopter's name and e-mail from the order and from the answers kept for repeats. The order stays. */
+export async function eraseAdopterOf(db: Transactor, id: bigint): Promise<{ answers: number } | undefined> {
+  return db.transaction(async (tx) => ((await eraseAdopter(tx, id)) ? { answers: await eraseAdopterFromAnswers(tx, id) } : undefined));
+}
+
+export const orderNotFound = (id: string) =>
+  new AppError('order_not_found', `There is no order with the id ${id.slice(0, 40)} among yours.`);
+
+/** False where staff have set the animal's status since, or another order has it by now: then it stays where it is. */
+async function isStillSoldBy(tx: Db, orderId: bigint, petId: bigint): Promise<boolean> {
+  const pet = await holdPet(tx, petId);
+  return pet?.status === orderActions.return.pet.from && !(await isHeldByAnotherOrder(tx, petId, orderId));
+}
+
+/** The order's row of history and then its animal's, where that moves with it. */
+function transitionsOf(
+  { id, petId, ...move }: { id: bigint; petId: bigint; from: string | null; to: string; why: string },
+  pet: { from: string; to: string } | undefined,
+): Transition[] {
+  const ofOrder = { petId, orderId: id, ...move };
+  return pet ? [ofOrder, { petId, orderId: null, ...pet, why: `order ${id} ${move.to}` }] : [ofOrder];
+}
+
+function conflict(order: Order, name: CallerAction): AppError {
+  const allowed = actionsFrom(order.status);
+  // It has just become what the action needs: whoever asks again will find it so.
+  if (allowed.includes(name)) {
+    return new AppError('order_state_conflict', `Order ${order.id} became ${order.status} at this moment. Repeat the request.`);
+  }
+  const can = allowed.length > 0 ? `It allows ${allowed.join(' and ')}.` : 'That is final.';
+  return new AppError('order_state_conflict', `Order ${order.id} is ${order.status}, which does not allow ${name}. ${can}`);
+}

@@ -1,0 +1,127 @@
+import type { Db } from '../db/pool.ts';
+import type { Actor } from '../history/history.ts';
+import { openOrderStatuses } from '../orders/order-states.ts';
+import type { NewPet, Pet, PetStatus } from './pet-schemas.ts';
+
+/** A category exists once an animal is in it. */
+const registerCategory = { open: 'category as (insert into categories (id) values ($2) on conflict do nothing),', closed: '' };
+
+const columns = 'id, name, category_id as "categoryId", status';
+
+export interface PetFilter {
+  readonly status: PetStatus | undefined;
+  readonly categoryId: bigint | undefined;
+  readonly ids: readonly bigint[] | undefined;
+}
+
+/** One keyset page, by id. Each combination of filters is a statement of its own, so that each has its own plan. */
+export async function selectPets(db: Db, filter: PetFilter, page: { afterId: bigint | undefined; limit: number }): Promise<Pet[]> {
+  const { rows } = await db.query<Pet>(pageStatement(filter, page));
+  return rows;
+}
+
+/**
+ * Not `status = $3 … order by id`: that can be had from the primary key too, reading past every animal of another
+ * status, and the planner does so where it expects them evenly spread. A row comparison leaves only the index that
+ * begins with the filters.
+ */
+function pageStatement({ categoryId, status, ids }: PetFilter, page: { afterId: bigint | undefined; limit: number }) {
+  const values: unknown[] = [page.afterId ?? 0n, page.limit];
+  const filters = [
+    { column: 'category_id', value: categoryId },
+    { column: 'status', value: status },
+  ].flatMap(({ column, value }) => (value === undefined ? [] : { column, parameter: `$${values.push(value)}` }));
+  const columnsOf = filters.map(({ column }) => column).join(', ');
+  const parametersOf = filters.map(({ parameter }) => parameter).join(', ');
+  const select = `select ${columns} from pets where removed_at is null and`;
+  const name = ['pets', ...filters.map(({ column }) => column)].join('-');
+  if (ids) {
+    const equal = filters.map(({ column, parameter }) => `and ${column} = ${parameter}`).join(' ');
+    return {
+      name: `${name}-ids`,
+      text: `${select} id > $1 and id = any($${values.push(ids)}::bigint[]) ${equal} order by id limit $2`,
+      values,
+    };
+  }
+  if (filters.length === 0) return { name, text: `${select} id > $1 order by id limit $2`, values };
+  const text = `${select} (${columnsOf}, id) > (${parametersOf}, $1) and (${columnsOf}) <= (${parametersOf}) order by ${columnsOf}, id limit $2`;
+  return { name, text, values };
+}
+
+export async function findPet(db: Db, id: bigint): Promise<Pet | undefined> {
+  const { rows } = await db.query<Pet>({
+    name: 'pet',
+    text: `select ${columns} from pets where id = $1 and removed_at is null`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** Held until the transaction ends: whoever reserves, releases or overrides this animal waits. */
+export async function lockPet(tx: Db, id: bigint): Promise<Pet | undefined> {
+  const { rows } = await tx.query<Pet>({
+    name: 'lock-pet',
+    text: `select ${columns} from pets where id = $1 and removed_at is null for update`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/**
+ * One statement: the animal, its first row of history, and its category where that is new. With closed categories the
+ * foreign key refuses an unknown one.
+ */
+export async function insertPet(db: Db, pet: Required<NewPet>, actor: Actor, categories: 'open' | 'closed'): Promise<Pet> {
+  const { rows } = await db.query<Pet>({
+    name: `insert-pet-${categories}`,
+    text: `with ${registerCategory[categories]}
+      pet as (insert into pets (name, category_id, status) values ($1, $2, $3) returning ${columns}),
+      added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet)
+      select * from pet`,
+    values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId],
+  });
+  const [inserted] = rows;
+  if (!inserted) throw new Error('an insert returned no row');
+  return inserted;
+}
+
+export const petsCategoryConstraint = 'pets_category_id_fkey';
+
+/** Moves animals on only from where they are expected to be. Returns those that were there. */
+export async function movePets(tx: Db, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
+  const { rows } = await tx.query<Pet>({
+    name: 'move-pets',
+    text: `update pets set status = $3, updated_at = now() where id = any($1::bigint[]) and status = $2 and removed_at is null returning ${columns}`,
+    values: [ids, from, to],
+  });
+  return rows;
+}
+
+/** Only under lockPet. */
+export async function updatePet(tx: Db, pet: Pet, categories: 'open' | 'closed'): Promise<Pet> {
+  const { rows } = await tx.query<Pet>({
+    name: `update-pet-${categories}`,
+    text: `with ${registerCategory[categories]}
+      pet as (update pets set name = $1, category_id = $2, status = $3, updated_at = now() where id = $4 returning ${columns})
+      select * from pet`,
+    values: [pet.name, pet.categoryId, pet.status, pet.id],
+  });
+  const [updated] = rows;
+  if (!updated) throw new Error('a locked animal is gone');
+  return updated;
+}
+
+/** Only under lockPet. */
+export async function markPetRemoved(tx: Db, id: bigint): Promise<void> {
+  await tx.query({ name: 'remove-pet', text: 'update pets set removed_at = now(), updated_at = now() where id = $1', values: [id] });
+}
+
+/** The open order that promises an animal to someone. Only under lockPet: without the lock nobody can place or close one. */
+export async function findOpenOrderId(tx: Db, petId: bigint): Promise<bigint | undefined> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    name: 'open-order-of-pet',
+    text: 'select id from orders where pet_id = $1 and status = any($2::order_status[])',
+    values: [petId, openOrderStatuses],
+  });
+  return rows[0]?.id;
+}

@@ -1,0 +1,222 @@
+import { Type } from 'typebox';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { parseInt64 } from '../db/int64.ts';
+import type { Db, Transactor } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import { callerOf, type Deprecation, matchesEtag } from '../http/api-hooks.ts';
+import { answerOnce } from '../http/idempotent-route.ts';
+import { type Filters, nextLink, readPage } from '../http/paging.ts';
+import {
+  errorResponses,
+  etagHeader,
+  idempotencyErrors,
+  idempotencyHeader,
+  jsonResponse,
+  notModified,
+  PathId,
+  Ref,
+} from '../http/schemas.ts';
+import type { Api } from '../http/type-provider.ts';
+import { petEtag, petJson } from './pet-json.ts';
+import { selectPets } from './pet-queries.ts';
+import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
+import { changePet, createPet, getPet, petNotFound, removePet } from './pets.ts';
+
+interface Parts {
+  readonly db: Transactor;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'categories'>;
+}
+
+/** GET /pets/{petId}: from the release of 1.0.0 until the date that the interface fixes. */
+const getPetDeprecation: Deprecation = {
+  since: new Date('2026-11-15T00:00:00Z'),
+  sunset: new Date('2030-12-05T00:00:00Z'),
+  notice: '/docs/deprecations',
+  successor: '/v1/pets?id={petId}',
+};
+
+const petId = PathId('petId', 'Identifier of the animal.');
+const ifMatch = Type.Object({
+  'if-match': Type.Optional(Type.String({ description: "The animal's ETag: 412 where it has changed since." })),
+});
+
+export function petRoutes(api: Api, { db, clock, config }: Parts): void {
+  api.get(
+    '/pets',
+    {
+      config: { scope: 'pets:read' },
+      schema: {
+        operationId: 'listPets',
+        tags: ['Pets'],
+        summary: 'List animals',
+        description: 'A page of animals in ascending order of id. Follow the Link header to walk through all of them.',
+        querystring: ListPetsQuery,
+        response: {
+          200: jsonResponse('A page of animals.', Type.Array(Ref(PetSchema)), { ...nextLink, ...etagHeader }),
+          304: notModified,
+          ...errorResponses('invalid_query', 'invalid_cursor'),
+        },
+      },
+    },
+    async ({ query }, reply) => {
+      const { status, categoryId, id } = query;
+      const pets = await readPage(reply, '/v1/pets', query, filtersOf(query), (page) =>
+        selectPets(db, { status, categoryId, ids: id }, page),
+      );
+      const [only] = pets;
+      // Asked for by one id it is that animal's own ETag, as the deprecated operation gives it.
+      if (only && id?.length === 1) reply.header('etag', petEtag(only));
+      return reply.send(pets);
+    },
+  );
+
+  api.post(
+    '/pets',
+    {
+      config: { scope: 'pets:write' },
+      schema: {
+        operationId: 'createPet',
+        tags: ['Pets'],
+        summary: 'Add an animal',
+        description:
+          'Unknown fields are ignored. An unknown categoryId registers a category without a name, unless this store keeps a closed list.',
+        headers: idempotencyHeader,
+        body: Ref(NewPetSchema),
+        response: {
+          201: jsonResponse('The created animal.', Ref(PetSchema), etagHeader),
+          ...errorResponses(
+            'invalid_json',
+            'invalid_body',
+            'category_not_found',
+            'body_too_large',
+            'unsupported_media_type',
+            ...idempotencyErrors,
+          ),
+        },
+      },
+    },
+    (request, reply) => {
+      const add = async (tx: Db) => {
+        const pet = await createPet(tx, request.body, callerOf(request), config.categories);
+        return { status: 201, body: petJson(pet), headers: { etag: petEtag(pet) } };
+      };
+      return answerOnce(db, request, reply, add, { oneStatement: true });
+    },
+  );
+
+  api.get(
+    '/pets/:petId',
+    {
+      config: { scope: 'pets:read', deprecation: getPetDeprecation },
+      schema: {
+        operationId: 'getPet',
+        tags: ['Pets'],
+        summary: 'Get an animal',
+        description: 'Deprecated, to be removed on 5 December 2030; 410 from then on. Use GET /pets?id={petId} instead.',
+        deprecated: true,
+        'x-sunset': getPetDeprecation.sunset.toISOString().slice(0, 10),
+        params: petId,
+        response: {
+          200: jsonResponse('The animal.', Ref(PetSchema), {
+            ...etagHeader,
+            Deprecation: { type: 'string', description: 'Since when the operation is deprecated (RFC 9745).' },
+            Sunset: { type: 'string', description: 'When it is removed (RFC 8594).' },
+            Link: { type: 'string', description: 'The notice, as rel="deprecation", and the successor, as rel="successor-version".' },
+          }),
+          304: notModified,
+          ...errorResponses('pet_not_found', 'operation_removed'),
+        },
+      },
+    },
+    async ({ params }, reply) => {
+      if (clock.now() >= getPetDeprecation.sunset.getTime()) {
+        throw new AppError(
+          'operation_removed',
+          `This operation was removed on 5 December 2030. Use GET /v1/pets?id=${params.petId.slice(0, 40)} instead.`,
+        );
+      }
+      const pet = await getPet(db, readPetId(params.petId));
+      return reply.header('etag', petEtag(pet)).send(pet);
+    },
+  );
+
+  api.patch(
+    '/pets/:petId',
+    {
+      config: { scope: 'store:manage' },
+      schema: {
+        operationId: 'updatePet',
+        tags: ['Pets'],
+        summary: 'Correct an animal',
+        description: 'Name, category, and an override of the status by staff, which an open order forbids.',
+        'x-stability': 'experimental',
+        params: petId,
+        headers: ifMatch,
+        body: Ref(PetChangesSchema),
+        response: {
+          200: jsonResponse('The animal as it is now.', Ref(PetSchema), etagHeader),
+          ...errorResponses(
+            'invalid_json',
+            'invalid_body',
+            'category_not_found',
+            'pet_not_found',
+            'pet_has_open_order',
+            'precondition_failed',
+            'body_too_large',
+            'unsupported_media_type',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const expect = expectEtag(request.headers['if-match']);
+      const pet = await changePet(db, readPetId(request.params.petId), request.body, callerOf(request), {
+        expect,
+        categories: config.categories,
+      });
+      return reply.header('etag', petEtag(pet)).send(pet);
+    },
+  );
+
+  api.delete(
+    '/pets/:petId',
+    {
+      config: { scope: 'store:manage' },
+      schema: {
+        operationId: 'removePet',
+        tags: ['Pets'],
+        summary: 'Take back an animal',
+        description: 'For one that was added by mistake: it leaves every list, and its history stays. An open order forbids it.',
+        'x-stability': 'experimental',
+        params: petId,
+        headers: ifMatch,
+        response: {
+          204: { type: 'null', description: 'The animal is taken back.' },
+          ...errorResponses('pet_not_found', 'pet_has_open_order', 'precondition_failed'),
+        },
+      },
+    },
+    async (request, reply) => {
+      await removePet(db, readPetId(request.params.petId), callerOf(request), expectEtag(request.headers['if-match']));
+      return reply.status(204).send();
+    },
+  );
+}
+
+const filtersOf = ({ status, categoryId, id }: ListPets): Filters => ({ status, categoryId: categoryId?.toString(), id: id?.map(String) });
+
+function readPetId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === undefined) throw petNotFound(text);
+  return id;
+}
+
+const expectEtag = (ifMatch: string | undefined) => (pet: Pet) => {
+  if (ifMatch === undefined || matchesEtag(ifMatch, petEtag(pet))) return;
+  throw new AppError(
+    'precondition_failed',
+    `${pet.name} (id ${pet.id}) has changed: its ETag is ${petEtag(pet)} now. Read it again before you change it.`,
+  );
+};

@@ -1,0 +1,55 @@
+import { type Static, Type } from 'typebox';
+import { pageQuery } from '../http/paging.ts';
+import { Int64, NameText, Ref, StringEnum } from '../http/schemas.ts';
+
+export const petStatuses = ['available', 'pending', 'sold'] as const;
+export type PetStatus = (typeof petStatuses)[number];
+
+export const PetStatusSchema = StringEnum(petStatuses, { $id: 'PetStatus', description: 'Where the animal stands.' });
+const Status = Ref(PetStatusSchema);
+
+const fields = {
+  name: NameText("The animal's name.", ['Biscuit']),
+  categoryId: Int64({ description: 'Identifier of the category the animal belongs to.', examples: [1] }),
+};
+
+export const NewPetSchema = Type.Object(
+  { ...fields, status: Type.Optional(StringEnum(petStatuses, { description: 'Where the animal stands.', default: 'available' })) },
+  { $id: 'NewPet', examples: [{ name: 'Biscuit', categoryId: 1 }] },
+);
+export type NewPet = Static<typeof NewPetSchema>;
+
+export const PetSchema = Type.Object(
+  { id: Int64({ description: 'Unique identifier assigned by the service on creation.', examples: [1] }), ...fields, status: Status },
+  { $id: 'Pet', examples: [{ id: 1, name: 'Biscuit', categoryId: 1, status: 'available' }] },
+);
+export type Pet = Static<typeof PetSchema>;
+
+export const PetChangesSchema = Type.Object(
+  { name: Type.Optional(fields.name), categoryId: Type.Optional(fields.categoryId), status: Type.Optional(Status) },
+  {
+    $id: 'PetChanges',
+    anyOf: [{ required: ['name'] }, { required: ['categoryId'] }, { required: ['status'] }],
+    'x-must-be': 'an object with name, categoryId or status',
+    examples: [{ name: 'Biscuit II' }],
+  },
+);
+export type PetChanges = Static<typeof PetChangesSchema>;
+
+const idsMax = 100;
+
+export const ListPetsQuery = Type.Object(
+  {
+    ...pageQuery('animals'),
+    status: Type.Optional(StringEnum(petStatuses, { description: 'Filters by availability status; without it every status is returned.' })),
+    categoryId: Type.Optional(Int64({ description: 'Only the animals of this category.' })),
+    id: Type.Optional(
+      Type.Array(Int64(), {
+        maxItems: idsMax,
+        description: `Only the animals with these ids, at most ${idsMax}; absent ones are omitted.`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ListPets = Static<typeof ListPetsQuery>;

@@ -1,0 +1,116 @@
+import { type Db, type Transactor, violates } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import { type Actor, recordTransitions } from '../history/history.ts';
+import { placing } from '../orders/order-states.ts';
+import {
+  findOpenOrderId,
+  findPet,
+  insertPet,
+  lockPet,
+  markPetRemoved,
+  movePets,
+  petsCategoryConstraint,
+  updatePet,
+} from './pet-queries.ts';
+import type { NewPet, Pet, PetChanges, PetStatus } from './pet-schemas.ts';
+
+type Categories = 'open' | 'closed';
+
+/** Throws where the animal, as it stands under its lock, is not the one that the caller expects. */
+type Expectation = (pet: Pet) => void;
+
+export async function getPet(db: Db, id: bigint): Promise<Pet> {
+  const pet = await findPet(db, id);
+  if (!pet) throw petNotFound(String(id));
+  return pet;
+}
+
+export async function createPet(db: Db, pet: NewPet, actor: Actor, categories: Categories): Promise<Pet> {
+  return refuseUnknownCategory(pet.categoryId, () => insertPet(db, { ...pet, status: pet.status ?? 'available' }, actor, categories));
+}
+
+/** Changes what staff may change. An open order forbids to override the status: the animal is promised. */
+export async function changePet(
+  db: Transactor,
+  id: bigint,
+  changes: PetChanges,
+  actor: Actor,
+  options: { expect: Expectation; categories: Categories },
+): Promise<Pet> {
+  return db.transaction(async (tx) => {
+    const pet = await lockOrThrow(tx, id);
+    options.expect(pet);
+    // Field by field: a body may hold others, such as an id.
+    const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
+    const wanted: Pet = { id, name, categoryId, status };
+    const overridden = wanted.status !== pet.status;
+    if (overridden) await refuseIfOrdered(tx, pet, `its status can't be set to ${wanted.status}`);
+    const changed = await refuseUnknownCategory(wanted.categoryId, () => updatePet(tx, wanted, options.categories));
+    const why = overridden ? 'status set by staff' : 'edited by staff';
+    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
+    return changed;
+  });
+}
+
+/** Takes back an animal that was added by mistake: it leaves every list, and its history stays. */
+export async function removePet(db: Transactor, id: bigint, actor: Actor, expect: Expectation): Promise<void> {
+  await db.transaction(async (tx) => {
+    const pet = await lockOrThrow(tx, id);
+    expect(pet);
+    await refuseIfOrdered(tx, pet, "it can't be taken back");
+    await markPetRemoved(tx, id);
+    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'taken back by staff' });
+  });
+}
+
+/** What an animal's history says where it was taken back. */
+export const removed = 'removed';
+
+/** Promises an animal to an order. Two callers at once: the second finds it pending. */
+export async function reservePet(tx: Db, id: bigint): Promise<Pet> {
+  const { from, to } = placing.pet;
+  const [reserved] = await movePets(tx, [id], from, to);
+  if (reserved) return reserved;
+  const pet = await getPet(tx, id);
+  // It has just become free: one more try, and the answer tells the truth either way.
+  const [second] = pet.status === from ? await movePets(tx, [id], from, to) : [];
+  if (second) return second;
+  throw new AppError('pet_not_available', `${pet.name} (id ${id}) is ${pet.status}, and only an available animal can be ordered.`);
+}
+
+/** Moves animals on with their orders. An open order forbids to move one otherwise, so they are where the orders left them. */
+export async function movePetsWithOrders(tx: Db, ids: readonly bigint[], move: { from: PetStatus; to: PetStatus }): Promise<void> {
+  const moved = await movePets(tx, ids, move.from, move.to);
+  if (moved.length !== ids.length) throw new Error(`of the animals ${ids.join(', ')} not all are ${move.from}, though their orders say so`);
+}
+
+/** Locks an animal until the transaction ends. Undefined: it was taken back. */
+export async function holdPet(tx: Db, id: bigint): Promise<Pet | undefined> {
+  return lockPet(tx, id);
+}
+
+export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with the id ${id.slice(0, 40)}.`);
+
+async function lockOrThrow(tx: Db, id: bigint): Promise<Pet> {
+  const pet = await lockPet(tx, id);
+  if (!pet) throw petNotFound(String(id));
+  return pet;
+}
+
+async function refuseIfOrdered(tx: Db, pet: Pet, what: string): Promise<void> {
+  const order = await findOpenOrderId(tx, pet.id);
+  if (order === undefined) return;
+  throw new AppError(
+    'pet_has_open_order',
+    `${pet.name} (id ${pet.id}) is promised by order ${order}, so ${what}. Cancel or complete the order first.`,
+  );
+}
+
+async function refuseUnknownCategory<T>(categoryId: bigint, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!violates(error, petsCategoryConstraint)) throw error;
+    throw new AppError('category_not_found', `categoryId ${categoryId} names no category of this store.`, { cause: error });
+  }
+}

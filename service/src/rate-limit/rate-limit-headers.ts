@@ -1,0 +1,91 @@
+import { AppError } from '../errors.ts';
+import { dayMs, minuteMs, type Verdict } from './decide.ts';
+import { banLengthsMinutes, type Quota, strikesUntilBan } from './plans.ts';
+
+interface Window {
+  readonly name: 'minute' | 'day';
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetMs: number;
+  readonly lengthSeconds: number;
+}
+
+/** The trio shows the window with fewer requests remaining; the IETF fields name both. */
+export function rateLimitHeaders(verdict: Verdict, quota: Quota): Record<string, string> {
+  const windows = windowsOf(verdict, quota);
+  const shown = tightest(windows);
+  const banned = verdict.outcome === 'banned';
+  const seconds = (ms: number) => Math.ceil((ms - verdict.nowMs) / 1_000);
+  return {
+    'x-ratelimit-limit': String(shown.limit),
+    'x-ratelimit-remaining': String(banned ? 0 : shown.remaining),
+    'x-ratelimit-reset': String(Math.ceil((banned ? verdict.bannedUntilMs : shown.resetMs) / 1_000)),
+    'ratelimit-policy': windows.map(({ name, limit, lengthSeconds }) => `"${name}";q=${limit};w=${lengthSeconds}`).join(', '),
+    ratelimit: windows.map(({ name, remaining, resetMs }) => `"${name}";r=${banned ? 0 : remaining};t=${seconds(resetMs)}`).join(', '),
+  };
+}
+
+/** The 429 for a refused client: which window, how long, and how near a ban is. */
+export function refuseClient(verdict: Verdict, quota: Quota, plan: string): AppError {
+  const strikesMax = strikesUntilBan(quota);
+  if (verdict.outcome === 'banned') {
+    const until = new Date(verdict.bannedUntilMs).toISOString().slice(11, 19);
+    const retry = retryAfter(verdict, verdict.bannedUntilMs);
+    return new AppError(
+      'api_key_banned',
+      `Banned until ${until} UTC: ${strikesMax} requests ignored Retry-After. Wait ${retry} s; requests until then do not extend the ban.`,
+      { headers: { 'retry-after': retry, 'x-ratelimit-strikes-remaining': '0' } },
+    );
+  }
+  const window = tightest(windowsOf(verdict, quota));
+  const retry = retryAfter(verdict, window.resetMs);
+  const strikesLeft = Math.max(strikesMax - (verdict.strikes ?? 0), 0);
+  const banMinutes = banLengthsMinutes[Math.min(verdict.banLevel, banLengthsMinutes.length - 1)] ?? 1;
+  const warning =
+    window.name === 'minute' && verdict.strikes !== undefined
+      ? ` ${strikesLeft} more requests before then ban this key for ${banMinutes} ${banMinutes === 1 ? 'minute' : 'minutes'}.`
+      : '';
+  const period = window.name === 'minute' ? 'this minute' : 'today (UTC)';
+  const used = window.limit - window.remaining;
+  return new AppError(
+    'rate_limit_exceeded',
+    `${used} of ${window.limit} requests used ${period} (${capitalised(plan)} plan). Wait ${retry} s.${warning}`,
+    {
+      headers: { 'retry-after': retry, 'x-ratelimit-strikes-remaining': String(strikesLeft) },
+    },
+  );
+}
+
+/** The 429 for an address that sends without a valid key. */
+export function refuseAddress(verdict: Verdict, quota: Quota): AppError {
+  const window = tightest(windowsOf(verdict, quota));
+  const retry = retryAfter(verdict, window.resetMs);
+  const message = `${window.limit} of ${window.limit} requests without a valid key used this minute from this address. Wait ${retry} s, or send a valid key.`;
+  return new AppError('rate_limit_exceeded', message, { headers: { 'retry-after': retry } });
+}
+
+function windowsOf(verdict: Verdict, quota: Quota): [Window, ...Window[]] {
+  const minute: Window = {
+    name: 'minute',
+    limit: quota.perMinute,
+    remaining: Math.max(quota.perMinute - verdict.inMinute, 0),
+    resetMs: (verdict.minute + 1) * minuteMs,
+    lengthSeconds: minuteMs / 1_000,
+  };
+  if (quota.perDay === undefined) return [minute];
+  const day: Window = {
+    name: 'day',
+    limit: quota.perDay,
+    remaining: Math.max(quota.perDay - verdict.inDay, 0),
+    resetMs: (verdict.day + 1) * dayMs,
+    lengthSeconds: dayMs / 1_000,
+  };
+  return [minute, day];
+}
+
+/** On a tie the day: it is the one that lasts. */
+const tightest = ([minute, day]: [Window, ...Window[]]): Window => (day && day.remaining <= minute.remaining ? day : minute);
+
+const retryAfter = (verdict: Verdict, untilMs: number) => String(Math.max(Math.ceil((untilMs - verdict.nowMs) / 1_000), 1));
+
+const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);

@@ -1,0 +1,21 @@
+/**
+ * Every name that a deployment uses in Redis. The deployment's id comes first, so that two deployments on one server
+ * never meet. The braces hold the partition, so that all keys of one decision lie in one slot of a Redis Cluster; a
+ * single Redis has one partition.
+ */
+export interface RedisNames {
+  counts(subject: string): string;
+  guard(subject: string): string;
+  epoch(subject: string): string;
+  readonly bans: string;
+}
+
+export function redisNames(deploymentId: string): RedisNames {
+  const prefix = `hw:${deploymentId}:{0}`;
+  return {
+    counts: (subject) => `${prefix}:counts:${subject}`,
+    guard: (subject) => `${prefix}:guard:${subject}`,
+    epoch: (subject) => `${prefix}:epoch:${subject}`,
+    bans: `${prefix}:bans`,
+  };
+}
