@@ -1,0 +1,69 @@
+// What tests about animals and orders do before they come to their point. A step that fails ends the test.
+import { defaultScopes } from '../src/clients/scopes.ts';
+import type { PetStatus } from '../src/pets/pet-schemas.ts';
+import type { CallOptions, KeyOptions, TestAnswer, TestKey, TestStore } from './test-store.ts';
+
+export interface PetBody {
+  readonly id: number;
+  readonly name: string;
+  readonly categoryId: number;
+  readonly status: PetStatus;
+}
+
+export interface OrderBody {
+  readonly id: number;
+  readonly petId: number;
+  readonly status: string;
+  readonly adopter: { readonly name: string; readonly email: string } | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly expiresAt: string;
+}
+
+export const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
+
+/** A key of the store's own staff. */
+export const createManager = (store: TestStore, options: KeyOptions = {}): Promise<TestKey> =>
+  store.createKey({ ...options, scopes: [...defaultScopes, 'store:manage'] });
+
+export async function addPet(store: TestStore, { key }: TestKey, pet: Partial<Omit<PetBody, 'id'>> = {}): Promise<PetBody> {
+  const answer = await store.call<PetBody>('POST', '/v1/pets', { key, body: { name: 'Biscuit', categoryId: 1, ...pet } });
+  return expectStatus(answer, 201);
+}
+
+export async function readPet(store: TestStore, { key }: TestKey, id: number): Promise<PetBody | undefined> {
+  const answer = await store.call<PetBody[]>('GET', `/v1/pets?id=${id}`, { key });
+  return expectStatus(answer, 200)[0];
+}
+
+export async function placeOrder(store: TestStore, { key }: TestKey, petId: number): Promise<OrderBody> {
+  const answer = await store.call<OrderBody>('POST', '/v1/store/orders', { key, body: { petId, adopter } });
+  return expectStatus(answer, 201);
+}
+
+/** One of the actions on an order, whatever comes of it. */
+export const act = (
+  store: TestStore,
+  { key }: TestKey,
+  orderId: number,
+  action: string,
+  options: CallOptions = {},
+): Promise<TestAnswer<OrderBody>> => store.call('POST', `/v1/store/orders/${orderId}/${action}`, { key, ...options });
+
+/** Several actions, each of which must succeed. */
+export async function actAll(store: TestStore, key: TestKey, orderId: number, ...actions: string[]): Promise<void> {
+  for (const action of actions) expectStatus(await act(store, key, orderId, action), 200);
+}
+
+/** Makes an order's time be over, whatever the time is. */
+export async function letExpire(store: TestStore, orderId: number): Promise<void> {
+  await store.dependencies.db.query({
+    text: `update orders set expires_at = now() - interval '1 second' where id = $1`,
+    values: [orderId],
+  });
+}
+
+function expectStatus<Body>(answer: TestAnswer<Body>, status: number): Body {
+  if (answer.status === status) return answer.json;
+  throw new Error(`${status} was expected; got ${answer.status} ${answer.text}`);
+}

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mintApiKey } from '../../src/clients/api-key.ts';
+import { renewEpoch } from '../../src/clients/client-epochs.ts';
+import { revokeApiKey, rotateKey, setPlan } from '../../src/clients/clients.ts';
+import { HandClock } from '../hand-clock.ts';
+import { sendRaw } from '../raw-request.ts';
+import { refusal } from '../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+
+const clock = new HandClock('2026-12-01T12:00:00Z');
+let store: TestStore;
+let key: TestKey;
+beforeAll(async () => {
+  store = await createTestStore({ clock });
+  key = await store.createKey();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+// What is sent without a valid key counts against the address: a new minute for each test.
+beforeEach(() => clock.advance(60_000));
+
+const authorise = (authorization: string) => store.call('GET', '/v1/pets', { headers: { authorization } });
+const invalidToken = { 'www-authenticate': 'Bearer error="invalid_token"' };
+
+describe('A request without a valid key', () => {
+  test('that has no Authorization header is 401 and told how to send one', async () => {
+    const answer = await store.call('GET', '/v1/pets');
+    expect(answer).toMatchObject(
+      refusal(401, 'api_key_missing', "Send your key as 'Authorization: Bearer <API_KEY>'. This request had no Authorization header."),
+    );
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test.each([
+    ['another scheme', 'Basic dTpw', "must be 'Bearer <API_KEY>'; it names another scheme."],
+    ['nothing in it', '', "must be 'Bearer <API_KEY>'"],
+    ['the scheme alone', 'Bearer', 'mistyped or cut off'],
+    ['nonsense', 'Bearer nonsense', "A key starts with 'hw_' and has 46 characters."],
+  ])('that has %s in its Authorization header is 401', async (_, authorization, words) => {
+    const answer = await authorise(authorization);
+    expect(answer).toMatchObject({ ...refusal(401, 'api_key_invalid', words), headers: invalidToken });
+  });
+
+  test('that has a key without its scheme is 401', async () => {
+    expect(await authorise(key.key)).toMatchObject(refusal(401, 'api_key_invalid', 'another scheme'));
+  });
+
+  test.each([
+    ['cut off', (text: string) => text.slice(0, -1)],
+    ['lengthened', (text: string) => `${text}x`],
+    ['with one character changed', (text: string) => text.slice(0, 20) + (text[20] === 'a' ? 'b' : 'a') + text.slice(21)],
+    ['in capitals', (text: string) => text.toUpperCase()],
+    ['with something behind it', (text: string) => `${text} x`],
+  ])('that has a key %s is 401: mistyped', async (_, change) => {
+    expect(await authorise(`Bearer ${change(key.key)}`)).toMatchObject(refusal(401, 'api_key_invalid', 'mistyped or cut off'));
+  });
+
+  test('that has a well-formed key which does not exist is 401', async () => {
+    const answer = await authorise(`Bearer ${mintApiKey('production')}`);
+    expect(answer).toMatchObject({ ...refusal(401, 'api_key_invalid', 'No such key exists here.'), headers: invalidToken });
+  });
+
+  test('that has two Authorization headers is 401, though both are right', async () => {
+    const header = `Authorization: Bearer ${key.key}\r\n`;
+    const answer = await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}${header}\r\n`);
+    expect(answer).toMatchObject(refusal(401, 'api_key_invalid', 'given more than once; send it once.'));
+  });
+
+  test('that has its key in the query is 401', async () => {
+    expect(await store.call('GET', `/v1/pets?api_key=${key.key}`)).toMatchObject(refusal(401, 'api_key_missing'));
+  });
+
+  test('is not shown what it sent', async () => {
+    const { text } = await authorise(`Bearer ${key.key}x`);
+    expect(text).not.toContain(key.key.slice(8));
+  });
+
+  test.each([
+    ['GET', '/v1/no-such-path'],
+    ['DELETE', '/v1/pets'],
+    ['GET', '/v1/pets/%zz'],
+    ['GET', '/v1/pets?colour=red'],
+    ['OPTIONS', '/v1/pets'],
+    ['GET', '/v1'],
+  ])('is 401 before anything else is told: %s %s', async (method, path) => {
+    expect(await store.call(method, path)).toMatchObject(refusal(401, 'api_key_missing'));
+  });
+
+  test('is 401 before its body is read', async () => {
+    const head = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
+    expect(await sendRaw(store.url, head)).toMatchObject(refusal(401, 'api_key_missing'));
+  });
+
+  test('is 401 whatever its body is', async () => {
+    const answer = await store.call('POST', '/v1/pets', { raw: 'not JSON', headers: { 'content-type': 'text/plain' } });
+    expect(answer).toMatchObject(refusal(401, 'api_key_missing'));
+  });
+});
+
+describe('A request with a valid key', () => {
+  test.each(['Bearer', 'bearer', 'BEARER'])('is admitted where the scheme is written %s', async (scheme) => {
+    expect((await authorise(`${scheme} ${key.key}`)).status).toBe(200);
+  });
+
+  test('is admitted with blanks around it', async () => {
+    expect((await authorise(`Bearer   ${key.key} `)).status).toBe(200);
+  });
+
+  test('may do all that is documented, by default', async () => {
+    const pet = await store.call<{ id: number }>('POST', '/v1/pets', { key: key.key, body: { name: 'A', categoryId: 1 } });
+    const paths = ['/v1/pets', `/v1/pets/${pet.json.id}`, '/v1/store/orders'];
+    const answers = await Promise.all(paths.map((path) => store.call('GET', path, { key: key.key })));
+    expect([pet, ...answers].map(({ status }) => status)).toEqual([201, 200, 200, 200]);
+  });
+
+  test('but not the scope is 403, names both, and says so in WWW-Authenticate', async () => {
+    const reader = await store.createKey({ scopes: ['pets:read'] });
+    const answer = await store.call('POST', '/v1/pets', { key: reader.key, body: { name: 'A', categoryId: 1 } });
+    expect(answer).toMatchObject(refusal(403, 'insufficient_scope', 'This operation needs the scope pets:write; this key has pets:read.'));
+    expect(answer.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="pets:write"');
+  });
+
+  test('but not the scope is 403 whatever its body is', async () => {
+    const reader = await store.createKey({ scopes: ['pets:read'] });
+    expect(await store.call('POST', '/v1/pets', { key: reader.key, raw: '{' })).toMatchObject(refusal(403, 'insufficient_scope'));
+  });
+});
+
+describe('A key that ends', () => {
+  test('works until the instant, and is 401 from then on', async () => {
+    const expiresAt = new Date(clock.now() + 5_000);
+    const { key: sent, id } = await store.createKey({ expiresAt });
+    expect((await authorise(`Bearer ${sent}`)).status).toBe(200);
+    clock.advance(4_999);
+    expect((await authorise(`Bearer ${sent}`)).status).toBe(200);
+    clock.advance(1);
+    const answer = await authorise(`Bearer ${sent}`);
+    expect(answer).toMatchObject({
+      ...refusal(401, 'api_key_expired', `Key ${id} expired at ${expiresAt.toISOString()}. Use a new key.`),
+      headers: invalidToken,
+    });
+  });
+});
+
+describe('Keys that are changed, in every process from the next request on', () => {
+  let another: TestStore;
+  let real: TestStore;
+  beforeAll(async () => {
+    real = await createTestStore();
+    another = await createTestStore({ env: { DATABASE_URL: real.dependencies.config.databaseUrl } });
+  });
+  afterAll(async () => {
+    await another[Symbol.asyncDispose]();
+    await real[Symbol.asyncDispose]();
+  });
+
+  /** As the commands do it: the change, then the word to every process. */
+  const announce = ({ clientId }: TestKey) => renewEpoch(real.dependencies.redis, real.dependencies.names, clientId);
+  const callBoth = (sent: string) => Promise.all([real, another].map((process) => process.call('GET', '/v1/pets', { key: sent })));
+  const rotate = (id: bigint, overlapSeconds: number) => rotateKey(real.dependencies.db, id, { overlapSeconds, environment: 'production' });
+
+  test('a revoked one is 401', async () => {
+    const one = await real.createKey();
+    expect((await callBoth(one.key)).map(({ status }) => status)).toEqual([200, 200]);
+    await revokeApiKey(real.dependencies.db, one.id);
+    await announce(one);
+    const expected = { ...refusal(401, 'api_key_revoked', `Key ${one.id} was revoked at 20`), headers: invalidToken };
+    expect(await callBoth(one.key)).toMatchObject([expected, expected]);
+  });
+
+  test("a revoked one leaves the client's other keys alone", async () => {
+    const [one, two] = [await real.createKey({ client: 'Pair' }), await real.createKey({ client: 'Pair' })];
+    await callBoth(two.key);
+    await revokeApiKey(real.dependencies.db, one.id);
+    await announce(one);
+    expect((await callBoth(two.key)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  test('a rotated one works beside its successor while they overlap', async () => {
+    const old = await real.createKey();
+    await callBoth(old.key);
+    const { key: successor } = await rotate(old.id, 3_600);
+    await announce(old);
+    const answers = [...(await callBoth(old.key)), ...(await callBoth(successor))];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  });
+
+  test('a rotated one is 401 after the overlap and names its successor', async () => {
+    const old = await real.createKey();
+    await callBoth(old.key);
+    const { key: successor, record } = await rotate(old.id, 0);
+    await announce(old);
+    const expected = refusal(401, 'api_key_expired', `Key ${old.id} was replaced by key ${record.id}, and its overlap ended at`);
+    expect(await callBoth(old.key)).toMatchObject([expected, expected]);
+    expect((await callBoth(successor)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  test("another plan of the client's holds at once", async () => {
+    const one = await real.createKey({ client: 'Upgraded', plan: 'free' });
+    const limits = async () => (await callBoth(one.key)).map(({ headers }) => headers['x-ratelimit-limit']);
+    expect(await limits()).toEqual(['60', '60']);
+    await setPlan(real.dependencies.db, 'Upgraded', { plan: 'pro', perMinute: null, perDay: null });
+    await announce(one);
+    expect(await limits()).toEqual(['300', '300']);
+  });
+});
+
+describe('A key as it is kept', () => {
+  test('is a hash and a hint in the database, and not itself', async () => {
+    const { key: sent, id } = await store.createKey();
+    const { rows } = await store.dependencies.db.query<{ row: string; hash: string }>({
+      text: `select api_keys::text as row, encode(sha256($2::bytea), 'hex') = encode(hash, 'hex') as hash from api_keys where id = $1`,
+      values: [id, Buffer.from(sent)],
+    });
+    expect(rows).toMatchObject([{ hash: true, row: expect.stringContaining(`${sent.slice(0, 11)}…${sent.slice(-4)}`) }]);
+    expect(rows[0]?.row).not.toContain(sent.slice(11, -4));
+  });
+});
+
+describe('Production and staging', () => {
+  let staging: TestStore;
+  beforeAll(async () => {
+    staging = await createTestStore({
+      env: { HOMEWARD_ENVIRONMENT: 'staging', HOMEWARD_OTHER_URL: 'https://api.example/v1' },
+    });
+  });
+  afterAll(() => staging[Symbol.asyncDispose]());
+
+  test('each make keys of their own kind', async () => {
+    expect([(await staging.createKey()).key.slice(0, 8), key.key.slice(0, 8)]).toEqual(['hw_test_', 'hw_live_']);
+  });
+
+  test('each accept their own', async () => {
+    expect((await staging.call('GET', '/v1/pets', { key: (await staging.createKey()).key })).status).toBe(200);
+  });
+
+  test('staging refuses a production key in words, and says where production is', async () => {
+    expect(await staging.call('GET', '/v1/pets', { key: key.key })).toMatchObject(
+      refusal(401, 'api_key_invalid', 'This is a production key, and this is staging. Production is at https://api.example/v1.'),
+    );
+  });
+
+  test('production refuses a staging key in words', async () => {
+    expect(await store.call('GET', '/v1/pets', { key: (await staging.createKey()).key })).toMatchObject(
+      refusal(401, 'api_key_invalid', 'This is a staging key, and this is production.'),
+    );
+  });
+});

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { renewEpoch } from '../../src/clients/client-epochs.ts';
+import { setPlan } from '../../src/clients/clients.ts';
+import { liftBan, listBans } from '../../src/rate-limit/bans.ts';
+import { HandClock } from '../hand-clock.ts';
+import { refusal } from '../refusal.ts';
+import { createTestStore, type TestAnswer, type TestKey, type TestStore } from '../test-store.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** The smallest plan there can be: one request a minute, and the 30 strikes that are the least. */
+const plan = { perMinute: 1, perDay: 100_000 };
+
+const clock = new HandClock('2026-12-01T12:00:00Z');
+let store: TestStore;
+let key: TestKey;
+beforeAll(async () => {
+  store = await createTestStore({ clock });
+});
+afterAll(() => store[Symbol.asyncDispose]());
+beforeEach(async () => {
+  nextMinute();
+  key = await store.createKey({ plan });
+});
+
+const nextMinute = () => clock.advance(minuteMs - (clock.now() % minuteMs));
+const send = ({ key: sent } = key) => store.call<{ code: string }>('GET', '/v1/pets?limit=1', { key: sent });
+const strikesLeft = ({ headers }: Pick<TestAnswer<unknown>, 'headers'>) => headers['x-ratelimit-strikes-remaining'];
+
+/** Uses up the minute, gets the first 429, and lets the free second pass. */
+async function exhaust(sent = key): Promise<void> {
+  nextMinute();
+  await send(sent);
+  await send(sent);
+  clock.advance(1_001);
+}
+
+/** Sends so many requests that should have waited; returns the last answer. */
+async function strike(count: number, sent = key): Promise<TestAnswer<{ code: string }>> {
+  let last = await send(sent);
+  for (let i = 1; i < count; i += 1) last = await send(sent);
+  return last;
+}
+
+/** How long a key is banned, in minutes, that now goes on until it is. */
+async function banMinutes(sent = key): Promise<number> {
+  await exhaust(sent);
+  const banned = await strike(30, sent);
+  expect(banned.json.code).toBe('api_key_banned');
+  return Number(banned.headers['retry-after']) / 60;
+}
+
+describe('A strike', () => {
+  test('is a request after a 429, from a second after the first one on', async () => {
+    await send();
+    const answers = [await send()];
+    clock.advance(1_000);
+    answers.push(await send());
+    clock.advance(1);
+    answers.push(await send(), await send());
+    expect(answers.map(strikesLeft)).toEqual(['30', '30', '29', '28']);
+  });
+
+  test('is announced in the message', async () => {
+    await exhaust();
+    expect(await strike(2)).toMatchObject(refusal(429, 'rate_limit_exceeded', '28 more requests before then ban this key for 1 minute.'));
+  });
+
+  test('does not show on a request that is admitted', async () => {
+    expect(strikesLeft(await send())).toBeUndefined();
+  });
+
+  test('is remembered over an admitted request, which opens a new free second', async () => {
+    await exhaust();
+    await strike(3);
+    nextMinute();
+    await send();
+    expect(strikesLeft(await send())).toBe('27');
+    clock.advance(1_000);
+    expect(strikesLeft(await send())).toBe('27');
+    clock.advance(1);
+    expect(strikesLeft(await send())).toBe('26');
+  });
+
+  test('is not what the first 429 after an admitted request is, within the same minute too', async () => {
+    const raised = await store.createKey({ client: 'Raised', plan });
+    const { db, redis, names } = store.dependencies;
+    await exhaust(raised);
+    await setPlan(db, 'Raised', { plan: 'enterprise', perMinute: 2, perDay: 100_000 });
+    await renewEpoch(redis, names, raised.clientId);
+    const answers = [await send(raised), await send(raised)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 429]);
+    expect(answers.map(strikesLeft)).toEqual([undefined, '30']);
+  });
+
+  test('is forgotten with all others five minutes after the first', async () => {
+    await exhaust();
+    await strike(29);
+    clock.advance(5 * minuteMs);
+    await exhaust();
+    expect(strikesLeft(await send())).toBe('29');
+  });
+
+  test('still counts with those of up to five minutes before', async () => {
+    await exhaust();
+    await strike(29);
+    clock.advance(4 * minuteMs - 30_000);
+    await exhaust();
+    expect((await send()).json.code).toBe('api_key_banned');
+  });
+
+  test("is its key's alone", async () => {
+    const [one, two] = [await store.createKey({ client: 'Both', plan }), await store.createKey({ client: 'Both', plan })];
+    await exhaust(one);
+    await strike(20, one);
+    expect(strikesLeft(await send(two))).toBe('30');
+  });
+
+  test('is not what a request over the day is', async () => {
+    const poor = await store.createKey({ plan: { perMinute: 10, perDay: 1 } });
+    await exhaust(poor);
+    expect(await strike(40, poor)).toMatchObject({
+      ...refusal(429, 'rate_limit_exceeded'),
+      headers: { 'x-ratelimit-strikes-remaining': '30' },
+    });
+  });
+});
+
+describe('A ban', () => {
+  test('comes with the 30th strike on a small plan', async () => {
+    await exhaust();
+    expect((await strike(29)).json.code).toBe('rate_limit_exceeded');
+    expect((await send()).json.code).toBe('api_key_banned');
+  });
+
+  test('comes with as many strikes as the plan allows requests a minute', async () => {
+    const free = await store.createKey({ plan: 'free' });
+    nextMinute();
+    for (let i = 0; i < 61; i += 1) await send(free);
+    clock.advance(1_001);
+    expect((await strike(59, free)).json.code).toBe('rate_limit_exceeded');
+    expect((await send(free)).json.code).toBe('api_key_banned');
+  });
+
+  test('is 429 and says until when, why, and that waiting is enough', async () => {
+    await exhaust();
+    await strike(29);
+    const until = new Date(clock.now() + minuteMs);
+    expect(await send()).toMatchObject({
+      ...refusal(
+        429,
+        'api_key_banned',
+        `Banned until ${until.toISOString().slice(11, 19)} UTC: 30 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.`,
+      ),
+      headers: {
+        'retry-after': '60',
+        'x-ratelimit-reset': String(Math.ceil(until.getTime() / 1_000)),
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-strikes-remaining': '0',
+      },
+    });
+  });
+
+  test('holds though the minute is over, and ends at its end', async () => {
+    await banMinutes();
+    clock.advance(minuteMs - 1);
+    expect((await send()).json.code).toBe('api_key_banned');
+    clock.advance(1);
+    expect((await send()).status).toBe(200);
+  });
+
+  test('is not extended by requests during it', async () => {
+    await banMinutes();
+    clock.advance(30_000);
+    expect((await strike(100)).headers['retry-after']).toBe('30');
+  });
+
+  test("falls on the key, and leaves the client's others alone", async () => {
+    const [one, two] = [await store.createKey({ client: 'Pair', plan }), await store.createKey({ client: 'Pair', plan })];
+    await banMinutes(one);
+    nextMinute();
+    expect([(await send(one)).json.code, (await send(two)).status]).toEqual(['api_key_banned', 200]);
+  });
+
+  test('lasts 1, then 5, 15, 60 and again 60 minutes', async () => {
+    const lengths: number[] = [];
+    for (let i = 0; i < 5; i += 1) {
+      const minutes = await banMinutes();
+      lengths.push(minutes);
+      clock.advance(minutes * minuteMs);
+    }
+    expect(lengths).toEqual([1, 5, 15, 60, 60]);
+  });
+
+  test('of the next length is announced before it comes', async () => {
+    await banMinutes();
+    clock.advance(minuteMs);
+    await exhaust();
+    expect(await send()).toMatchObject(refusal(429, 'rate_limit_exceeded', '29 more requests before then ban this key for 5 minutes.'));
+  });
+
+  test('is the first again 24 hours after the last one ended', async () => {
+    await banMinutes();
+    clock.advance(minuteMs + dayMs);
+    expect(await banMinutes()).toBe(1);
+  });
+
+  test('is the second within 24 hours', async () => {
+    await banMinutes();
+    clock.advance(dayMs - 2 * minuteMs);
+    expect(await banMinutes()).toBe(5);
+  });
+
+  test('is seen by another process', async () => {
+    await using another = await createTestStore({ clock, env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
+    await banMinutes();
+    expect(await another.call('GET', '/v1/pets', { key: key.key })).toMatchObject(refusal(429, 'api_key_banned'));
+  });
+
+  test('is listed while it lasts, and no longer', async () => {
+    const { redis, names } = store.dependencies;
+    const list = async () => (await listBans(redis.client, names, clock.now())).filter(({ keyId }) => keyId === String(key.id));
+    await banMinutes();
+    const until = new Date(clock.now() + minuteMs).toISOString();
+    expect(await list()).toEqual([{ keyId: String(key.id), clientId: String(key.clientId), until, level: 1 }]);
+    clock.advance(minuteMs);
+    expect(await list()).toEqual([]);
+  });
+
+  test('that is lifted is over at once, with its strikes and its level', async () => {
+    const { redis, names } = store.dependencies;
+    await banMinutes();
+    expect(await liftBan(redis.client, names, key, clock.now())).toBe(true);
+    expect(await banMinutes()).toBe(1);
+  });
+
+  test('that is not there can not be lifted', async () => {
+    const { redis, names } = store.dependencies;
+    expect(await liftBan(redis.client, names, key, clock.now())).toBe(false);
+  });
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { HandClock } from '../hand-clock.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+
+const clock = new HandClock('2026-12-01T12:00:00Z');
+let store: TestStore;
+let key: TestKey;
+beforeAll(async () => {
+  store = await createTestStore({ clock });
+  key = await store.createKey();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+beforeEach(() => clock.advance(60_000));
+
+const origin = 'https://partner.example';
+const preflight = (path: string, method = 'POST', headers: Record<string, string> = {}) =>
+  store.call('OPTIONS', path, { headers: { origin, 'access-control-request-method': method, ...headers } });
+const words = (field: string | undefined) => (field ?? '').toLowerCase().split(', ');
+
+describe('A preflight', () => {
+  test('is 204 without a key, for any origin and without credentials', async () => {
+    const { status, text, headers } = await preflight('/v1/pets');
+    expect({ status, text }).toEqual({ status: 204, text: '' });
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
+  test('allows every method and header that the API knows', async () => {
+    const { headers } = await preflight('/v1/pets');
+    expect(headers['access-control-allow-methods']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
+    expect(words(headers['access-control-allow-headers'])).toEqual([
+      'authorization',
+      'content-type',
+      'idempotency-key',
+      'if-match',
+      'if-none-match',
+    ]);
+  });
+
+  test.each(['/v1/pets/1', '/v1/categories/1', '/v1/store/orders/1/cancel', '/v1/no-such-path'])('is 204 at %s', async (path) => {
+    expect((await preflight(path)).status).toBe(204);
+  });
+
+  test("shows the address's limit and counts nothing", async () => {
+    const trio = { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '60', 'x-ratelimit-reset': String(clock.now() / 1_000 + 60) };
+    expect([await preflight('/v1/pets'), await preflight('/v1/pets')]).toMatchObject([{ headers: trio }, { headers: trio }]);
+  });
+
+  test('is 204 after the address has used up its limit', async () => {
+    for (let i = 0; i < 61; i += 1) await store.call('GET', '/v1/pets');
+    expect((await store.call('GET', '/v1/pets')).status).toBe(429);
+    expect(await preflight('/v1/pets')).toMatchObject({ status: 204, headers: { 'x-ratelimit-remaining': '0' } });
+  });
+
+  test('without an origin is none: 401', async () => {
+    expect((await store.call('OPTIONS', '/v1/pets', { headers: { 'access-control-request-method': 'GET' } })).status).toBe(401);
+  });
+});
+
+describe('A response to a page of another origin', () => {
+  test.each([
+    ['200', () => store.call('GET', '/v1/pets', { key: key.key, headers: { origin } })],
+    ['400', () => store.call('GET', '/v1/pets?limit=0', { key: key.key, headers: { origin } })],
+    ['401', () => store.call('GET', '/v1/pets', { headers: { origin } })],
+    ['404 of the router', () => store.call('GET', '/v1/pets/%zz', { key: key.key, headers: { origin } })],
+  ])('%s may be read, and all the fields that it needs', async (status, send) => {
+    const answer = await send();
+    expect(answer).toMatchObject({ status: Number.parseInt(status, 10), headers: { 'access-control-allow-origin': '*' } });
+    expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(words(answer.headers['access-control-expose-headers'])).toEqual(
+      expect.arrayContaining([
+        'x-ratelimit-limit',
+        'x-ratelimit-remaining',
+        'x-ratelimit-reset',
+        'x-ratelimit-strikes-remaining',
+        'ratelimit-policy',
+        'ratelimit',
+        'retry-after',
+        'link',
+        'etag',
+        'deprecation',
+        'sunset',
+        'x-request-id',
+      ]),
+    );
+  });
+});

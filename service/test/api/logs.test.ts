@@ -1,0 +1,93 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { HttpClient } from '../../../proofs/http.ts';
+import { createApp } from '../../src/app.ts';
+import { addPet } from '../adoption-steps.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+
+let logged = '';
+let store: TestStore;
+let key: TestKey;
+let url: string;
+const resources = new AsyncDisposableStack();
+beforeAll(async () => {
+  store = resources.use(await createTestStore());
+  key = await store.createKey();
+  const stream = new Writable({
+    write(chunk, _, done) {
+      logged += String(chunk);
+      done();
+    },
+  });
+  const { server } = resources.adopt(await createApp({ ...store.dependencies, log: pino({ level: 'trace' }, stream) }), (app) =>
+    app.server.close(),
+  );
+  url = await server.listen({ host: '127.0.0.1', port: 0 });
+  // Fastify has a line of its own for that.
+  logged = '';
+});
+afterAll(() => resources.disposeAsync());
+beforeEach(() => {
+  logged = '';
+});
+
+const lines = () => logged.split('\n').filter(Boolean);
+
+/** Sends a request and waits for its line, which is written when it is answered. */
+async function send(path: string, options: Parameters<HttpClient['send']>[1] = {}): Promise<{ id: unknown; line: unknown }> {
+  using http = new HttpClient(1);
+  const { headers } = await http.send(url + path, { key: key.key, ...options });
+  await vi.waitUntil(() => lines().length > 0, { timeout: 2_000, interval: 1 });
+  return { id: headers['x-request-id'], line: JSON.parse(lines()[0] ?? '') };
+}
+
+describe('The log of a request', () => {
+  test('is one line that says what was asked, by whom, and what came of it', async () => {
+    const { id, line } = await send('/v1/pets?limit=3');
+    expect(line).toMatchObject({
+      level: 30,
+      msg: 'request',
+      reqId: id,
+      method: 'GET',
+      url: '/v1/pets?limit=3',
+      route: '/v1/pets',
+      status: 200,
+      ms: expect.any(Number),
+      client: String(key.clientId),
+      key: String(key.id),
+    });
+    expect(lines()).toHaveLength(1);
+  });
+
+  test("has nothing of the adopter's data", async () => {
+    const { id } = await addPet(store, key);
+    const body = { petId: id, adopter: { name: 'Zerlina Quux', email: 'zerlina@quux.example' } };
+    const { line } = await send('/v1/store/orders', { method: 'POST', body });
+    expect(line).toMatchObject({ status: 201 });
+    expect(logged).not.toMatch(/zerlina|quux/i);
+  });
+
+  test('has nothing of the key, where it belongs or not', async () => {
+    const { line } = await send(`/v1/pets?api_key=${key.key}`);
+    expect(line).toMatchObject({ status: 400, url: '/v1/pets?api_key=hw_live_…' });
+    expect(logged).not.toContain(key.key.slice(8, 20));
+  });
+
+  test('has nothing of a key that is written in escapes', async () => {
+    const escaped = key.key.replace(/\w/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+    await send(`/v1/pets?api_key=${escaped}`);
+    expect(decodeURIComponent(logged)).not.toContain(key.key.slice(8, 20));
+  });
+
+  test('stays one line, whatever the URL holds', async () => {
+    const { line } = await send('/v1/pets?a=%0D%0A{"level":50}%0A');
+    expect(line).toMatchObject({ status: 400 });
+    expect(lines()).toHaveLength(1);
+  });
+
+  test('cuts a long URL short', async () => {
+    const { line } = await send(`/v1/pets?x=${'y'.repeat(5_000)}`);
+    expect((line as { url: string }).url).toHaveLength(500);
+  });
+});

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestStore, type TestStore } from '../test-store.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly deprecated?: boolean;
+  readonly 'x-stability'?: string;
+  readonly 'x-scope'?: string;
+  readonly 'x-sunset'?: string;
+  readonly parameters?: ReadonlyArray<{ name: string; in: string; required?: boolean; schema: object }>;
+  readonly responses: Readonly<Record<string, { headers?: Readonly<Record<string, unknown>>; content?: object }>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly servers: unknown;
+  readonly security: unknown;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object };
+}
+
+let store: TestStore;
+let document: Document;
+let operations: Map<string, Operation & { readonly at: string }>;
+beforeAll(async () => {
+  store = await createTestStore();
+  document = (await store.call<Document>('GET', '/openapi.json')).json;
+  operations = new Map(
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, one]) => [one.operationId, { ...one, at: `${method.toUpperCase()} ${path}` }] as const),
+    ),
+  );
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const parameters = (id: string) => Object.fromEntries((operations.get(id)?.parameters ?? []).map((one) => [one.name, one]));
+
+describe('GET /openapi.json', () => {
+  test('is the document that the repository holds', () => {
+    expect(document).toEqual(JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')));
+  });
+
+  test('is version 1.0.0 at /v1, in OpenAPI 3.1', () => {
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '/v1' }] });
+  });
+
+  test('has every operation where it is', () => {
+    expect(Object.fromEntries([...operations].map(([id, { at }]) => [id, at]))).toEqual({
+      listPets: 'GET /pets',
+      createPet: 'POST /pets',
+      getPet: 'GET /pets/{petId}',
+      updatePet: 'PATCH /pets/{petId}',
+      removePet: 'DELETE /pets/{petId}',
+      listCategories: 'GET /categories',
+      putCategory: 'PUT /categories/{categoryId}',
+      listOrders: 'GET /store/orders',
+      placeOrder: 'POST /store/orders',
+      getOrder: 'GET /store/orders/{orderId}',
+      approveOrder: 'POST /store/orders/{orderId}/approve',
+      completeOrder: 'POST /store/orders/{orderId}/complete',
+      cancelOrder: 'POST /store/orders/{orderId}/cancel',
+      returnOrder: 'POST /store/orders/{orderId}/return',
+    });
+  });
+
+  test('asks for a bearer key everywhere', () => {
+    expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
+    expect(document.security).toEqual([{ apiKey: [] }]);
+  });
+
+  test('marks orders and categories as beta, what is newer as experimental, and what the interface fixes as neither', () => {
+    const stability = Object.groupBy(operations.values(), (one) => one['x-stability'] ?? 'stable');
+    expect(Object.fromEntries(Object.entries(stability).map(([name, list]) => [name, list?.map((one) => one.operationId)]))).toEqual({
+      stable: ['listPets', 'createPet', 'getPet'],
+      experimental: ['updatePet', 'removePet'],
+      beta: [
+        'listCategories',
+        'putCategory',
+        'listOrders',
+        'placeOrder',
+        'getOrder',
+        'approveOrder',
+        'completeOrder',
+        'cancelOrder',
+        'returnOrder',
+      ],
+    });
+  });
+
+  test('marks getPet alone as deprecated, with its date', () => {
+    expect([...operations.values()].filter((one) => one.deprecated)).toMatchObject([{ operationId: 'getPet', 'x-sunset': '2030-12-05' }]);
+  });
+
+  test('gives every operation the scope that it needs', () => {
+    expect(Object.fromEntries([...operations].map(([id, one]) => [id, one['x-scope']]))).toMatchObject({
+      listPets: 'pets:read',
+      createPet: 'pets:write',
+      getPet: 'pets:read',
+      updatePet: 'store:manage',
+      putCategory: 'store:manage',
+      listOrders: 'orders:read',
+      placeOrder: 'orders:write',
+      cancelOrder: 'orders:write',
+      approveOrder: 'store:manage',
+    });
+  });
+
+  test('describes the animal as the interface does', () => {
+    const { NewPet, Pet, PetStatus } = document.components.schemas;
+    const int64 = { type: 'integer', format: 'int64' };
+    expect(NewPet).toMatchObject({ required: ['name', 'categoryId'], properties: { name: { type: 'string' }, categoryId: int64 } });
+    expect(Pet).toMatchObject({ required: ['id', 'name', 'categoryId', 'status'], properties: { id: int64, categoryId: int64 } });
+    expect(PetStatus).toMatchObject({ type: 'string', enum: ['available', 'pending', 'sold'] });
+  });
+
+  test('describes the error as the interface does', () => {
+    expect(document.components.schemas['Error']).toMatchObject({
+      required: ['code', 'message', 'status'],
+      properties: { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } },
+    });
+  });
+
+  test('describes the parameters of listPets', () => {
+    expect(parameters('listPets')).toMatchObject({
+      limit: { in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
+      cursor: { in: 'query', required: false },
+      status: { in: 'query', required: false, schema: { enum: ['available', 'pending', 'sold'] } },
+      id: { in: 'query', required: false, schema: { type: 'array', maxItems: 100, items: { type: 'integer', format: 'int64' } } },
+    });
+  });
+
+  test('describes the id in a path as the int64 that it is', () => {
+    expect(parameters('getPet')).toMatchObject({ petId: { in: 'path', required: true, schema: { type: 'integer', format: 'int64' } } });
+  });
+
+  test('offers Idempotency-Key on every POST', () => {
+    const posts = [...operations.values()].filter(({ at }) => at.startsWith('POST '));
+    expect(posts).toHaveLength(6);
+    for (const { operationId } of posts)
+      expect(parameters(operationId)).toMatchObject({ 'idempotency-key': { in: 'header', required: false } });
+  });
+
+  test('gives every operation the refusals that it can always meet, with their headers', () => {
+    for (const { responses } of operations.values()) {
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '403', '429', '500', '503']));
+      expect(responses['429']?.headers).toMatchObject({ 'Retry-After': {}, 'X-RateLimit-Strikes-Remaining': {}, 'X-RateLimit-Reset': {} });
+      expect(responses['401']?.headers).toMatchObject({ 'WWW-Authenticate': {} });
+    }
+  });
+
+  test('needs no key and has no limit', async () => {
+    const { status, headers } = await store.call('GET', '/openapi.json');
+    expect(status).toBe(200);
+    expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+});

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addPet, type PetBody } from '../../adoption-steps.ts';
+import { refusal } from '../../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+
+let store: TestStore;
+let key: TestKey;
+beforeAll(async () => {
+  store = await createTestStore();
+  key = await store.createKey();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const create = (body: unknown) => store.call<PetBody>('POST', '/v1/pets', { key: key.key, body });
+const createRaw = (raw: string, headers: Record<string, string> = {}) =>
+  store.call<PetBody>('POST', '/v1/pets', { key: key.key, raw, headers });
+
+async function countPets(): Promise<bigint> {
+  const { rows } = await store.dependencies.db.query<{ count: bigint }>({ text: 'select count(*) from pets' });
+  return rows[0]?.count ?? -1n;
+}
+
+describe('POST /v1/pets', () => {
+  test('with name and category is 201 with the animal, available', async () => {
+    const { status, headers, json } = await create({ name: 'Biscuit', categoryId: 2 });
+    expect({ status, json }).toEqual({ status: 201, json: { id: json.id, name: 'Biscuit', categoryId: 2, status: 'available' } });
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  test('gives ids that count up from 1', async () => {
+    await using fresh = await createTestStore();
+    const owner = await fresh.createKey();
+    expect([(await addPet(fresh, owner)).id, (await addPet(fresh, owner)).id]).toEqual([1, 2]);
+  });
+
+  test.each(['available', 'pending', 'sold'])('with the status %s keeps it', async (status) => {
+    expect((await create({ name: 'A', categoryId: 1, status })).json.status).toBe(status);
+  });
+
+  test('ignores fields that it does not know, and an id among them', async () => {
+    const { status, json } = await create({ name: 'A', categoryId: 1, id: 987_654_321, clientId: 5, colour: 'red' });
+    expect({ status, json }).toEqual({ status: 201, json: { id: json.id, name: 'A', categoryId: 1, status: 'available' } });
+    expect(json.id).not.toBe(987_654_321);
+  });
+
+  test('records who added the animal', async () => {
+    const { id } = (await create({ name: 'A', categoryId: 1 })).json;
+    const { rows } = await store.dependencies.db.query({
+      text: 'select client_id, key_id, from_status, to_status, why from history where pet_id = $1',
+      values: [id],
+    });
+    expect(rows).toEqual([{ client_id: key.clientId, key_id: key.id, from_status: null, to_status: 'available', why: 'added' }]);
+  });
+});
+
+describe("POST /v1/pets, the animal's name", () => {
+  test.each([
+    ['of one character', 'X'],
+    ['of 200 characters', 'x'.repeat(200)],
+    ['of 200 characters outside the basic plane', '🐕'.repeat(200)],
+    ['with blanks around it', '  Biscuit  '],
+    ['with quotes, backslashes and markup', 'Čapek 🐕‍🦺 "quoted" \\ <b>&amp;'],
+    ['in a form that is not normalised', 'Cafe\u0301'],
+    ['with a no-break space before it', '\u00a0Biscuit'],
+    ['with zero-width and right-to-left characters', '\u200fשלום\u200b'],
+  ])('%s is stored and returned as sent', async (_, name) => {
+    const { json } = await create({ name, categoryId: 1 });
+    expect(json.name).toBe(name);
+    expect((await store.call<PetBody[]>('GET', `/v1/pets?id=${json.id}`, { key: key.key })).json[0]?.name).toBe(name);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['blank', '   '],
+    ['of no-break and ideographic spaces', '\u00a0\u3000\u2003'],
+    ['of a byte order mark', '\ufeff'],
+    ['of 201 characters', 'x'.repeat(201)],
+    ['of 201 characters outside the basic plane', '🐕'.repeat(201)],
+    ['with NUL', 'a\u0000b'],
+    ['with a line feed at its end', 'Biscuit\n'],
+    ['with a tab', 'a\tb'],
+    ['with DEL', 'a\u007fb'],
+    ['with a C1 control character', 'a\u0085b'],
+  ])('%s is 400 and stores nothing', async (_, name) => {
+    const before = await countPets();
+    expect(await create({ name, categoryId: 1 })).toMatchObject(
+      refusal(400, 'invalid_body', 'name must be a string of 1 to 200 characters, not blank'),
+    );
+    expect(await countPets()).toBe(before);
+  });
+
+  test.each(['\\ud800', '\\udc00', 'a\\udc00\\ud800b'])('with the lone surrogate %s is 400', async (escaped) => {
+    expect(await createRaw(`{"name":"${escaped}","categoryId":1}`)).toMatchObject(refusal(400, 'invalid_body', 'lone surrogates'));
+  });
+
+  test.each([[5], [null], [true], [['Biscuit']], [{ first: 'Biscuit' }]])('as %j is 400 and shows it', async (name) => {
+    expect(await create({ name, categoryId: 1 })).toMatchObject(refusal(400, 'invalid_body', `got ${JSON.stringify(name)}.`));
+  });
+
+  test('of 100,000 characters is 400 and shown cut short', async () => {
+    const { status, json } = await store.call<{ message: string }>('POST', '/v1/pets', {
+      key: key.key,
+      body: { name: 'x'.repeat(100_000), categoryId: 1 },
+    });
+    expect(status).toBe(400);
+    expect(json.message.length).toBeLessThan(300);
+  });
+});
+
+describe('POST /v1/pets, the category', () => {
+  test.each(['9223372036854775807', '-9223372036854775808', '9007199254740993', '0', '-1'])('%s keeps every digit', async (id) => {
+    const { status, text } = await createRaw(`{"name":"A","categoryId":${id}}`);
+    expect(status).toBe(201);
+    expect(text).toContain(`"categoryId":${id},`);
+  });
+
+  test.each([
+    ['1.0', 1],
+    ['1e2', 100],
+    ['1.5e1', 15],
+    ['100e-2', 1],
+    ['9007199254740991.0', 9_007_199_254_740_991],
+    ['-0', 0],
+  ])('%s is the integer %i', async (written, value) => {
+    expect((await createRaw(`{"name":"A","categoryId":${written}}`)).json.categoryId).toBe(value);
+  });
+
+  test.each(['9223372036854775808', '-9223372036854775809', '1'.repeat(60)])('%s, beyond int64, is 400 and shown', async (id) => {
+    expect(await createRaw(`{"name":"A","categoryId":${id}}`)).toMatchObject(
+      refusal(400, 'invalid_body', `categoryId must be an integer (int64); got ${id}.`),
+    );
+  });
+
+  test('of 1,000 digits is 400', async () => {
+    expect(await createRaw(`{"name":"A","categoryId":${'1'.repeat(1_000)}}`)).toMatchObject(
+      refusal(400, 'invalid_body', 'got a number that cannot be kept exactly.'),
+    );
+  });
+
+  test.each(['9.007199254740993e15', '9007199254740993.0', '9007199254740992e0', '1e400', '-1e300'])(
+    '%s, beyond 2^53 and not written out, is 400 and not rounded',
+    async (written) => {
+      expect(await createRaw(`{"name":"A","categoryId":${written}}`)).toMatchObject(refusal(400, 'invalid_body', 'categoryId'));
+    },
+  );
+
+  test.each(['1.5', '1.00000000000000001', '100000000.000000001', '1.00000000000000001e0', '1e-400', '15e-1'])(
+    '%s, which only rounding could make an integer, is 400',
+    async (written) => {
+      expect(await createRaw(`{"name":"A","categoryId":${written}}`)).toMatchObject(refusal(400, 'invalid_body', 'categoryId'));
+    },
+  );
+
+  test.each([['1'], [true], [null], [[1]], [{}]])('%j is 400 and shown', async (categoryId) => {
+    expect(await create({ name: 'A', categoryId })).toMatchObject(
+      refusal(400, 'invalid_body', `categoryId must be an integer (int64); got ${JSON.stringify(categoryId)}.`),
+    );
+  });
+
+  test('that is unknown is registered without a name', async () => {
+    expect((await create({ name: 'A', categoryId: 4_711 })).status).toBe(201);
+    const { json } = await store.call<unknown[]>('GET', '/v1/categories?limit=100', { key: key.key });
+    expect(json).toContainEqual({ id: 4_711 });
+  });
+
+  test('that is known keeps its name', async () => {
+    await create({ name: 'A', categoryId: 3 });
+    const { json } = await store.call<unknown[]>('GET', '/v1/categories?limit=100', { key: key.key });
+    expect(json).toContainEqual({ id: 3, name: 'Rabbits' });
+  });
+});
+
+describe('POST /v1/pets with closed categories', () => {
+  let closed: TestStore;
+  let closedKey: TestKey;
+  beforeAll(async () => {
+    closed = await createTestStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
+    closedKey = await closed.createKey();
+  });
+  afterAll(() => closed[Symbol.asyncDispose]());
+
+  test('takes a category that is there', async () => {
+    const answer = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'A', categoryId: 10 } });
+    expect(answer.status).toBe(201);
+  });
+
+  test('refuses an unknown category with 400, stores nothing and registers nothing', async () => {
+    const answer = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'Lost', categoryId: 11 } });
+    expect(answer).toMatchObject(refusal(400, 'category_not_found', 'categoryId 11 names no category'));
+    const { rows } = await closed.dependencies.db.query({
+      text: `select (select count(*) from pets where name = 'Lost') as pets, (select count(*) from categories where id = 11) as categories`,
+    });
+    expect(rows).toEqual([{ pets: 0n, categories: 0n }]);
+  });
+});
+
+describe('POST /v1/pets with a body that it does not take', () => {
+  test.each([
+    ['without name', { categoryId: 1 }, 'name is required.'],
+    ['without categoryId', { name: 'A' }, 'categoryId is required.'],
+    [
+      'with an unknown status',
+      { name: 'A', categoryId: 1, status: 'adopted' },
+      'status must be one of available, pending, sold; got "adopted".',
+    ],
+    ['with a status in capitals', { name: 'A', categoryId: 1, status: 'Sold' }, 'got "Sold".'],
+    ['with the status null', { name: 'A', categoryId: 1, status: null }, 'got null.'],
+    ['that is an array', [{ name: 'A', categoryId: 1 }], 'The body must be an object'],
+    ['that is a text', 'A', 'The body must be an object; got "A".'],
+    ['that is null', null, 'The body must be an object'],
+  ])('%s is 400 and stores nothing', async (_, body, words) => {
+    const before = await countPets();
+    expect(await create(body)).toMatchObject(refusal(400, 'invalid_body', words));
+    expect(await countPets()).toBe(before);
+  });
+
+  test('that is empty is 400', async () => {
+    expect(await createRaw('')).toMatchObject(refusal(400, 'invalid_body', 'The body must be an object'));
+  });
+
+  test('that is not sent at all is 400', async () => {
+    expect(await store.call('POST', '/v1/pets', { key: key.key })).toMatchObject(
+      refusal(400, 'invalid_body', 'The body must be an object'),
+    );
+  });
+
+  test.each([
+    ['cut off', '{"name":"A"'],
+    ['two values', '{"name":"A","categoryId":1}{}'],
+    ['not JSON', 'name=A'],
+    ['with NaN', '{"name":"A","categoryId":NaN}'],
+    ['setting __proto__', '{"__proto__":{"name":"A","categoryId":1}}'],
+    ['setting constructor.prototype', '{"name":"A","categoryId":1,"constructor":{"prototype":{"x":1}}}'],
+    ['nested 65 deep', `{"name":"A","categoryId":1,"x":${'['.repeat(64)}${']'.repeat(64)}}`],
+    ['nested 20,000 deep around a long number', `${'['.repeat(20_000)}9007199254740993${']'.repeat(20_000)}`],
+  ])('%s is 400 and stores nothing', async (_, raw) => {
+    const before = await countPets();
+    expect(await createRaw(raw)).toMatchObject(refusal(400, 'invalid_json', 'The body is'));
+    expect(await countPets()).toBe(before);
+  });
+
+  test('nested 64 deep in a field that it does not know is 201', async () => {
+    expect((await createRaw(`{"name":"A","categoryId":1,"x":${'['.repeat(63)}${']'.repeat(63)}}`)).status).toBe(201);
+  });
+
+  test.each(['application/x-www-form-urlencoded', 'text/plain', 'application/xml', 'nonsense'])('as %s is 415', async (type) => {
+    expect(await createRaw('{"name":"A","categoryId":1}', { 'content-type': type })).toMatchObject(
+      refusal(415, 'unsupported_media_type', "'Content-Type: application/json'"),
+    );
+  });
+
+  test.each(['application/json; charset=utf-8', 'Application/JSON'])('as %s is 201', async (type) => {
+    expect((await createRaw('{"name":"A","categoryId":1}', { 'content-type': type })).status).toBe(201);
+  });
+
+  test('of exactly 1 MiB is 201', async () => {
+    const raw = '{"name":"A","categoryId":1}';
+    expect((await createRaw(raw + ' '.repeat(1_048_576 - raw.length))).status).toBe(201);
+  });
+
+  test('of a byte more than 1 MiB is 413 and stores nothing', async () => {
+    const before = await countPets();
+    const raw = '{"name":"A","categoryId":1}';
+    expect(await createRaw(raw + ' '.repeat(1_048_577 - raw.length))).toMatchObject(refusal(413, 'body_too_large', '1 MiB'));
+    expect(await countPets()).toBe(before);
+  });
+
+  test('with a query parameter is 400', async () => {
+    const answer = await store.call('POST', '/v1/pets?dry=1', { key: key.key, body: { name: 'A', categoryId: 1 } });
+    expect(answer).toMatchObject(refusal(400, 'invalid_query', 'Unknown query parameter "dry". This operation takes none.'));
+  });
+});

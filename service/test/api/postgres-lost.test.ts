@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type PrivateServer, startPostgres } from '../../../tools/servers.ts';
+import { mintApiKey } from '../../src/clients/api-key.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { addPet, type PetBody, readPet } from '../adoption-steps.ts';
+import { refusal } from '../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+
+let postgres: PrivateServer;
+let store: TestStore;
+let key: TestKey;
+let pet: PetBody;
+beforeAll(async () => {
+  postgres = await startPostgres({ durable: true });
+  await migrate(postgres.url);
+  store = await createTestStore({ env: { DATABASE_URL: postgres.url } });
+  key = await store.createKey();
+  pet = await addPet(store, key);
+  // As `homeward serve` does: keeps watch from now on.
+  await store.dependencies.db.open();
+});
+afterAll(async () => {
+  await store[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
+
+const get = (sent: string) => store.call('GET', '/v1/pets', { key: sent });
+
+describe('Without PostgreSQL', () => {
+  const invented = mintApiKey('production');
+  let unseen: TestKey;
+  beforeAll(async () => {
+    unseen = await store.createKey();
+    await get(invented);
+    // At once and with all its processes, which would else be in the way of the next start.
+    await postgres.signal('SIGQUIT');
+    await vi.waitUntil(() => !store.dependencies.db.reachable, { timeout: 5_000, interval: 10 });
+  });
+  afterAll(async () => {
+    await postgres.start();
+    await vi.waitUntil(() => store.dependencies.db.reachable, { timeout: 15_000, interval: 10 });
+  });
+
+  test.each([
+    ['GET', '/v1/pets', {}],
+    ['POST', '/v1/pets', { body: { name: 'A', categoryId: 1 } }],
+    ['GET', '/v1/pets/1', {}],
+    ['GET', '/v1/store/orders', {}],
+    ['POST', '/v1/store/orders/1/cancel', { headers: { 'idempotency-key': 'lost' } }],
+  ])('%s %s is 503 with Retry-After and the rate limit', async (method, path, options) => {
+    expect(await store.call(method, path, { key: key.key, ...options })).toMatchObject({
+      ...refusal(503, 'unavailable', 'Repeat the request in 1 s.'),
+      headers: { 'retry-after': '1', 'x-ratelimit-limit': expect.stringMatching(/^\d+$/), 'cache-control': 'no-store' },
+    });
+  });
+
+  test('readiness fails and liveness does not', async () => {
+    expect(await store.call('GET', '/readyz')).toMatchObject({
+      status: 503,
+      json: { status: 'unavailable', postgres: false, redis: true },
+    });
+    expect((await store.call('GET', '/livez')).status).toBe(200);
+  });
+
+  test('a key that nobody here has seen is 503, not 401', async () => {
+    expect(await get(unseen.key)).toMatchObject(refusal(503, 'unavailable'));
+  });
+
+  test('a mistyped key is 401 all the same', async () => {
+    expect(await get(`${key.key}x`)).toMatchObject(refusal(401, 'api_key_invalid', 'mistyped'));
+  });
+
+  test('a key that was looked up before and not found is 401 all the same', async () => {
+    expect(await get(invented)).toMatchObject(refusal(401, 'api_key_invalid', 'No such key'));
+  });
+});
+
+describe('When PostgreSQL is back', () => {
+  test('what was acknowledged before is there, and requests are answered', async () => {
+    expect(await readPet(store, key, pet.id)).toEqual(pet);
+    expect((await addPet(store, key)).id).toBeGreaterThan(pet.id);
+  });
+
+  test('readiness is back by itself', async () => {
+    expect(await store.call('GET', '/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
+  });
+});

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { verifyHistory } from '../../../../src/history/verify.ts';
+import { expireDueOrders } from '../../../../src/orders/orders.ts';
+import { act, actAll, addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
+import { refusal } from '../../../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+
+let store: TestStore;
+let partner: TestKey;
+let manager: TestKey;
+beforeAll(async () => {
+  store = await createTestStore();
+  [partner, manager] = [await store.createKey(), await createManager(store)];
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+/** An order of the partner's, brought to where the test begins. */
+async function orderAfter(...actions: string[]): Promise<OrderBody> {
+  const { id } = await placeOrder(store, partner, (await addPet(store, partner)).id);
+  await actAll(store, manager, id, ...actions);
+  return (await store.call<OrderBody>('GET', `/v1/store/orders/${id}`, { key: partner.key })).json;
+}
+
+const petStatus = async ({ petId }: OrderBody) => (await readPet(store, partner, petId))?.status;
+const setPet = ({ petId }: OrderBody, status: string) => store.call('PATCH', `/v1/pets/${petId}`, { key: manager.key, body: { status } });
+
+describe('POST /v1/store/orders/{orderId}/{action}', () => {
+  test.each([
+    ['approve', [], 'approved', 'pending'],
+    ['complete', ['approve'], 'completed', 'sold'],
+    ['return', ['approve', 'complete'], 'returned', 'available'],
+    ['cancel', [], 'cancelled', 'available'],
+    ['cancel', ['approve'], 'cancelled', 'available'],
+  ])('%s after %j makes the order %s and the animal %s', async (action, before, status, pet) => {
+    const order = await orderAfter(...before);
+    const answer = await act(store, manager, order.id, action);
+    expect(answer).toMatchObject({ status: 200, json: { ...order, status, updatedAt: answer.json.updatedAt } });
+    expect(Date.parse(answer.json.updatedAt)).toBeGreaterThanOrEqual(Date.parse(order.updatedAt));
+    expect(await petStatus(order)).toBe(pet);
+  });
+
+  test.each([
+    ['approve', ['approve'], 'approved', 'It allows complete and cancel.'],
+    ['complete', [], 'placed', 'It allows approve and cancel.'],
+    ['return', [], 'placed', 'It allows approve and cancel.'],
+    ['return', ['approve'], 'approved', 'It allows complete and cancel.'],
+    ['approve', ['approve', 'complete'], 'completed', 'It allows return.'],
+    ['complete', ['approve', 'complete'], 'completed', 'It allows return.'],
+    ['cancel', ['approve', 'complete'], 'completed', 'It allows return.'],
+    ['approve', ['cancel'], 'cancelled', 'That is final.'],
+    ['complete', ['cancel'], 'cancelled', 'That is final.'],
+    ['cancel', ['cancel'], 'cancelled', 'That is final.'],
+    ['return', ['cancel'], 'cancelled', 'That is final.'],
+    ['approve', ['approve', 'complete', 'return'], 'returned', 'That is final.'],
+    ['complete', ['approve', 'complete', 'return'], 'returned', 'That is final.'],
+    ['cancel', ['approve', 'complete', 'return'], 'returned', 'That is final.'],
+    ['return', ['approve', 'complete', 'return'], 'returned', 'That is final.'],
+  ])('%s after %j is 409, names what is allowed and changes nothing', async (action, before, status, allowed) => {
+    const order = await orderAfter(...before);
+    const pet = await petStatus(order);
+    expect(await act(store, manager, order.id, action)).toMatchObject(
+      refusal(409, 'order_state_conflict', `Order ${order.id} is ${status}, which does not allow ${action}. ${allowed}`),
+    );
+    expect((await store.call('GET', `/v1/store/orders/${order.id}`, { key: partner.key })).json).toEqual(order);
+    expect(await petStatus(order)).toBe(pet);
+  });
+
+  test.each(['approve', 'cancel'])('%s of an order past its time is 409, and the animal is left to the worker', async (action) => {
+    const order = await orderAfter();
+    await letExpire(store, order.id);
+    expect(await act(store, manager, order.id, action)).toMatchObject(
+      refusal(409, 'order_state_conflict', `Order ${order.id} is expired, which does not allow ${action}. That is final.`),
+    );
+    expect(await petStatus(order)).toBe('pending');
+  });
+
+  test('an approved order does not expire', async () => {
+    const order = await orderAfter('approve');
+    await letExpire(store, order.id);
+    await expireDueOrders(store.dependencies.db, 100);
+    expect((await act(store, manager, order.id, 'complete')).json.status).toBe('completed');
+  });
+
+  test('records who did it, to the order and to the animal', async () => {
+    const order = await orderAfter('approve');
+    await act(store, manager, order.id, 'complete');
+    const { rows } = await store.dependencies.db.query({
+      text: 'select order_id, client_id, key_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 2',
+      values: [order.petId],
+    });
+    const who = { client_id: manager.clientId, key_id: manager.id };
+    expect(rows.reverse()).toEqual([
+      { order_id: BigInt(order.id), ...who, from_status: 'approved', to_status: 'completed', why: 'completed' },
+      { order_id: null, ...who, from_status: 'pending', to_status: 'sold', why: `order ${order.id} completed` },
+    ]);
+  });
+
+  test('by ten at once is 200 for one and 409 for the others', async () => {
+    const order = await orderAfter();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => act(store, manager, order.id, 'cancel')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);
+  });
+
+  test('of an order that is not there is 404', async () => {
+    expect(await act(store, manager, 999_999, 'approve')).toMatchObject(refusal(404, 'order_not_found', '999999'));
+  });
+
+  test('with an id that is no int64 is 404', async () => {
+    const answer = await store.call('POST', '/v1/store/orders/abc/cancel', { key: manager.key });
+    expect(answer).toMatchObject(refusal(404, 'order_not_found', 'abc'));
+  });
+
+  test.each(['expire', 'place', 'delete'])('%s is no action: 404', async (action) => {
+    const order = await orderAfter();
+    expect(await act(store, manager, order.id, action)).toMatchObject(refusal(404, 'route_not_found'));
+  });
+});
+
+describe('Who may act on an order', () => {
+  test.each([
+    ['approve', []],
+    ['complete', ['approve']],
+    ['return', ['approve', 'complete']],
+  ])('%s by the partner that placed it is 403 and changes nothing', async (action, before) => {
+    const order = await orderAfter(...before);
+    expect(await act(store, partner, order.id, action)).toMatchObject(
+      refusal(403, 'insufficient_scope', 'needs the scope store:manage; this key has pets:read, pets:write, orders:read, orders:write.'),
+    );
+    expect((await store.call('GET', `/v1/store/orders/${order.id}`, { key: partner.key })).json).toEqual(order);
+  });
+
+  test.each([
+    ['placed', []],
+    ['approved', ['approve']],
+  ])('cancel of an order that is %s by the partner that placed it is 200', async (_, before) => {
+    const order = await orderAfter(...before);
+    expect((await act(store, partner, order.id, 'cancel')).json.status).toBe('cancelled');
+  });
+
+  test('cancel by another partner is 404, as if it were not there, and changes nothing', async () => {
+    const order = await orderAfter();
+    const other = await store.createKey();
+    expect(await act(store, other, order.id, 'cancel')).toMatchObject(refusal(404, 'order_not_found', 'among yours'));
+    expect(await petStatus(order)).toBe('pending');
+  });
+
+  test('cancel without the scope orders:write is 403', async () => {
+    const order = await orderAfter();
+    const reader = await store.createKey({ scopes: ['orders:read'] });
+    expect(await act(store, reader, order.id, 'cancel')).toMatchObject(refusal(403, 'insufficient_scope', 'orders:write'));
+  });
+});
+
+describe('After staff have set the status of an animal whose order is completed', () => {
+  test.each(['available', 'pending'])('a return leaves the animal %s, as they set it', async (status) => {
+    const order = await orderAfter('approve', 'complete');
+    await setPet(order, status);
+    expect((await act(store, manager, order.id, 'return')).json.status).toBe('returned');
+    expect(await petStatus(order)).toBe(status);
+  });
+
+  test('a return while the animal is promised anew leaves that promise alone', async () => {
+    const order = await orderAfter('approve', 'complete');
+    await setPet(order, 'available');
+    const second = await placeOrder(store, partner, order.petId);
+    await actAll(store, manager, order.id, 'return');
+    expect(await petStatus(order)).toBe('pending');
+    expect((await act(store, manager, second.id, 'approve')).json.status).toBe('approved');
+  });
+
+  test('a return after the animal was sold anew leaves it sold', async () => {
+    const order = await orderAfter('approve', 'complete');
+    await setPet(order, 'available');
+    await actAll(store, manager, (await placeOrder(store, partner, order.petId)).id, 'approve', 'complete');
+    expect((await act(store, manager, order.id, 'return')).json.status).toBe('returned');
+    expect(await petStatus(order)).toBe('sold');
+  });
+
+  test('a return of an animal that was taken back ends the order alone', async () => {
+    const order = await orderAfter('approve', 'complete');
+    await store.call('DELETE', `/v1/pets/${order.petId}`, { key: manager.key });
+    expect((await act(store, manager, order.id, 'return')).json.status).toBe('returned');
+    expect(await petStatus(order)).toBeUndefined();
+  });
+});
+
+describe('The history of all that', () => {
+  test('shows no animal promised twice, only legal transitions, and leads to the present', async () => {
+    const { violation, orders } = await verifyHistory(store.dependencies.db, () => {});
+    expect(violation).toBeUndefined();
+    expect(orders).toBeGreaterThan(30);
+  });
+
+  test('is found wrong where an order says something else than its history', async () => {
+    const order = await orderAfter();
+    const set = (status: string) =>
+      store.dependencies.db.query({ text: 'update orders set status = $2 where id = $1', values: [order.id, status] });
+    await set('approved');
+    const { violation } = await verifyHistory(store.dependencies.db, () => {});
+    await set('placed');
+    expect(violation).toBe(`order ${order.id}: its history ends at placed, but it is approved`);
+  });
+
+  test('can be added to by the service and changed by nobody', async () => {
+    const { db } = store.dependencies;
+    await expect(db.query({ text: `update history set why = 'forged'` })).rejects.toThrow('permission denied for table history');
+    await expect(db.query({ text: 'delete from history' })).rejects.toThrow('permission denied for table history');
+  });
+
+  test('is backed by the database itself, which refuses a second open order for an animal', async () => {
+    const order = await orderAfter();
+    const insert = store.dependencies.db.query({
+      text: 'insert into orders (client_id, pet_id, expires_at) values ($1, $2, now())',
+      values: [partner.clientId, order.petId],
+    });
+    await expect(insert).rejects.toThrow('orders_one_open_per_pet');
+  });
+});

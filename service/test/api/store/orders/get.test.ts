@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eraseAdopterOf, expireDueOrders } from '../../../../src/orders/orders.ts';
+import { addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
+import { refusal } from '../../../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+
+let store: TestStore;
+let key: TestKey;
+beforeAll(async () => {
+  store = await createTestStore();
+  key = await store.createKey();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const get = (id: number | string, { key: sent } = key) => store.call<OrderBody>('GET', `/v1/store/orders/${id}`, { key: sent });
+const order = async () => placeOrder(store, key, (await addPet(store, key)).id);
+
+describe('GET /v1/store/orders/{orderId}', () => {
+  test('is 200 with the order as it was placed', async () => {
+    const placed = await order();
+    expect(await get(placed.id)).toMatchObject({ status: 200, json: placed });
+  });
+
+  test('with the scope store:manage is 200 for any client', async () => {
+    const placed = await order();
+    expect(await get(placed.id, await createManager(store))).toMatchObject({ status: 200, json: placed });
+  });
+
+  test('of another client is answered like one that is not there', async () => {
+    const { id } = await order();
+    const other = await store.createKey();
+    const [foreign, absent] = [await get(id, other), await get(999_999, other)];
+    expect(foreign).toMatchObject(refusal(404, 'order_not_found', `There is no order with the id ${id} among yours.`));
+    expect(foreign.text.replace(String(id), '999999')).toBe(absent.text);
+  });
+
+  test.each(['abc', '01', '1.0', '9223372036854775808', '-1', '0'])('with the id %s is 404', async (id) => {
+    expect(await get(id)).toMatchObject(refusal(404, 'order_not_found', `There is no order with the id ${id} among yours.`));
+  });
+
+  test('without the scope orders:read is 403', async () => {
+    const other = await store.createKey({ scopes: ['orders:write'] });
+    expect(await get(1, other)).toMatchObject(refusal(403, 'insufficient_scope', 'orders:read'));
+  });
+});
+
+describe('An order past its time', () => {
+  test('reads as expired since then, before any worker has come by', async () => {
+    const { id } = await order();
+    await letExpire(store, id);
+    const { json } = await get(id);
+    expect(json).toMatchObject({ status: 'expired', updatedAt: json.expiresAt });
+  });
+
+  test('reads as expired as soon as that instant has come', async () => {
+    await using hasty = await createTestStore({ env: { HOMEWARD_ORDER_EXPIRY: '1' } });
+    const client = await hasty.createKey();
+    const placed = await placeOrder(hasty, client, (await addPet(hasty, client)).id);
+    const read = async () => {
+      const sentAtMs = Date.now();
+      const { json } = await hasty.call<OrderBody>('GET', `/v1/store/orders/${placed.id}`, { key: client.key });
+      return { status: json.status, late: sentAtMs > Date.parse(placed.expiresAt) };
+    };
+    expect(await read()).toEqual({ status: 'placed', late: false });
+    await expect.poll(read, { timeout: 10_000, interval: 20 }).toEqual({ status: 'expired', late: true });
+  });
+
+  test('reads the same after the worker has come by', async () => {
+    const { id } = await order();
+    await letExpire(store, id);
+    const before = await get(id);
+    await expireDueOrders(store.dependencies.db, 100);
+    expect((await get(id)).text).toBe(before.text);
+  });
+
+  test('keeps its animal pending until the worker frees it', async () => {
+    const { id, petId } = await order();
+    await letExpire(store, id);
+    expect((await readPet(store, key, petId))?.status).toBe('pending');
+    await expireDueOrders(store.dependencies.db, 100);
+    expect((await readPet(store, key, petId))?.status).toBe('available');
+  });
+
+  test('is recorded in the history as done by the service', async () => {
+    const { id, petId } = await order();
+    await letExpire(store, id);
+    await expireDueOrders(store.dependencies.db, 100);
+    const { rows } = await store.dependencies.db.query({
+      text: 'select order_id, client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 2',
+      values: [petId],
+    });
+    expect(rows.reverse()).toEqual([
+      { order_id: BigInt(id), client_id: null, from_status: 'placed', to_status: 'expired', why: 'not approved in time' },
+      { order_id: null, client_id: null, from_status: 'pending', to_status: 'available', why: `order ${id} expired` },
+    ]);
+  });
+
+  test('is expired in batches, each order once', async () => {
+    const { db } = store.dependencies;
+    await expireDueOrders(db, 100);
+    for (const { id } of [await order(), await order(), await order()]) await letExpire(store, id);
+    const counts = [await expireDueOrders(db, 2), await expireDueOrders(db, 2), await expireDueOrders(db, 2)];
+    expect(counts).toEqual([2, 1, 0]);
+  });
+});
+
+describe('An order whose adopter was erased', () => {
+  test('stays, with null for an adopter', async () => {
+    const placed = await order();
+    await eraseAdopterOf(store.dependencies.db, BigInt(placed.id));
+    expect((await get(placed.id)).json).toEqual({ ...placed, adopter: null });
+  });
+
+  test('has the adopter nowhere in the database', async () => {
+    const secret = { name: 'Zerlina Quux', email: 'zerlina@quux.example' };
+    const { id } = await addPet(store, key);
+    const { json } = await store.call<OrderBody>('POST', '/v1/store/orders', {
+      key: key.key,
+      body: { petId: id, adopter: secret },
+      headers: { 'idempotency-key': 'erase-everywhere' },
+    });
+    const find = async () => {
+      const tables = ['orders', 'history', 'idempotent_answers', 'pets'];
+      const { rows } = await store.dependencies.db.query<{ found: string }>({
+        text: tables.map((table) => `select '${table}' as found from ${table} as t where t::text ~ 'Zerlina|zerlina'`).join(' union '),
+      });
+      return rows.map(({ found }) => found).sort();
+    };
+    expect(await find()).toEqual(['idempotent_answers', 'orders']);
+    await eraseAdopterOf(store.dependencies.db, BigInt(json.id));
+    expect(await find()).toEqual([]);
+  });
+
+  test('is not there where there is no such order', async () => {
+    expect(await eraseAdopterOf(store.dependencies.db, 999_999n)).toBeUndefined();
+  });
+});

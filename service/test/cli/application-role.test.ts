@@ -1,0 +1,65 @@
+// What the processes act as may read and write rows, and nothing else.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { applicationRole } from '../../src/db/pool.ts';
+import { cloneTemplate } from '../databases.ts';
+
+let application: pg.Client;
+let owner: pg.Client;
+
+beforeAll(async () => {
+  const connectionString = await cloneTemplate(inject('postgresUrl'));
+  application = new pg.Client({ connectionString, options: `-c role=${applicationRole}` });
+  owner = new pg.Client({ connectionString });
+  await Promise.all([application.connect(), owner.connect()]);
+});
+
+afterAll(() => Promise.all([application.end(), owner.end()]));
+
+test('it may read, add and change animals', async () => {
+  await application.query("insert into pets (name, category_id, status) values ('Biscuit', 1, 'available')");
+  await application.query("update pets set status = 'pending' where name = 'Biscuit'");
+  const { rows } = await application.query("select status from pets where name = 'Biscuit'");
+  expect(rows).toEqual([{ status: 'pending' }]);
+});
+
+describe('it is refused', () => {
+  test.each([
+    'create table kennels (id bigint)',
+    'create schema kennels',
+    'create type colour as enum ()',
+    "create function one() returns int language sql as 'select 1'",
+    'create index pets_by_name on pets (name)',
+    'create extension pg_trgm',
+    'create role intruder',
+    `alter role ${applicationRole} createrole`,
+    'alter table pets add column colour text',
+    'alter table pets disable trigger all',
+    'drop table pets',
+    'drop schema public cascade',
+    "copy pets to program 'true'",
+    'insert into deployment default values',
+    "update deployment set id = 'another'",
+    'update history set at = now()',
+    "insert into schema_migrations (name, run_on) values ('9999_none', now())",
+    "update schema_migrations set name = 'none'",
+  ])('%s', async (statement) => {
+    await expect(application.query(statement)).rejects.toMatchObject({ code: '42501' });
+  });
+
+  test('truncate on every table, and delete on every one but that of answers kept for a day', async () => {
+    const { rows } = await owner.query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public' order by 1");
+    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'clients', 'orders', 'pets', 'schema_migrations']));
+    const allowed: string[] = [];
+    for (const { name } of rows) {
+      for (const statement of [`truncate ${name} cascade`, `delete from ${name} where false`]) {
+        const code = await application.query(statement).then(
+          () => 'allowed',
+          (error: pg.DatabaseError) => error.code,
+        );
+        if (code !== '42501') allowed.push(`${statement}: ${code}`);
+      }
+    }
+    expect(allowed).toEqual(['delete from idempotent_answers where false: allowed']);
+  });
+});

@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { cloneTemplate, createDatabase } from '../databases.ts';
+import { type Finished, homeward } from './homeward-command.ts';
+
+let migrated: Record<string, string>;
+let empty: Record<string, string>;
+const nowhere = { DATABASE_URL: 'postgres://127.0.0.1:1/homeward', REDIS_URL: 'redis://127.0.0.1:1' };
+
+beforeAll(async () => {
+  const REDIS_URL = inject('redisUrl');
+  migrated = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL };
+  empty = { DATABASE_URL: await createDatabase(inject('postgresUrl'), { name: `empty_${process.pid}_${Date.now()}` }), REDIS_URL };
+});
+
+describe('what is wrong with the command line ends with 2 and says what, before anything is opened', () => {
+  const create = ['keys', 'create', '--client', 'Shelter'];
+  test.each<[args: string[], message: string]>([
+    [['adopt'], "unknown command 'adopt'"],
+    [['keys', 'adopt'], "unknown command 'adopt'"],
+    [['keys', 'list', '--loud'], "unknown option '--loud'"],
+    [['serve', 'now'], "too many arguments for 'serve'"],
+    [['keys', 'create', '--plan', 'free'], "required option '--client <name>' not specified"],
+    [[...create, '--plan', 'gold'], '--plan must be one of free, pro, business, enterprise; got "gold".'],
+    [[...create, '--plan', 'enterprise'], 'The plan enterprise needs both --per-minute and --per-day.'],
+    [[...create, '--plan', 'enterprise', '--per-minute', '5'], 'The plan enterprise needs both --per-minute and --per-day.'],
+    [[...create, '--plan', 'enterprise', '--per-minute', '0', '--per-day', '5'], '"0" is not a count'],
+    [[...create, '--plan', 'free', '--per-minute', '5'], 'The limits of the plan free are fixed'],
+    [[...create, '--plan', 'free', '--scopes', 'pets:reed'], 'There is no scope "pets:reed"; choose from pets:read'],
+    [[...create, '--plan', 'free', '--expires', 'soon'], '"soon" is not a duration; write 90d, 12h, 30m or 45s.'],
+    [[...create, '--plan', 'free', '--expires', '0d'], '--expires 0 would make a key that never works.'],
+    [['keys', 'rotate', '1', '--overlap', '1w'], '"1w" is not a duration'],
+  ])('homeward %j: %s', async (args, message) => {
+    expect(refusal(await homeward(args, { env: nowhere }))).toEqual(refusedWith(2, message));
+  });
+
+  test.each<[name: string, value: string, message: string]>([
+    ['PORT', 'eighty', 'PORT must be an integer from 0 to 65535; got "eighty".'],
+    ['PORT', '65536', 'PORT must be an integer from 0 to 65535; got "65536".'],
+    ['HOMEWARD_ENVIRONMENT', 'test', 'HOMEWARD_ENVIRONMENT must be one of production, staging; got "test".'],
+    ['DATABASE_URL', 'homeward', 'DATABASE_URL must start with postgres://'],
+    ['REDIS_URL', 'localhost:6379', 'REDIS_URL must start with redis://'],
+    [
+      'HOMEWARD_TRUSTED_PROXIES',
+      '10.0.0.0/8,proxy',
+      'HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "proxy".',
+    ],
+  ])('homeward serve with %s=%s', async (name, value, message) => {
+    expect(refusal(await homeward(['serve'], { env: { ...nowhere, [name]: value } }))).toEqual(refusedWith(2, message));
+  });
+});
+
+describe('what the store does not have, or does not allow, ends with 2', () => {
+  test('keys create for a client that is on another plan', async () => {
+    const first = await homeward(['keys', 'create', '--client', 'Paws', '--plan', 'free'], { env: migrated });
+    expect(first.status).toBe(0);
+    const second = await homeward(['keys', 'create', '--client', 'Paws', '--plan', 'pro'], { env: migrated });
+    expect(refusal(second)).toEqual(
+      refusedWith(2, 'Client "Paws" is on the plan free, not pro. Use \'homeward clients set-plan\' to change it, or name that plan.'),
+    );
+  });
+
+  test.each<[args: string[], message: string]>([
+    [['keys', 'create', '--client', ' ', '--plan', 'free'], "A client's name has 1 to 200 characters and is not blank; this one has 1."],
+    [['keys', 'create', '--client', 'x'.repeat(201), '--plan', 'free'], 'this one has 201.'],
+    [['keys', 'rotate', '999'], 'There is no key 999.'],
+    [['keys', 'revoke', '999'], 'There is no key 999.'],
+    [['keys', 'revoke', 'Paws'], '"Paws" is not an id.'],
+    [['bans', 'lift', '999'], 'There is no key 999.'],
+    [['orders', 'erase', '999'], 'There is no order 999.'],
+    [['clients', 'set-plan', 'Nobody', '--plan', 'pro'], 'There is no client "Nobody".'],
+  ])('homeward %j: %s', async (args, message) => {
+    expect(refusal(await homeward(args, { env: migrated }))).toEqual(refusedWith(2, message));
+  });
+});
+
+describe('what fails for a reason outside the command ends with 1 and one line', () => {
+  test.each([['serve'], ['migrate'], ['keys', 'list']])('homeward %s %s with no PostgreSQL at DATABASE_URL', async (...args) => {
+    const refused = await homeward(args, { env: nowhere });
+    expect(refusal(refused)).toEqual(refusedWith(1, 'Nothing answers at 127.0.0.1:1. Is DATABASE_URL right and PostgreSQL running?'));
+  });
+
+  test.each([['serve'], ['keys', 'list'], ['bans', 'list']])('homeward %s %s with a database that is not migrated', async (...args) => {
+    expect(refusal(await homeward(args, { env: empty }))).toEqual(refusedWith(1, "Run 'homeward migrate' first."));
+  });
+
+  test('homeward migrate with a database that does not exist', async () => {
+    const env = { ...migrated, DATABASE_URL: inject('postgresUrl').replace(/[^/]*$/, 'never_created') };
+    expect(refusal(await homeward(['migrate'], { env }))).toEqual(
+      refusedWith(1, 'database "never_created" does not exist. Create it, or correct DATABASE_URL.'),
+    );
+  });
+
+  test('homeward bans list without Redis', async () => {
+    const env = { ...migrated, REDIS_URL: nowhere.REDIS_URL };
+    expect(refusal(await homeward(['bans', 'list'], { env }))).toEqual(
+      refusedWith(1, 'Redis does not answer. Is REDIS_URL right and Redis running?'),
+    );
+  });
+
+  test('homeward serve on a port that is taken ends, rather than staying without listening', async () => {
+    const taken = new URL(inject('redisUrl')).port;
+    const refused = await homeward(['serve'], { env: { ...migrated, PORT: taken, LOG_LEVEL: 'silent' } });
+    expect(refusal(refused)).toEqual(refusedWith(1, `Port ${taken} of 127.0.0.1 is taken. Set PORT to another.`));
+  });
+});
+
+/** What a refused command said; commander adds where to find help. */
+function refusal({ status, stdout, stderr }: Finished): { status: number | null; stdout: string; lines: string[] } {
+  const lines = stderr.trimEnd().split('\n');
+  return { status, stdout, lines: lines.filter((line) => line !== 'Add --help to see what it takes.') };
+}
+
+/** One line, and no stack. */
+const refusedWith = (status: 1 | 2, message: string) => ({ status, stdout: '', lines: [expect.stringContaining(message)] });

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { variables } from '../../src/config.ts';
+import { homeward } from './homeward-command.ts';
+
+const commands = {
+  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'orders', 'verify', 'openapi'],
+  keys: ['create', 'list', 'rotate', 'revoke'],
+  clients: ['list', 'set-plan'],
+  bans: ['list', 'lift'],
+  orders: ['erase'],
+};
+
+test.each(Object.entries(commands))('homeward %s --help lists exactly its subcommands and ends with 0', async (command, subcommands) => {
+  const { status, stdout, stderr } = await homeward([...command.split(' ').filter(Boolean), '--help']);
+  const listed = [...(stdout.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '').matchAll(/^ {2}([\w-]+)/gm)].map(([, name]) => name);
+  expect(listed).toEqual([...subcommands, 'help']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+test('homeward --help lists every variable with its default, and the exit statuses', async () => {
+  const { stdout } = await homeward(['--help']);
+  const listed = stdout.split('\nEnvironment:\n')[1]?.split('\n\n')[0]?.split('\n') ?? [];
+  expect(listed.map((line) => line.trim().split(' ')[0])).toEqual(Object.keys(variables));
+  for (const [name, { fallback, help }] of Object.entries(variables)) {
+    const line = listed.find((one) => one.trim().startsWith(`${name} `));
+    expect(line).toContain(help);
+    expect(line?.includes('(default:')).toBe(fallback !== '');
+    expect(line).toContain(fallback);
+  }
+  expect(stdout).toContain('Exit status: 0 done, 1 failed, 2 the command or its configuration is wrong.');
+});
+
+test('homeward without a command shows its help as an error and ends with 2', async () => {
+  const { status, stdout, stderr } = await homeward([]);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toContain('Usage: homeward');
+});

@@ -1,0 +1,107 @@
+// Runs the real `homeward` command, as an operator would.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stillRunning } from '../../../proofs/running-processes.ts';
+
+const launcher = fileURLToPath(new URL('../../bin/homeward.mjs', import.meta.url));
+const timeoutMs = 30_000;
+const endTimeoutMs = 15_000;
+
+export interface Finished {
+  /** Null where a signal ended it. */
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The Node.js that starts the command; the pinned one where omitted. */
+  readonly node?: string;
+}
+
+/** Only what is given here reaches the command: nothing of the machine's own settings. */
+export async function homeward(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
+  const child = start(args, options);
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.setEncoding('utf8').on('data', (text) => (stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text) => (stderr += text));
+  const [status] = (await once(child, 'close', { signal: AbortSignal.timeout(timeoutMs) })) as [number | null];
+  return { status, stdout, stderr };
+}
+
+/** What a command prints with --json. */
+export async function homewardJson<T>(args: readonly string[], env: Readonly<Record<string, string>>): Promise<T> {
+  const { status, stdout, stderr } = await homeward([...args, '--json'], { env });
+  if (status !== 0) throw new Error(`homeward ${args.join(' ')} ended with status ${status}: ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+export interface Serving extends AsyncDisposable {
+  /** Without /v1. */
+  readonly url: string;
+  /** The process that was started: the launcher, where there is one. */
+  readonly child: ChildProcess;
+  /** The process that serves. */
+  readonly servingPid: number;
+  /** Resolves once a line with this text stands in its log. */
+  logged(text: string): Promise<unknown>;
+  /** The exit status, once every process that could write to our pipes has ended; rejects where that takes too long. */
+  allEnded(): Promise<number | null>;
+}
+
+export async function startServing(options: CommandOptions): Promise<Serving> {
+  const child = start(['serve'], { ...options, env: { PORT: '0', HOMEWARD_DRAIN_MS: '0', ...options.env } });
+  const closed = once(child, 'close').then(([status]) => status as number | null);
+  let output = '';
+  const logged = (text: string) =>
+    new Promise<{ msg: string; pid: number }>((resolve, reject) => {
+      const look = () => {
+        const line = output.split('\n').find((one) => one.includes(text) && one.endsWith('}'));
+        if (line) resolve(JSON.parse(line));
+      };
+      look();
+      child.stdout?.on('data', look);
+      void closed.then(() => reject(new Error(`serve ended without "${text}": ${output}`)));
+      setTimeout(() => reject(new Error(`serve did not log "${text}" in ${timeoutMs} ms: ${output}`)), timeoutMs).unref();
+    });
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
+  const { msg, pid } = await logged('Server listening at');
+  return {
+    url: msg.slice(msg.indexOf('http')),
+    child,
+    servingPid: pid,
+    logged,
+    allEnded: () => Promise.race([closed, rejectLater('not every process ended', endTimeoutMs)]),
+    async [Symbol.asyncDispose]() {
+      for (const one of stillRunning([child.pid ?? 0, pid])) process.kill(one, 'SIGKILL');
+      await closed;
+    },
+  };
+}
+
+/** A Node.js of the machine's own that is too old to run the service's source; undefined where there is none. */
+export function findOlderNode(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder && !folder.includes('node_modules'));
+  return folders.map((folder) => path.join(folder, 'node')).find((node) => existsSync(node) && isOlder(node));
+}
+
+function rejectLater(what: string, afterMs: number): Promise<never> {
+  return new Promise((_, reject) => {
+    setTimeout(() => reject(new Error(`${what} within ${afterMs} ms`)), afterMs).unref();
+  });
+}
+
+function isOlder(node: string): boolean {
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' });
+  const [major = 0, minor = 0] = version.slice(1).split('.').map(Number);
+  return major < 24 || (major === 24 && minor < 15);
+}
+
+function start(args: readonly string[], { env, node = process.execPath }: CommandOptions): ChildProcess {
+  return spawn(node, [launcher, ...args], { env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+}

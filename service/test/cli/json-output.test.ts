@@ -1,0 +1,99 @@
+import { beforeAll, expect, inject, test, vi } from 'vitest';
+import { cloneTemplate } from '../databases.ts';
+import { createTestStore } from '../test-store.ts';
+import { homeward, homewardJson } from './homeward-command.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 60_000 });
+
+let env: Record<string, string>;
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const key = expect.stringMatching(/^hw_live_[0-9A-Za-z]{38}$/);
+const hint = expect.stringMatching(/^hw_live_[0-9A-Za-z]{3}…[0-9A-Za-z]{4}$/);
+const allButManage = ['pets:read', 'pets:write', 'orders:read', 'orders:write'];
+
+beforeAll(async () => {
+  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
+});
+
+// One history, in order: what a command prints depends on those before it.
+test('keys create', async () => {
+  const plain = await homewardJson(['keys', 'create', '--client', 'Paws', '--plan', 'free'], env);
+  expect(plain).toEqual({ id: 1, clientId: expect.any(Number), key, scopes: allButManage, expiresAt: null });
+  const limits = ['--plan', 'enterprise', '--per-minute', '5', '--per-day', '50'];
+  const chosen = await homewardJson(
+    ['keys', 'create', '--client', 'Claws', ...limits, '--scopes', 'pets:read,store:manage', '--expires', '90d'],
+    env,
+  );
+  expect(chosen).toEqual({ id: 2, clientId: expect.any(Number), key, scopes: ['pets:read', 'store:manage'], expiresAt: instant });
+});
+
+test('clients list', async () => {
+  expect(await homewardJson(['clients', 'list'], env)).toEqual([
+    { id: expect.any(Number), name: 'Paws', plan: 'free', perMinute: 60, perDay: 1_000, createdAt: instant, keys: 1 },
+    { id: expect.any(Number), name: 'Claws', plan: 'enterprise', perMinute: 5, perDay: 50, createdAt: instant, keys: 1 },
+  ]);
+});
+
+test('clients set-plan', async () => {
+  const set = await homewardJson(['clients', 'set-plan', 'Claws', '--plan', 'business'], env);
+  expect(set).toEqual({ id: expect.any(Number), name: 'Claws', plan: 'business', perMinute: 1_000, perDay: 100_000, createdAt: instant });
+});
+
+test('keys rotate', async () => {
+  const rotated = await homewardJson(['keys', 'rotate', '2', '--overlap', '1h'], env);
+  expect(rotated).toEqual({ id: 3, clientId: expect.any(Number), key, scopes: ['pets:read', 'store:manage'], expiresAt: instant });
+});
+
+test('keys revoke', async () => {
+  const revoked = await homewardJson(['keys', 'revoke', '1'], env);
+  expect(revoked).toEqual({ id: 1, clientId: expect.any(Number), revokedAt: instant, everywhere: true });
+});
+
+test('keys list', async () => {
+  const common = { clientId: expect.any(Number), hint, createdAt: instant };
+  const managing = { ...common, client: 'Claws', scopes: ['pets:read', 'store:manage'], expiresAt: instant, revokedAt: null };
+  expect(await homewardJson(['keys', 'list'], env)).toEqual([
+    { ...common, id: 1, client: 'Paws', scopes: allButManage, expiresAt: null, revokedAt: instant, replacedBy: null },
+    { ...managing, id: 2, replacedBy: 3 },
+    { ...managing, id: 3, replacedBy: null },
+  ]);
+  expect(await homewardJson(['keys', 'list', '--client', 'Paws'], env)).toHaveLength(1);
+  expect(await homewardJson(['keys', 'list', '--after', '2'], env)).toMatchObject([{ id: 3 }]);
+});
+
+test('bans list and bans lift', async () => {
+  expect(await homewardJson(['bans', 'list'], env)).toEqual([]);
+  expect(await homewardJson(['bans', 'lift', '3'], env)).toEqual({ id: 3, lifted: false });
+});
+
+test('orders erase and verify', async () => {
+  await using store = await createTestStore();
+  const { key: partner } = await store.createKey();
+  await store.call('POST', '/v1/pets', { key: partner, body: { name: 'Biscuit', categoryId: 1 } });
+  const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
+  const headers = { 'idempotency-key': 'once' };
+  const placed = await store.call<{ id: number }>('POST', '/v1/store/orders', { key: partner, body: { petId: 1, adopter }, headers });
+  const { databaseUrl, redisUrl } = store.dependencies.config;
+  const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const erased = await homewardJson(['orders', 'erase', String(placed.json.id)], there);
+  expect(erased).toEqual({ id: placed.json.id, erased: true, answers: 1 });
+  expect(await homewardJson(['verify'], there)).toEqual({ holds: true, rows: expect.any(Number), animals: 1, orders: 1 });
+});
+
+test('migrate', async () => {
+  expect(await homewardJson(['migrate'], env)).toEqual({ applied: [] });
+});
+
+test('openapi needs no server at all', async () => {
+  const { status, stdout } = await homeward(['openapi'], { env: { DATABASE_URL: 'postgres://127.0.0.1:1/none' } });
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0', info: { title: 'Homeward' }, paths: { '/pets': {} } });
+});
+
+test('without --json a list is a table for people, and holds no whole key', async () => {
+  const { stdout } = await homeward(['keys', 'list'], { env });
+  expect(stdout.split('\n')[0]).toMatch(/^id +client +key +scopes +expires +revoked$/);
+  expect(stdout).toContain('Paws');
+  expect(stdout).not.toMatch(/hw_live_[0-9A-Za-z]{38}/);
+});

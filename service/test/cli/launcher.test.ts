@@ -1,0 +1,60 @@
+// `homeward` started by an older Node.js hands over to the pinned one; nobody outside should be able to tell.
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { stillRunning } from '../../../proofs/running-processes.ts';
+import { cloneTemplate } from '../databases.ts';
+import { findOlderNode, homeward, homewardJson, startServing } from './homeward-command.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 60_000 });
+
+const olderNode = findOlderNode();
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
+});
+
+const starters = [
+  { by: 'the pinned Node.js', node: process.execPath, older: false },
+  { by: 'an older Node.js', node: olderNode, older: true },
+];
+
+describe.each(starters)('homeward started by $by', ({ node = '', older }) => {
+  describe.skipIf(!node)('where there is one', () => {
+    test('passes on what it prints and its exit status', async () => {
+      const done = await homeward(['keys', 'list', '--json'], { node, env });
+      expect(done).toEqual({ status: 0, stdout: expect.stringMatching(/^\[.*\]\n$/), stderr: '' });
+      const failed = await homeward(['keys', 'list'], { node, env: { DATABASE_URL: 'postgres://127.0.0.1:1/none' } });
+      expect(failed).toMatchObject({ status: 1, stdout: '' });
+      const wrong = await homeward(['keys', 'lost'], { node, env });
+      expect(wrong).toMatchObject({ status: 2, stdout: '' });
+    });
+
+    test.each(['SIGTERM', 'SIGINT'] as const)('on %s finishes what is under way, ends with 0 and leaves no process', async (signal) => {
+      const { key } = await homewardJson<{ key: string }>(['keys', 'create', '--client', 'Paws', '--plan', 'free'], env);
+      await using serving = await startServing({ node, env });
+      expect(serving.servingPid !== serving.child.pid).toBe(older);
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', expect: '100-continue' };
+      const adding = request(`${serving.url}/v1/pets`, { method: 'POST', headers });
+      adding.flushHeaders();
+      await once(adding, 'continue');
+      serving.child.kill(signal);
+      await serving.logged('draining');
+      adding.end('{"name":"Biscuit","categoryId":1}');
+      const [response] = (await once(adding, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(201);
+      expect(await serving.allEnded()).toBe(0);
+      expect(stillRunning([serving.servingPid])).toEqual([]);
+    });
+
+    test('killed outright, leaves no process', async () => {
+      await using serving = await startServing({ node, env });
+      serving.child.kill('SIGKILL');
+      await serving.allEnded();
+      expect(stillRunning([serving.servingPid])).toEqual([]);
+    });
+  });
+});

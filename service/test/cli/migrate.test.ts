@@ -1,0 +1,121 @@
+// `homeward migrate` on a PostgreSQL that has never met Homeward: no role, no table.
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { type PrivateServer, startPostgres } from '../../../tools/servers.ts';
+import { createDatabase } from '../databases.ts';
+import { homeward, homewardJson, startServing } from './homeward-command.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 60_000 });
+
+let postgres: PrivateServer;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  return () => postgres[Symbol.asyncDispose]();
+});
+
+test('before it, every other command says that it must be run first', async () => {
+  const refused = await homeward(['keys', 'list'], { env: environment(postgres.url) });
+  expect(refused).toEqual({ status: 1, stdout: '', stderr: "homeward: The database is empty. Run 'homeward migrate' first.\n" });
+});
+
+test('two at once on two databases of one server both succeed, though both want to make the role', async () => {
+  const urls = [await createDatabase(postgres.url, { name: 'one_side' }), await createDatabase(postgres.url, { name: 'other_side' })];
+  const applied = await migrateAtOnce(urls, { url: postgres.url, obstacle: 'create role homeward_app' });
+  for (const one of applied) expect(one).toContain('0001_store');
+  for (const url of urls) expect(await homewardJson(['keys', 'list'], environment(url))).toEqual([]);
+});
+
+test('two at once on one database both succeed, and each migration is applied once', async () => {
+  const url = await createDatabase(postgres.url, { name: 'twice' });
+  const applied = await migrateAtOnce([url, url], { url, obstacle: 'create table deployment ()' });
+  expect(applied.filter((one) => one.length === 0)).toHaveLength(1);
+  expect(applied.flat()).toContain('0001_store');
+  expect(await homewardJson(['keys', 'list'], environment(url))).toEqual([]);
+});
+
+describe('by a user who is no superuser', () => {
+  const inOrder = { migrated: { applied: expect.arrayContaining(['0001_store']) }, key: expect.objectContaining({ id: 1 }) };
+
+  test('but may create roles: the role is made, and the store works under that user', async () => {
+    await using fresh = await startPostgres();
+    await sql(fresh.url, 'create role owner login createrole', 'create database owned owner owner');
+    expect(await migrateAndUse(userUrl(fresh.url, 'owner', 'owned'))).toEqual(inOrder);
+  });
+
+  test('and may not create roles, but was given the role', async () => {
+    await sql(postgres.url, ...['create role tenant login', 'grant homeward_app to tenant', 'create database let owner tenant']);
+    expect(await migrateAndUse(userUrl(postgres.url, 'tenant', 'let'))).toEqual(inOrder);
+  });
+
+  test('and was not given the role: it fails with a reason and changes nothing', async () => {
+    await sql(postgres.url, ...['create role stranger login', 'create database strange owner stranger']);
+    const url = userUrl(postgres.url, 'stranger', 'strange');
+    const refused = await homeward(['migrate'], { env: environment(url) });
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain('The user of DATABASE_URL may not act as homeward_app');
+    expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(await sql(url, "select relname from pg_class where relnamespace = 'public'::regnamespace and relname = 'pets'")).toEqual([]);
+  });
+});
+
+test('a user who has nothing but the application role can serve what another has migrated', async () => {
+  const url = await createDatabase(postgres.url, { name: 'served' });
+  await homewardJson(['migrate'], environment(url));
+  await sql(postgres.url, 'create role server login in role homeward_app');
+  await using serving = await startServing({ env: environment(userUrl(postgres.url, 'server', 'served')) });
+  const response = await fetch(`${serving.url}/readyz`);
+  expect(await response.json()).toEqual({ status: 'ready', postgres: true, redis: true });
+});
+
+/** What the two commands that a store begins with print. */
+async function migrateAndUse(url: string): Promise<{ migrated: unknown; key: unknown }> {
+  const migrated = await homewardJson(['migrate'], environment(url));
+  return { migrated, key: await homewardJson(['keys', 'create', '--client', 'Paws', '--plan', 'free'], environment(url)) };
+}
+
+/** Migrates each, and makes sure that they meet: what is made but not committed holds up whoever gets there. */
+async function migrateAtOnce(urls: readonly string[], { url, obstacle }: { url: string; obstacle: string }): Promise<string[][]> {
+  const holder = new pg.Client({ connectionString: url });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query(obstacle);
+  const all = Promise.all(urls.map((one) => homewardJson<{ applied: string[] }>(['migrate'], environment(one))));
+  await Promise.race([all, waitForBlockedMigrations(urls.length)]);
+  await holder.query('rollback');
+  await holder.end();
+  return (await all).map(({ applied }) => applied);
+}
+
+/** Returns once so many runs of `homeward migrate` wait for a lock. */
+async function waitForBlockedMigrations(count: number): Promise<void> {
+  const blocked = "select from pg_stat_activity where application_name = 'homeward migrate' and wait_event_type = 'Lock'";
+  for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(20)) {
+    if ((await sql(postgres.url, blocked)).length >= count) return;
+  }
+  throw new Error(`there were never ${count} migrations at once`);
+}
+
+const environment = (url: string) => ({ DATABASE_URL: url, REDIS_URL: inject('redisUrl') });
+
+function userUrl(url: string, user: string, database: string): string {
+  const changed = new URL(url);
+  changed.username = user;
+  changed.pathname = `/${database}`;
+  return changed.href;
+}
+
+/** Each statement on its own; returns the rows of the last. */
+async function sql(url: string, ...statements: string[]): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows: unknown[] = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../src/config.ts';
+
+describe('loadConfig', () => {
+  test('of an empty environment has what a first start on one machine needs', () => {
+    expect(loadConfig({})).toEqual({
+      databaseUrl: 'postgres://127.0.0.1:5432/postgres',
+      redisUrl: 'redis://127.0.0.1:6379',
+      host: '127.0.0.1',
+      port: 8080,
+      environment: 'production',
+      otherUrl: '',
+      categories: 'open',
+      orderExpirySeconds: 172_800,
+      trustedProxies: [],
+      poolSize: 10,
+      drainMs: 1_500,
+      logLevel: 'info',
+    });
+  });
+
+  test('reads every variable', () => {
+    expect(
+      loadConfig({
+        DATABASE_URL: 'postgresql://db/homeward',
+        REDIS_URL: 'rediss://redis',
+        HOST: '0.0.0.0',
+        PORT: '0',
+        HOMEWARD_ENVIRONMENT: 'staging',
+        HOMEWARD_OTHER_URL: 'https://api.example/v1',
+        HOMEWARD_CATEGORIES: 'closed',
+        HOMEWARD_ORDER_EXPIRY: '60',
+        HOMEWARD_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,127.0.0.1',
+        HOMEWARD_POOL_SIZE: '5',
+        HOMEWARD_DRAIN_MS: '0',
+        LOG_LEVEL: 'silent',
+      }),
+    ).toEqual({
+      databaseUrl: 'postgresql://db/homeward',
+      redisUrl: 'rediss://redis',
+      host: '0.0.0.0',
+      port: 0,
+      environment: 'staging',
+      otherUrl: 'https://api.example/v1',
+      categories: 'closed',
+      orderExpirySeconds: 60,
+      trustedProxies: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1'],
+      poolSize: 5,
+      drainMs: 0,
+      logLevel: 'silent',
+    });
+  });
+
+  test('takes an empty variable for one that is not set', () => {
+    expect(loadConfig({ PORT: '', LOG_LEVEL: '' })).toMatchObject({ port: 8080, logLevel: 'info' });
+  });
+
+  test('can not be changed afterwards', () => {
+    expect(Object.isFrozen(loadConfig({}))).toBe(true);
+  });
+
+  test.each([
+    ['PORT', '65536', 'PORT must be an integer from 0 to 65535; got "65536".'],
+    ['PORT', 'http', 'PORT must be an integer from 0 to 65535; got "http".'],
+    ['PORT', '80.5', 'PORT must be an integer from 0 to 65535; got "80.5".'],
+    ['HOMEWARD_ENVIRONMENT', 'test', 'HOMEWARD_ENVIRONMENT must be one of production, staging; got "test".'],
+    ['HOMEWARD_CATEGORIES', 'shut', 'HOMEWARD_CATEGORIES must be one of open, closed; got "shut".'],
+    ['HOMEWARD_ORDER_EXPIRY', '0', 'HOMEWARD_ORDER_EXPIRY must be an integer from 1 to 31536000; got "0".'],
+    ['HOMEWARD_POOL_SIZE', '0', 'HOMEWARD_POOL_SIZE must be an integer from 1 to 1000; got "0".'],
+    ['HOMEWARD_DRAIN_MS', '-1', 'HOMEWARD_DRAIN_MS must be an integer from 0 to 60000; got "-1".'],
+    ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent; got "loud".'],
+  ])('refuses %s=%s and says what it takes', (name, value, message) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(new ConfigError(message));
+  });
+
+  test.each(['loopback', '10.0.0.0/33', '2001:db8::/129', '10.0.0.0/8/8', '10.0.0.0/', 'all', '10.0.0.0/-1'])(
+    'refuses %s as a trusted proxy and shows it',
+    (proxy) => {
+      expect(() => loadConfig({ HOMEWARD_TRUSTED_PROXIES: `127.0.0.1,${proxy}` })).toThrow(
+        new ConfigError(`HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`),
+      );
+    },
+  );
+
+  test.each(['DATABASE_URL', 'REDIS_URL'])('refuses a %s of another kind, and does not show it: it may hold a password', (name) => {
+    const load = () => loadConfig({ [name]: 'mysql://user:secret@db' });
+    expect(load).toThrow(`${name} must start with`);
+    expect(load).not.toThrow('secret');
+  });
+});

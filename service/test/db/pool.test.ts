@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { type PrivateServer, startPostgres } from '../../../tools/servers.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { Pool, violates } from '../../src/db/pool.ts';
+import { cloneTemplate } from '../databases.ts';
+
+const unavailable = expect.objectContaining({ code: 'unavailable', headers: { 'retry-after': '1' } });
+
+describe('Pool', () => {
+  let db: Pool;
+  beforeAll(async () => {
+    db = new Pool(await cloneTemplate(inject('postgresUrl')), 3);
+  });
+  afterAll(() => db.close());
+
+  const put = (on: Pick<Pool, 'query'>, id: number) =>
+    on.query({ text: 'insert into categories (id, name) values ($1, $2)', values: [id, `Number ${id}`] });
+  const count = async (on: Pick<Pool, 'query'> = db) => {
+    const { rows } = await on.query<{ count: bigint }>({ text: 'select count(*) from categories where id >= 100' });
+    return rows[0]?.count;
+  };
+
+  test('reads a bigint exactly', async () => {
+    const { rows } = await db.query({ text: 'select 9223372036854775807::bigint as max' });
+    expect(rows).toEqual([{ max: 9_223_372_036_854_775_807n }]);
+  });
+
+  test('acts as the role that may change no table', async () => {
+    expect((await db.query({ text: 'select current_user' })).rows).toEqual([{ current_user: 'homeward_app' }]);
+    await expect(db.query({ text: 'drop table pets' })).rejects.toThrow('must be owner of table pets');
+    await expect(db.query({ text: 'truncate history' })).rejects.toThrow('permission denied for table history');
+    await expect(db.query({ text: 'delete from pets' })).rejects.toThrow('permission denied for table pets');
+  });
+
+  test('commits all that a transaction did, and returns what it returned', async () => {
+    const before = await count();
+    const done = await db.transaction(async (tx) => {
+      await put(tx, 100);
+      await put(tx, 101);
+      return 'done';
+    });
+    expect([done, await count()]).toEqual(['done', (before ?? 0n) + 2n]);
+  });
+
+  test('rolls back all that a transaction did where it throws, and throws the same', async () => {
+    const before = await count();
+    const failing = db.transaction(async (tx) => {
+      await put(tx, 110);
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    expect(await count()).toBe(before);
+  });
+
+  test('rolls back where a statement fails, and the connection is of use again', async () => {
+    const before = await count();
+    for (let i = 0; i < 5; i += 1) {
+      const failing = db.transaction(async (tx) => {
+        await put(tx, 120);
+        await put(tx, 120);
+      });
+      await expect(failing).rejects.toSatisfy((error) => violates(error, 'categories_pkey'));
+    }
+    expect(await count()).toBe(before);
+  });
+
+  test('keeps what a transaction did from others until it is committed', async () => {
+    const before = await count();
+    await db.transaction(async (tx) => {
+      await put(tx, 130);
+      expect([await count(tx), await count()]).toEqual([(before ?? 0n) + 1n, before]);
+    });
+  });
+
+  test('shows a snapshot of one instant, whatever others commit meanwhile', async () => {
+    const seen = await db.snapshot(async (tx) => {
+      const first = await count(tx);
+      await put(db, 140);
+      return [first, await count(tx)];
+    });
+    expect(seen[1]).toBe(seen[0]);
+    expect(await count()).toBe((seen[0] ?? 0n) + 1n);
+  });
+
+  test('refuses to write in a snapshot', async () => {
+    const written = db.snapshot((tx) => put(tx, 150));
+    await expect(written).rejects.toMatchObject({ cause: { message: expect.stringContaining('read-only transaction') } });
+  });
+
+  test('ends a statement that takes too long: unavailable', async () => {
+    await expect(db.query({ text: 'select pg_sleep(10)' })).rejects.toEqual(unavailable);
+    expect(await count()).toBeDefined();
+  });
+
+  test('lets a query wait for a connection no longer than half a second: unavailable', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const busy = Array.from({ length: 3 }, () => db.transaction(() => released));
+    await expect(db.query({ text: 'select 1' })).rejects.toEqual(unavailable);
+    release();
+    await Promise.all(busy);
+    expect(await count()).toBeDefined();
+  });
+});
+
+describe('Pool without PostgreSQL', () => {
+  let postgres: PrivateServer;
+  let db: Pool;
+  let cut: Promise<unknown>;
+  const select = { text: 'select 1 as one' };
+  beforeAll(async () => {
+    postgres = await startPostgres({ durable: true });
+    await migrate(postgres.url);
+    db = new Pool(postgres.url, 2);
+    await db.open();
+    const { promise: lost, resolve: tell } = Promise.withResolvers<void>();
+    const { promise: written, resolve: write } = Promise.withResolvers<void>();
+    cut = db.transaction(async (tx) => {
+      await tx.query({ text: `insert into categories (id, name) values (500, 'Lost')` });
+      write();
+      await lost;
+    });
+    cut.catch(() => {});
+    await written;
+    // At once and with all its processes, which would else be in the way of the next start.
+    await postgres.signal('SIGQUIT');
+    await vi.waitUntil(() => !db.reachable, { timeout: 5_000, interval: 10 });
+    tell();
+  });
+  afterAll(async () => {
+    await db.close();
+    await postgres[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    ['a query', () => db.query(select)],
+    ['a transaction', () => db.transaction((tx) => tx.query(select))],
+    ['a snapshot', () => db.snapshot((tx) => tx.query(select))],
+    ['a transaction that was under way', () => cut],
+  ])('is unavailable for %s', async (_, attempt) => {
+    await expect(attempt()).rejects.toEqual(unavailable);
+  });
+
+  test('is in reach again by itself when PostgreSQL is back, without what was not committed', async () => {
+    await postgres.start();
+    await vi.waitUntil(() => db.reachable, { timeout: 15_000, interval: 10 });
+    expect((await db.query(select)).rows).toEqual([{ one: 1 }]);
+    expect((await db.query({ text: 'select from categories where id = 500' })).rowCount).toBe(0);
+  });
+});

@@ -1,0 +1,86 @@
+// Every command in README.md and CONTRIBUTING.md works: it is run here, or by CI in a place that is named here.
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CleanCheckout } from '../../../proofs/clean-checkout.ts';
+import { devAnimals } from '../../../tools/dev-animals.ts';
+import { theService } from '../../src/history/history.ts';
+import { createPet } from '../../src/pets/pets.ts';
+import { createTestStore, type TestStore } from '../test-store.ts';
+import { commandsOf, fencedBlocks } from './fenced-blocks.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+
+/** What takes too long to be run again here, and the line by which CI, or what it runs, runs it. */
+const runElsewhere: Readonly<Record<string, { readonly file: string; readonly line: string }>> = {
+  'npm ci': { file: '.ci/run', line: "step 'npm ci' npm ci" },
+  'npm run check': { file: '.ci/run', line: 'npm run check' },
+  'npm run dev': { file: 'proofs/first-call.ts', line: "command: 'npm run dev'" },
+  'npm run dev -- --private': { file: 'proofs/first-call.ts', line: "command: 'npm run dev -- --private'" },
+  'npm run prove -- first-call --short': { file: 'tools/check.ts', line: "prove('--all', '--short')" },
+};
+
+/** These go on until they are told to end; what they log once they do their work. */
+const stays: Readonly<Record<string, RegExp>> = { 'npx homeward serve': /Server listening at/, 'npx homeward worker': /"working"/ };
+
+let store: TestStore;
+let checkout: CleanCheckout;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  store = await createTestStore();
+  const { db, config } = store.dependencies;
+  for (const { categoryId, ...animal } of devAnimals())
+    await createPet(db, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
+  const { key } = await store.createKey({ client: 'dev' });
+  checkout = new CleanCheckout();
+  for (const packages of ['node_modules', 'service/node_modules']) {
+    symlinkSync(path.join(root, packages), path.join(checkout.folder, packages));
+  }
+  mkdirSync(path.join(checkout.folder, '.homeward'));
+  writeFileSync(path.join(checkout.folder, '.homeward/dev-key'), key);
+  env = { DATABASE_URL: config.databaseUrl, REDIS_URL: config.redisUrl, PORT: '0', HOMEWARD_DRAIN_MS: '0' };
+});
+
+afterAll(async () => {
+  checkout[Symbol.dispose]();
+  await store[Symbol.asyncDispose]();
+});
+
+describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
+  const blocks = fencedBlocks(read(file));
+  const steps = blocks.flatMap((block, i) => {
+    const answer = blocks[i + 1];
+    const commands = block.language === 'sh' ? commandsOf(block) : [];
+    return commands.map((command) => ({ command, answer: answer?.language === 'json' ? answer.text : undefined }));
+  });
+
+  test('has commands', () => {
+    expect(steps.length).toBeGreaterThan(5);
+  });
+
+  test.each(steps)('$command', { timeout: 60_000 }, async ({ command, answer }) => {
+    expect(await complaintsAbout(command, answer)).toEqual([]);
+  });
+});
+
+test('npm run openapi, as the document tells to run it, has written the document that is committed', () => {
+  expect(readFileSync(path.join(checkout.folder, 'openapi.json'), 'utf8')).toBe(read('openapi.json'));
+});
+
+async function complaintsAbout(command: string, answer: string | undefined): Promise<string[]> {
+  const elsewhere = runElsewhere[command];
+  if (elsewhere) return read(elsewhere.file).includes(elsewhere.line) ? [] : [`${elsewhere.file} does not run it`];
+  const atWork = stays[command];
+  if (atWork) {
+    const staying = await checkout.dev(command, atWork, env);
+    const { left } = await staying.end();
+    return left.map((pid) => `process ${pid} is left`);
+  }
+  const quiet = command.replaceAll('http://127.0.0.1:8080', store.url).replace(/^curl /, 'curl --silent --show-error ');
+  const { status, output } = await checkout.shell(quiet, env);
+  if (status !== 0) return [`it ended with status ${status}: ${output}`];
+  return answer === undefined || output.trim() === answer.trim() ? [] : [`the document shows another answer than ${output}`];
+}

@@ -1,0 +1,69 @@
+// The guide to orders shows the life of an order twice, as a diagram and as a table: both must be what the program does.
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { errorCodes } from '../../src/errors.ts';
+import { orderActions, orderStatuses, placing } from '../../src/orders/order-states.ts';
+
+const guide = readFileSync(new URL('../../../docs/guides/orders.md', import.meta.url), 'utf8');
+
+/** As in the table of states, and how an order begins. */
+const actions = [
+  { name: 'place', from: [], to: placing.to, pet: placing.pet, scope: 'orders:write' },
+  ...Object.entries(orderActions).map(([name, action]) => ({ name, ...action })),
+];
+
+describe('docs/guides/orders.md', () => {
+  test('draws every transition of an order and no other', () => {
+    const [, diagram = ''] = /```mermaid\nstateDiagram-v2\n([^`]*)```/.exec(guide) ?? [];
+    const left = new Set<string>(actions.flatMap(({ from }) => [...from]));
+    const transitions = actions.flatMap(({ name, from, to }) =>
+      (from.length > 0 ? from : ['[*]']).map((one) => `${one} --> ${to}: ${name}`),
+    );
+    const ends = orderStatuses.filter((status) => !left.has(status)).map((status) => `${status} --> [*]`);
+    expect(linesOf(diagram).sort()).toEqual([...transitions, ...ends].sort());
+  });
+
+  test('tabulates every action: from, to, the animal and the scope', () => {
+    const rows = actions.map(({ name, from, to, pet, scope }) => [
+      code(name),
+      from.map(code).join(', ') || '–',
+      code(to),
+      pet ? code(pet.to) : 'stays as it is',
+      scope ? code(scope) : 'the service itself',
+    ]);
+    expect(tableUnder('| Action | From | To | The animal becomes | Needs |')).toEqual(rows);
+  });
+
+  test('says something for each state', () => {
+    expect(tableUnder('| State | Tell the adopter |').map(([status]) => status)).toEqual(orderStatuses.map(code));
+  });
+
+  test('gives each code of a refusal the status that it has', () => {
+    const rows = tableUnder('| Status | Code | What it means | What to do |').map(([status, name]) => [name, status]);
+    const statuses = Object.fromEntries(Object.entries(errorCodes).map(([name, { status }]) => [code(name), String(status)]));
+    expect(rows).toEqual(rows.map(([name = '']) => [name, statuses[name]]));
+    expect(rows.length).toBeGreaterThan(0);
+  });
+});
+
+const code = (text: string) => `\`${text}\``;
+
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+/** The cells of the Markdown table that has this header. */
+function tableUnder(header: string): string[][] {
+  const [, rest = ''] = guide.split(`${header}\n`);
+  const [table = ''] = rest.split('\n\n');
+  return linesOf(table)
+    .slice(1)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}

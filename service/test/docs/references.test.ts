@@ -1,0 +1,56 @@
+// What README.md and CONTRIBUTING.md state that has its source elsewhere.
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { planNames, quotaOf } from '../../src/rate-limit/plans.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const exists = (file: string) => existsSync(path.join(root, file));
+
+describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
+  const text = read(file);
+
+  test('links to files that exist', () => {
+    const targets = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target = '']) => target);
+    expect(targets.length).toBeGreaterThan(3);
+    expect(targets.filter((target) => !exists(target))).toEqual([]);
+  });
+
+  test('names paths that exist, or that git ignores', () => {
+    const top = /^(service|proofs|tools|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
+    const paths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter((code) => top.test(code));
+    expect(paths.filter((one) => !exists(one))).toEqual([]);
+    const made = [...text.matchAll(/`(\.homeward)[^`]*`/g)];
+    for (const [, folder = ''] of made) expect(read('.gitignore')).toContain(folder);
+  });
+
+  test('names scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = [...text.matchAll(/npm run ([a-z]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !scripts[name])).toEqual([]);
+  });
+});
+
+test('README.md lists the operations of openapi.json, all of them', () => {
+  const { paths } = JSON.parse(read('openapi.json')) as { paths: Record<string, Record<string, unknown>> };
+  const operations = Object.entries(paths).flatMap(([url, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} /v1${url}`),
+  );
+  const listed = [...read('README.md').matchAll(/^\| `([A-Z]+ \/[^`]+)` \|/gm)].map(([, operation]) => operation);
+  expect(listed.sort()).toEqual(operations.sort());
+});
+
+test('README.md states the limits of the plans', () => {
+  const rows = [...read('README.md').matchAll(/^\| (Free|Pro|Business|Enterprise) \| (.+) \| (.+) \|$/gm)];
+  const stated = rows.map(([, plan = '', perMinute, perDay]) => ({ plan: plan.toLowerCase(), perMinute, perDay }));
+  const own = { perMinute: 'of its own', perDay: 'of its own' };
+  const words = (count = 0) => count.toLocaleString('en');
+  const expected = planNames.map((plan) => {
+    if (plan === 'enterprise') return { plan, ...own };
+    const { perMinute, perDay } = quotaOf({ plan, perMinute: null, perDay: null });
+    return { plan, perMinute: words(perMinute), perDay: words(perDay) };
+  });
+  expect(stated).toEqual(expected);
+});

@@ -1,0 +1,22 @@
+import type { Clock } from '../src/clock.ts';
+
+/** A clock that stands still until it is moved, so that a test need not wait for a minute or a year. */
+export class HandClock implements Clock {
+  #nowMs: number;
+
+  constructor(at: string) {
+    this.#nowMs = Date.parse(at);
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  set(at: string): void {
+    this.#nowMs = Date.parse(at);
+  }
+}

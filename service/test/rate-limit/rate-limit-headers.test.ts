@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { dayMs, minuteMs, type Verdict } from '../../src/rate-limit/decide.ts';
+import { addressQuota } from '../../src/rate-limit/plans.ts';
+import { rateLimitHeaders, refuseAddress, refuseClient } from '../../src/rate-limit/rate-limit-headers.ts';
+
+const nowMs = Date.parse('2026-12-01T12:00:10.500Z');
+const free = { perMinute: 60, perDay: 1_000 };
+
+const verdict = (changes: Partial<Verdict>): Verdict => ({
+  outcome: 'admitted',
+  nowMs,
+  minute: Math.floor(nowMs / minuteMs),
+  inMinute: 0,
+  day: Math.floor(nowMs / dayMs),
+  inDay: 0,
+  strikes: 0,
+  bannedUntilMs: 0,
+  banLevel: 0,
+  ...changes,
+});
+
+describe('rateLimitHeaders', () => {
+  test('show the minute where fewer requests remain in it', () => {
+    expect(rateLimitHeaders(verdict({ inMinute: 1, inDay: 1 }), free)).toEqual({
+      'x-ratelimit-limit': '60',
+      'x-ratelimit-remaining': '59',
+      'x-ratelimit-reset': String(Date.parse('2026-12-01T12:01:00Z') / 1_000),
+      'ratelimit-policy': '"minute";q=60;w=60, "day";q=1000;w=86400',
+      ratelimit: '"minute";r=59;t=50, "day";r=999;t=43190',
+    });
+  });
+
+  test('show the day where fewer requests remain in it', () => {
+    expect(rateLimitHeaders(verdict({ inMinute: 1, inDay: 990 }), free)).toMatchObject({
+      'x-ratelimit-limit': '1000',
+      'x-ratelimit-remaining': '10',
+      'x-ratelimit-reset': String(Date.parse('2026-12-02T00:00:00Z') / 1_000),
+    });
+  });
+
+  test('show the day on a tie', () => {
+    expect(rateLimitHeaders(verdict({ inMinute: 10, inDay: 950 }), free)['x-ratelimit-limit']).toBe('1000');
+  });
+
+  test('show nothing below 0, as after a smaller plan', () => {
+    expect(rateLimitHeaders(verdict({ inMinute: 100, inDay: 100 }), free)['x-ratelimit-remaining']).toBe('0');
+  });
+
+  test('name the minute alone where there is no day', () => {
+    expect(rateLimitHeaders(verdict({ inMinute: 1 }), addressQuota)).toMatchObject({
+      'ratelimit-policy': '"minute";q=60;w=60',
+      ratelimit: '"minute";r=59;t=50',
+    });
+  });
+
+  test('show nothing remaining until the end of a ban', () => {
+    const bannedUntilMs = nowMs + 5 * minuteMs;
+    expect(rateLimitHeaders(verdict({ outcome: 'banned', bannedUntilMs }), free)).toMatchObject({
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': String(Math.ceil(bannedUntilMs / 1_000)),
+      ratelimit: '"minute";r=0;t=50, "day";r=0;t=43190',
+    });
+  });
+});
+
+describe('refuseClient', () => {
+  test('by the minute says what is used, the wait, and how near which ban is', () => {
+    const error = refuseClient(verdict({ outcome: 'minute', inMinute: 60, inDay: 60, strikes: 32, banLevel: 1 }), free, 'free');
+    expect(error).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: '60 of 60 requests used this minute (Free plan). Wait 50 s. 28 more requests before then ban this key for 5 minutes.',
+      headers: { 'retry-after': '50', 'x-ratelimit-strikes-remaining': '28' },
+    });
+  });
+
+  test('by the minute without Redis says nothing of a ban, since nobody counts strikes', () => {
+    const error = refuseClient(verdict({ outcome: 'minute', inMinute: 60, strikes: undefined }), free, 'free');
+    expect(error.message).toBe('60 of 60 requests used this minute (Free plan). Wait 50 s.');
+  });
+
+  test('by the day says so, and nothing of a ban', () => {
+    const error = refuseClient(verdict({ outcome: 'day', inMinute: 3, inDay: 1_000 }), free, 'free');
+    expect(error).toMatchObject({
+      message: '1000 of 1000 requests used today (UTC) (Free plan). Wait 43190 s.',
+      headers: { 'retry-after': '43190' },
+    });
+  });
+
+  test('of the highest level announces the longest ban', () => {
+    const error = refuseClient(verdict({ outcome: 'minute', inMinute: 60, banLevel: 4 }), free, 'free');
+    expect(error.message).toContain('ban this key for 60 minutes.');
+  });
+
+  test('that is banned says until when', () => {
+    const error = refuseClient(verdict({ outcome: 'banned', bannedUntilMs: nowMs + minuteMs }), free, 'free');
+    expect(error).toMatchObject({
+      code: 'api_key_banned',
+      message: 'Banned until 12:01:10 UTC: 60 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.',
+      headers: { 'retry-after': '60', 'x-ratelimit-strikes-remaining': '0' },
+    });
+  });
+
+  test('waits a second at least', () => {
+    const atEnd = verdict({ outcome: 'minute', inMinute: 60, nowMs: (Math.floor(nowMs / minuteMs) + 1) * minuteMs });
+    expect(refuseClient(atEnd, free, 'free').headers['retry-after']).toBe('1');
+  });
+});
+
+describe('refuseAddress', () => {
+  test('says what is used, the wait, and that a valid key helps', () => {
+    expect(refuseAddress(verdict({ outcome: 'minute', inMinute: 60 }), addressQuota)).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: '60 of 60 requests without a valid key used this minute from this address. Wait 50 s, or send a valid key.',
+      headers: { 'retry-after': '50' },
+    });
+  });
+});

@@ -1,0 +1,44 @@
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly json: unknown;
+}
+
+const timeoutMs = 10_000;
+
+/** Sends bytes as they are on a connection of their own, and reads one answer: for what no HTTP client would send. */
+export async function sendRaw(url: string, bytes: string): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    let received = '';
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    const end = (finish: () => void) => {
+      socket.destroy();
+      finish();
+    };
+    socket.setEncoding('utf8');
+    socket.setTimeout(timeoutMs, () => end(() => reject(new Error(`no whole answer in ${timeoutMs} ms: ${received}`))));
+    socket.on('error', (error) => end(() => reject(error)));
+    socket.on('close', () => reject(new Error(`closed without a whole answer: ${received}`)));
+    socket.on('data', (text) => {
+      received += text;
+      const answer = readAnswer(received);
+      if (answer) end(() => resolve(answer));
+    });
+  });
+}
+
+/** Undefined: not yet complete. */
+function readAnswer(text: string): RawAnswer | undefined {
+  const [head = '', body] = text.split('\r\n\r\n', 2);
+  if (body === undefined) return undefined;
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  if (Buffer.byteLength(body) < Number(headers['content-length'] ?? 0)) return undefined;
+  return { status: Number(statusLine.split(' ')[1]), headers, json: body ? JSON.parse(body) : undefined };
+}

@@ -1,0 +1,116 @@
+// A store for one test file: a database of its own, and the API in this process, called over real HTTP.
+import { inject } from 'vitest';
+import { type Answer, HttpClient } from '../../proofs/http.ts';
+import { createApp } from '../src/app.ts';
+import { createKey } from '../src/clients/clients.ts';
+import { defaultScopes, type Scope } from '../src/clients/scopes.ts';
+import type { Clock } from '../src/clock.ts';
+import { loadConfig } from '../src/config.ts';
+import { type Dependencies, openDependencies } from '../src/dependencies.ts';
+import type { PlanName } from '../src/rate-limit/plans.ts';
+import { cloneTemplate } from './databases.ts';
+
+export interface TestStoreOptions {
+  /** Settings beside the addresses of the servers, such as HOMEWARD_CATEGORIES. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+export interface KeyOptions {
+  /** The client's name; without one the key belongs to a new client. */
+  readonly client?: string;
+  /** Enterprise with limits that no test reaches, where omitted. */
+  readonly plan?: Exclude<PlanName, 'enterprise'> | { readonly perMinute: number; readonly perDay: number };
+  readonly scopes?: readonly Scope[];
+  readonly expiresAt?: Date;
+}
+
+export interface TestKey {
+  readonly key: string;
+  readonly id: bigint;
+  readonly clientId: bigint;
+}
+
+export interface CallOptions {
+  readonly key?: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly raw?: string;
+  readonly headers?: Record<string, string>;
+}
+
+export interface TestAnswer<Body> extends Answer {
+  /** The body read as JSON; undefined where it is none. Integers beyond 2^53 are exact in `text` alone. */
+  readonly json: Body;
+}
+
+export class TestStore implements AsyncDisposable {
+  /** Without /v1. */
+  readonly url: string;
+  /** What the API works with, for operations that no route offers. */
+  readonly dependencies: Dependencies;
+  /** As at a shutdown: readiness fails, requests are still answered. */
+  readonly drain: () => void;
+  readonly #resources: AsyncDisposableStack;
+  readonly #http: HttpClient;
+  #clients = 0;
+
+  constructor(url: string, dependencies: Dependencies, drain: () => void, resources: AsyncDisposableStack) {
+    this.url = url;
+    this.dependencies = dependencies;
+    this.drain = drain;
+    this.#resources = resources;
+    this.#http = resources.use(new HttpClient());
+  }
+
+  /** `path` is the whole path, /v1 included. */
+  async call<Body = unknown>(method: string, path: string, options: CallOptions = {}): Promise<TestAnswer<Body>> {
+    const answer = await this.#http.send(this.url + path, { method, ...options });
+    return { ...answer, json: parseJson(answer.text) as Body };
+  }
+
+  async createKey({ client, plan, scopes = defaultScopes, expiresAt }: KeyOptions = {}): Promise<TestKey> {
+    const { db, config } = this.dependencies;
+    this.#clients += 1;
+    const { key, record } = await createKey(db, {
+      client: client ?? `client ${this.#clients}`,
+      limits: limitsOf(plan ?? { perMinute: 1_000_000, perDay: 100_000_000 }),
+      scopes,
+      expiresAt: expiresAt ?? null,
+      environment: config.environment,
+    });
+    return { key, id: record.id, clientId: record.clientId };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources.disposeAsync();
+  }
+}
+
+export async function createTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
+  await using resources = new AsyncDisposableStack();
+  const config = loadConfig({
+    DATABASE_URL: options.env?.['DATABASE_URL'] ?? (await cloneTemplate(inject('postgresUrl'))),
+    REDIS_URL: inject('redisUrl'),
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    HOMEWARD_POOL_SIZE: '5',
+    ...options.env,
+  });
+  const dependencies = resources.use(await openDependencies(config, options.clock ? { clock: options.clock } : {}));
+  const { server, drain } = resources.adopt(await createApp(dependencies), (app) => app.server.close());
+  const url = await server.listen({ host: config.host, port: config.port });
+  return new TestStore(url, dependencies, drain, resources.move());
+}
+
+const limitsOf = (plan: NonNullable<KeyOptions['plan']>) =>
+  typeof plan === 'string' ? { plan, perMinute: null, perDay: null } : { plan: 'enterprise' as const, ...plan };
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
