@@ -1,0 +1,80 @@
+// What the proofs about adoption share: a store with animals, partners that order them, and staff that decide.
+import pg from 'pg';
+import { type Answer, HttpClient } from './http.ts';
+import { Staff } from './staff.ts';
+import type { Key, Store } from './store.ts';
+
+export const generous = { perMinute: 900_000_000, perDay: 900_000_000 };
+export const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
+
+export interface Cast {
+  readonly manager: Key;
+  readonly partners: readonly Key[];
+}
+
+/** One client each, and one whose key may do what the store's staff may. */
+export async function castOf(store: Store, partners: number): Promise<Cast> {
+  await using staff = await Staff.of(store);
+  const [manager] = await staff.createKeys('store', generous, 1, [
+    'pets:read',
+    'pets:write',
+    'orders:read',
+    'orders:write',
+    'store:manage',
+  ]);
+  if (!manager) throw new Error('no key was made');
+  const keys: Key[] = [];
+  for (let i = 0; i < partners; i += 1) keys.push(...(await staff.createKeys(`partner ${i}`, generous, 1)));
+  return { manager, partners: keys };
+}
+
+export async function addAnimals(store: Store, key: Key, count: number): Promise<number[]> {
+  using http = new HttpClient(16);
+  const url = `${store.processes[0]?.url}/pets`;
+  const ids: number[] = [];
+  let left = count;
+  await Promise.all(
+    Array.from({ length: 16 }, async () => {
+      while (left > 0) {
+        left -= 1;
+        const answer = await http.send(url, { method: 'POST', key: key.key, body: { name: `Animal ${left}`, categoryId: 1 } });
+        if (answer.status !== 201) throw new Error(`an animal was not added: ${answer.text}`);
+        ids.push(Number(JSON.parse(answer.text).id));
+      }
+    }),
+  );
+  return ids;
+}
+
+export const place = (http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string> = {}): Promise<Answer> =>
+  http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId, adopter }, headers });
+
+export const act = (http: HttpClient, url: string, key: Key, orderId: number, action: string): Promise<Answer> =>
+  http.send(`${url}/store/orders/${orderId}/${action}`, { method: 'POST', key: key.key });
+
+/** Asks the database itself, past all of the program. */
+export async function ask<Row extends pg.QueryResultRow>(store: Store, text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: store.postgres.url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+export interface Verified {
+  readonly holds: boolean;
+  readonly rows: number;
+  readonly orders: number;
+  readonly violation?: string;
+}
+
+/** `homeward verify`, whose exit status of 1 is an answer too. */
+export async function verify(store: Store): Promise<Verified> {
+  const printed = await store.homeward('verify', '--json').catch((error: { stdout?: string; stderr?: string }) => {
+    if (error.stdout) return error.stdout;
+    throw new Error(`homeward verify failed: ${error.stderr}`);
+  });
+  return JSON.parse(printed);
+}

@@ -1,0 +1,134 @@
+// Two hundred partners order the same animals at once, over processes that are killed at random.
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { act, addAnimals, ask, castOf, place, verify } from './adopters.ts';
+import { HttpClient } from './http.ts';
+import { plantMutant } from './mutant.ts';
+import type { Claim, Proof, ProofContext } from './proof.ts';
+import type { Key, ServeProcess } from './store.ts';
+import { Store } from './store.ts';
+
+const processCount = 4;
+const partnerCount = 200;
+const animalCount = 1_000;
+/** Where the partners crowd: the more at one animal, the more races. */
+const popularCount = 40;
+
+export const adoption: Proof = {
+  name: 'adoption',
+  promise: 'an animal is never promised twice, and no acknowledged order is lost',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant takes an animal wherever it stands, and the index that would refuse that is dropped.
+  using tree = mutant
+    ? plantMutant([
+        {
+          file: 'pets/pet-queries.ts',
+          from: 'where id = any($1::bigint[]) and status = $2 and removed_at is null returning',
+          to: "where id = any($1::bigint[]) and $2 <> '' and removed_at is null returning",
+        },
+      ])
+    : undefined;
+  await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+  if (mutant) await ask(store, 'drop index orders_one_open_per_pet');
+  const cast = await castOf(store, partnerCount);
+  const animals = await addAnimals(store, cast.manager, animalCount);
+  const seconds = short ? 12 : 300;
+  const run = { live: [...store.processes], endsAtMs: Date.now() + seconds * 1_000, acknowledged: [] as number[], requests: 0, kills: 0 };
+
+  const killer = killAtRandom(store, run, short ? 2_500 : 5_000);
+  using http = new HttpClient(partnerCount);
+  const partners = cast.partners.map((key) => adopt(http, key, cast.manager, animals, run));
+  const ticker = setInterval(() => progress(`${run.requests} requests, ${run.acknowledged.length} orders, ${run.kills} kills`), 500);
+  await Promise.all([killer, ...partners]);
+  clearInterval(ticker);
+  return await judge(store, run);
+}
+
+interface Run {
+  live: ServeProcess[];
+  readonly endsAtMs: number;
+  readonly acknowledged: number[];
+  requests: number;
+  kills: number;
+}
+
+/** Orders, cancels, and lets the staff decide, until time is up. A killed process leaves an answer unknown: it is passed over. */
+async function adopt(http: HttpClient, key: Key, manager: Key, animals: readonly number[], run: Run): Promise<void> {
+  while (Date.now() < run.endsAtMs) {
+    const url = run.live[randomInt(run.live.length)]?.url ?? '';
+    const petId = animals[randomInt(randomInt(2) ? popularCount : animals.length)] ?? 1;
+    run.requests += 1;
+    const placed = await place(http, url, key, petId).catch(() => undefined);
+    if (placed?.status !== 201) {
+      if (!placed) await sleep(20);
+      continue;
+    }
+    const orderId = Number(JSON.parse(placed.text).id);
+    run.acknowledged.push(orderId);
+    for (const [who, action] of fates[randomInt(fates.length)] ?? []) {
+      const other = run.live[randomInt(run.live.length)]?.url ?? '';
+      run.requests += 1;
+      await act(http, other, who === 'staff' ? manager : key, orderId, action).catch(() => undefined);
+    }
+  }
+}
+
+const fates = [
+  [['partner', 'cancel']],
+  [
+    ['staff', 'approve'],
+    ['partner', 'cancel'],
+  ],
+  [
+    ['staff', 'approve'],
+    ['staff', 'complete'],
+    ['staff', 'return'],
+  ],
+  [
+    ['staff', 'complete'],
+    ['staff', 'cancel'],
+    ['partner', 'cancel'],
+  ],
+] as const;
+
+async function killAtRandom(store: Store, run: Run, everyMs: number): Promise<void> {
+  while (Date.now() + everyMs < run.endsAtMs) {
+    await sleep(everyMs / 2 + randomInt(everyMs));
+    const victim = run.live[randomInt(run.live.length)];
+    if (!victim) continue;
+    run.live = run.live.filter((one) => one !== victim);
+    victim.child.kill('SIGKILL');
+    run.kills += 1;
+    run.live = [...run.live, await store.serve()];
+  }
+}
+
+async function judge(store: Store, run: Run): Promise<Claim[]> {
+  const [twice] = await ask<{ animals: number }>(
+    store,
+    `select count(*)::int as animals from (select from orders where status in ('placed', 'approved') group by pet_id having count(*) > 1) as twice`,
+  );
+  const stored = new Set((await ask<{ id: string }>(store, 'select id::text from orders')).map(({ id }) => Number(id)));
+  const lost = run.acknowledged.filter((id) => !stored.has(id));
+  const verified = await verify(store);
+  const size = `${partnerCount} partners, ${animalCount.toLocaleString('en')} animals, ${processCount} processes, ${run.kills} of them killed, ${run.requests.toLocaleString('en')} requests`;
+  return [
+    { claim: `Animals with two open orders (${size})`, bar: '0', figure: String(twice?.animals), holds: twice?.animals === 0 },
+    {
+      claim: 'Orders acknowledged and absent',
+      bar: '0',
+      figure: `${lost.length} of ${run.acknowledged.length.toLocaleString('en')}`,
+      holds: lost.length === 0 && run.acknowledged.length > 100 && run.kills > 0,
+    },
+    {
+      claim: '`homeward verify` finds no illegal transition',
+      bar: 'none',
+      figure: verified.violation ?? `none in ${verified.rows.toLocaleString('en')} rows`,
+      holds: verified.holds,
+    },
+  ];
+}

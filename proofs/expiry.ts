@@ -1,0 +1,178 @@
+// An order's time runs out at the instant at which someone approves or cancels it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../service/src/config.ts';
+import { openDependencies } from '../service/src/dependencies.ts';
+import { expireDueOrders } from '../service/src/orders/orders.ts';
+import { act, addAnimals, ask, castOf, place, verify } from './adopters.ts';
+import { type Answer, HttpClient } from './http.ts';
+import type { Claim, Proof, ProofContext } from './proof.ts';
+import { type Key, Store } from './store.ts';
+
+const expirySeconds = 1;
+const batch = 100;
+/** As many expire at once as there could be workers. */
+const expirers = 3;
+
+export const expiry: Proof = {
+  name: 'expiry',
+  promise: 'an order expires on time, and against an approval or a cancellation one of them wins',
+  run,
+};
+
+async function run({ short, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 2, env: { HOMEWARD_ORDER_EXPIRY: String(expirySeconds), LOG_LEVEL: 'warn' } });
+  const cast = await castOf(store, 1);
+  const [partner] = cast.partners;
+  if (!partner) throw new Error('no partner');
+  const animals = await addAnimals(store, cast.manager, batch);
+  const races = await race(store, { partner, manager: cast.manager }, animals, short ? 300 : 10_000, progress);
+  const punctual = await watchWorker(store, partner, animals, progress);
+  const verified = await verify(store);
+  return [
+    ...races,
+    ...punctual,
+    {
+      claim: '`homeward verify` agrees',
+      bar: 'no violation',
+      figure: verified.violation ?? `none in ${verified.rows.toLocaleString('en')} rows`,
+      holds: verified.holds,
+    },
+  ];
+}
+
+interface Raced {
+  readonly orderId: number;
+  readonly action: 'approve' | 'cancel';
+  readonly status: number;
+}
+
+async function race(
+  store: Store,
+  keys: { partner: Key; manager: Key },
+  animals: readonly number[],
+  count: number,
+  progress: ProofContext['progress'],
+): Promise<Claim[]> {
+  using http = new HttpClient(batch);
+  const expiring = new AbortController();
+  const loops = expireWithoutPause(store, expiring.signal);
+  // Where the race itself fails, that is what is to be seen.
+  loops.catch(() => {});
+  const raced: Raced[] = [];
+  while (raced.length < count) {
+    const placed = await Promise.all(animals.map((petId) => placeSurely(http, store, keys.partner, petId)));
+    await Promise.all(
+      placed.map(async (answer, i) => {
+        const { id, expiresAt } = JSON.parse(answer.text) as { id: number; expiresAt: string };
+        const action = i % 2 ? 'approve' : 'cancel';
+        // Around the instant: some arrive before it and some after, on a busy machine too.
+        await sleep(Date.parse(expiresAt) - Date.now() - 60 + Math.random() * 70);
+        const { status } = await act(http, urlOf(store, i), keys.manager, id, action);
+        raced.push({ orderId: id, action, status });
+        if (status === 200 && action === 'approve') await act(http, urlOf(store, i), keys.manager, id, 'cancel');
+      }),
+    );
+    await allFree(store);
+    progress(`${raced.length} of ${count} races`);
+  }
+  expiring.abort();
+  await loops;
+  return await judgeRaces(store, raced);
+}
+
+/** A busy machine may answer 503: then once more. */
+async function placeSurely(http: HttpClient, store: Store, key: Key, petId: number): Promise<Answer> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    const answer = await place(http, urlOf(store, petId), key, petId);
+    if (answer.status === 201) return answer;
+    if (answer.status !== 503) throw new Error(`an order was not placed: ${answer.text}`);
+    await sleep(200);
+  }
+  throw new Error('no order could be placed');
+}
+
+/** Several workers that never rest, so that one is always at it when an order is due. */
+async function expireWithoutPause(store: Store, signal: AbortSignal): Promise<void> {
+  await using dependencies = await openDependencies(
+    loadConfig({ DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' }),
+  );
+  const expire = async () => {
+    while (!signal.aborted) if ((await expireDueOrders(dependencies.db, 20)) === 0) await sleep(1);
+  };
+  await Promise.all(Array.from({ length: expirers }, expire));
+}
+
+async function judgeRaces(store: Store, raced: readonly Raced[]): Promise<Claim[]> {
+  const rows = await ask<{ id: string; path: string }>(
+    store,
+    `select order_id::text as id, string_agg(to_status, ' ' order by id) as path from history where order_id is not null group by order_id`,
+  );
+  const paths = new Map(rows.map(({ id, path }) => [Number(id), path]));
+  const won = { approve: 'placed approved cancelled', cancel: 'placed cancelled' };
+  const wrong = raced.filter(({ orderId, action, status }) => paths.get(orderId) !== (status === 200 ? won[action] : 'placed expired'));
+  const early = raced.filter(({ status }) => status === 200).length;
+  const odd = raced.filter(({ status }) => status !== 200 && status !== 409).length;
+  return [
+    {
+      claim: `Expiry against approval or cancellation, ${expirers} expiring without pause: races with one winner, which the answer named`,
+      bar: 'every one',
+      figure: `${(raced.length - wrong.length).toLocaleString('en')} of ${raced.length.toLocaleString('en')} (${early.toLocaleString('en')} won by the caller)`,
+      holds: wrong.length === 0 && odd === 0 && early > 0 && early < raced.length,
+    },
+  ];
+}
+
+/** The real worker: how long an animal stays pending after its order's time, and what reads show meanwhile. */
+async function watchWorker(store: Store, partner: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {
+  using http = new HttpClient(16);
+  for (let workers = 0; workers < 2; workers += 1) store.work();
+  await sleep(1_000);
+  let reads = 0;
+  let stale = 0;
+  for (let round = 0; round < 3; round += 1) {
+    const answers = await Promise.all(animals.map((petId) => placeSurely(http, store, partner, petId)));
+    const orders = answers.map((answer) => JSON.parse(answer.text) as { id: number; expiresAt: string });
+    const until = Math.max(...orders.map(({ expiresAt }) => Date.parse(expiresAt))) + 300;
+    while (Date.now() < until) {
+      const order = orders[reads % orders.length];
+      if (!order) break;
+      const sentAtMs = Date.now();
+      const answer = await http.send(`${urlOf(store, reads)}/store/orders/${order.id}`, { key: partner.key });
+      reads += 1;
+      if (sentAtMs > Date.parse(order.expiresAt) && JSON.parse(answer.text).status === 'placed') stale += 1;
+    }
+    await allFree(store);
+    progress(`worker: round ${round + 1} of 3`);
+  }
+  const [late] = await ask<{ ms: number }>(
+    store,
+    `select (extract(epoch from max(history.at - orders.expires_at)) * 1000)::int as ms from history join orders on orders.id = order_id
+      where to_status = 'expired' and order_id > (select max(id) - $1 from orders)`,
+    [3 * animals.length],
+  );
+  return [
+    {
+      claim: 'Reads that show an order as placed after its time',
+      bar: '0',
+      figure: `${stale} of ${reads.toLocaleString('en')}`,
+      holds: stale === 0 && reads > 100,
+    },
+    {
+      claim: "With two `homeward worker`: an animal is free at the latest after its order's time",
+      bar: '1,000 ms',
+      figure: `${late?.ms} ms`,
+      holds: (late?.ms ?? Infinity) <= 1_000,
+    },
+  ];
+}
+
+async function allFree(store: Store): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const [row] = await ask<{ pending: number }>(store, `select count(*)::int as pending from pets where status = 'pending'`);
+    if (row?.pending === 0) return;
+    await sleep(20);
+  }
+  throw new Error('animals stay pending');
+}
+
+const urlOf = (store: Store, i: number) => store.processes[i % store.processes.length]?.url ?? '';

@@ -1,0 +1,120 @@
+// `homeward verify` over a long history, and over ones in which something is wrong.
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { ask, verify } from './adopters.ts';
+import type { Claim, Proof, ProofContext } from './proof.ts';
+import { Store } from './store.ts';
+
+const main = fileURLToPath(new URL('../service/src/main.ts', import.meta.url));
+const secondsMax = 60;
+/** added, placed, pending, approved, completed, sold, returned, available: what one animal's life leaves here. */
+const rowsPerAnimal = 8;
+
+export const history: Proof = {
+  name: 'history',
+  promise: 'the whole history can be replayed, and shows what is wrong',
+  run,
+};
+
+async function run({ short, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 0 });
+  const animals = short ? 10_000 : 125_000;
+  progress(`filling ${animals * rowsPerAnimal} rows`);
+  await fill(store, animals);
+  progress('verifying');
+  const started = performance.now();
+  const verified = await verify(store);
+  const seconds = (performance.now() - started) / 1_000;
+  const screen = await runOnTerminal(store);
+  const found = await tamper(store);
+  return [
+    {
+      claim: `homeward verify over ${verified.rows.toLocaleString('en')} rows of history`,
+      bar: `no violation, ${secondsMax} s`,
+      figure: `${verified.violation ?? 'no violation'}, ${seconds.toFixed(1)} s`,
+      holds: verified.holds && verified.rows === animals * rowsPerAnimal && seconds < secondsMax,
+    },
+    {
+      claim: 'A progress bar on a terminal',
+      bar: 'reaches 100%',
+      figure: /\] 100%/.test(screen) ? 'reaches 100%' : 'does not',
+      holds: /\] 100%/.test(screen),
+    },
+    {
+      claim: 'Tampering that it finds',
+      bar: 'every kind',
+      figure: found.map(([kind, ok]) => `${kind} ${ok ? 'found' : 'MISSED'}`).join(', '),
+      holds: found.every(([, ok]) => ok),
+    },
+  ];
+}
+
+/** Whole lives, made inside PostgreSQL: an order completed and returned for each animal. */
+async function fill(store: Store, animals: number): Promise<void> {
+  await ask(
+    store,
+    `with client as (insert into clients (name, plan) values ('filler', 'free') returning id),
+      pet as (insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, ${animals}) as i returning id),
+      placed as (insert into orders (client_id, pet_id, expires_at, status) select client.id, pet.id, now() + interval '2 days', 'returned' from pet, client returning id, pet_id)
+    insert into history (pet_id, order_id, from_status, to_status, why)
+      select pet_id, case when of_order then placed.id end, from_status, to_status, 'filled' from placed,
+        (values (1, false, null, 'available'), (2, true, null, 'placed'), (3, false, 'available', 'pending'), (4, true, 'placed', 'approved'),
+          (5, true, 'approved', 'completed'), (6, false, 'pending', 'sold'), (7, true, 'completed', 'returned'), (8, false, 'sold', 'available')
+        ) as step (n, of_order, from_status, to_status)
+      order by pet_id, n`,
+  );
+  await ask(store, 'vacuum analyze');
+}
+
+/** As a person sees it: `script` gives the command a terminal. Bounded, since it is not ours. */
+async function runOnTerminal(store: Store): Promise<string> {
+  const env = { ...process.env, DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url };
+  const child = spawn('script', ['-qec', `'${process.execPath}' '${main}' verify`, '/dev/null'], {
+    env,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    timeout: 120_000,
+  });
+  let screen = '';
+  for await (const text of child.stdout.setEncoding('utf8')) screen = (screen + text).slice(-100_000);
+  return screen;
+}
+
+/** Each is done, looked for, and undone. */
+async function tamper(store: Store): Promise<Array<[string, boolean]>> {
+  const kinds: Array<[string, string, string]> = [
+    [
+      'a status changed past the history',
+      "update pets set status = 'sold' where id = 7",
+      "update pets set status = 'available' where id = 7",
+    ],
+    [
+      'two open orders',
+      `with forged as (insert into orders (client_id, pet_id, expires_at, status) select client_id, 9, now(), 'cancelled' from orders where pet_id in (9, 10) returning id),
+        numbered as (select id, row_number() over (order by id) as n from forged)
+      insert into history (pet_id, order_id, from_status, to_status, why)
+        select 9, case when of_order then id end, from_status, to_status, 'forged' from numbered
+          join (values (1, 1, true, null, 'placed'), (1, 2, false, 'available', 'pending'), (2, 3, true, null, 'placed')) as step (who, n2, of_order, from_status, to_status) on who = n
+        order by n2`,
+      "delete from history where why = 'forged'; delete from orders where pet_id = 9 and status = 'cancelled'",
+    ],
+    [
+      'a row taken away',
+      "create table kept as select * from history where pet_id = 11 and to_status = 'approved'; delete from history where id in (select id from kept)",
+      'insert into history overriding system value select * from kept',
+    ],
+    [
+      'an order without a history',
+      "insert into orders (client_id, pet_id, expires_at, status) select client_id, pet_id, now(), 'cancelled' from orders where pet_id = 12",
+      "delete from orders where pet_id = 12 and status = 'cancelled'",
+    ],
+  ];
+  const found: Array<[string, boolean]> = [];
+  for (const [kind, forge, undo] of kinds) {
+    await ask(store, forge);
+    const { holds, violation = '' } = await verify(store);
+    found.push([kind, !holds && (kind === 'two open orders' ? violation.includes('are open at once') : violation !== '')]);
+    await ask(store, undo);
+  }
+  found.push(['and nothing once it is undone', (await verify(store)).holds]);
+  return found;
+}

@@ -1,0 +1,46 @@
+// A plain HTTP client over kept-alive connections: what a proof measures must not be hidden by retries.
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+const timeoutMs = 30_000;
+
+export class HttpClient implements Disposable {
+  readonly #agent: Agent;
+
+  constructor(socketsMax = 64) {
+    this.#agent = new Agent({ keepAlive: true, maxSockets: socketsMax });
+  }
+
+  async send(
+    url: string,
+    options: { method?: string; key?: string; body?: unknown; raw?: string; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+    const headers = {
+      ...(options.key && { authorization: `Bearer ${options.key}` }),
+      ...(payload !== undefined && { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) }),
+      ...options.headers,
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = request(url, { agent: this.#agent, method: options.method ?? 'GET', headers, timeout: timeoutMs }, (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk) => (text += chunk));
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+        response.on('error', reject);
+      });
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)));
+      outgoing.on('error', reject);
+      outgoing.end(payload);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,171 @@
+// The same POST many times at once, and a POST whose process dies at every point of it.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addAnimals, ask, castOf, place, verify } from './adopters.ts';
+import { HttpClient } from './http.ts';
+import { plantMutant } from './mutant.ts';
+import type { Claim, Proof, ProofContext } from './proof.ts';
+import { type Key, type ServeProcess, Store } from './store.ts';
+
+const atOnce = 50;
+
+export const idempotency: Proof = {
+  name: 'idempotency',
+  promise: 'a repeated POST has one effect and one answer, whatever dies in between',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant never looks for the stored answer.
+  using tree = mutant
+    ? plantMutant([{ file: 'idempotency/idempotency.ts', from: 'if (stored) {', to: 'if (stored && Math.random() < 0) {' }])
+    : undefined;
+  await using store = await Store.open({ processes: 2, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+  const cast = await castOf(store, 1);
+  const [partner] = cast.partners;
+  if (!partner) throw new Error('no partner');
+  const rounds = short ? 20 : 200;
+  const repeats = await repeatAtOnce(store, partner, await addAnimals(store, cast.manager, rounds), progress);
+  const crashes = await sweepCrashPoints(store, partner, await addAnimals(store, cast.manager, 60), short ? 4 : 1, progress);
+  const verified = await verify(store);
+  return [
+    ...repeats,
+    ...crashes,
+    {
+      claim: '`homeward verify` agrees',
+      bar: 'no violation',
+      figure: verified.violation ?? `none in ${verified.rows} rows`,
+      holds: verified.holds,
+    },
+  ];
+}
+
+async function repeatAtOnce(store: Store, key: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {
+  using http = new HttpClient(atOnce);
+  let oneEffect = 0;
+  let oneAnswer = 0;
+  let inProgress = 0;
+  for (const [round, petId] of animals.entries()) {
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = { name: `Twin ${petId}`, categoryId: 2 };
+    const answers = await Promise.all(
+      Array.from({ length: atOnce }, (_, i) =>
+        http.send(`${store.processes[i % 2]?.url}/pets`, { method: 'POST', key: key.key, body, headers }),
+      ),
+    );
+    const later = await http.send(`${store.processes[0]?.url}/pets`, { method: 'POST', key: key.key, body, headers });
+    const [row] = await ask<{ count: number }>(store, 'select count(*)::int as count from pets where name = $1', [body.name]);
+    if (row?.count === 1) oneEffect += 1;
+    inProgress += answers.filter(({ status }) => status === 409).length;
+    const allowed = answers.every(
+      ({ status, text }) => (status === 201 && text === later.text) || (status === 409 && text.includes('idempotency_in_progress')),
+    );
+    if (allowed && later.status === 201 && answers.some(({ status }) => status === 201)) oneAnswer += 1;
+    progress(`${round + 1} of ${animals.length} rounds`);
+  }
+  const of = `of ${animals.length}`;
+  return [
+    {
+      claim: `The same Idempotency-Key ${atOnce} times at once, over 2 processes: rounds with one effect`,
+      bar: 'every one',
+      figure: `${oneEffect} ${of}`,
+      holds: oneEffect === animals.length,
+    },
+    {
+      claim: 'Rounds in which every answer was the stored one, byte for byte, or 409',
+      bar: 'every one',
+      figure: `${oneAnswer} ${of} (${inProgress} answers were 409)`,
+      holds: oneAnswer === animals.length,
+    },
+  ];
+}
+
+/** By these a process sends: to PostgreSQL, to Redis, to the caller. strace counts each of them for itself. */
+const sendingCalls = ['write', 'writev'];
+const pointsMax = 30;
+
+interface CrashPoint {
+  readonly killed: boolean;
+  /** The order was there before anybody repeated the request. */
+  readonly committed: boolean;
+  /** One order in the end, and no other answer than was given. */
+  readonly right: boolean;
+}
+
+/** Kills the process at the n-th time that it sends, for each n that a request reaches. */
+async function sweepCrashPoints(
+  store: Store,
+  key: Key,
+  animals: number[],
+  step: number,
+  progress: ProofContext['progress'],
+): Promise<Claim[]> {
+  const points: CrashPoint[] = [];
+  for (const call of sendingCalls) {
+    // The commit and the answer are among the few plain writes: none of those is passed over.
+    for (let n = 1; n <= pointsMax; n += call === 'write' ? 1 : step) {
+      progress(`killed at ${call} ${n}`);
+      const petId = animals.pop();
+      if (petId === undefined) throw new Error('too few animals');
+      const point = await crash(store, key, petId, call, n);
+      points.push(point);
+      if (!point.killed) break;
+    }
+  }
+  const killed = points.filter((point) => point.killed);
+  const afterCommit = killed.filter((point) => point.committed);
+  const right = points.filter((point) => point.right);
+  return [
+    {
+      claim: `placeOrder killed at its n-th ${sendingCalls.join(' or ')}, until it lived, then repeated: exactly one order, and the answer that was given`,
+      bar: 'every point; some killed before the commit, some after',
+      figure: `${right.length} of ${points.length} (${killed.length - afterCommit.length} killed before, ${afterCommit.length} after)`,
+      holds: right.length === points.length && afterCommit.length > 0 && killed.length > afterCommit.length,
+    },
+  ];
+}
+
+async function crash(store: Store, key: Key, petId: number, call: string, n: number): Promise<CrashPoint> {
+  using http = new HttpClient(4);
+  const victim = await store.serve();
+  const headers = { 'idempotency-key': randomUUID() };
+  await http.send(`${victim.url}/pets?limit=1`, { key: key.key });
+  const tracer = await killAtCall(victim, call, n);
+  const first = await place(http, victim.url, key, petId, headers).catch(() => undefined);
+  // At once: it would wait for a process that it holds itself.
+  tracer.kill('SIGKILL');
+  victim.child.kill('SIGKILL');
+  const before = await countOrders(store, petId);
+  const retried = await retry(http, store.processes[0]?.url ?? '', key, petId, headers);
+  const one = (await countOrders(store, petId)) === 1;
+  const sameAnswer = first === undefined || first.text === retried.text;
+  return { killed: first?.status !== 201, committed: before === 1, right: one && retried.status === 201 && sameAnswer };
+}
+
+async function countOrders(store: Store, petId: number): Promise<number> {
+  const [row] = await ask<{ count: number }>(store, 'select count(*)::int as count from orders where pet_id = $1', [petId]);
+  return row?.count ?? 0;
+}
+
+async function killAtCall({ child }: ServeProcess, call: string, n: number) {
+  const inject = `inject=${call}:signal=SIGKILL:when=${n}`;
+  const tracer = spawn('strace', ['-f', '-p', String(child.pid), '-e', `trace=${call}`, '-e', inject, '-o', '/dev/null'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  // It says so on stderr once it is attached.
+  await Promise.race([once(tracer.stderr, 'data'), once(tracer, 'exit')]);
+  return tracer;
+}
+
+/** What a careful client does: the same request again while the outcome is unknown or under way. */
+async function retry(http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string>) {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const answer = await place(http, url, key, petId, headers).catch(() => undefined);
+    if (answer && answer.status !== 503 && !answer.text.includes('idempotency_in_progress')) return answer;
+    await sleep(100);
+  }
+  throw new Error('a repeat was never answered');
+}

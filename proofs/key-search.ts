@@ -1,0 +1,80 @@
+// Looks for the text of keys wherever the store keeps or writes anything.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Redis } from 'ioredis';
+import pg from 'pg';
+import { hashApiKey } from '../service/src/clients/api-key.ts';
+
+export interface Found {
+  /** How much was searched, so that nobody takes an empty place for a clean one. */
+  readonly searched: string;
+  readonly hits: string[];
+}
+
+/** Texts by which a key could be recognised: also a part of it, which a cut-off line would hold, and what it is as bytea. */
+const needlesOf = (key: string): string[] => [key.slice(11, 27), Buffer.from(key.slice(11, 27)).toString('hex')];
+
+export function searchLines(text: string, keys: readonly string[]): Found {
+  const needles = keys.flatMap(needlesOf);
+  const lines = text.split('\n').filter(Boolean);
+  const plain = (line: string) => line.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const hits = lines.filter((line) => needles.some((needle) => line.includes(needle) || plain(line).includes(needle)));
+  return { searched: `${lines.length.toLocaleString('en')} lines`, hits };
+}
+
+/** Every row of every table, as text, and every byte of PostgreSQL's files. `controls`: keys whose hash was found in both. */
+export async function searchPostgres(databaseUrl: string, keys: readonly string[]): Promise<Found & { controls: number }> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
+    let text = '';
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ row: string }>(`select whole::text as row from ${name} as whole`);
+      text += rows.map(({ row }) => `${name}: ${row}\n`).join('');
+    }
+    await client.query('checkpoint');
+    const { rows: folders } = await client.query<{ data_directory: string }>('show data_directory');
+    const files = readAll(folders[0]?.data_directory ?? '');
+    const inRows = searchLines(text, keys);
+    const inFiles = [...files].filter(([, bytes]) => keys.flatMap(needlesOf).some((needle) => bytes.includes(needle)));
+    const isHashThere = (hash: string) =>
+      text.includes(hash) && [...files.values()].some((bytes) => bytes.includes(Buffer.from(hash, 'hex')));
+    const size = [...files.values()].reduce((sum, { length }) => sum + length, 0);
+    return {
+      searched: `${tables.length} tables, ${inRows.searched}, ${Math.round(size / 1_048_576)} MiB of files`,
+      hits: [...inRows.hits, ...inFiles.map(([file]) => file)],
+      controls: keys.filter((key) => isHashThere(hashApiKey(key))).length,
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Every name and value. */
+export async function searchRedis(redis: Redis, keys: readonly string[]): Promise<Found> {
+  const lines: string[] = [];
+  for await (const names of redis.scanStream({ count: 1_000 }) as AsyncIterable<string[]>) {
+    for (const name of names) lines.push(`${name} ${await read(redis, name)}`);
+  }
+  const { hits } = searchLines(lines.map((line) => line.replaceAll('\n', ' ')).join('\n'), keys);
+  return { searched: `${lines.length.toLocaleString('en')} names with their values`, hits };
+}
+
+async function read(redis: Redis, name: string): Promise<string> {
+  const type = await redis.type(name);
+  if (type === 'string') return (await redis.get(name)) ?? '';
+  if (type === 'hash') return JSON.stringify(await redis.hgetall(name));
+  if (type === 'zset') return JSON.stringify(await redis.zrange(name, '0', '-1', 'WITHSCORES'));
+  if (type === 'set') return JSON.stringify(await redis.smembers(name));
+  if (type === 'list') return JSON.stringify(await redis.lrange(name, 0, -1));
+  if (type === 'stream') return JSON.stringify(await redis.xrange(name, '-', '+'));
+  throw new Error(`the search does not know how to read a ${type}`);
+}
+
+function readAll(folder: string): Map<string, Buffer> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Map(entries.map(({ parentPath, name }) => [path.join(parentPath, name), readFileSync(path.join(parentPath, name))]));
+}

@@ -1,0 +1,172 @@
+// Millions of animals, and a page of them from anywhere: what it costs, and whether a walk over all pages misses or repeats one.
+import pg from 'pg';
+import { applicationRole, type Db } from '../service/src/db/pool.ts';
+import { selectPets } from '../service/src/pets/pet-queries.ts';
+import { type PetStatus, petStatuses } from '../service/src/pets/pet-schemas.ts';
+import { HttpClient } from './http.ts';
+import type { Claim, Proof, ProofContext } from './proof.ts';
+import { quantile } from './quantile.ts';
+import { Staff } from './staff.ts';
+import { SteadyLoad } from './steady-load.ts';
+import { Store } from './store.ts';
+
+const pageSizes = [100, 20];
+const costMax = 1.3;
+const arrivalsPerSecond = 20;
+
+const filters = [
+  { status: undefined, categoryId: undefined },
+  ...petStatuses.map((status) => ({ status, categoryId: undefined })),
+  { status: undefined, categoryId: 3n },
+  { status: 'pending', categoryId: 3n },
+] as const;
+
+/** The blocks that the page at a depth touches: 0 is the first, 1 the end. */
+type Explain = (depth: number) => Promise<number>;
+
+interface Pages {
+  readonly animals: number;
+  readonly status: PetStatus | undefined;
+  readonly categoryId: bigint | undefined;
+  readonly limit: number;
+}
+
+export const paging: Proof = {
+  name: 'paging',
+  promise: 'a page of ten million animals costs the same at any depth, and a walk sees each of them once',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  const animals = short ? 200_000 : 10_000_000;
+  await using store = await Store.open({ processes: 1 });
+  progress(`${animals.toLocaleString('en')} animals`);
+  await fill(store.postgres.url, animals);
+  const client = new pg.Client({ connectionString: store.postgres.url, options: `-c role=${applicationRole}` });
+  await client.connect();
+  try {
+    const costs: Claim[] = [];
+    for (const filter of filters) {
+      for (const limit of pageSizes) {
+        const pages = { ...filter, animals, limit };
+        progress(`pages of ${limit}, ${nameOf(pages)}`);
+        const explain = mutant ? await prepareOffset(client, pages) : explainKeyset(client, pages);
+        costs.push(await compareCosts(explain, pages, mutant ? 5 : 101));
+      }
+    }
+    return mutant ? costs : [...costs, await walk(store, client, short ? undefined : 'pending', progress)];
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * All of one size, and the older, the likelier sold: what is pending is all among the youngest fifth. By one statement,
+ * without the checks of the foreign key: each category is one that every store begins with.
+ */
+async function fill(connectionString: string, animals: number): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  await client.query('set session_replication_role = replica');
+  await client.query('select setseed(0.5)');
+  await client.query({
+    text: `insert into pets (name, category_id, status)
+      select 'Animal ' || lpad(i::text, 8, '0'), 1 + i % 10,
+        (case when r < 0.1 then 'available' when i <= 0.8 * $1::int or r < 0.4 then 'sold' when r < 0.65 then 'pending' else 'available' end)::pet_status
+      from (select i, random() as r from generate_series(1, $1::int) as i) as drawn`,
+    values: [animals],
+  });
+  await client.query('vacuum (analyze) pets');
+  await client.end();
+}
+
+/** The product's own statement, sent by its own function, then explained under the name by which that has prepared it. */
+function explainKeyset(client: pg.Client, { animals, status, categoryId, limit }: Pages): Explain {
+  return async (depth) => {
+    const sent: pg.QueryConfig[] = [];
+    const db: Db = {
+      query: (statement) => {
+        sent.push(statement);
+        return client.query(statement);
+      },
+    };
+    await selectPets(db, { status, categoryId, ids: undefined }, { afterId: BigInt(Math.floor(depth * animals)), limit: limit + 1 });
+    const [statement, ...more] = sent;
+    if (!statement?.name || more.length > 0) throw new Error('a page is expected to be one statement with a name');
+    return buffersOf(client, statement.name, statement.values ?? []);
+  };
+}
+
+/** The mutant: skips as many rows as lie before the page. */
+async function prepareOffset(client: pg.Client, { status, categoryId, limit }: Pages): Promise<Explain> {
+  const conditions = [status && `status = ${client.escapeLiteral(status)}`, categoryId && `category_id = ${categoryId}`].filter(Boolean);
+  const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
+  const { rows } = await client.query<{ count: bigint }>(`select count(*) from pets ${where}`);
+  await client.query('deallocate all');
+  await client.query(`prepare page as select id, name, category_id, status from pets ${where} order by id limit $2 offset $1`);
+  return (depth) => buffersOf(client, 'page', [Math.floor(depth * Number(rows[0]?.count)), limit + 1]);
+}
+
+/** How many blocks of 8 KiB it looked at, whether in memory or not. */
+async function buffersOf(client: pg.Client, prepared: string, values: readonly unknown[]): Promise<number> {
+  const literals = values.map((value) => client.escapeLiteral(String(value))).join(', ');
+  const { rows } = await client.query(`explain (analyze, buffers, format json) execute ${client.escapeIdentifier(prepared)}(${literals})`);
+  const plan = rows[0]['QUERY PLAN'][0].Plan;
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
+
+async function compareCosts(explain: Explain, pages: Pages, depths: number): Promise<Claim> {
+  const { animals, limit } = pages;
+  // PostgreSQL settles on a plan after five executions.
+  for (let i = 0; i < 6; i += 1) await explain(0);
+  const first = await explain(0);
+  const deep: number[] = [];
+  for (let i = 0; i < depths; i += 1) deep.push(await explain(Math.random() * 0.999));
+  const median = quantile(deep, 0.5);
+  return {
+    claim: `Blocks that a page of ${limit} at a random depth touches (${depths} pages of ${animals.toLocaleString('en')} animals, ${nameOf(pages)})`,
+    bar: `at the median at most ${costMax} times the first page`,
+    figure: `${median}, the first page ${first}, the dearest ${Math.max(...deep)}`,
+    holds: median <= costMax * first,
+  };
+}
+
+const nameOf = ({ status, categoryId }: Pages) => [categoryId && 'one category', status].filter(Boolean).join(', ') || 'unfiltered';
+
+/** Follows the links to the end, while further animals arrive. */
+async function walk(store: Store, client: pg.Client, status: PetStatus | undefined, progress: ProofContext['progress']): Promise<Claim> {
+  await using staff = await Staff.of(store);
+  using http = new HttpClient();
+  const [key] = await staff.createKeys('walker', { perMinute: 1_000_000_000, perDay: 1_000_000_000 }, 1);
+  const [serve] = store.processes;
+  if (!key || !serve) throw new Error('the store has no key or no process');
+  const { rows } = await client.query<{ id: bigint }>('select id from pets where $1::pet_status is null or status = $1', [status]);
+  const expected = new Set(rows.map(({ id }) => Number(id)));
+  const arrivals = new SteadyLoad(arrivalsPerSecond, () =>
+    http.send(`${serve.url}/pets`, { key: key.key, method: 'POST', body: { name: 'Late', categoryId: 1, status: status ?? 'available' } }),
+  );
+  const seen = new Set<number>();
+  let repeated = 0;
+  let pages = 0;
+  let next: string | undefined = `/v1/pets?limit=100${status ? `&status=${status}` : ''}`;
+  // As many pages as hold everything, and those for what arrives meanwhile.
+  for (const pagesMax = expected.size / 50; next && pages < pagesMax; pages += 1) {
+    const answer = await http.send(new URL(next, serve.url).href, { key: key.key });
+    if (answer.status !== 200) throw new Error(`a page was answered ${answer.status}`);
+    for (const { id } of JSON.parse(answer.text) as Array<{ id: number }>) {
+      if (seen.has(id)) repeated += 1;
+      seen.add(id);
+    }
+    next = /<([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1];
+    if (pages % 100 === 0) progress(`walk, page ${pages}`);
+  }
+  const created = await arrivals.stop();
+  const missed = [...expected].filter((id) => !seen.has(id));
+  return {
+    claim: `A walk over ${pages.toLocaleString('en')} pages (${status ?? 'unfiltered'}), while ${created.length} further animals arrive, sees each animal that was there before`,
+    bar: 'once',
+    figure: `${(expected.size - missed.length).toLocaleString('en')} of ${expected.size.toLocaleString('en')} seen, ${repeated} repeated${next ? ', and no end' : ''}`,
+    holds: !next && missed.length === 0 && repeated === 0,
+  };
+}

@@ -1,0 +1,73 @@
+// Every promise as a program: npm run prove -- [NAME…] [--short] [--mutant] [--json]
+import { parseArgs } from 'node:util';
+import { adoption } from './adoption.ts';
+import { bans } from './bans.ts';
+import { expiry } from './expiry.ts';
+import { firstCall } from './first-call.ts';
+import { history } from './history.ts';
+import { idempotency } from './idempotency.ts';
+import { isolation } from './isolation.ts';
+import { limits } from './limits.ts';
+import { model } from './model.ts';
+import { paging } from './paging.ts';
+import { postgresLoss } from './postgres-loss.ts';
+import type { Claim, Proof } from './proof.ts';
+import { rawSockets } from './raw-sockets.ts';
+import { redisLoss } from './redis-loss.ts';
+import { revocation } from './revocation.ts';
+import { secrets } from './secrets.ts';
+
+const proofs: Proof[] = [
+  limits,
+  bans,
+  revocation,
+  secrets,
+  rawSockets,
+  redisLoss,
+  postgresLoss,
+  paging,
+  model,
+  firstCall,
+  adoption,
+  expiry,
+  idempotency,
+  isolation,
+  history,
+];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: 'boolean' }, mutant: { type: 'boolean' }, json: { type: 'boolean' }, all: { type: 'boolean' } },
+});
+
+const chosen = values.all ? proofs : positionals.map(find);
+if (chosen.length === 0) list();
+else process.exitCode = (await runAll(chosen)) ? 0 : 1;
+
+function find(name: string): Proof {
+  const proof = proofs.find((one) => one.name === name);
+  if (proof) return proof;
+  console.error(`There is no proof "${name}". There are ${proofs.map((one) => one.name).join(', ')}.`);
+  process.exit(2);
+}
+
+function list(): void {
+  console.log('Usage: npm run prove -- NAME… | --all [--short] [--mutant] [--json]\n');
+  for (const { name, promise } of proofs) console.log(`  ${name.padEnd(16)} ${promise}`);
+}
+
+/** True where every claim holds. */
+async function runAll(chosen: readonly Proof[]): Promise<boolean> {
+  const all: Claim[] = [];
+  for (const proof of chosen) {
+    const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${proof.name}: ${text}`);
+    const claims = await proof.run({ short: values.short ?? false, mutant: values.mutant ?? false, progress });
+    progress('');
+    all.push(...claims);
+    if (values.json) continue;
+    console.log(proof.name);
+    for (const { claim, bar, figure, holds } of claims) console.log(`  ${holds ? 'holds ' : 'BROKEN'}  ${claim}: ${figure} (bar: ${bar})`);
+  }
+  if (values.json) console.log(JSON.stringify(all));
+  return all.every(({ holds }) => holds);
+}

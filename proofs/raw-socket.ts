@@ -1,0 +1,81 @@
+// HTTP as bytes on a bare connection: what no HTTP client would send, and exactly what comes back.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A number is a pause in milliseconds. */
+export type Step = string | Buffer | number;
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+}
+
+export interface Exchange {
+  /** Without the interim answers (100). */
+  readonly answers: RawAnswer[];
+  /** Whether the server ended the connection. */
+  readonly ended: boolean;
+  readonly answeredAfterMs: number;
+}
+
+/** How long an answer too many has time to show. */
+const surplusMs = 50;
+
+/** Sends the steps and reads until `expected` answers are there, and the end too where `untilEnd`; at most `timeoutMs`. */
+export async function exchange(
+  port: number,
+  steps: readonly Step[],
+  options: { expected: number; untilEnd: boolean; timeoutMs: number },
+): Promise<Exchange> {
+  const socket = connect(port, '127.0.0.1');
+  const startMs = performance.now();
+  let bytes = Buffer.alloc(0);
+  let answeredAfterMs = Number.POSITIVE_INFINITY;
+  const finished = new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(false), options.timeoutMs);
+    socket.on('data', (chunk) => {
+      bytes = Buffer.concat([bytes, chunk]);
+      if (answeredAfterMs < Number.POSITIVE_INFINITY || readAnswers(bytes).length < options.expected) return;
+      answeredAfterMs = performance.now() - startMs;
+      if (!options.untilEnd) setTimeout(() => resolve(false), surplusMs);
+    });
+    const end = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    socket.once('end', end).once('close', end).on('error', end);
+  });
+  const sending = send(socket, steps);
+  const ended = await finished;
+  socket.destroy();
+  await sending;
+  return { answers: readAnswers(bytes), ended, answeredAfterMs };
+}
+
+async function send(socket: ReturnType<typeof connect>, steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
+    if (socket.destroyed) return;
+    if (typeof step === 'number') await sleep(step);
+    else socket.write(step);
+  }
+}
+
+/** The whole answers at the head of `bytes`; each gives its length, or has no body. */
+function readAnswers(bytes: Buffer): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let rest = bytes; rest.length > 0; ) {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    if (headEnd < 0) break;
+    const [statusLine = '', ...lines] = rest.subarray(0, headEnd).toString('latin1').split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+    const headers = new Map(
+      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+    );
+    const bodyEnd = headEnd + 4 + Number(headers.get('content-length') ?? 0);
+    if (rest.length < bodyEnd) break;
+    if (!(status < 200)) answers.push({ status, headers, text: rest.subarray(headEnd + 4, bodyEnd).toString('utf8') });
+    rest = rest.subarray(bodyEnd);
+  }
+  return answers;
+}

@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+
+interface Row {
+  readonly pid: number;
+  readonly parent: number;
+  readonly state: string;
+}
+
+/** All that a process has started and that runs now, itself included. */
+export function treeOf(root: number): number[] {
+  const rows = listProcesses();
+  const found = [root];
+  for (const pid of found) found.push(...rows.filter(({ parent }) => parent === pid).map((row) => row.pid));
+  return found;
+}
+
+/** Those of `pids` that still run. One that has ended, and that its parent has not yet asked after, does not. */
+export function stillRunning(pids: readonly number[]): number[] {
+  const rows = listProcesses().filter(({ state }) => !state.startsWith('Z'));
+  return pids.filter((pid) => rows.some((row) => row.pid === pid));
+}
+
+function listProcesses(): Row[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' }).trim().split('\n');
+  return lines.map((line) => {
+    const [pid = '', parent = '', state = ''] = line.trim().split(/\s+/);
+    return { pid: Number(pid), parent: Number(parent), state };
+  });
+}

@@ -1,0 +1,58 @@
+// What the store's staff do by command, done through the same functions: a process for each would take longer than the proof.
+import { renewEpoch } from '../service/src/clients/client-epochs.ts';
+import { createKey, revokeApiKey } from '../service/src/clients/clients.ts';
+import { defaultScopes, type Scope } from '../service/src/clients/scopes.ts';
+import { loadConfig } from '../service/src/config.ts';
+import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
+import type { Key, Store } from './store.ts';
+
+export class Staff implements AsyncDisposable {
+  readonly dependencies: Dependencies;
+
+  private constructor(dependencies: Dependencies) {
+    this.dependencies = dependencies;
+  }
+
+  static async of(store: Store): Promise<Staff> {
+    return new Staff(
+      await openDependencies(loadConfig({ DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' })),
+    );
+  }
+
+  /** As `homeward keys create --plan enterprise`. */
+  async createKeys(
+    client: string,
+    limits: { perMinute: number; perDay: number },
+    count: number,
+    scopes: readonly Scope[] = defaultScopes,
+  ): Promise<Key[]> {
+    const wish = {
+      client,
+      limits: { plan: 'enterprise', ...limits },
+      scopes,
+      expiresAt: null,
+      environment: 'production',
+    } as const;
+    const keys: Key[] = [];
+    for (let i = 0; i < count; i += 1) {
+      const { key, record } = await createKey(this.dependencies.db, wish);
+      keys.push({ id: Number(record.id), clientId: Number(record.clientId), key });
+    }
+    return keys;
+  }
+
+  /** As `homeward keys revoke`; false where Redis could not be told. */
+  async revoke(key: Key): Promise<boolean> {
+    const { clientId } = await this.revokeUnannounced(key);
+    return renewEpoch(this.dependencies.redis, this.dependencies.names, clientId);
+  }
+
+  /** Half of a revocation: PostgreSQL knows, and no process is told. */
+  async revokeUnannounced(key: Key): Promise<{ clientId: bigint }> {
+    return revokeApiKey(this.dependencies.db, BigInt(key.id));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dependencies[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,57 @@
+// Requests at a fixed rate, sent whether or not the earlier ones are answered: a store that hangs is not spared.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from './http.ts';
+
+export interface Sample {
+  /** By performance.now(). */
+  readonly sentAtMs: number;
+  readonly tookMs: number;
+  /** Undefined: the connection failed. */
+  readonly answer: Answer | undefined;
+}
+
+export class SteadyLoad {
+  readonly samples: Sample[] = [];
+  readonly #pending = new Set<Promise<void>>();
+  readonly #send: (index: number) => Promise<Answer>;
+  #stopped = false;
+  readonly #done: Promise<void>;
+
+  constructor(perSecond: number, send: (index: number) => Promise<Answer>) {
+    this.#send = send;
+    this.#done = this.#run(perSecond);
+  }
+
+  /** Sends no more, and returns all samples once the last is answered. */
+  async stop(): Promise<readonly Sample[]> {
+    this.#stopped = true;
+    await this.#done;
+    await Promise.all(this.#pending);
+    return this.samples;
+  }
+
+  async #run(perSecond: number): Promise<void> {
+    const startMs = performance.now();
+    for (let sent = 0; !this.#stopped; ) {
+      const due = Math.floor(((performance.now() - startMs) / 1_000) * perSecond) + 1;
+      for (; sent < due; sent += 1) {
+        const one = this.#sample(sent).finally(() => this.#pending.delete(one));
+        this.#pending.add(one);
+      }
+      await sleep(Math.max(startMs + (sent / perSecond) * 1_000 - performance.now(), 1));
+    }
+  }
+
+  async #sample(index: number): Promise<void> {
+    const sentAtMs = performance.now();
+    const answer = await this.#send(index).catch(() => undefined);
+    this.samples.push({ sentAtMs, tookMs: performance.now() - sentAtMs, answer });
+  }
+}
+
+/** The load for a time. */
+export async function loadFor(ms: number, perSecond: number, send: (index: number) => Promise<Answer>): Promise<readonly Sample[]> {
+  const load = new SteadyLoad(perSecond, send);
+  await sleep(ms);
+  return load.stop();
+}
