@@ -162,6 +162,7 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
       bar: '1,000 ms',
       figure: `${late?.ms} ms`,
       holds: (late?.ms ?? Infinity) <= 1_000,
+      isTimed: true,
     },
   ];
 }

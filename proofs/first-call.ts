@@ -59,6 +59,7 @@ async function tryOut(checkout: CleanCheckout, trial: { command: string; servers
       bar: `200 with animals within ${secondsMax} s`,
       figure: `${status} with ${animals} after ${seconds.toFixed(1)} s, of which npm ci ${trial.installSeconds.toFixed(1)} s`,
       holds: status === 200 && animals > 0 && seconds <= secondsMax,
+      isTimed: status === 200 && animals > 0,
     },
     {
       claim: `Ctrl-C ends all that it started, with ${trial.servers}`,

@@ -93,6 +93,7 @@ function judge(
       bar: `at most ${forgivenMax * 100} %`,
       figure: String(forgiven),
       holds: forgiven <= steps * forgivenMax,
+      isTimed: true,
     },
   ];
 }

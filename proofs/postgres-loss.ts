@@ -13,9 +13,10 @@ import { type Key, type ServeProcess, Store } from './store.ts';
 const requestsPerSecond = 100;
 const healthPollsPerSecond = 20;
 /** Longer than the longest wait of a request, so that all that are sent in it end in it. */
-const outageMs = 3_500;
+const outageMs = 6_000;
 const answerMsMedian = 100;
-const answerMsMax = 3_000;
+/** What a query may take, after the wait for a connection. */
+const answerMsMax = 3_500;
 const backWithinMs = 2_000;
 /** A process asks four times a second, and waits half a second for the answer. */
 const noticedWithinMs = 1_500;
@@ -183,12 +184,14 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
       bar: `${answerMsMedian} ms`,
       figure: medians.map(({ outage, ms }) => `${ms.toFixed(1)} ms ${outage.name}`).join(', '),
       holds: medians.every(({ ms }) => ms <= answerMsMedian),
+      isTimed: true,
     },
     {
       claim: 'The slowest answer of the whole run, at the moment of the fault included',
       bar: `${answerMsMax / 1_000} s`,
       figure: `${(slowestMs / 1_000).toFixed(2)} s`,
       holds: slowestMs <= answerMsMax,
+      isTimed: true,
     },
     {
       claim: 'Every other answer is a success, also where a connection is killed while it works, and no process ends',
@@ -201,6 +204,7 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
       bar: `${backWithinMs / 1_000} s, and all of those sent later`,
       figure: `${returns.map(({ outage, ms }) => `${(ms / 1_000).toFixed(2)} s ${outage.name}`).join(', ')}; then ${settled.filter(({ answer }) => isSuccess(answer)).length} of ${settled.length}`,
       holds: returns.every(({ ms }) => ms <= backWithinMs) && settled.length > 0 && settled.every(({ answer }) => isSuccess(answer)),
+      isTimed: true,
     },
     {
       claim: 'Liveness stays 200',
@@ -213,6 +217,7 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
       bar: `${noticedWithinMs / 1_000} s and ${backWithinMs / 1_000} s`,
       figure: `${(Math.max(...notices) / 1_000).toFixed(2)} s and ${(Math.max(...readyAgain) / 1_000).toFixed(2)} s`,
       holds: notices.every((ms) => ms <= noticedWithinMs) && readyAgain.every((ms) => ms <= backWithinMs),
+      isTimed: true,
     },
   ];
 }

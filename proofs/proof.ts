@@ -4,6 +4,8 @@ export interface Claim {
   readonly bar: string;
   readonly figure: string;
   readonly holds: boolean;
+  /** A bound on elapsed time, which a machine that is busy with other things can break alone: CI may measure it again. */
+  readonly isTimed?: boolean;
 }
 
 export interface ProofContext {

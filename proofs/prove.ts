@@ -35,6 +35,8 @@ const proofs: Proof[] = [
   history,
 ];
 
+const timedRunsMax = 3;
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { short: { type: 'boolean' }, mutant: { type: 'boolean' }, json: { type: 'boolean' }, all: { type: 'boolean' } },
@@ -61,7 +63,7 @@ async function runAll(chosen: readonly Proof[]): Promise<boolean> {
   const all: Claim[] = [];
   for (const proof of chosen) {
     const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${proof.name}: ${text}`);
-    const claims = await proof.run({ short: values.short ?? false, mutant: values.mutant ?? false, progress });
+    const claims = await measure(proof, progress);
     progress('');
     all.push(...claims);
     if (values.json) continue;
@@ -70,4 +72,20 @@ async function runAll(chosen: readonly Proof[]): Promise<boolean> {
   }
   if (values.json) console.log(JSON.stringify(all));
   return all.every(({ holds }) => holds);
+}
+
+/**
+ * The short form shares its machine with whatever else CI does there, so a proof of which only bounds on elapsed time broke
+ * is run again, a few times at most. Any other claim has one chance: what fails once in three runs is broken.
+ */
+async function measure(proof: Proof, progress: (text: string) => void): Promise<Claim[]> {
+  const { short = false, mutant = false } = values;
+  const runsMax = short && !mutant ? timedRunsMax : 1;
+  for (let run = 1; ; run += 1) {
+    const claims = await proof.run({ short, mutant, progress });
+    const broken = claims.filter(({ holds }) => !holds);
+    if (broken.length === 0 || run >= runsMax || !broken.every(({ isTimed }) => isTimed)) return claims;
+    for (const { claim, bar, figure } of broken)
+      console.error(`${proof.name}, run ${run} of ${runsMax}: ${claim}: ${figure} (bar: ${bar})`);
+  }
 }

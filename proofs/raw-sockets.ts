@@ -133,6 +133,7 @@ async function slowSockets(
       bar: 'every one',
       figure: `${dropped.length} of ${count}, the last after ${(Math.max(...lifetimes) / 1_000).toFixed(1)} s`,
       holds: dropped.length === count,
+      isTimed: true,
     },
     judgeLatency('half', 0.5, 2, control, beside),
     // On a machine that is shared, the tail of a few hundred requests tells of its other users.
@@ -147,6 +148,7 @@ function judgeLatency(share: string, q: number, slackMs: number, control: readon
     bar: `20 % and ${slackMs} ms more than without them`,
     figure: `${withThem.toFixed(1)} ms, ${without.toFixed(1)} ms without`,
     holds: withThem <= without * 1.2 + slackMs,
+    isTimed: true,
   };
 }
 
