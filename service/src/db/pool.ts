@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { unavailable } from '../errors.ts';
+import { isUnconfirmedCommit, Lanes, Unconfirmed } from './lanes.ts';
 
 /** What a query needs: the pool, or the one connection of a transaction. */
 export interface Db {
@@ -38,20 +39,20 @@ const probeTimeoutMs = 500;
  */
 export class Pool implements Transactor, Snapshotter {
   readonly #pool: pg.Pool;
+  /** Half of the connections, for single statements; the pool's are for transactions. */
+  readonly #lanes: Lanes;
   readonly #databaseUrl: string;
   #reachable = true;
   #closed = false;
   /** Connections on which a commit was not confirmed by the standby. */
-  readonly #unreplicated = new WeakSet<pg.PoolClient>();
+  readonly #unconfirmed = new WeakSet<pg.PoolClient>();
   #prober: pg.Client | undefined;
   #nextProbe: NodeJS.Timeout | undefined;
 
   constructor(databaseUrl: string, size: number) {
     this.#databaseUrl = databaseUrl;
-    this.#pool = new pg.Pool({
+    const options = {
       connectionString: databaseUrl,
-      max: size,
-      idleTimeoutMillis: 0,
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + 500,
@@ -60,11 +61,14 @@ export class Pool implements Transactor, Snapshotter {
       keepAlive: true,
       application_name: 'homeward',
       options: `-c role=${applicationRole}`,
-    });
+    };
+    const laneCount = Math.max(Math.floor(size / 2), 1);
+    this.#pool = new pg.Pool({ ...options, max: Math.max(size - laneCount, 1), idleTimeoutMillis: 0 });
+    this.#lanes = new Lanes(options, laneCount, () => this.#probeNow());
     // A connection can break at any time, also while it is lent out, when the pool itself does not listen.
     this.#pool.on('connect', (client) => {
       client.on('error', () => this.#probeNow());
-      client.on('notice', (notice) => isUnreplicated(notice) && this.#unreplicated.add(client));
+      client.on('notice', (notice) => isUnconfirmedCommit(notice) && this.#unconfirmed.add(client));
     });
     this.#pool.on('error', () => this.#probeNow());
   }
@@ -92,11 +96,19 @@ export class Pool implements Transactor, Snapshotter {
   /** For a process that stays: opens all connections, and keeps watch from now on. */
   async open(): Promise<void> {
     await this.connect(this.#pool.options.max);
+    await this.#lanes.open();
     await this.#probe();
   }
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    return this.#withClient((client) => client.query<Row>(statement));
+    if (!this.#reachable || !this.#lanes.isOpen) return this.#withClient((client) => client.query<Row>(statement));
+    if (this.#lanes.pending >= waitingMax) throw unavailable(new Error(`${waitingMax} statements are under way already`));
+    try {
+      return await this.#lanes.query<Row>(statement);
+    } catch (error) {
+      if (isConnectionFault(error)) this.#probeNow();
+      throw isConnectionFault(error) || isCancelled(error) || error instanceof Unconfirmed ? unavailable(error) : error;
+    }
   }
 
   /** Commits all that `work` did, or nothing. Where the commit itself fails, the outcome is unknown: 503, never success. */
@@ -125,7 +137,7 @@ export class Pool implements Transactor, Snapshotter {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#nextProbe);
-    await Promise.all([this.#pool.end(), this.#prober?.end().catch(() => {})]);
+    await Promise.all([this.#pool.end(), this.#lanes.close(), this.#prober?.end().catch(() => {})]);
   }
 
   async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -138,7 +150,7 @@ export class Pool implements Transactor, Snapshotter {
     let fault: Error | undefined;
     try {
       const result = await work(client);
-      if (this.#unreplicated.delete(client)) throw unavailable(new Error('a commit was not confirmed by the standby'));
+      if (this.#unconfirmed.delete(client)) throw unavailable(new Unconfirmed('a commit was not confirmed by the standby'));
       return result;
     } catch (error) {
       if (isConnectionFault(error)) {
@@ -207,10 +219,6 @@ const isSlow = (error: unknown) =>
 
 /** By the server, since the statement took too long or stood in a deadlock. */
 const isCancelled = (error: unknown) => error instanceof pg.DatabaseError && (error.code === '57014' || error.code === '40P01');
-
-/** A commit whose wait for the standby was cut short returns success, and only warns. */
-const isUnreplicated = ({ code, message }: { code?: string | undefined; message?: string | undefined }) =>
-  code === '01000' && /synchronous replication/.test(message ?? '');
 
 /** True where `error` says that the named constraint was violated. */
 export function violates(error: unknown, constraint: string): boolean {

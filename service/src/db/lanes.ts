@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Db } from './pool.ts';
+
+const reconnectDelayMs = 100;
+
+interface Lane {
+  readonly client: pg.Client;
+  /** Statements under way. */
+  pending: number;
+  isCorked: boolean;
+  /** The statement that is being answered was committed, and the standby did not confirm it. */
+  isUnconfirmed: boolean;
+}
+
+/** A commit that may be lost with this server. */
+export class Unconfirmed extends Error {}
+
+/**
+ * Connections that the single statements of a process share, several under way on each: what a turn of the event loop
+ * asks for leaves in one write for each lane, and PostgreSQL goes on to the next without waiting for this process.
+ */
+export class Lanes implements Db {
+  readonly #options: pg.ClientConfig;
+  readonly #count: number;
+  readonly #onFault: () => void;
+  readonly #lanes: Lane[] = [];
+  #isClosed = false;
+
+  constructor(options: pg.ClientConfig, count: number, onFault: () => void) {
+    this.#options = { ...options, pipeline: true };
+    this.#count = count;
+    this.#onFault = onFault;
+  }
+
+  get isOpen(): boolean {
+    return this.#lanes.length > 0;
+  }
+
+  get pending(): number {
+    return this.#lanes.reduce((sum, { pending }) => sum + pending, 0);
+  }
+
+  async open(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#count }, () => this.#openLane()));
+  }
+
+  query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    const lane = this.#lanes.reduce((best, one) => (one.pending < best.pending ? one : best));
+    cork(lane);
+    lane.pending += 1;
+    return new Promise((resolve, reject) => {
+      // A callback, since it is called before anything of the next statement's answer is read.
+      lane.client.query<Row>(statement, (error: Error | null, result: pg.QueryResult<Row>) => {
+        const { isUnconfirmed } = lane;
+        lane.pending -= 1;
+        lane.isUnconfirmed = false;
+        if (error) reject(error);
+        else if (isUnconfirmed) reject(new Unconfirmed('a commit was not confirmed by the standby'));
+        else resolve(result);
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#lanes.map(({ client }) => client.end().catch(() => {})));
+  }
+
+  async #openLane(): Promise<void> {
+    const client = new pg.Client(this.#options);
+    const lane: Lane = { client, pending: 0, isCorked: false, isUnconfirmed: false };
+    client.on('error', this.#onFault);
+    client.on('notice', (notice) => {
+      if (isUnconfirmedCommit(notice)) lane.isUnconfirmed = true;
+    });
+    client.once('end', () => void this.#replace(lane));
+    await client.connect();
+    this.#lanes.push(lane);
+  }
+
+  /** Tried until it succeeds: what is asked meanwhile takes another lane, or a connection of the pool. */
+  async #replace(lane: Lane): Promise<void> {
+    const index = this.#lanes.indexOf(lane);
+    if (index < 0) return;
+    this.#lanes.splice(index, 1);
+    for (let isOpen = false; !isOpen && !this.#isClosed; ) {
+      await sleep(reconnectDelayMs, undefined, { ref: false });
+      isOpen = await this.#openLane().then(
+        () => true,
+        () => false,
+      );
+    }
+  }
+}
+
+/** Until the turn is over. */
+function cork(lane: Lane): void {
+  if (lane.isCorked) return;
+  const { stream } = (lane.client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
+  lane.isCorked = true;
+  stream.cork();
+  setImmediate(() => {
+    lane.isCorked = false;
+    stream.uncork();
+  });
+}
+
+/** A commit whose wait for the standby was cut short returns success, and only warns. */
+export const isUnconfirmedCommit = ({ code, message }: { code?: string | undefined; message?: string | undefined }): boolean =>
+  code === '01000' && /synchronous replication/.test(message ?? '');

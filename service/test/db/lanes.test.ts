@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { Pool } from '../../src/db/pool.ts';
+import { cloneTemplate } from '../databases.ts';
+
+const unavailable = expect.objectContaining({ code: 'unavailable' });
+
+let db: Pool;
+beforeAll(async () => {
+  // One lane, so that all statements share it.
+  db = new Pool(await cloneTemplate(inject('postgresUrl')), 2);
+  await db.open();
+});
+afterAll(() => db.close());
+
+const echo = (value: number) => db.query<{ value: number }>({ name: 'echo', text: 'select $1::int as value', values: [value] });
+const outcomes = (attempts: ReadonlyArray<Promise<{ rows: unknown[] }>>) =>
+  Promise.all(
+    attempts.map((attempt) =>
+      attempt.then(
+        ({ rows }) => rows[0],
+        (error: { code?: string }) => error.code,
+      ),
+    ),
+  );
+
+describe('Statements on one connection', () => {
+  test('each get their own answer, however many are under way', async () => {
+    const answers = await outcomes(Array.from({ length: 500 }, (_, i) => echo(i)));
+    expect(answers).toEqual(Array.from({ length: 500 }, (_, value) => ({ value })));
+  });
+
+  test('fail alone', async () => {
+    const divide = db.query({ text: 'select 1 / 0 as value' });
+    expect(await outcomes([echo(1), divide, echo(2)])).toEqual([{ value: 1 }, '22012', { value: 2 }]);
+  });
+
+  test('fail alone where a commit was not confirmed by the standby: that one is unavailable', async () => {
+    // As PostgreSQL warns of it.
+    const warned = db.query({ text: `do $$ begin raise warning 'canceling wait for synchronous replication due to user request'; end $$` });
+    expect(await outcomes([echo(1), warned, echo(2)])).toEqual([{ value: 1 }, 'unavailable', { value: 2 }]);
+  });
+
+  test('that take too long end alone, and those behind them are answered', async () => {
+    const slow = db.query({ text: 'select pg_sleep(10)' });
+    const behind = echo(5);
+    await expect(slow).rejects.toEqual(unavailable);
+    expect((await behind).rows).toEqual([{ value: 5 }]);
+  });
+
+  test('are unavailable where the connection ends under them, and the next have another', async () => {
+    const pid = (await db.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })).rows[0]?.pid;
+    const both = outcomes([db.query({ text: 'select pg_sleep(5)' }), echo(3)]);
+    await sleep(50);
+    const owner = new pg.Client({ connectionString: inject('postgresUrl') });
+    await owner.connect();
+    await owner.query('select pg_terminate_backend($1)', [pid]);
+    await owner.end();
+    expect(await both).toEqual(['unavailable', 'unavailable']);
+    expect((await echo(4)).rows).toEqual([{ value: 4 }]);
+  });
+});
