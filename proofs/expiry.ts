@@ -97,7 +97,7 @@ async function expireWithoutPause(store: Store, signal: AbortSignal): Promise<vo
     loadConfig({ DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' }),
   );
   const expire = async () => {
-    while (!signal.aborted) if ((await expireDueOrders(dependencies.db, 20)) === 0) await sleep(1);
+    while (!signal.aborted) if ((await expireDueOrders(dependencies.db, dependencies.catalogue, 20)) === 0) await sleep(1);
   };
   await Promise.all(Array.from({ length: expirers }, expire));
 }

@@ -90,7 +90,8 @@ async function observe(store: Store, keys: readonly Key[], rounds: number, progr
 function request(http: HttpClient, url: string, key: string, index: number): Promise<Answer> {
   if (index % 5 === 1) return http.send(`${url}/pets`, { key, method: 'POST', body: { name: 'Biscuit', categoryId: 1 } });
   if (index % 5 === 3) return http.send(`${url}/store/orders`, { key });
-  return http.send(`${url}/pets?limit=5`, { key });
+  // Each a page of its own: one that is kept is answered from memory, until the loss is noticed.
+  return http.send(`${url}/pets?limit=5&id=${index}`, { key });
 }
 
 async function stop({ postgres }: Store): Promise<Outage> {

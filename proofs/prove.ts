@@ -4,6 +4,7 @@ import { adoption } from './adoption.ts';
 import { bans } from './bans.ts';
 import { expiry } from './expiry.ts';
 import { firstCall } from './first-call.ts';
+import { freshness } from './freshness.ts';
 import { history } from './history.ts';
 import { idempotency } from './idempotency.ts';
 import { isolation } from './isolation.ts';
@@ -16,6 +17,7 @@ import { rawSockets } from './raw-sockets.ts';
 import { redisLoss } from './redis-loss.ts';
 import { revocation } from './revocation.ts';
 import { secrets } from './secrets.ts';
+import { writeStorm } from './write-storm.ts';
 
 const proofs: Proof[] = [
   limits,
@@ -33,6 +35,8 @@ const proofs: Proof[] = [
   idempotency,
   isolation,
   history,
+  freshness,
+  writeStorm,
 ];
 
 const timedRunsMax = 3;

@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { categoryRoutes } from './categories/category-routes.ts';
 import { CategorySchema, NewCategorySchema } from './categories/category-schemas.ts';
-import { type Dependencies, openAdmission } from './dependencies.ts';
+import { type Dependencies, openMemories } from './dependencies.ts';
 import { admit, countUnreadable, lookAtAddress } from './http/admission.ts';
 import { addApiHooks, newRequestId, refuseUnroutable } from './http/api-hooks.ts';
 import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
@@ -11,6 +12,7 @@ import { addHealthRoutes } from './http/health.ts';
 import { parseJsonBody } from './http/json-body.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { addOpenApi } from './http/openapi.ts';
+import { answerReadyPages } from './http/ready-pages.ts';
 import { logRequests } from './http/request-log.ts';
 import { ErrorSchema } from './http/schemas.ts';
 import type { Api } from './http/type-provider.ts';
@@ -45,11 +47,12 @@ const sharedSchemas = [
 ];
 
 /** The API assembled. */
-export async function createApp(dependencies: Dependencies): Promise<App> {
-  const { config, clock, db, redis, log } = dependencies;
-  const { keys, limiter } = openAdmission(dependencies);
+export async function createApp(dependencies: Dependencies, memories = openMemories(dependencies)): Promise<App> {
+  const { config, clock, db, catalogue, redis, log } = dependencies;
+  const { keys, limiter, pages } = memories;
   const parts = { keys, limiter, clock, config };
-  const admitCaller = (request: Parameters<typeof admit>[1]) => admit(parts, request);
+  const admitCaller = ({ raw, ...request }: { authorization: string | undefined; address: string; raw: IncomingMessage }) =>
+    admit(parts, { ...request, decided: takeDecision(raw) });
   const refuseOnSocket = createSocketRefuser((address) => countUnreadable(limiter, address), log);
   let draining = false;
 
@@ -71,6 +74,7 @@ export async function createApp(dependencies: Dependencies): Promise<App> {
   });
   ignoreExpectations(app.server);
   refuseTunnels(app.server, refuseOnSocket);
+  const takeDecision = answerReadyPages(app.server, { ...parts, pages, log, isOpen: () => db.reachable && !draining });
   app.setValidatorCompiler(createValidatorCompiler(sharedSchemas));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
@@ -81,8 +85,9 @@ export async function createApp(dependencies: Dependencies): Promise<App> {
   for (const schema of sharedSchemas) app.addSchema(schema);
   logRequests(app);
   addErrorHandler(app);
-  app.addHook('onSend', async (_, reply) => {
+  app.addHook('onSend', (_, reply, payload, done) => {
     if (draining) reply.header('connection', 'close');
+    done(null, payload);
   });
   await addOpenApi(app);
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
@@ -93,9 +98,9 @@ export async function createApp(dependencies: Dependencies): Promise<App> {
       addApiHooks(api, admitCaller, (address) => lookAtAddress(limiter, address));
       addErrorHandler(api);
       const otherMethods = refuseOtherMethods(api);
-      petRoutes(api, { db, clock, config });
+      petRoutes(api, { db, catalogue, pages, clock, config });
       categoryRoutes(api, { db });
-      orderRoutes(api, { db, config });
+      orderRoutes(api, { db, catalogue, config });
       otherMethods.register();
     },
     { prefix: '/v1' },

@@ -7,7 +7,10 @@ import type { Config } from './config.ts';
 import { getDeploymentId } from './db/deployment-queries.ts';
 import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
+import { Catalogue } from './pets/catalogue.ts';
+import { PetPages } from './pets/pet-pages.ts';
 import { Limiter } from './rate-limit/limiter.ts';
+import type { ReadToken } from './rate-limit/redis-limiter.ts';
 import { RedisLink } from './redis/redis-link.ts';
 import { type RedisNames, redisNames } from './redis/redis-names.ts';
 
@@ -19,6 +22,8 @@ export interface Dependencies extends AsyncDisposable {
   readonly db: Pool;
   readonly redis: RedisLink;
   readonly names: RedisNames;
+  /** What changes animals commits through it. */
+  readonly catalogue: Catalogue;
 }
 
 export class NotMigrated extends Error {}
@@ -42,18 +47,32 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     redis.onDoubt(() => log.debug('Redis late: what it vouched for is read again'));
     redis.onLost(() => log.warn('Redis lost: limits are counted in this process, and keys are looked up each time'));
     redis.onRestored(() => log.info('Redis restored'));
-    return { config, clock: overrides.clock ?? systemClock, log, db, redis, names, [Symbol.asyncDispose]: close };
+    const catalogue = new Catalogue(db, redis, names);
+    return { config, clock: overrides.clock ?? systemClock, log, db, redis, names, catalogue, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** The limiter and the key memory share the link's fate: both drop or hand over what they hold when it changes. */
-export function openAdmission({ db, redis, names, clock, log }: Dependencies): { keys: KeyFinder; limiter: Limiter } {
+/** What one process remembers, and decides by. */
+export interface Memories {
+  readonly keys: Pick<KeyFinder, 'recall' | 'lookUp'>;
+  readonly limiter: Pick<Limiter, 'consume' | 'decide'>;
+  readonly pages: PetPages;
+}
+
+/** What a process remembers shares the link's fate: all drop or hand over what they hold when it changes. */
+export function openMemories({ config, db, redis, names, catalogue, clock, log }: Dependencies): Memories {
   const keys = new KeyFinder(db);
-  redis.onDoubt(() => keys.forgetAll());
-  return { keys, limiter: new Limiter(redis, names, clock, () => log.debug('decided without Redis')) };
+  const pages = new PetPages();
+  redis.onDoubt(() => {
+    keys.forgetAll();
+    pages.forgetAll();
+  });
+  const readToken: ReadToken = config.pageCache === 'on' ? (client) => catalogue.readToken(client) : async () => undefined;
+  const limiter = new Limiter(redis, names, clock, readToken, () => log.debug('decided without Redis'));
+  return { keys, pages, limiter };
 }
 
 export function createLogger(config: Config): FastifyBaseLogger {

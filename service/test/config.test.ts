@@ -14,6 +14,7 @@ describe('loadConfig', () => {
       orderExpirySeconds: 172_800,
       trustedProxies: [],
       poolSize: 10,
+      pageCache: 'on',
       drainMs: 1_500,
       logLevel: 'info',
     });
@@ -32,6 +33,7 @@ describe('loadConfig', () => {
         HOMEWARD_ORDER_EXPIRY: '60',
         HOMEWARD_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,127.0.0.1',
         HOMEWARD_POOL_SIZE: '5',
+        HOMEWARD_PAGE_CACHE: 'off',
         HOMEWARD_DRAIN_MS: '0',
         LOG_LEVEL: 'silent',
       }),
@@ -46,6 +48,7 @@ describe('loadConfig', () => {
       orderExpirySeconds: 60,
       trustedProxies: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1'],
       poolSize: 5,
+      pageCache: 'off',
       drainMs: 0,
       logLevel: 'silent',
     });

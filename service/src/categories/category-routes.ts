@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { parseInt64 } from '../db/int64.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError, show } from '../errors.ts';
-import { nextLink, readPage } from '../http/paging.ts';
+import { nextLink, readPage, sendPage } from '../http/paging.ts';
 import { errorResponses, etagHeader, jsonResponse, notModified, PathId, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { selectCategories, upsertCategory } from './category-queries.ts';
@@ -28,7 +28,7 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Db }): void {
         },
       },
     },
-    async ({ query }, reply) => reply.send(await readPage(reply, '/v1/categories', query, {}, (page) => selectCategories(db, page))),
+    async ({ query }, reply) => sendPage(reply, await readPage('/v1/categories', query, {}, (page) => selectCategories(db, page))),
   );
 
   api.put(

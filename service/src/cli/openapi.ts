@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import type { ReadConfig } from '../config.ts';
 import { Pool } from '../db/pool.ts';
 import { createLogger } from '../dependencies.ts';
+import { Catalogue } from '../pets/catalogue.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import { redisNames } from '../redis/redis-names.ts';
 
@@ -13,13 +14,15 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
     .description('print the OpenAPI document; needs neither PostgreSQL nor Redis')
     .action(async () => {
       const settings = config();
+      const [db, redis, names] = [new Pool(settings.databaseUrl, 1), new RedisLink(settings.redisUrl), redisNames('none')];
       const app = await createApp({
         config: settings,
         clock: systemClock,
         log: createLogger(settings),
-        db: new Pool(settings.databaseUrl, 1),
-        redis: new RedisLink(settings.redisUrl),
-        names: redisNames('none'),
+        db,
+        redis,
+        names,
+        catalogue: new Catalogue(db, redis, names),
         [Symbol.asyncDispose]: async () => {},
       });
       console.log(JSON.stringify(app.server.swagger(), undefined, 2));

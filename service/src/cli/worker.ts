@@ -21,7 +21,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
 
 async function work(config: Config): Promise<void> {
   const dependencies = await openDependencies(config);
-  const { db, log } = dependencies;
+  const { db, catalogue, log } = dependencies;
   const stopping = new AbortController();
   /** Repeats a job until it finds nothing to do, then waits; a failure is logged and tried again after the wait. */
   const repeat = async (name: string, intervalMs: number, job: () => Promise<number>) => {
@@ -36,7 +36,7 @@ async function work(config: Config): Promise<void> {
   };
   log.info('working');
   const jobs = Promise.all([
-    repeat('expire-orders', expiryIntervalMs, () => expireDueOrders(db, batchSizeMax)),
+    repeat('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     repeat('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldAnswers(db, sweepSizeMax)),
   ]);
   closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {

@@ -1,4 +1,8 @@
 import type { Db } from '../db/pool.ts';
+import type { Charge } from '../rate-limit/decide.ts';
+import { quotaOf } from '../rate-limit/plans.ts';
+import { hashApiKey } from './api-key.ts';
+import { clientSubject } from './client-epochs.ts';
 import { findKeyByHash } from './client-queries.ts';
 import { KeyMemory, type KnownKey } from './key-memory.ts';
 import { LookupBudget } from './lookup-budget.ts';
@@ -12,7 +16,7 @@ interface Reading {
 /** The address must wait before another key that nobody here has seen is looked up for it. */
 export class TooManyLookups extends Error {}
 
-/** Finds the key that a hash belongs to, from memory where that may be believed, else in PostgreSQL. */
+/** Finds who a key belongs to, from memory where that may be believed, else in PostgreSQL. */
 export class KeyFinder {
   readonly #db: Db;
   readonly #memory = new KeyMemory();
@@ -24,12 +28,13 @@ export class KeyFinder {
     this.#db = db;
   }
 
-  recall(hash: string): KnownKey | undefined {
-    return this.#memory.recall(hash);
+  recall(key: string): KnownKey | undefined {
+    return this.#memory.recall(hashApiKey(key));
   }
 
   /** Reads PostgreSQL. `epoch` must have been read before this call; without one the result is not remembered as true. */
-  async lookUp(hash: string, address: string, epoch: string | undefined): Promise<KnownKey | undefined> {
+  async lookUp(given: string, address: string, epoch: string | undefined): Promise<KnownKey | undefined> {
+    const hash = hashApiKey(given);
     if (this.#memory.isUnknown(hash)) return undefined;
     const generation = this.#generation;
     const found = await this.#readWithin(hash, address);
@@ -38,7 +43,9 @@ export class KeyFinder {
       return undefined;
     }
     this.#memory.meet(hash);
-    const known: KnownKey = { ...found, epoch, readAtMs: performance.now() };
+    const { key, client } = found;
+    const charge: Charge = { subject: clientSubject(client.id), quota: quotaOf(client), cost: 1, key: { id: key.id, epoch } };
+    const known: KnownKey = { key, client, epoch, readAtMs: performance.now(), charge };
     if (epoch !== undefined && generation === this.#generation) this.#memory.remember(hash, known);
     return known;
   }

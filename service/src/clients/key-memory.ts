@@ -1,3 +1,4 @@
+import type { Charge } from '../rate-limit/decide.ts';
 import type { ApiKey, Client } from './client-queries.ts';
 
 export interface KnownKey {
@@ -6,6 +7,8 @@ export interface KnownKey {
   /** The client's epoch that Redis gave before this was read; undefined: not to be relied on. */
   readonly epoch: string | undefined;
   readonly readAtMs: number;
+  /** What a request by this key is charged. */
+  readonly charge: Charge;
 }
 
 const knownMax = 50_000;

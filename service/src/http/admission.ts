@@ -1,5 +1,4 @@
-import { environmentOfKey, hashApiKey } from '../clients/api-key.ts';
-import { clientSubject } from '../clients/client-epochs.ts';
+import { environmentOfKey } from '../clients/api-key.ts';
 import { type KeyFinder, TooManyLookups } from '../clients/key-finder.ts';
 import type { KnownKey } from '../clients/key-memory.ts';
 import type { Scope } from '../clients/scopes.ts';
@@ -8,8 +7,9 @@ import type { Config } from '../config.ts';
 import { AppError, internalError } from '../errors.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
-import { addressQuota, quotaOf } from '../rate-limit/plans.ts';
-import { rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
+import { addressQuota } from '../rate-limit/plans.ts';
+import { type RateLimitHeaders, rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
+import type { LimiterAnswer } from '../rate-limit/redis-limiter.ts';
 
 /** Who sends a request. */
 export interface Caller {
@@ -19,14 +19,31 @@ export interface Caller {
 }
 
 export type Admission =
-  | { readonly caller: Caller; readonly headers: Record<string, string> }
-  | { readonly refusal: AppError; readonly caller?: Caller; readonly headers: Record<string, string> };
+  | {
+      readonly caller: Caller;
+      readonly headers: RateLimitHeaders;
+      /** Undefined: nobody vouches for a page that was kept. */
+      readonly catalogueToken: string | undefined;
+    }
+  | { readonly refusal: AppError; readonly caller?: Caller; readonly headers: RateLimitHeaders };
 
 interface Parts {
-  readonly keys: KeyFinder;
-  readonly limiter: Limiter;
+  readonly keys: Pick<KeyFinder, 'recall' | 'lookUp'>;
+  readonly limiter: Pick<Limiter, 'consume'>;
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment' | 'otherUrl'>;
+}
+
+/** What the limiter has said already of a request. */
+export interface Decided {
+  readonly known: KnownKey;
+  readonly answer: LimiterAnswer;
+}
+
+interface Request {
+  readonly authorization: string | undefined;
+  readonly address: string;
+  readonly decided?: Decided | undefined;
 }
 
 const epochChangesMax = 3;
@@ -35,10 +52,9 @@ const epochChangesMax = 3;
 export const givenTwice = 'given twice';
 
 /** Authenticates and counts one request, before it is routed and before its body is read. */
-export async function admit(parts: Parts, request: { authorization: string | undefined; address: string }): Promise<Admission> {
+export async function admit(parts: Parts, request: Request): Promise<Admission> {
   try {
-    const hash = hashApiKey(readKey(request.authorization, parts.config));
-    return await admitKey(parts, hash, request.address);
+    return await admitKey(parts, readKey(request.authorization, parts.config), request);
   } catch (error) {
     if (error instanceof TooManyLookups) return refuseForLookups(parts, request.address);
     return refuse(parts, error instanceof AppError ? error : internalError(error), request.address);
@@ -46,41 +62,38 @@ export async function admit(parts: Parts, request: { authorization: string | und
 }
 
 /** What an address without a valid key sees of its limit; nothing is counted. */
-export async function lookAtAddress(limiter: Limiter, address: string): Promise<Record<string, string>> {
+export async function lookAtAddress(limiter: Parts['limiter'], address: string): Promise<RateLimitHeaders> {
   return rateLimitHeaders(await chargeAddress(limiter, address, 0), addressQuota);
 }
 
 /** Counts a request that could not even be read; the answer is 400 whatever the count says. */
-export async function countUnreadable(limiter: Limiter, address: string): Promise<Record<string, string>> {
+export async function countUnreadable(limiter: Parts['limiter'], address: string): Promise<RateLimitHeaders> {
   return rateLimitHeaders(await chargeAddress(limiter, address, 1), addressQuota);
 }
 
-async function admitKey(parts: Parts, hash: string, address: string): Promise<Admission> {
+async function admitKey(parts: Parts, given: string, { address, decided }: Request): Promise<Admission> {
   const { keys, limiter } = parts;
-  let known = validate(parts, keys.recall(hash) ?? (await keys.lookUp(hash, address, undefined)));
+  let known = decided?.known ?? validate(parts, keys.recall(given) ?? (await keys.lookUp(given, address, undefined)));
   for (let changes = 0; changes <= epochChangesMax; changes += 1) {
-    const quota = quotaOf(known.client);
-    const key = { id: known.key.id, epoch: known.epoch };
-    const answer = await limiter.consume({ subject: clientSubject(known.client.id), quota, cost: 1, key });
+    const answer = (changes === 0 && decided?.answer) || (await limiter.consume(known.charge));
     if ('stale' in answer) {
-      known = validate(parts, await keys.lookUp(hash, address, answer.stale.epoch));
+      known = validate(parts, await keys.lookUp(given, address, answer.stale.epoch));
       continue;
     }
     // Without Redis nobody vouches for what is remembered.
-    if (answer.by === 'process' && known.epoch !== undefined) known = validate(parts, await keys.lookUp(hash, address, undefined));
-    return conclude(known, answer.verdict);
+    if (answer.by === 'process' && known.epoch !== undefined) known = validate(parts, await keys.lookUp(given, address, undefined));
+    return conclude(known, answer.verdict, answer.by === 'redis' ? answer.catalogueToken : undefined);
   }
   throw new AppError('unavailable', 'This client is being changed too fast. Repeat the request in 1 s.', {
     headers: { 'retry-after': '1' },
   });
 }
 
-function conclude({ key, client }: KnownKey, verdict: Verdict): Admission {
-  const quota = quotaOf(client);
+function conclude({ key, client, charge: { quota } }: KnownKey, verdict: Verdict, catalogueToken: string | undefined): Admission {
   const headers = rateLimitHeaders(verdict, quota);
   const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes };
   if (verdict.outcome !== 'admitted') return { refusal: refuseClient(verdict, quota, client.plan), caller, headers };
-  return { caller, headers };
+  return { caller, headers, catalogueToken };
 }
 
 /** A request that names no valid key counts against its address, and is told 429 once that is exhausted. */
@@ -97,7 +110,7 @@ async function refuseForLookups({ limiter }: Parts, address: string): Promise<Ad
   return { refusal: refuseAddress(verdict, addressQuota), headers: rateLimitHeaders(verdict, addressQuota) };
 }
 
-async function chargeAddress(limiter: Limiter, address: string, cost: 0 | 1): Promise<Verdict> {
+async function chargeAddress(limiter: Parts['limiter'], address: string, cost: 0 | 1): Promise<Verdict> {
   const answer = await limiter.consume({ subject: address, quota: addressQuota, cost });
   if ('stale' in answer) throw new Error('an address has no epoch');
   return answer.verdict;
@@ -124,6 +137,10 @@ function readKey(authorization: string | undefined, config: Parts['config']): st
   }
   return key;
 }
+
+/** Whether `validate` would let it pass. */
+export const isUsable = ({ key: { revokedAt, expiresAt } }: KnownKey, nowMs: number): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
 
 function validate({ clock }: Parts, known: KnownKey | undefined): KnownKey {
   if (!known) throw invalid('No such key exists here. Compare it with the one you saved when it was made.');

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Scope } from '../clients/scopes.ts';
@@ -6,6 +7,7 @@ import { AppError } from '../errors.ts';
 import { addressSubject } from './addresses.ts';
 import { type Admission, type Caller, givenTwice } from './admission.ts';
 import { asAppError, sendError } from './error-handler.ts';
+import { etagOf, matchesEtag } from './etags.ts';
 import { addLink } from './paging.ts';
 import { errorResponses } from './schemas.ts';
 
@@ -13,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set once the key is known to be valid; a route under /v1 always has one. */
     caller: Caller | null;
+    /** The catalogue's token, read after this request had come in; null: no page may be kept or taken from memory. */
+    catalogueToken: string | null;
   }
   interface FastifyContextConfig {
     scope?: Scope;
@@ -29,13 +33,18 @@ export interface Deprecation {
   readonly successor: string;
 }
 
-type Admit = (request: { authorization: string | undefined; address: string }) => Promise<Admission>;
+type Admit = (request: { authorization: string | undefined; address: string; raw: IncomingMessage }) => Promise<Admission>;
 
-export const newRequestId = () => `req_${randomBytes(12).toString('base64url')}`;
+const idOfProcess = randomBytes(6).toString('base64url');
+let requests = 0;
+
+/** Unique by the process and the request's number in it: a random one for each request would cost more than its key's hash. */
+export const newRequestId = () => `req_${idOfProcess}${(requests++).toString(36).padStart(8, '0')}`;
 
 /** The steps that every request under /v1 takes before and after its operation. */
 export function addApiHooks(api: FastifyInstance, admit: Admit, look: (address: string) => Promise<Record<string, string>>): void {
   api.decorateRequest('caller', null);
+  api.decorateRequest('catalogueToken', null);
   api.addHook('onRequest', async (request, reply) => {
     reply.headers(corsHeaders);
     reply.header('x-request-id', request.id);
@@ -50,9 +59,9 @@ export function addApiHooks(api: FastifyInstance, admit: Admit, look: (address: 
     schema.querystring = Type.Object({}, { additionalProperties: false });
     schema.response = { ...errorResponses('invalid_query'), ...(schema.response as object) };
   });
-  api.addHook('onSend', async (request, reply, payload) => {
+  api.addHook('onSend', (request, reply, payload, done) => {
     announceDeprecation(request, reply);
-    return answerConditionally(request, reply, payload);
+    done(null, answerConditionally(request, reply, payload));
   });
 }
 
@@ -64,11 +73,12 @@ export async function refuseUnroutable(error: AppError, request: FastifyRequest,
 }
 
 async function admitRequest(request: FastifyRequest, reply: FastifyReply, admit: Admit): Promise<void> {
-  const authorization = countOfHeader(request, 'authorization') > 1 ? givenTwice : request.headers.authorization;
-  const admission = await admit({ authorization, address: addressSubject(request.ip) });
+  const authorization = countOfHeader(request.raw, 'authorization') > 1 ? givenTwice : request.headers.authorization;
+  const admission = await admit({ authorization, address: addressSubject(request.ip), raw: request.raw });
   reply.headers(admission.headers);
   request.caller = admission.caller ?? null;
   if ('refusal' in admission) throw admission.refusal;
+  request.catalogueToken = admission.catalogueToken ?? null;
 }
 
 export function callerOf(request: FastifyRequest): Caller {
@@ -78,7 +88,7 @@ export function callerOf(request: FastifyRequest): Caller {
 
 /** HTTP/1.1 requires it (RFC 9112, section 3.2); what came before does without. */
 function requireOneHost(request: FastifyRequest): void {
-  const hosts = countOfHeader(request, 'host');
+  const hosts = countOfHeader(request.raw, 'host');
   if (hosts === 1 || (hosts === 0 && request.raw.httpVersion !== '1.1')) return;
   throw new AppError('malformed_request', `The Host header is given ${hosts} times; give it once.`);
 }
@@ -98,6 +108,11 @@ const exposed = [
 ].join(', ');
 
 const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed };
+
+const cacheControl = 'private, no-cache';
+
+/** What every answer of a successful read has, beside those of its limits and its own. */
+export const answerHeaders = { ...corsHeaders, 'cache-control': cacheControl };
 
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
@@ -127,9 +142,10 @@ function announceDeprecation(request: FastifyRequest, reply: FastifyReply): void
 
 /** Gives a successful read its ETag, a hash of its bytes and links unless the route gave one, and answers 304 where the caller has them already. */
 function answerConditionally(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
-  reply.header('cache-control', reply.statusCode < 400 ? 'private, no-cache' : 'no-store');
-  if (reply.statusCode !== 200 || (request.method !== 'GET' && request.method !== 'HEAD') || typeof payload !== 'string') return payload;
-  const etag = String(reply.getHeader('etag') ?? hashOf(payload, String(reply.getHeader('link') ?? '')));
+  reply.header('cache-control', reply.statusCode < 400 ? cacheControl : 'no-store');
+  if (reply.statusCode !== 200 || (request.method !== 'GET' && request.method !== 'HEAD')) return payload;
+  if (typeof payload !== 'string') return payload;
+  const etag = String(reply.getHeader('etag') ?? etagOf(payload, String(reply.getHeader('link') ?? '')));
   reply.header('etag', etag);
   const held = request.headers['if-none-match'];
   if (held === undefined || !matchesEtag(held.replaceAll('W/', ''), etag)) return payload;
@@ -138,15 +154,8 @@ function answerConditionally(request: FastifyRequest, reply: FastifyReply, paylo
   return request.method === 'HEAD' ? payload : null;
 }
 
-const hashOf = (payload: string, links: string) =>
-  `"${createHash('sha256').update(payload).update(links).digest('base64url').slice(0, 22)}"`;
-
-/** Whether an If-Match field names the ETag: compared strongly, so that a weak tag never matches. */
-export const matchesEtag = (field: string, etag: string): boolean =>
-  field.split(',').some((one) => one.trim() === '*' || one.trim() === etag);
-
 /** Node keeps the first of several and drops the others. */
-function countOfHeader({ raw: { rawHeaders } }: FastifyRequest, name: string): number {
+export function countOfHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const header = rawHeaders[i] ?? '';

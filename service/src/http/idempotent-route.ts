@@ -33,7 +33,8 @@ export async function answerOnce(
 const send = (reply: FastifyReply, { status, headers, body }: Answer) =>
   reply.status(status).headers(headers).type('application/json; charset=utf-8').serializer(asItIs).send(body);
 
-const asItIs = (body: unknown) => String(body);
+/** For a body that is JSON already. */
+export const asItIs = (body: unknown) => String(body);
 
 function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;

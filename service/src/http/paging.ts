@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { parseInt64 } from '../db/int64.ts';
@@ -26,21 +26,24 @@ export interface Page {
   readonly limit: number;
 }
 
-/** Reads a page and links to the next. One row more than asked for tells whether there is one. */
-export async function readPage<T extends { id: bigint }>(
-  reply: FastifyReply,
+/** Reads a page, with the link to the next. One row more than asked for tells whether there is one. */
+export async function readPage<T extends { id: bigint | string }>(
   path: string,
   query: { limit?: number; cursor?: string },
   filters: Filters,
   fetch: (page: Page) => Promise<T[]>,
-): Promise<T[]> {
+): Promise<{ rows: T[]; link: string | undefined }> {
   const { limit = sizeDefault, cursor } = query;
   const afterId = cursor === undefined ? undefined : readCursor(cursor, filters);
-  const rows = await fetch({ afterId, limit: limit + 1 });
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  if (rows.length > limit && last) linkNextPage(reply, path, { limit, filters, afterId: last.id });
-  return page;
+  const found = await fetch({ afterId, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, link: found.length > limit && last ? linkToNext(path, { limit, filters, afterId: BigInt(last.id) }) : undefined };
+}
+
+export function sendPage(reply: FastifyReply, { rows, link }: { rows: unknown[]; link: string | undefined }): FastifyReply {
+  if (link) addLink(reply, link);
+  return reply.send(rows);
 }
 
 /** A filter's value as it stands in the query; undefined: not given. */
@@ -66,14 +69,13 @@ function readCursor(cursor: string, filters: Filters): bigint {
 const foreignCursor = () =>
   new AppError('invalid_cursor', 'cursor was not made by this service. Follow the Link header of the page before, unchanged.');
 
-/** Links to the page after `afterId` by a relative reference: it is built from nothing that a caller's headers say. */
-function linkNextPage(reply: FastifyReply, path: string, page: { limit: number; filters: Filters; afterId: bigint }): void {
-  const query = new URLSearchParams({ limit: String(page.limit) });
+/** A relative reference: it is built from nothing that a caller's headers say. */
+function linkToNext(path: string, page: { limit: number; filters: Filters; afterId: bigint }): string {
+  let query = `limit=${page.limit}`;
   for (const [name, value] of Object.entries(page.filters)) {
-    for (const one of [value ?? []].flat()) query.append(name, one);
+    for (const one of [value ?? []].flat()) query += `&${name}=${encodeURIComponent(one)}`;
   }
-  query.set('cursor', writeCursor(page.afterId, page.filters));
-  addLink(reply, `<${path}?${query}>; rel="next"`);
+  return `<${path}?${query}&cursor=${writeCursor(page.afterId, page.filters)}>; rel="next"`;
 }
 
 export function addLink(reply: FastifyReply, link: string): void {
@@ -83,5 +85,5 @@ export function addLink(reply: FastifyReply, link: string): void {
 
 function markOf(filters: Filters): string {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
-  return createHash('sha256').update(JSON.stringify(given.sort())).digest('base64url').slice(0, 8);
+  return hash('sha256', JSON.stringify(given.sort()), 'base64url').slice(0, 8);
 }

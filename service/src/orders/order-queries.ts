@@ -101,6 +101,15 @@ export async function expireOrders(tx: Db, batchSizeMax: number): Promise<Array<
   return rows.sort((a, b) => (a.petId < b.petId ? -1 : 1));
 }
 
+/** Whether `expireOrders` may find one. */
+export async function isAnyOrderDue(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ due: boolean }>({
+    name: 'any-order-due',
+    text: `select exists (select from orders where status = 'placed' and expires_at <= now()) as due`,
+  });
+  return rows[0]?.due ?? false;
+}
+
 /** False where there is no such order. */
 export async function eraseAdopter(tx: Db, id: bigint): Promise<boolean> {
   const { rowCount } = await tx.query({ text: 'update orders set adopter_name = null, adopter_email = null where id = $1', values: [id] });

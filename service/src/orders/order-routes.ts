@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import type { Config } from '../config.ts';
 import { parseInt64 } from '../db/int64.ts';
-import type { Transactor } from '../db/pool.ts';
+import type { Db, Transactor } from '../db/pool.ts';
 import type { Caller } from '../http/admission.ts';
 import { callerOf } from '../http/api-hooks.ts';
 import { answerOnce } from '../http/idempotent-route.ts';
-import { nextLink, readPage } from '../http/paging.ts';
+import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
   errorResponses,
   etagHeader,
@@ -24,14 +24,16 @@ import { callerActions, orderActions } from './order-states.ts';
 import { actOnOrder, getOrder, orderNotFound, placeOrder } from './orders.ts';
 
 interface Parts {
-  readonly db: Transactor;
+  readonly db: Db;
+  /** An order moves its animal. */
+  readonly catalogue: Transactor;
   readonly config: Pick<Config, 'orderExpirySeconds'>;
 }
 
 const path = '/v1/store/orders';
 const orderId = PathId('orderId', 'Identifier of the order.');
 
-export function orderRoutes(api: Api, { db, config }: Parts): void {
+export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
   api.get(
     '/store/orders',
     {
@@ -53,11 +55,8 @@ export function orderRoutes(api: Api, { db, config }: Parts): void {
     async (request, reply) => {
       const { status, petId } = request.query;
       const filters = { status, petId: petId?.toString() };
-      return reply.send(
-        await readPage(reply, path, request.query, filters, (page) =>
-          selectOrders(db, sightOf(callerOf(request)), { status, petId }, page),
-        ),
-      );
+      const select = (page: Page) => selectOrders(db, sightOf(callerOf(request)), { status, petId }, page);
+      return sendPage(reply, await readPage(path, request.query, filters, select));
     },
   );
 
@@ -89,7 +88,7 @@ export function orderRoutes(api: Api, { db, config }: Parts): void {
       },
     },
     (request, reply) =>
-      answerOnce(db, request, reply, async (tx) => {
+      answerOnce(catalogue, request, reply, async (tx) => {
         const order = await placeOrder(tx, request.body, callerOf(request), config.orderExpirySeconds);
         return { status: 201, body: orderJson(order), headers: { location: `${path}/${order.id}` }, orderId: order.id };
       }),
@@ -136,7 +135,7 @@ export function orderRoutes(api: Api, { db, config }: Parts): void {
         },
       },
       (request, reply) =>
-        answerOnce(db, request, reply, async (tx) => {
+        answerOnce(catalogue, request, reply, async (tx) => {
           const caller = callerOf(request);
           const order = await actOnOrder(tx, sightOf(caller), readOrderId(request.params.orderId), name, caller);
           return { status: 200, body: orderJson(order), headers: {}, orderId: order.id };

@@ -3,7 +3,16 @@ import { AppError } from '../errors.ts';
 import { type Actor, recordTransitions, type Transition, theService } from '../history/history.ts';
 import { eraseAdopterFromAnswers } from '../idempotency/idempotency.ts';
 import { holdPet, movePetsWithOrders, reservePet } from '../pets/pets.ts';
-import { eraseAdopter, expireOrders, findOrder, insertOrder, isHeldByAnotherOrder, moveOrder, type Sight } from './order-queries.ts';
+import {
+  eraseAdopter,
+  expireOrders,
+  findOrder,
+  insertOrder,
+  isAnyOrderDue,
+  isHeldByAnotherOrder,
+  moveOrder,
+  type Sight,
+} from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
 import { actionsFrom, type CallerAction, orderActions, placing } from './order-states.ts';
 
@@ -42,8 +51,10 @@ export async function actOnOrder(tx: Db, sight: Sight, id: bigint, name: CallerA
 }
 
 /** Expires a batch of orders whose time is over, and frees their animals. Returns how many. */
-export async function expireDueOrders(db: Transactor, batchSizeMax: number): Promise<number> {
-  return db.transaction(async (tx) => {
+export async function expireDueOrders(db: Db, catalogue: Transactor, batchSizeMax: number): Promise<number> {
+  // The catalogue is left alone where there is nothing to do: every change of it costs all processes their pages.
+  if (!(await isAnyOrderDue(db))) return 0;
+  return catalogue.transaction(async (tx) => {
     const expired = await expireOrders(tx, batchSizeMax);
     const { from, to, pet } = orderActions.expire;
     if (expired.length === 0) return 0;

@@ -14,11 +14,16 @@ export interface PetFilter {
   readonly ids: readonly bigint[] | undefined;
 }
 
+/** An animal as PostgreSQL writes it: a page is made of this text, without making numbers of it and text again. */
+export type PetText = Readonly<Record<keyof Pet, string>>;
+
 /** One keyset page, by id. Each combination of filters is a statement of its own, so that each has its own plan. */
-export async function selectPets(db: Db, filter: PetFilter, page: { afterId: bigint | undefined; limit: number }): Promise<Pet[]> {
-  const { rows } = await db.query<Pet>(pageStatement(filter, page));
+export async function selectPets(db: Db, filter: PetFilter, page: { afterId: bigint | undefined; limit: number }): Promise<PetText[]> {
+  const { rows } = await db.query<PetText>({ ...pageStatement(filter, page), types: asText });
   return rows;
 }
+
+const asText = { getTypeParser: () => String };
 
 /**
  * Not `status = $3 … order by id`: that can be had from the primary key too, reading past every animal of another

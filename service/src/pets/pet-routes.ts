@@ -1,12 +1,14 @@
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Db, Transactor } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import { callerOf, type Deprecation, matchesEtag } from '../http/api-hooks.ts';
-import { answerOnce } from '../http/idempotent-route.ts';
-import { type Filters, nextLink, readPage } from '../http/paging.ts';
+import { callerOf, type Deprecation } from '../http/api-hooks.ts';
+import { etagOf, matchesEtag } from '../http/etags.ts';
+import { answerOnce, asItIs } from '../http/idempotent-route.ts';
+import { addLink, type Filters, nextLink, type Page, readPage } from '../http/paging.ts';
 import {
   errorResponses,
   etagHeader,
@@ -18,13 +20,16 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
-import { petEtag, petJson } from './pet-json.ts';
+import { petEtag, petJson, petsJson, petTextJson } from './pet-json.ts';
+import type { PetPage, PetPages } from './pet-pages.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
 import { changePet, createPet, getPet, petNotFound, removePet } from './pets.ts';
 
 interface Parts {
-  readonly db: Transactor;
+  readonly db: Db;
+  readonly catalogue: Transactor;
+  readonly pages: PetPages;
   readonly clock: Clock;
   readonly config: Pick<Config, 'categories'>;
 }
@@ -42,7 +47,7 @@ const ifMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ description: "The animal's ETag: 412 where it has changed since." })),
 });
 
-export function petRoutes(api: Api, { db, clock, config }: Parts): void {
+export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Parts): void {
   api.get(
     '/pets',
     {
@@ -60,16 +65,8 @@ export function petRoutes(api: Api, { db, clock, config }: Parts): void {
         },
       },
     },
-    async ({ query }, reply) => {
-      const { status, categoryId, id } = query;
-      const pets = await readPage(reply, '/v1/pets', query, filtersOf(query), (page) =>
-        selectPets(db, { status, categoryId, ids: id }, page),
-      );
-      const [only] = pets;
-      // Asked for by one id it is that animal's own ETag, as the deprecated operation gives it.
-      if (only && id?.length === 1) reply.header('etag', petEtag(only));
-      return reply.send(pets);
-    },
+    async ({ url, catalogueToken, query }, reply) =>
+      sendPetPage(reply, await pages.read(url, catalogueToken ?? undefined, () => readPetPage(db, query))),
   );
 
   api.post(
@@ -102,7 +99,7 @@ export function petRoutes(api: Api, { db, clock, config }: Parts): void {
         const pet = await createPet(tx, request.body, callerOf(request), config.categories);
         return { status: 201, body: petJson(pet), headers: { etag: petEtag(pet) } };
       };
-      return answerOnce(db, request, reply, add, { oneStatement: true });
+      return answerOnce(catalogue, request, reply, add, { oneStatement: true });
     },
   );
 
@@ -172,7 +169,7 @@ export function petRoutes(api: Api, { db, clock, config }: Parts): void {
     },
     async (request, reply) => {
       const expect = expectEtag(request.headers['if-match']);
-      const pet = await changePet(db, readPetId(request.params.petId), request.body, callerOf(request), {
+      const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, callerOf(request), {
         expect,
         categories: config.categories,
       });
@@ -199,10 +196,25 @@ export function petRoutes(api: Api, { db, clock, config }: Parts): void {
       },
     },
     async (request, reply) => {
-      await removePet(db, readPetId(request.params.petId), callerOf(request), expectEtag(request.headers['if-match']));
+      await removePet(catalogue, readPetId(request.params.petId), callerOf(request), expectEtag(request.headers['if-match']));
       return reply.status(204).send();
     },
   );
+}
+
+async function readPetPage(db: Db, query: ListPets): Promise<PetPage> {
+  const { status, categoryId, id } = query;
+  const select = (page: Page) => selectPets(db, { status, categoryId, ids: id }, page);
+  const { rows, link } = await readPage('/v1/pets', query, filtersOf(query), select);
+  const body = petsJson(rows);
+  const [only] = rows;
+  // Asked for by one id it is that animal's own ETag, as the deprecated operation gives it.
+  return { body, link, etag: only && id?.length === 1 ? etagOf(petTextJson(only)) : etagOf(body, link) };
+}
+
+function sendPetPage(reply: FastifyReply, { body, etag, link }: PetPage): FastifyReply {
+  if (link) addLink(reply, link);
+  return reply.header('etag', etag).type('application/json; charset=utf-8').serializer(asItIs).send(body);
 }
 
 const filtersOf = ({ status, categoryId, id }: ListPets): Filters => ({ status, categoryId: categoryId?.toString(), id: id?.map(String) });

@@ -1,15 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
-import { RedisLost } from '../redis/redis-link.ts';
 import type { RedisNames } from '../redis/redis-names.ts';
-import type { Charge, Verdict } from './decide.ts';
+import type { Charge } from './decide.ts';
 import { LocalLimiter } from './local-limiter.ts';
-import { RedisLimiter, type Stale } from './redis-limiter.ts';
-
-export type LimiterAnswer =
-  | { readonly by: 'redis'; readonly verdict: Verdict }
-  | { readonly by: 'redis'; readonly stale: Stale }
-  | { readonly by: 'process'; readonly verdict: Verdict };
+import { type LimiterAnswer, type ReadToken, RedisLimiter, type Waiting } from './redis-limiter.ts';
 
 /** Exact over all processes while Redis answers; each process on its own, from the counts last seen, while it doesn't. */
 export class Limiter {
@@ -18,21 +12,26 @@ export class Limiter {
   readonly #onAlone: () => void;
 
   /** `onAlone` is called for each request that this process decides without Redis. */
-  constructor(link: RedisLink, names: RedisNames, clock: Clock, onAlone: () => void) {
+  constructor(link: RedisLink, names: RedisNames, clock: Clock, readToken: ReadToken, onAlone: () => void) {
     this.#onAlone = onAlone;
     this.#local = new LocalLimiter(clock);
-    this.#redis = new RedisLimiter(link, names, this.#local, clock);
+    this.#redis = new RedisLimiter({ link, names, local: this.#local, clock, readToken }, (waiting) => this.#decideAlone(waiting));
     link.onRestored(() => void this.#redis.settleDebts());
   }
 
-  async consume(charge: Charge): Promise<LimiterAnswer> {
-    try {
-      const answer = await this.#redis.consume(charge);
-      return 'epoch' in answer ? { by: 'redis', stale: answer } : { by: 'redis', verdict: answer };
-    } catch (error) {
-      if (!(error instanceof RedisLost)) throw error;
-      this.#onAlone();
-      return { by: 'process', verdict: this.#local.consume(charge) };
-    }
+  consume(charge: Charge): Promise<LimiterAnswer> {
+    return new Promise((resolve, reject) => this.#redis.decide({ charge, resolve, reject }));
+  }
+
+  /** The same for many requests a turn, without a promise for each. */
+  decide(waiting: Waiting): void {
+    this.#redis.decide(waiting);
+  }
+
+  #decideAlone(waiting: Waiting): void {
+    this.#onAlone();
+    const verdict = this.#local.consume(waiting.charge);
+    waiting.admittedAlone = verdict.outcome === 'admitted';
+    waiting.resolve({ by: 'process', verdict });
   }
 }

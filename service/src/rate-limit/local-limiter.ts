@@ -26,8 +26,6 @@ export class LocalLimiter {
   readonly #clock: Clock;
   readonly #accounts = new Map<string, Account>();
   readonly #indebted = new Set<string>();
-  /** Charges that this process admitted on its own, for as long as Redis may still answer. */
-  readonly #admitted = new WeakSet<Charge>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -45,7 +43,6 @@ export class LocalLimiter {
       // Owed in the windows that it was admitted in, which are Redis's where this process's clock is behind.
       account.owed = combine({ ...counts, inMinute: charge.cost, inDay: charge.cost }, account.owed, 1);
       this.#indebted.add(charge.subject);
-      this.#admitted.add(charge);
     }
     // Strikes are counted in Redis alone: without it a key is refused, and banned only where it was already.
     return { ...counts, outcome, nowMs, strikes: undefined, bannedUntilMs: ban?.untilMs ?? 0, banLevel: ban?.level ?? 0 };
@@ -70,10 +67,10 @@ export class LocalLimiter {
     } else account.bans?.delete(charge.key.id);
   }
 
-  /** Redis counted it after all, in these windows: where this process admitted it too, it owes it no more. */
+  /** Redis counted after all, in these windows, what this process has admitted too: it owes it no more. */
   forgive(charge: Charge, { minute, day }: Pick<Counts, 'minute' | 'day'>): void {
     const account = this.#accounts.get(charge.subject);
-    if (!this.#admitted.delete(charge) || !account?.owed) return;
+    if (!account?.owed) return;
     account.owed = combine(account.owed, { minute, inMinute: charge.cost, day, inDay: charge.cost }, -1);
   }
 

@@ -10,20 +10,29 @@ interface Window {
   readonly lengthSeconds: number;
 }
 
+export type RateLimitHeaders = Record<
+  'x-ratelimit-limit' | 'x-ratelimit-remaining' | 'x-ratelimit-reset' | 'ratelimit-policy' | 'ratelimit',
+  string
+>;
+
 /** The trio shows the window with fewer requests remaining; the IETF fields name both. */
-export function rateLimitHeaders(verdict: Verdict, quota: Quota): Record<string, string> {
-  const windows = windowsOf(verdict, quota);
-  const shown = tightest(windows);
+export function rateLimitHeaders(verdict: Verdict, quota: Quota): RateLimitHeaders {
+  const [minute, day] = windowsOf(verdict, quota);
+  const shown = tightest([minute, day]);
   const banned = verdict.outcome === 'banned';
-  const seconds = (ms: number) => Math.ceil((ms - verdict.nowMs) / 1_000);
   return {
     'x-ratelimit-limit': String(shown.limit),
     'x-ratelimit-remaining': String(banned ? 0 : shown.remaining),
     'x-ratelimit-reset': String(Math.ceil((banned ? verdict.bannedUntilMs : shown.resetMs) / 1_000)),
-    'ratelimit-policy': windows.map(({ name, limit, lengthSeconds }) => `"${name}";q=${limit};w=${lengthSeconds}`).join(', '),
-    ratelimit: windows.map(({ name, remaining, resetMs }) => `"${name}";r=${banned ? 0 : remaining};t=${seconds(resetMs)}`).join(', '),
+    'ratelimit-policy': day ? `${policyOf(minute)}, ${policyOf(day)}` : policyOf(minute),
+    ratelimit: day ? `${stateOf(minute, verdict)}, ${stateOf(day, verdict)}` : stateOf(minute, verdict),
   };
 }
+
+const policyOf = ({ name, limit, lengthSeconds }: Window) => `"${name}";q=${limit};w=${lengthSeconds}`;
+
+const stateOf = ({ name, remaining, resetMs }: Window, { outcome, nowMs }: Verdict) =>
+  `"${name}";r=${outcome === 'banned' ? 0 : remaining};t=${Math.ceil((resetMs - nowMs) / 1_000)}`;
 
 /** The 429 for a refused client: which window, how long, and how near a ban is. */
 export function refuseClient(verdict: Verdict, quota: Quota, plan: string): AppError {
@@ -64,7 +73,7 @@ export function refuseAddress(verdict: Verdict, quota: Quota): AppError {
   return new AppError('rate_limit_exceeded', message, { headers: { 'retry-after': retry } });
 }
 
-function windowsOf(verdict: Verdict, quota: Quota): [Window, ...Window[]] {
+function windowsOf(verdict: Verdict, quota: Quota): [minute: Window, day?: Window | undefined] {
   const minute: Window = {
     name: 'minute',
     limit: quota.perMinute,
@@ -84,7 +93,8 @@ function windowsOf(verdict: Verdict, quota: Quota): [Window, ...Window[]] {
 }
 
 /** On a tie the day: it is the one that lasts. */
-const tightest = ([minute, day]: [Window, ...Window[]]): Window => (day && day.remaining <= minute.remaining ? day : minute);
+const tightest = ([minute, day]: [minute: Window, day?: Window | undefined]): Window =>
+  day && day.remaining <= minute.remaining ? day : minute;
 
 const retryAfter = (verdict: Verdict, untilMs: number) => String(Math.max(Math.ceil((untilMs - verdict.nowMs) / 1_000), 1));
 

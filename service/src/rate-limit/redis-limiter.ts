@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
 import { type Clock, systemClock } from '../clock.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import { RedisLost } from '../redis/redis-link.ts';
@@ -13,24 +14,49 @@ export interface Stale {
   readonly epoch: string;
 }
 
-interface Entry {
+export type RedisAnswer =
+  | { readonly by: 'redis'; readonly stale: Stale }
+  | {
+      readonly by: 'redis';
+      readonly verdict: Verdict;
+      /** The catalogue's token, read after the request had come in; undefined: there is none yet. */
+      readonly catalogueToken: string | undefined;
+    };
+
+/** The catalogue's token comes with every turn's decisions: sent before them, in the same turn, it costs no round trip of its own. */
+export type ReadToken = (client: Redis) => Promise<string | undefined>;
+
+/** A request that waits for its decision. Not a promise: on the way of every request, that would be its dearest part. */
+export interface Waiting {
   readonly charge: Charge;
-  readonly debt?: Debt;
+  resolve(answer: LimiterAnswer): void;
+  reject(error: unknown): void;
+  /** Redis was late, and this process has admitted it on its own. */
+  admittedAlone?: boolean;
 }
 
-interface Pending extends Entry {
-  resolve(answer: Verdict | Stale): void;
-  reject(error: Error): void;
+export type LimiterAnswer = RedisAnswer | { readonly by: 'process'; readonly verdict: Verdict };
+
+/** What never changes of a charge, as the script is told it. */
+interface Terms {
+  readonly keys: readonly [counts: string, guard: string, epoch: string];
+  /** What comes before the counts. */
+  readonly text: string;
 }
 
-type ScriptAnswer = [nowMs: number, ...Array<[outcome: Outcome, ...numbers: number[]] | ['stale', string]>];
+/** What consume.lua says: the time, and a line for each request. */
+interface ScriptAnswer {
+  readonly nowMs: number;
+  readonly lines: readonly string[];
+}
 
 const lua = readFileSync(new URL('./consume.lua', import.meta.url), 'utf8');
 const banLengths = banLengthsMinutes.map((minutes) => minutes * 60_000).join(' ');
-const batchSizeMax = 128;
+/** Redis decides the first ones of a turn while the process still reads the others. */
+const batchSizeMax = 16;
 
 /**
- * Decides by consume.lua. The charges of one turn of the event loop go out as one call: most of a decision's cost is
+ * Decides by consume.lua. The charges of one turn of the event loop go out in few calls: most of a decision's cost is
  * the client library's per command.
  */
 export class RedisLimiter {
@@ -38,19 +64,33 @@ export class RedisLimiter {
   readonly #names: RedisNames;
   readonly #local: LocalLimiter;
   readonly #clock: Clock;
-  #pending: Pending[] = [];
+  readonly #readToken: ReadToken;
+  readonly #onLost: (waiting: Waiting) => void;
+  readonly #terms = new WeakMap<Charge, Terms>();
+  #waiting: Waiting[] = [];
 
-  constructor(link: RedisLink, names: RedisNames, local: LocalLimiter, clock: Clock) {
-    this.#link = link;
-    this.#names = names;
-    this.#local = local;
-    this.#clock = clock;
-    link.client.defineCommand('consume', { lua });
+  /** `onLost` gets those that Redis did not decide. */
+  constructor(
+    parts: { link: RedisLink; names: RedisNames; local: LocalLimiter; clock: Clock; readToken: ReadToken },
+    onLost: (waiting: Waiting) => void,
+  ) {
+    this.#link = parts.link;
+    this.#names = parts.names;
+    this.#local = parts.local;
+    this.#clock = parts.clock;
+    this.#readToken = parts.readToken;
+    this.#onLost = onLost;
+    this.#link.client.defineCommand('consume', { lua });
   }
 
-  consume(charge: Charge): Promise<Verdict | Stale> {
-    if (!this.#link.up) return Promise.reject(new RedisLost('the link to Redis is down', { sent: false }));
-    return new Promise((resolve, reject) => this.#enqueue({ charge, resolve, reject }));
+  decide(waiting: Waiting): void {
+    if (!this.#link.up) {
+      this.#onLost(waiting);
+      return;
+    }
+    this.#waiting.push(waiting);
+    if (this.#waiting.length === batchSizeMax) this.#flush();
+    else if (this.#waiting.length === 1) setImmediate(() => this.#flush());
   }
 
   /**
@@ -62,9 +102,9 @@ export class RedisLimiter {
     const debts = this.#local.takeDebts();
     for (let start = 0; start < debts.length; start += batchSizeMax) {
       const batch = debts.slice(start, start + batchSizeMax);
-      const entries = batch.map((debt): Entry => ({ charge: { subject: debt.subject, quota: debt.quota, cost: 0 }, debt }));
+      const charges = batch.map(({ subject, quota }): Charge => ({ subject, quota, cost: 0 }));
       try {
-        await this.#link.call((client) => this.#callScript(client, entries));
+        await this.#link.call((client) => this.#callScript(client, charges, batch));
       } catch (error) {
         const unsent = error instanceof RedisLost && error.sent ? debts.slice(start + batchSizeMax) : debts.slice(start);
         for (const debt of unsent) this.#local.returnDebt(debt);
@@ -73,69 +113,105 @@ export class RedisLimiter {
     }
   }
 
-  #enqueue(pending: Pending): void {
-    this.#pending.push(pending);
-    if (this.#pending.length === 1) setImmediate(() => this.#flush());
-  }
-
   #flush(): void {
-    const all = this.#pending;
-    this.#pending = [];
-    for (let start = 0; start < all.length; start += batchSizeMax) void this.#send(all.slice(start, start + batchSizeMax));
+    const batch = this.#waiting;
+    this.#waiting = [];
+    if (batch.length > 0) void this.#send(batch);
   }
 
-  async #send(batch: Pending[]): Promise<void> {
+  async #send(batch: readonly Waiting[]): Promise<void> {
+    const charges = batch.map(({ charge }) => charge);
+    const send = (client: Redis) => Promise.all([this.#readToken(client), this.#callScript(client, charges)]);
+    let answered: Awaited<ReturnType<typeof send>>;
     try {
-      const send = (client: object) => this.#callScript(client, batch);
-      const [nowMs, ...answers] = await this.#link.call(send, (late) => this.#takeLate(batch, late));
-      for (const [index, { charge, resolve }] of batch.entries()) {
-        const answer = readAnswer(answers[index], nowMs);
-        if (!('epoch' in answer)) this.#local.learn(charge, answer);
-        resolve(answer);
-      }
+      answered = await this.#link.call(send, ([, late]) => this.#takeLate(batch, late));
     } catch (error) {
-      for (const { reject } of batch) reject(error as Error);
+      for (const waiting of batch) {
+        if (error instanceof RedisLost) this.#onLost(waiting);
+        else waiting.reject(error);
+      }
+      return;
+    }
+    const [catalogueToken, { nowMs, lines }] = answered;
+    for (let i = 0; i < batch.length; i += 1) this.#settle(batch[i] as Waiting, lines[i], nowMs, catalogueToken);
+  }
+
+  #settle(waiting: Waiting, line: string | undefined, nowMs: number, catalogueToken: string | undefined): void {
+    if (!line) waiting.reject(new Error('consume.lua answered fewer requests than it was asked'));
+    else if (isStale(line)) waiting.resolve({ by: 'redis', stale: { epoch: line.slice(stale.length) } });
+    else {
+      const verdict = readVerdict(line, nowMs);
+      this.#local.learn(waiting.charge, verdict);
+      waiting.resolve({ by: 'redis', verdict, catalogueToken });
     }
   }
 
   /** Decided here meanwhile, but counted there too: what was admitted twice is owed no more, and the rest is settled. */
-  #takeLate(batch: readonly Entry[], [nowMs, ...answers]: ScriptAnswer): void {
-    for (const [index, { charge }] of batch.entries()) {
-      const answer = readAnswer(answers[index], nowMs);
-      if (!('epoch' in answer) && answer.outcome === 'admitted') this.#local.forgive(charge, answer);
+  #takeLate(batch: readonly Waiting[], { nowMs, lines }: ScriptAnswer): void {
+    for (const [index, { charge, admittedAlone }] of batch.entries()) {
+      const line = lines[index];
+      if (!line || isStale(line) || !admittedAlone) continue;
+      const verdict = readVerdict(line, nowMs);
+      if (verdict.outcome === 'admitted') this.#local.forgive(charge, verdict);
     }
     void this.settleDebts();
   }
 
-  #callScript(client: object, batch: readonly Entry[]): Promise<ScriptAnswer> {
+  async #callScript(client: object, charges: readonly Charge[], debts?: readonly Debt[]): Promise<ScriptAnswer> {
     const keys: string[] = [];
-    // The time is Redis's own, one for all processes, but where a test has handed in a clock.
-    const values: Array<string | number> = [
-      this.#clock === systemClock ? '' : this.#clock.now(),
-      randomBytes(9).toString('base64url'),
-      banLengths,
-    ];
-    for (const { charge, debt } of batch) {
-      const { subject, quota, key } = charge;
-      const guarded = key ? `${subject}:${key.id}` : subject;
-      keys.push(this.#names.counts(subject), this.#names.guard(guarded), this.#names.epoch(subject));
-      values.push(quota.perMinute, quota.perDay ?? 0, charge.cost, key ? strikesUntilBan(quota) : 0);
-      values.push(key ? (key.epoch ?? '') : '*', writeCounts(debt?.seen ?? this.#local.seen(subject)), writeCounts(debt?.owed));
+    let requests = '';
+    for (let i = 0; i < charges.length; i += 1) {
+      const charge = charges[i] as Charge;
+      const debt = debts?.[i];
+      const terms = this.#termsOf(charge);
+      keys.push(terms.keys[0], terms.keys[1], terms.keys[2]);
+      requests += `${terms.text}${writeCounts(debt?.seen ?? this.#local.seen(charge.subject))};${writeCounts(debt?.owed)}\n`;
     }
     keys.push(this.#names.bans);
-    const { consume } = client as { consume(...args: unknown[]): Promise<ScriptAnswer> };
-    return consume.call(client, keys.length, ...keys, ...values);
+    // The time is Redis's own, one for all processes, but where a test has handed in a clock.
+    const now = this.#clock === systemClock ? '' : String(this.#clock.now());
+    const { consume } = client as { consume(...args: unknown[]): Promise<string> };
+    const [time, ...lines] = (await consume.call(client, keys.length, ...keys, now, newEpoch(), banLengths, requests)).split('\n');
+    return { nowMs: Number(time), lines };
+  }
+
+  /** A client's charge is the same for as long as its key is remembered, so this is done once for many requests. */
+  #termsOf(charge: Charge): Terms {
+    const known = this.#terms.get(charge);
+    if (known) return known;
+    const { subject, quota, cost, key } = charge;
+    const guarded = key ? `${subject}:${key.id}` : subject;
+    const terms: Terms = {
+      keys: [this.#names.counts(subject), this.#names.guard(guarded), this.#names.epoch(subject)],
+      text: `${quota.perMinute} ${quota.perDay ?? 0} ${cost} ${key ? strikesUntilBan(quota) : 0};${key ? (key.epoch ?? '') : '*'};`,
+    };
+    this.#terms.set(charge, terms);
+    return terms;
   }
 }
 
+const ofProcess = randomBytes(9).toString('base64url');
+let epochs = 0;
+
+/** Never one that was there before: it must not bring back what a process remembers. */
+const newEpoch = () => `${ofProcess}${(epochs++).toString(36)}`;
+
 const writeCounts = (counts: Counts | undefined) => (counts ? `${counts.minute} ${counts.inMinute} ${counts.day} ${counts.inDay}` : '');
 
-function readAnswer(answer: ScriptAnswer[1] | undefined, nowMs: number): Verdict | Stale {
-  if (!answer) throw new Error('consume.lua answered fewer requests than it was asked');
-  if (answer[0] === 'stale') return { epoch: answer[1] as string };
-  const [outcome, minute = 0, inMinute = 0, day = 0, inDay = 0, strikes = 0, bannedUntilMs = 0, banLevel = 0] = answer as [
-    Outcome,
-    ...number[],
-  ];
-  return { outcome, nowMs, minute, inMinute, day, inDay, strikes, bannedUntilMs, banLevel };
+const stale = 'stale ';
+const isStale = (line: string) => line.startsWith(stale);
+
+function readVerdict(line: string, nowMs: number): Verdict {
+  const [outcome, minute, inMinute, day, inDay, strikes, bannedUntilMs, banLevel] = line.split(' ');
+  return {
+    outcome: outcome as Outcome,
+    nowMs,
+    minute: Number(minute),
+    inMinute: Number(inMinute),
+    day: Number(day),
+    inDay: Number(inDay),
+    strikes: Number(strikes),
+    bannedUntilMs: Number(bannedUntilMs),
+    banLevel: Number(banLevel),
+  };
 }

@@ -8,6 +8,8 @@ export interface RedisNames {
   guard(subject: string): string;
   epoch(subject: string): string;
   readonly bans: string;
+  /** In a slot of its own: every process reads it, whatever the partitions it works for. */
+  readonly catalogueToken: string;
 }
 
 export function redisNames(deploymentId: string): RedisNames {
@@ -17,5 +19,6 @@ export function redisNames(deploymentId: string): RedisNames {
     guard: (subject) => `${prefix}:guard:${subject}`,
     epoch: (subject) => `${prefix}:epoch:${subject}`,
     bans: `${prefix}:bans`,
+    catalogueToken: `hw:${deploymentId}:{catalogue}:token`,
   };
 }

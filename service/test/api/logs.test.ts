@@ -60,6 +60,15 @@ describe('The log of a request', () => {
     expect(lines()).toHaveLength(1);
   });
 
+  test('says the same of a page that was kept', async () => {
+    const { line: read } = await send('/v1/pets?limit=4');
+    logged = '';
+    const { id, line: kept } = await send('/v1/pets?limit=4');
+    const varying = { time: expect.any(Number), ms: expect.any(Number), reqId: id };
+    expect(kept).toEqual({ ...(read as object), ...varying });
+    expect(lines()).toHaveLength(1);
+  });
+
   test("has nothing of the adopter's data", async () => {
     const { id } = await addPet(store, key);
     const body = { petId: id, adopter: { name: 'Zerlina Quux', email: 'zerlina@quux.example' } };

@@ -19,7 +19,7 @@ describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
   });
 
   test('names paths that exist, or that git ignores', () => {
-    const top = /^(service|proofs|tools|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
+    const top = /^(service|proofs|bench|tools|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
     const paths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter((code) => top.test(code));
     expect(paths.filter((one) => !exists(one))).toEqual([]);
     const made = [...text.matchAll(/`(\.homeward)[^`]*`/g)];

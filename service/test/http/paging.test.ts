@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asAppError } from '../../src/http/error-handler.ts';
-import { type Filters, readPage } from '../../src/http/paging.ts';
+import { type Filters, readPage, sendPage } from '../../src/http/paging.ts';
 import { nextPage } from '../page-walk.ts';
 
 type Item = { readonly id: bigint };
@@ -15,10 +15,10 @@ beforeAll(() => {
   app.setErrorHandler((error, _, reply) => reply.status(asAppError(error).status).send(asAppError(error).code));
   app.get<{ Querystring: { limit?: string; cursor?: string } }>('/items', async ({ query: { limit, cursor } }, reply) => {
     const page = { ...(limit && { limit: Number(limit) }), ...(cursor !== undefined && { cursor }) };
-    const rows = await readPage(reply, '/items', page, filters, async (wanted) =>
+    const { rows, link } = await readPage('/items', page, filters, async (wanted) =>
       items.filter(({ id }) => wanted.afterId === undefined || id > wanted.afterId).slice(0, wanted.limit),
     );
-    return rows.map(({ id }) => String(id));
+    return sendPage(reply, { rows: rows.map(({ id }) => String(id)), link });
   });
 });
 afterAll(() => app.close());
@@ -57,7 +57,7 @@ describe('readPage', () => {
   test('links to the next page with the limit, the filters and a cursor', async () => {
     items = [{ id: 1n }, { id: 2n }];
     filters = { status: 'a b&c', id: ['1', '2'], absent: undefined };
-    expect(nextPage(await app.inject('/items?limit=1'))).toMatch(/^\/items\?limit=1&status=a\+b%26c&id=1&id=2&cursor=[\w-]+$/);
+    expect(nextPage(await app.inject('/items?limit=1'))).toMatch(/^\/items\?limit=1&status=a%20b%26c&id=1&id=2&cursor=[\w-]+$/);
   });
 
   test('takes a cursor only under the filters that it was made with', async () => {

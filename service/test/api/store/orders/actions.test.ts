@@ -77,7 +77,7 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
   test('an approved order does not expire', async () => {
     const order = await orderAfter('approve');
     await letExpire(store, order.id);
-    await expireDueOrders(store.dependencies.db, 100);
+    await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
     expect((await act(store, manager, order.id, 'complete')).json.status).toBe('completed');
   });
 

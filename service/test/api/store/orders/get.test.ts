@@ -69,7 +69,7 @@ describe('An order past its time', () => {
     const { id } = await order();
     await letExpire(store, id);
     const before = await get(id);
-    await expireDueOrders(store.dependencies.db, 100);
+    await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
     expect((await get(id)).text).toBe(before.text);
   });
 
@@ -77,14 +77,14 @@ describe('An order past its time', () => {
     const { id, petId } = await order();
     await letExpire(store, id);
     expect((await readPet(store, key, petId))?.status).toBe('pending');
-    await expireDueOrders(store.dependencies.db, 100);
+    await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
     expect((await readPet(store, key, petId))?.status).toBe('available');
   });
 
   test('is recorded in the history as done by the service', async () => {
     const { id, petId } = await order();
     await letExpire(store, id);
-    await expireDueOrders(store.dependencies.db, 100);
+    await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
     const { rows } = await store.dependencies.db.query({
       text: 'select order_id, client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 2',
       values: [petId],
@@ -96,10 +96,11 @@ describe('An order past its time', () => {
   });
 
   test('is expired in batches, each order once', async () => {
-    const { db } = store.dependencies;
-    await expireDueOrders(db, 100);
+    const { db, catalogue } = store.dependencies;
+    const expire = (batch: number) => expireDueOrders(db, catalogue, batch);
+    await expire(100);
     for (const { id } of [await order(), await order(), await order()]) await letExpire(store, id);
-    const counts = [await expireDueOrders(db, 2), await expireDueOrders(db, 2), await expireDueOrders(db, 2)];
+    const counts = [await expire(2), await expire(2), await expire(2)];
     expect(counts).toEqual([2, 1, 0]);
   });
 });
