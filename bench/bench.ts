@@ -1,0 +1,9 @@
+// What it costs: npm run bench -- [SCENARIO…] side by side with others, npm run bench -- size | memory by itself
+const parts: Record<string, () => Promise<unknown>> = {
+  size: () => import('./size.ts'),
+  memory: () => import('./memory.ts'),
+};
+
+const part = parts[process.argv[2] ?? ''];
+if (part) process.argv.splice(2, 1);
+await (part ?? (() => import('./side-by-side.ts')))();

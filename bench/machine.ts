@@ -1,0 +1,42 @@
+import { cpus, release, totalmem } from 'node:os';
+import pg from 'pg';
+import type { Store } from '../proofs/store.ts';
+import { runCommand } from '../tools/command.ts';
+
+export interface Machine {
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly system: string;
+  readonly node: string;
+  readonly postgres: string;
+  readonly measuredAt: string;
+  readonly wrk: string;
+}
+
+/** What the figures depend on beside the code. */
+export async function describeMachine(store: Store): Promise<Machine> {
+  // wrk tells its version with its usage, and ends with status 1.
+  const { output } = await runCommand('wrk', ['-v'], { timeoutMs: 5_000 });
+  return {
+    processor: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    system: `${process.platform} ${release()}`,
+    node: process.version,
+    postgres: await postgresVersion(store.postgres.url),
+    measuredAt: new Date().toISOString(),
+    wrk: /^wrk (\S+)/.exec(output)?.[1] ?? 'unknown',
+  };
+}
+
+async function postgresVersion(connectionString: string): Promise<string> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ server_version: string }>('show server_version');
+    return rows[0]?.server_version ?? 'unknown';
+  } finally {
+    await client.end();
+  }
+}

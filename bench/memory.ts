@@ -1,0 +1,61 @@
+// Memory of one process under full load: npm run bench -- memory [--minutes N] [--json]
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { quantile } from '../proofs/quantile.ts';
+import { Contenders } from './contenders.ts';
+import { writeRequests } from './mix.ts';
+import { runWrk } from './wrk.ts';
+
+const sampleMs = 1_000;
+const warmUpMinutes = 2;
+const spreadMax = 0.05;
+const minutesMax = 1_440;
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' }, json: { type: 'boolean', default: false } } });
+const minutes = Number(values.minutes);
+if (Number.isInteger(minutes) && minutes > warmUpMinutes && minutes <= minutesMax) process.exitCode = await measure();
+else {
+  console.error(`--minutes must be an integer from ${warmUpMinutes + 1} to ${minutesMax}; got "${values.minutes}".`);
+  process.exitCode = 2;
+}
+
+/** Lists by many keys, as fast as they are answered. */
+async function measure(): Promise<number> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-bench-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  await using contenders = await Contenders.open(folder);
+  const { keys, pages, store } = contenders;
+  const requestsFile = path.join(folder, 'memory.requests');
+  writeRequests(requestsFile, { keys, pages, load: 'list' });
+  const loading = runWrk(await contenders.originOf('homeward'), requestsFile, minutes * 60);
+  const byMinute = await sample(store.processes[0]?.child.pid ?? 0);
+  const { perSecond } = await loading;
+  const settled = byMinute.slice(warmUpMinutes);
+  const spread = (Math.max(...settled) - Math.min(...settled)) / quantile(settled, 0.5);
+  console.log(`Resident memory under ${Math.round(perSecond).toLocaleString('en')} lists a second, the middle of each minute, in MB:`);
+  console.log(`  ${byMinute.map((megabytes) => megabytes.toFixed(0)).join(' ')}`);
+  console.log(`  spread after minute ${warmUpMinutes}: ${(spread * 100).toFixed(1)} % (bar: ${spreadMax * 100} %)`);
+  if (values.json) console.log(JSON.stringify({ minutes, perSecond, megabytesByMinute: byMinute, spread }));
+  return spread <= spreadMax ? 0 : 1;
+}
+
+async function sample(pid: number): Promise<number[]> {
+  const samples: number[][] = Array.from({ length: minutes }, () => []);
+  const startMs = performance.now();
+  const minuteNow = () => Math.floor((performance.now() - startMs) / 60_000);
+  for (let minute = 0; minute < minutes; minute = minuteNow()) {
+    samples[minute]?.push(residentMegabytes(pid));
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Kminute ${minute + 1} of ${minutes}: ${samples[minute]?.at(-1)?.toFixed(0)} MB`);
+    await sleep(sampleMs);
+  }
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  return samples.map((one) => quantile(one, 0.5));
+}
+
+function residentMegabytes(pid: number): number {
+  const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1_024;
+}

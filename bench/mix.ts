@@ -1,0 +1,75 @@
+// What is asked of every contender: the same pages by the same keys in the same order.
+import { writeFileSync } from 'node:fs';
+import { HttpClient } from '../proofs/http.ts';
+import type { Load } from './scenarios.ts';
+import type { BenchKey } from './seed.ts';
+
+export interface Page {
+  /** Path and query. */
+  readonly path: string;
+  readonly body: string;
+  readonly etag: string;
+}
+
+export const newAnimal = { name: 'Biscuit', categoryId: 1, status: 'available' } as const;
+
+/** Each is followed from its first page on. */
+const walks = [
+  'limit=20',
+  'limit=50',
+  'limit=100',
+  'limit=20&status=available',
+  'limit=50&status=available',
+  'limit=20&status=pending',
+  'limit=100&status=sold',
+  'limit=20&categoryId=1',
+  'limit=50&categoryId=2',
+  'limit=20&status=available&categoryId=3',
+];
+const pagesPerWalk = 5;
+const requestCount = 10_000;
+const seed = 20_260_101;
+
+export async function collectPages(origin: string, key: string): Promise<Page[]> {
+  using http = new HttpClient();
+  const pages: Page[] = [];
+  for (const walk of walks) {
+    let next: string | undefined = `/v1/pets?${walk}`;
+    for (let i = 0; i < pagesPerWalk; i += 1) {
+      if (next === undefined) throw new Error(`the store is too small for ${pagesPerWalk} pages of ${walk}`);
+      const path: string = next;
+      const { status, headers, text } = await http.send(origin + path, { key });
+      if (status !== 200) throw new Error(`${path} is answered ${status}: ${text}`);
+      pages.push({ path, body: text, etag: String(headers.etag) });
+      next = /<([^>]+)>; rel="next"/.exec(String(headers.link))?.[1];
+    }
+  }
+  return pages;
+}
+
+/** One request a line: method, path, headers and body, parted by tabs; none of them holds one. Read by replay.lua. */
+export function writeRequests(
+  file: string,
+  { keys, pages, load }: { keys: readonly BenchKey[]; pages: readonly Page[]; load: Load },
+): void {
+  const random = randomFrom(seed);
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const lines = Array.from({ length: requestCount }, () => {
+    const authorization = `Bearer ${pick(keys).key}`;
+    const { path, etag } = pick(pages);
+    if (load === 'create') return ['POST', '/v1/pets', authorization, '', JSON.stringify(newAnimal)];
+    return ['GET', path, authorization, load === 'not-modified' ? etag : '', ''];
+  });
+  writeFileSync(file, `${lines.map((line) => line.join('\t')).join('\n')}\n`);
+}
+
+/** Mulberry32: numbers from 0 to 1, the same for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

@@ -1,0 +1,59 @@
+// PostgreSQL by itself: the statement by which Homeward adds an animal, sent by pgbench.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type pg from 'pg';
+import type { Store } from '../proofs/store.ts';
+import { applicationRole, type Db } from '../service/src/db/pool.ts';
+import { insertPet } from '../service/src/pets/pet-queries.ts';
+import { runCommand } from '../tools/command.ts';
+import { poolSize } from './contenders.ts';
+import { newAnimal } from './mix.ts';
+import type { Measure } from './rounds.ts';
+import { type BenchKey, keysPerClient } from './seed.ts';
+
+const graceMs = 20_000;
+
+export async function pgbench(store: Store, { keys, folder }: { keys: readonly BenchKey[]; folder: string }): Promise<Measure> {
+  const script = path.join(folder, 'create.sql');
+  writeFileSync(script, await writeScript(keys));
+  const url = `${store.postgres.url}?options=${encodeURIComponent(`-c role=${applicationRole}`)}`;
+  const variables = Object.entries({ name: newAnimal.name, category: newAnimal.categoryId, status: newAnimal.status });
+  const defined = variables.map(([name, value]) => `--define=${name}=${value}`);
+  return async (seconds) => {
+    const args = ['-n', '-M', 'prepared', '-c', String(poolSize), '-j', '1', '-T', String(seconds), '-f', script, ...defined, url];
+    const { status, stdout, output } = await runCommand('pgbench', args, { timeoutMs: seconds * 1_000 + graceMs });
+    const tps = Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]);
+    const failed = Number(/^number of failed transactions: (\d+)/m.exec(stdout)?.[1] ?? 0);
+    if (status !== 0 || !(tps > 0) || failed > 0) throw new Error(`pgbench ended with status ${status}: ${output}`);
+    return { perSecond: tps };
+  };
+}
+
+/** The product's own statement, as its own function sends it; its parameters become variables of pgbench. */
+async function writeScript(keys: readonly BenchKey[]): Promise<string> {
+  const text = await statementOfInsert();
+  const parameters = ['', ':name', ':category', ':status', ':client', ':key'];
+  const statement = text.replace(/\$(\d)/g, (_, number: string) => parameters[Number(number)] ?? '');
+  const [first] = keys;
+  if (!first) throw new Error('there are no keys');
+  return [
+    `\\set key random(${first.id}, ${first.id + keys.length - 1})`,
+    `\\set client ${first.clientId} + (:key - ${first.id}) / ${keysPerClient}`,
+    `${statement};`,
+    '',
+  ].join('\n');
+}
+
+async function statementOfInsert(): Promise<string> {
+  const sent: pg.QueryConfig[] = [];
+  const db = {
+    query: async (statement: pg.QueryConfig) => {
+      sent.push(statement);
+      return { rows: [{}] };
+    },
+  } as unknown as Db;
+  await insertPet(db, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n }, 'open');
+  const [statement, ...more] = sent;
+  if (!statement || more.length > 0) throw new Error('adding an animal is expected to be one statement');
+  return statement.text;
+}

@@ -1,0 +1,39 @@
+export interface Sample {
+  readonly perSecond: number;
+  /** Undefined where the generator does not tell. */
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
+  readonly bytesPerAnswer?: number;
+}
+
+export type Measure = (seconds: number) => Promise<Sample>;
+
+const firstWarmUpSeconds = 2;
+const warmUpSeconds = 1;
+
+/**
+ * All contenders take turns, so that whatever else the machine does meets them alike; each round another one begins.
+ * Before its turn each is warmed: what it remembers of keys has run out while it was idle.
+ */
+export async function runRounds(
+  measures: ReadonlyMap<string, Measure>,
+  { rounds, seconds, progress }: { rounds: number; seconds: number; progress: (text: string) => void },
+): Promise<Map<string, Sample[]>> {
+  const names = [...measures.keys()];
+  const samples = new Map(names.map((name) => [name, [] as Sample[]]));
+  for (const [name, measure] of measures) {
+    progress(`warming ${name}`);
+    await measure(firstWarmUpSeconds);
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    const first = round % names.length;
+    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
+      const measure = measures.get(name);
+      if (!measure) continue;
+      progress(`round ${round + 1} of ${rounds}, ${name}`);
+      await measure(warmUpSeconds);
+      samples.get(name)?.push(await measure(seconds));
+    }
+  }
+  return samples;
+}

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export type HttpContender =
+  | 'homeward'
+  | 'homeward-uncached'
+  | 'homeward-unguarded'
+  | 'bare-http'
+  | 'bare-fastify'
+  | 'express'
+  | 'nest'
+  | 'fastify';
+export type Contender = HttpContender | 'pgbench';
+
+/** What is asked: pages, pages that the caller has already, or to add an animal. */
+export type Load = 'list' | 'not-modified' | 'create';
+
+export interface RatioWish {
+  readonly key: string;
+  readonly of: Contender;
+  /** Of several the one with the highest median. */
+  readonly to: readonly Contender[];
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly about: string;
+  readonly load: Load;
+  readonly contenders: readonly Contender[];
+  readonly ratios: readonly RatioWish[];
+  /** Why it can't be measured here; undefined: it can. */
+  missing(): string | undefined;
+}
+
+export const unguardedScript = fileURLToPath(new URL('./serve-unguarded.ts', import.meta.url));
+
+const peers = ['express', 'nest', 'fastify'] as const;
+const nothing = () => undefined;
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: 'list',
+    about: 'GET /v1/pets: Homeward, constant bytes from bare node:http and bare Fastify, and the peers',
+    load: 'list',
+    contenders: ['homeward', 'bare-http', 'bare-fastify', ...peers],
+    ratios: [
+      { key: 'list_vs_bare_fastify', of: 'homeward', to: ['bare-fastify'] },
+      { key: 'list_vs_fastest_peer', of: 'homeward', to: peers },
+    ],
+    missing: nothing,
+  },
+  {
+    name: 'not-modified',
+    about: 'the same with If-None-Match: 304 by Homeward, the whole page by bare Fastify',
+    load: 'not-modified',
+    contenders: ['homeward', 'bare-fastify'],
+    ratios: [{ key: 'not_modified_vs_bare_fastify', of: 'homeward', to: ['bare-fastify'] }],
+    missing: nothing,
+  },
+  {
+    name: 'list-miss',
+    about: 'GET /v1/pets, every page read from PostgreSQL: Homeward without its page cache, and the peers',
+    load: 'list',
+    contenders: ['homeward-uncached', ...peers],
+    ratios: [{ key: 'list_miss_vs_fastest_peer', of: 'homeward-uncached', to: peers }],
+    missing: nothing,
+  },
+  {
+    name: 'guard',
+    about: 'GET /v1/pets: Homeward, and the same without authentication and limits',
+    load: 'list',
+    contenders: ['homeward', 'homeward-unguarded'],
+    ratios: [{ key: 'list_guarded_vs_unguarded', of: 'homeward', to: ['homeward-unguarded'] }],
+    missing: () => (existsSync(unguardedScript) ? undefined : 'there is no bench/serve-unguarded.ts'),
+  },
+  {
+    name: 'create',
+    about: "POST /v1/pets: Homeward, the peers, and pgbench with Homeward's statement",
+    load: 'create',
+    contenders: ['homeward', ...peers, 'pgbench'],
+    ratios: [
+      { key: 'create_vs_fastest_peer', of: 'homeward', to: peers },
+      { key: 'create_vs_pgbench', of: 'homeward', to: ['pgbench'] },
+    ],
+    missing: nothing,
+  },
+];
+
+export const labels: Record<Contender, string> = {
+  homeward: 'Homeward',
+  'homeward-uncached': 'Homeward, no page cache',
+  'homeward-unguarded': 'Homeward, no keys or limits',
+  'bare-http': 'node:http, constant bytes',
+  'bare-fastify': 'Fastify, constant bytes',
+  express: 'Express, pg',
+  nest: 'NestJS, TypeORM',
+  fastify: 'Fastify, pg',
+  pgbench: 'pgbench, the statement alone',
+};

@@ -1,0 +1,68 @@
+// What every contender finds: animals, and keys that no limit refuses.
+import pg from 'pg';
+import { hashApiKey, keyHint, mintApiKey } from '../service/src/clients/api-key.ts';
+import { defaultScopes } from '../service/src/clients/scopes.ts';
+
+export interface BenchKey {
+  readonly id: number;
+  readonly clientId: number;
+  readonly key: string;
+}
+
+const animals = 50_000;
+const clientCount = 200;
+export const keysPerClient = 5;
+const limit = 1_000_000_000;
+
+/** All statuses and categories are spread over the whole store. */
+export async function fillStore(connectionString: string): Promise<void> {
+  await withClient(connectionString, async (client) => {
+    await client.query('select setseed(0.5)');
+    await client.query({
+      text: `insert into pets (name, category_id, status)
+        select (array['Biscuit', 'Luna', 'Milo', 'Clementine', 'Mr. Whiskers', 'Zoë', 'Bär'])[1 + i % 7] || ' ' || i, 1 + i % 10,
+          (case when r < 0.5 then 'available' when r < 0.7 then 'pending' else 'sold' end)::pet_status
+        from (select i, random() as r from generate_series(1, $1::int) as i) as drawn`,
+      values: [animals],
+    });
+    await client.query('vacuum (analyze) pets');
+    await client.query('checkpoint');
+  });
+}
+
+/** As `homeward keys create --plan enterprise` makes them, by one statement each for all clients and all keys. */
+export async function insertKeys(connectionString: string): Promise<BenchKey[]> {
+  return withClient(connectionString, async (client) => {
+    const { rows: clients } = await client.query<{ id: string }>({
+      text: `insert into clients (name, plan, per_minute, per_day)
+        select 'client ' || i, 'enterprise', $2, $2 from generate_series(1, $1::int) as i returning id`,
+      values: [clientCount, limit],
+    });
+    const minted = clients.flatMap(({ id }) =>
+      Array.from({ length: keysPerClient }, () => ({ clientId: id, key: mintApiKey('production') })),
+    );
+    const { rows } = await client.query<{ id: string }>({
+      text: `insert into api_keys (client_id, hash, hint, scopes)
+        select client_id, decode(hash, 'hex'), hint, $4 from unnest($1::bigint[], $2::text[], $3::text[]) as minted (client_id, hash, hint)
+        returning id`,
+      values: [
+        minted.map(({ clientId }) => clientId),
+        minted.map(({ key }) => hashApiKey(key)),
+        minted.map(({ key }) => keyHint(key)),
+        defaultScopes,
+      ],
+    });
+    await client.query('analyze clients, api_keys');
+    return minted.map(({ clientId, key }, i) => ({ id: Number(rows[i]?.id), clientId: Number(clientId), key }));
+  });
+}
+
+async function withClient<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

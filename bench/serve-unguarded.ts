@@ -1,0 +1,61 @@
+// The same service for everyone, uncounted: what authentication and limits cost is the difference. Never part of the product.
+import { createApp } from '../service/src/app.ts';
+import type { KnownKey } from '../service/src/clients/key-memory.ts';
+import { defaultScopes } from '../service/src/clients/scopes.ts';
+import { loadConfig } from '../service/src/config.ts';
+import { type Memories, openDependencies, openMemories } from '../service/src/dependencies.ts';
+import type { Verdict } from '../service/src/rate-limit/decide.ts';
+import type { Waiting } from '../service/src/rate-limit/redis-limiter.ts';
+
+const now = new Date();
+const anyone: KnownKey = {
+  key: { id: 1n, clientId: 1n, hint: '', scopes: defaultScopes, createdAt: now, expiresAt: null, revokedAt: null, replacedBy: null },
+  client: { id: 1n, name: 'anyone', plan: 'business', perMinute: null, perDay: null, createdAt: now },
+  epoch: 'none',
+  readAtMs: 0,
+  charge: { subject: 'anyone', quota: { perMinute: 1_000, perDay: 100_000 }, cost: 1 },
+};
+const admitted: Verdict = {
+  outcome: 'admitted',
+  nowMs: Date.now(),
+  minute: 0,
+  inMinute: 0,
+  day: 0,
+  inDay: 0,
+  strikes: 0,
+  bannedUntilMs: 0,
+  banLevel: 0,
+};
+
+const config = loadConfig(process.env);
+const dependencies = await openDependencies(config);
+const app = await createApp(dependencies, unguarded());
+await dependencies.db.open();
+await app.server.listen({ host: config.host, port: config.port });
+// Whoever measures is gone.
+process.once('disconnect', () => process.exit());
+
+/** The catalogue's token is still asked for, once a turn: without it no page could be kept. */
+function unguarded(): Memories {
+  const { redis, catalogue } = dependencies;
+  let waiting: Waiting[] = [];
+  const settle = async () => {
+    const turn = waiting;
+    waiting = [];
+    try {
+      const catalogueToken = await redis.call((client) => catalogue.readToken(client));
+      for (const one of turn) one.resolve({ by: 'redis', verdict: admitted, catalogueToken });
+    } catch (error) {
+      for (const one of turn) one.reject(error);
+    }
+  };
+  const decide = (one: Waiting) => {
+    waiting.push(one);
+    if (waiting.length === 1) setImmediate(() => void settle());
+  };
+  return {
+    keys: { recall: () => anyone, lookUp: async () => anyone },
+    limiter: { decide, consume: (charge) => new Promise((resolve, reject) => decide({ charge, resolve, reject })) },
+    pages: openMemories(dependencies).pages,
+  };
+}
