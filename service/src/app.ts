@@ -12,13 +12,13 @@ import { addHealthRoutes } from './http/health.ts';
 import { parseJsonBody } from './http/json-body.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { addOpenApi } from './http/openapi.ts';
-import { answerReadyPages } from './http/ready-pages.ts';
 import { logRequests } from './http/request-log.ts';
 import { ErrorSchema } from './http/schemas.ts';
 import type { Api } from './http/type-provider.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { orderRoutes } from './orders/order-routes.ts';
 import { AdopterSchema, NewOrderSchema, OrderSchema, OrderStatusSchema } from './orders/order-schemas.ts';
+import { answerReadyPages } from './pets/pet-page-hook.ts';
 import { petRoutes } from './pets/pet-routes.ts';
 import { NewPetSchema, PetChangesSchema, PetSchema, PetStatusSchema } from './pets/pet-schemas.ts';
 

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Db } from './pool.ts';
 
 const reconnectDelayMs = 100;
 
@@ -20,7 +19,7 @@ export class Unconfirmed extends Error {}
  * Connections that the single statements of a process share, several under way on each: what a turn of the event loop
  * asks for leaves in one write for each lane, and PostgreSQL goes on to the next without waiting for this process.
  */
-export class Lanes implements Db {
+export class Lanes {
   readonly #options: pg.ClientConfig;
   readonly #count: number;
   readonly #onFault: () => void;

@@ -3,16 +3,16 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { KeyFinder } from '../clients/key-finder.ts';
 import type { KnownKey } from '../clients/key-memory.ts';
 import type { Clock } from '../clock.ts';
-import type { PetPage, PetPages } from '../pets/pet-pages.ts';
+import { type Decided, isUsable } from '../http/admission.ts';
+import { answerHeaders, countOfHeader, newRequestId } from '../http/api-hooks.ts';
+import { matchesEtag } from '../http/etags.ts';
+import { isRequestLogged, logRequest } from '../http/request-log.ts';
+import { canSendWhole, sendWhole } from '../http/whole-response.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
 import { type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterAnswer, Waiting } from '../rate-limit/redis-limiter.ts';
-import { type Decided, isUsable } from './admission.ts';
-import { answerHeaders, countOfHeader, newRequestId } from './api-hooks.ts';
-import { matchesEtag } from './etags.ts';
-import { isRequestLogged, logRequest } from './request-log.ts';
-import { canSendWhole, sendWhole } from './whole-response.ts';
+import type { PetPage, PetPages } from './pet-pages.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
