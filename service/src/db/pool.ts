@@ -60,7 +60,8 @@ export class Pool implements Transactor, Snapshotter {
       idle_in_transaction_session_timeout: idleInTransactionMs,
       keepAlive: true,
       application_name: 'homeward',
-      options: `-c role=${applicationRole}`,
+      // Every statement is short: compiling one takes longer than running it, and PostgreSQL would where it guesses high.
+      options: `-c role=${applicationRole} -c jit=off`,
     };
     const laneCount = Math.max(Math.floor(size / 2), 1);
     this.#pool = new pg.Pool({ ...options, max: Math.max(size - laneCount, 1), idleTimeoutMillis: 0 });

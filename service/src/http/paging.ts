@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { parseInt64 } from '../db/int64.ts';
 import { AppError } from '../errors.ts';
 
-const sizeDefault = 20;
+export const sizeDefault = 20;
 const sizeMax = 100;
 
 /** The query parameters of everything that is listed in pages. */
@@ -38,7 +38,10 @@ export async function readPage<T extends { id: bigint | string }>(
   const found = await fetch({ afterId, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  return { rows, link: found.length > limit && last ? linkToNext(path, { limit, filters, afterId: BigInt(last.id) }) : undefined };
+  return {
+    rows,
+    link: found.length > limit && last ? linkToNext(path, { limit, filters, cursor: writeCursor(BigInt(last.id), filters) }) : undefined,
+  };
 }
 
 export function sendPage(reply: FastifyReply, { rows, link }: { rows: unknown[]; link: string | undefined }): FastifyReply {
@@ -50,11 +53,11 @@ export function sendPage(reply: FastifyReply, { rows, link }: { rows: unknown[];
 export type Filters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Opaque to callers: the last id of a page, and a mark of the filters that it was made under. */
-function writeCursor(afterId: bigint, filters: Filters): string {
+export function writeCursor(afterId: bigint, filters: Filters): string {
   return Buffer.from(`${afterId}.${markOf(filters)}`).toString('base64url');
 }
 
-function readCursor(cursor: string, filters: Filters): bigint {
+export function readCursor(cursor: string, filters: Filters): bigint {
   const [id = '', mark = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   const afterId = parseInt64(id);
   if (afterId === undefined || !/^[\w-]{8}$/.test(mark)) throw foreignCursor();
@@ -70,12 +73,12 @@ const foreignCursor = () =>
   new AppError('invalid_cursor', 'cursor was not made by this service. Follow the Link header of the page before, unchanged.');
 
 /** A relative reference: it is built from nothing that a caller's headers say. */
-function linkToNext(path: string, page: { limit: number; filters: Filters; afterId: bigint }): string {
+export function linkToNext(path: string, page: { limit: number; filters: Filters; cursor: string }): string {
   let query = `limit=${page.limit}`;
   for (const [name, value] of Object.entries(page.filters)) {
     for (const one of [value ?? []].flat()) query += `&${name}=${encodeURIComponent(one)}`;
   }
-  return `<${path}?${query}&cursor=${writeCursor(page.afterId, page.filters)}>; rel="next"`;
+  return `<${path}?${query}&cursor=${page.cursor}>; rel="next"`;
 }
 
 export function addLink(reply: FastifyReply, link: string): void {

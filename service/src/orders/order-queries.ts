@@ -66,13 +66,13 @@ export async function moveOrder(
   id: bigint,
   from: readonly OrderStatus[],
   to: OrderStatus,
-): Promise<(Order & { from: OrderStatus }) | undefined> {
-  const { rows } = await tx.query<Order & { from: OrderStatus }>({
+): Promise<(Order & { from: OrderStatus; clientId: bigint }) | undefined> {
+  const { rows } = await tx.query<Order & { from: OrderStatus; clientId: bigint }>({
     name: 'move-order',
     text: `with old as (
         select id, status from orders where id = $1 and ($2::bigint is null or client_id = $2)
           and status = any($3::order_status[]) and (status <> 'placed' or expires_at > clock_timestamp()) for update),
-      moved as (update orders set status = $4, updated_at = now() where id = (select id from old) returning ${columns})
+      moved as (update orders set status = $4, updated_at = now() where id = (select id from old) returning ${columns}, client_id as "clientId")
       select moved.*, old.status as "from" from moved join old using (id)`,
     values: [id, clientOf(sight), from, to],
   });
@@ -90,15 +90,16 @@ export async function isHeldByAnotherOrder(tx: Db, petId: bigint, orderId: bigin
 }
 
 /** Locks and expires a batch of orders whose time is over, passing over those that someone else is at. They read the same before and after. */
-export async function expireOrders(tx: Db, batchSizeMax: number): Promise<Array<{ id: bigint; petId: bigint }>> {
-  const { rows } = await tx.query<{ id: bigint; petId: bigint }>({
+export async function expireOrders(tx: Db, batchSizeMax: number): Promise<Array<{ order: Order; clientId: bigint }>> {
+  const { rows } = await tx.query<Order & { clientId: bigint }>({
     name: 'expire-orders',
     text: `with due as materialized (
         select id from orders where status = 'placed' and expires_at <= now() order by expires_at limit $1 for update skip locked)
-      update orders set status = 'expired', updated_at = expires_at where id in (select id from due) returning id, pet_id as "petId"`,
+      update orders set status = 'expired', updated_at = expires_at where id in (select id from due)
+        returning ${columns}, client_id as "clientId"`,
     values: [batchSizeMax],
   });
-  return rows.sort((a, b) => (a.petId < b.petId ? -1 : 1));
+  return rows.sort((a, b) => (a.petId < b.petId ? -1 : 1)).map(({ clientId, ...order }) => ({ order, clientId }));
 }
 
 /** Whether `expireOrders` may find one. */

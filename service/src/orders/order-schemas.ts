@@ -46,6 +46,18 @@ export const OrderSchema = Type.Object(
 );
 export type Order = Static<typeof OrderSchema>;
 
+export const OrderEventSchema = Type.Object(
+  {
+    id: OrderSchema.properties.id,
+    petId: OrderSchema.properties.petId,
+    status: OrderSchema.properties.status,
+    createdAt: OrderSchema.properties.createdAt,
+    updatedAt: OrderSchema.properties.updatedAt,
+    expiresAt: OrderSchema.properties.expiresAt,
+  },
+  { $id: 'OrderInEvent', description: "An order without the adopter's data, which are in no event." },
+);
+
 export const ListOrdersQuery = Type.Object(
   {
     ...pageQuery('orders'),

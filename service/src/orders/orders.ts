@@ -1,8 +1,10 @@
 import type { Db, Transactor } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
+import { type NewEvent, recordEvents } from '../events/events.ts';
 import { type Actor, recordTransitions, type Transition, theService } from '../history/history.ts';
 import { eraseAdopterFromAnswers } from '../idempotency/idempotency.ts';
-import { holdPet, movePetsWithOrders, reservePet } from '../pets/pets.ts';
+import { holdPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
+import { orderEventJson } from './order-json.ts';
 import {
   eraseAdopter,
   expireOrders,
@@ -14,7 +16,7 @@ import {
   type Sight,
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
-import { actionsFrom, type CallerAction, orderActions, placing } from './order-states.ts';
+import { actionsFrom, type CallerAction, type OrderStatus, orderActions, placing } from './order-states.ts';
 
 /** Promises the animal and records the order, or neither. */
 export async function placeOrder(
@@ -23,10 +25,11 @@ export async function placeOrder(
   actor: { clientId: bigint; keyId: bigint },
   expiresInSeconds: number,
 ): Promise<Order> {
-  await reservePet(tx, order.petId);
+  const pet = await reservePet(tx, order.petId);
   const placed = await insertOrder(tx, { ...order, clientId: actor.clientId, expiresInSeconds });
   const move = { id: placed.id, petId: order.petId, from: null, to: placing.to, why: 'placed' };
   await recordTransitions(tx, actor, ...transitionsOf(move, placing.pet));
+  await recordEvents(tx, orderEvent(placing.to, placed, actor.clientId), petStatusChanged(pet, placing.pet.from));
   return placed;
 }
 
@@ -41,12 +44,17 @@ export async function actOnOrder(tx: Db, sight: Sight, id: bigint, name: CallerA
   const action = orderActions[name];
   const moved = await moveOrder(tx, sight, id, action.from, action.to);
   if (!moved) throw conflict(await getOrder(tx, sight, id), name);
-  const { from, ...order } = moved;
+  const { from, clientId, ...order } = moved;
   const { petId } = order;
-  const petMoves = action.pet && (name !== 'return' || (await isStillSoldBy(tx, id, petId)));
-  if (action.pet && petMoves) await movePetsWithOrders(tx, [petId], action.pet);
+  const petMove = action.pet && (name !== 'return' || (await isStillSoldBy(tx, id, petId))) ? action.pet : undefined;
+  const pets = petMove ? await movePetsWithOrders(tx, [petId], petMove) : [];
   const move = { id, petId, from, to: action.to, why: action.to };
-  await recordTransitions(tx, actor, ...transitionsOf(move, petMoves ? action.pet : undefined));
+  await recordTransitions(tx, actor, ...transitionsOf(move, petMove));
+  await recordEvents(
+    tx,
+    orderEvent(action.to, order, clientId),
+    ...(petMove ? pets.map((pet) => petStatusChanged(pet, petMove.from)) : []),
+  );
   return order;
 }
 
@@ -58,13 +66,18 @@ export async function expireDueOrders(db: Db, catalogue: Transactor, batchSizeMa
     const expired = await expireOrders(tx, batchSizeMax);
     const { from, to, pet } = orderActions.expire;
     if (expired.length === 0) return 0;
-    await movePetsWithOrders(
+    const pets = await movePetsWithOrders(
       tx,
-      expired.map(({ petId }) => petId),
+      expired.map(({ order }) => order.petId),
       pet,
     );
-    const moves = expired.map(({ id, petId }) => ({ id, petId, from: from[0], to, why: 'not approved in time' }));
+    const moves = expired.map(({ order: { id, petId } }) => ({ id, petId, from: from[0], to, why: 'not approved in time' }));
     await recordTransitions(tx, theService, ...moves.flatMap((move) => transitionsOf(move, pet)));
+    await recordEvents(
+      tx,
+      ...expired.map(({ order, clientId }) => orderEvent(to, order, clientId)),
+      ...pets.map((freed) => petStatusChanged(freed, pet.from)),
+    );
     return expired.length;
   });
 }
@@ -91,6 +104,14 @@ function transitionsOf(
   const ofOrder = { petId, orderId: id, ...move };
   return pet ? [ofOrder, { petId, orderId: null, ...pet, why: `order ${id} ${move.to}` }] : [ofOrder];
 }
+
+/** Without the adopter: events go to logs, queues and disks of which the store knows nothing. */
+const orderEvent = (status: OrderStatus, order: Order, clientId: bigint): NewEvent => ({
+  type: `order.${status}`,
+  petId: order.petId,
+  clientId,
+  data: `{"order":${orderEventJson(order)}}`,
+});
 
 function conflict(order: Order, name: CallerAction): AppError {
   const allowed = actionsFrom(order.status);

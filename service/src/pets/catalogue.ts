@@ -43,6 +43,11 @@ export class Catalogue implements Transactor {
     return token ?? undefined;
   }
 
+  /** For who tells of a change that was committed by another, who may have died before it came to this. */
+  async renew(): Promise<void> {
+    await this.#tell();
+  }
+
   /** One token for all that was committed in this turn of the event loop. */
   #tell(): Promise<void> {
     this.#renewal ??= new Promise((resolve) => {

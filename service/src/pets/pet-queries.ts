@@ -3,6 +3,9 @@ import type { Actor } from '../history/history.ts';
 import { openOrderStatuses } from '../orders/order-states.ts';
 import type { NewPet, Pet, PetStatus } from './pet-schemas.ts';
 
+// As petJson writes an animal: its id is not known before the statement that needs this.
+const petEventData = `format('{"pet":{"id":%s,"name":%s,"categoryId":%s,"status":"%s"}}', id, to_json(name), "categoryId", status)`;
+
 /** A category exists once an animal is in it. */
 const registerCategory = { open: 'category as (insert into categories (id) values ($2) on conflict do nothing),', closed: '' };
 
@@ -73,15 +76,16 @@ export async function lockPet(tx: Db, id: bigint): Promise<Pet | undefined> {
 }
 
 /**
- * One statement: the animal, its first row of history, and its category where that is new. With closed categories the
- * foreign key refuses an unknown one.
+ * One statement: the animal, its first row of history, its event, and its category where that is new. With closed
+ * categories the foreign key refuses an unknown one.
  */
 export async function insertPet(db: Db, pet: Required<NewPet>, actor: Actor, categories: 'open' | 'closed'): Promise<Pet> {
   const { rows } = await db.query<Pet>({
     name: `insert-pet-${categories}`,
     text: `with ${registerCategory[categories]}
       pet as (insert into pets (name, category_id, status) values ($1, $2, $3) returning ${columns}),
-      added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet)
+      added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet),
+      told as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${petEventData} from pet)
       select * from pet`,
     values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId],
   });

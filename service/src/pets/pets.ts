@@ -1,7 +1,10 @@
 import { type Db, type Transactor, violates } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
+import type { PetEventType } from '../events/event-types.ts';
+import { type NewEvent, recordEvents } from '../events/events.ts';
 import { type Actor, recordTransitions } from '../history/history.ts';
 import { placing } from '../orders/order-states.ts';
+import { petJson } from './pet-json.ts';
 import {
   findOpenOrderId,
   findPet,
@@ -48,6 +51,12 @@ export async function changePet(
     const changed = await refuseUnknownCategory(wanted.categoryId, () => updatePet(tx, wanted, options.categories));
     const why = overridden ? 'status set by staff' : 'edited by staff';
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
+    const edited = changed.name !== pet.name || changed.categoryId !== pet.categoryId;
+    await recordEvents(
+      tx,
+      ...(edited ? [petEvent('pet.updated', changed)] : []),
+      ...(overridden ? [petStatusChanged(changed, pet.status)] : []),
+    );
     return changed;
   });
 }
@@ -60,6 +69,7 @@ export async function removePet(db: Transactor, id: bigint, actor: Actor, expect
     await refuseIfOrdered(tx, pet, "it can't be taken back");
     await markPetRemoved(tx, id);
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'taken back by staff' });
+    await recordEvents(tx, petEvent('pet.removed', pet));
   });
 }
 
@@ -79,10 +89,22 @@ export async function reservePet(tx: Db, id: bigint): Promise<Pet> {
 }
 
 /** Moves animals on with their orders. An open order forbids to move one otherwise, so they are where the orders left them. */
-export async function movePetsWithOrders(tx: Db, ids: readonly bigint[], move: { from: PetStatus; to: PetStatus }): Promise<void> {
+export async function movePetsWithOrders(tx: Db, ids: readonly bigint[], move: { from: PetStatus; to: PetStatus }): Promise<Pet[]> {
   const moved = await movePets(tx, ids, move.from, move.to);
   if (moved.length !== ids.length) throw new Error(`of the animals ${ids.join(', ')} not all are ${move.from}, though their orders say so`);
+  return moved;
 }
+
+/** Told by whoever moves an animal, with what else is told of the same change. */
+export const petStatusChanged = (pet: Pet, previous: PetStatus): NewEvent =>
+  petEvent('pet.status_changed', pet, `,"previousStatus":"${previous}"`);
+
+const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
+  type,
+  petId: pet.id,
+  clientId: null,
+  data: `{"pet":${petJson(pet)}${more}}`,
+});
 
 /** Locks an animal until the transaction ends. Undefined: it was taken back. */
 export async function holdPet(tx: Db, id: bigint): Promise<Pet | undefined> {

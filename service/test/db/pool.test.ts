@@ -25,6 +25,10 @@ describe('Pool', () => {
     expect(rows).toEqual([{ max: 9_223_372_036_854_775_807n }]);
   });
 
+  test('has no statement compiled', async () => {
+    expect((await db.query({ text: 'show jit' })).rows).toEqual([{ jit: 'off' }]);
+  });
+
   test('acts as the role that may change no table', async () => {
     expect((await db.query({ text: 'select current_user' })).rows).toEqual([{ current_user: 'homeward_app' }]);
     await expect(db.query({ text: 'drop table pets' })).rejects.toThrow('must be owner of table pets');

@@ -1,0 +1,110 @@
+// A reader of server-sent events that shows what came, and when.
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface SentEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  /** By performance.now(). */
+  readonly atMs: number;
+}
+
+interface StreamOptions {
+  readonly key: string;
+  readonly lastId?: string;
+  /** False: takes the headers, and then nothing more. */
+  readonly reads?: boolean;
+  readonly keepsText?: boolean;
+  readonly keepsEvents?: boolean;
+}
+
+const openTimeoutMs = 30_000;
+
+export class StreamReader implements Disposable {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Those that came, unless they were to be forgotten. */
+  readonly events: SentEvent[] = [];
+  count = 0;
+  /** All that came, where `keepsText` was asked for. */
+  text = '';
+  /** As a reader that comes back sends it. */
+  lastId: string | undefined;
+  isEnded = false;
+  readonly #response: IncomingMessage;
+  readonly #keepsEvents: boolean;
+  #rest = '';
+
+  private constructor(response: IncomingMessage, { keepsText = false, keepsEvents = true }: StreamOptions) {
+    this.#response = response;
+    this.#keepsEvents = keepsEvents;
+    this.status = response.statusCode ?? 0;
+    this.headers = response.headers;
+    response.setEncoding('utf8');
+    response.on('data', (text: string) => {
+      if (keepsText) this.text += text;
+      this.#take(text);
+    });
+    response.on('close', () => (this.isEnded = true));
+    response.on('error', () => (this.isEnded = true));
+  }
+
+  static async open(url: string, options: StreamOptions): Promise<StreamReader> {
+    const { key, lastId, reads = true } = options;
+    const headers = {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${key}`,
+      ...(lastId !== undefined && { 'last-event-id': lastId }),
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = request(url, { agent: false, headers }, (response) => {
+        outgoing.setTimeout(0);
+        const reader = new StreamReader(response, options);
+        if (!reads) response.pause();
+        resolve(reader);
+      });
+      outgoing.setTimeout(openTimeoutMs, () => outgoing.destroy(new Error(`no answer in ${openTimeoutMs} ms`)));
+      outgoing.on('error', reject);
+      outgoing.end();
+    });
+  }
+
+  /** Once there are so many events in all. */
+  async untilCount(count: number, timeoutMs = 5_000): Promise<readonly SentEvent[]> {
+    return this.until(() => this.count >= count, `${count} events`, timeoutMs).then(() => this.events);
+  }
+
+  async until(isSo: () => boolean, what: string, timeoutMs = 5_000): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    while (!isSo()) {
+      if (performance.now() > deadline) throw new Error(`no ${what} in ${timeoutMs} ms; there are ${this.count} events`);
+      await sleep(5);
+    }
+  }
+
+  resume(): void {
+    this.#response.resume();
+  }
+
+  [Symbol.dispose](): void {
+    this.#response.destroy();
+  }
+
+  /** As the standard says: a blank line ends an event, and one without data only moves the last id on. */
+  #take(text: string): void {
+    const blocks = (this.#rest + text).split('\n\n');
+    this.#rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = new Map(
+        block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]),
+      );
+      this.lastId = fields.get('id') ?? this.lastId;
+      const data = fields.get('data');
+      if (data === undefined) continue;
+      this.count += 1;
+      if (this.#keepsEvents)
+        this.events.push({ id: fields.get('id') ?? '', type: fields.get('event') ?? 'message', data, atMs: performance.now() });
+    }
+  }
+}

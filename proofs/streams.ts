@@ -1,0 +1,191 @@
+// Many streams of events at one process: what each costs, how soon an event is with all of them, and what becomes of readers that don't read.
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask, castOf } from './adopters.ts';
+import { HttpClient } from './http.ts';
+import { plantMutant } from './mutant.ts';
+import type { Claim, Proof, ProofContext } from './proof.ts';
+import { quantile } from './quantile.ts';
+import { type Key, type ServeProcess, Store } from './store.ts';
+import { StreamReader } from './stream-reader.ts';
+
+const streamsOfKey = 50;
+const openedAtOnce = 25;
+const idleReaderCount = 20;
+/** More than the kernel takes for a reader that does not read. */
+const floodCount = 15_000;
+const floodBytes = 2_000;
+/** A reader that takes nothing is let go after 10 s. */
+const letGoMs = 12_000;
+const bytesOfStreamMax = 96 * 1_024;
+const growthBytesMax = 128 * 1_048_576;
+const reachMsMax = 1_000;
+
+export const streams: Proof = {
+  name: 'streams',
+  promise: 'a process holds 1,000 streams of events in bounded memory, and an event is with all of them within a second',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant never finds a stream full.
+  using tree = mutant
+    ? plantMutant([{ file: 'http/event-stream.ts', from: 'return this.#response.writableLength > waitingBytesMax;', to: 'return false;' }])
+    : undefined;
+  const count = short ? 200 : 1_000;
+  await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+  store.work();
+  const { manager, partners } = await castOf(store, count / streamsOfKey);
+  const [serve] = store.processes;
+  if (!serve) throw new Error('no process');
+  using http = new HttpClient();
+  using opened = new DisposableStack();
+  const memory = new MemoryWatch(serve);
+  await add(http, serve, manager);
+  for (const reader of await open(serve, partners, openedAtOnce, opened)) reader[Symbol.dispose]();
+  await sleep(1_000);
+
+  const emptyBytes = memory.now();
+  const readers = await open(serve, partners, count, opened);
+  await sleep(1_000);
+  const openBytes = memory.now();
+  progress(`${count} streams are open`);
+
+  const idle = await Promise.all(Array.from({ length: idleReaderCount }, () => openIdle(serve, manager, opened)));
+  memory.start();
+  await flood(store);
+  const floodedAtMs = performance.now();
+  const reach = await measureReach(http, serve, manager, readers, short ? 20 : 100, progress);
+  await sleep(Math.max(floodedAtMs + letGoMs - performance.now(), 0));
+  const peakBytes = memory.stop();
+  const letGo = await countLetGo(idle);
+  return [
+    {
+      claim: `Memory that each of ${count.toLocaleString('en')} streams takes at one process`,
+      bar: `${bytesOfStreamMax / 1_024} KiB`,
+      figure: `${((openBytes - emptyBytes) / count / 1_024).toFixed(0)} KiB`,
+      holds: openBytes - emptyBytes <= count * bytesOfStreamMax,
+    },
+    {
+      claim: `More memory at its peak, while ${reach.deliveries.toLocaleString('en')} events are delivered and ${idleReaderCount} readers take nothing of ${((floodCount * floodBytes) / 1_048_576).toFixed(0)} MiB each`,
+      bar: `${growthBytesMax / 1_048_576} MiB`,
+      figure: `${((peakBytes - openBytes) / 1_048_576).toFixed(0)} MiB`,
+      holds: peakBytes - openBytes <= growthBytesMax,
+    },
+    {
+      claim: 'Readers that take nothing, and are let go',
+      bar: 'all, 10 s after their buffers are full',
+      figure: `${letGo} of ${idleReaderCount}`,
+      holds: letGo === idleReaderCount,
+    },
+    {
+      claim: 'Streams that an event did not reach',
+      bar: '0',
+      figure: `${reach.missing} of ${reach.deliveries.toLocaleString('en')}`,
+      holds: reach.missing === 0 && reach.deliveries > 0,
+    },
+    {
+      claim: `From the request that adds an animal to its event at the last of ${count.toLocaleString('en')} streams`,
+      bar: `${reachMsMax.toLocaleString('en')} ms`,
+      figure: `${quantile(reach.lastMs, 0.5).toFixed(0)} ms at the median, ${Math.max(...reach.lastMs).toFixed(0)} ms at most`,
+      holds: Math.max(...reach.lastMs) <= reachMsMax,
+      isTimed: true,
+    },
+  ];
+}
+
+/** The readers that read are told of new animals alone, so that what floods the others does not come to them. */
+async function open(serve: ServeProcess, keys: readonly Key[], count: number, opened: DisposableStack): Promise<StreamReader[]> {
+  const readers: StreamReader[] = [];
+  while (readers.length < count) {
+    const batch = Array.from({ length: Math.min(openedAtOnce, count - readers.length) }, (_, i) => {
+      const key = keys[Math.floor((readers.length + i) / streamsOfKey)];
+      return StreamReader.open(`${serve.url}/events?type=pet.created`, { key: key?.key ?? '' });
+    });
+    for (const reader of await Promise.all(batch)) {
+      if (reader.status !== 200) throw new Error(`a stream was answered ${reader.status}`);
+      readers.push(opened.use(reader));
+    }
+  }
+  return readers;
+}
+
+const openIdle = async (serve: ServeProcess, { key }: Key, opened: DisposableStack) =>
+  opened.use(await StreamReader.open(`${serve.url}/events?type=pet.removed`, { key, reads: false, keepsEvents: false }));
+
+async function flood(store: Store): Promise<void> {
+  await ask(
+    store,
+    `insert into outbox (type, pet_id, data) select 'pet.removed', (select min(id) from pets), format('{"filler":"%s"}', repeat('x', $2::int)) from generate_series(1, $1::int)`,
+    [floodCount, floodBytes],
+  );
+  for (let tries = 0; tries < 500; tries += 1) {
+    const [left] = await ask<{ count: number }>(store, 'select count(*)::int as count from outbox');
+    if (left?.count === 0) return;
+    await sleep(20);
+  }
+  throw new Error('the flood is not published');
+}
+
+/** Adds animals one by one, and waits until each is with all readers. */
+async function measureReach(
+  http: HttpClient,
+  serve: ServeProcess,
+  manager: Key,
+  readers: readonly StreamReader[],
+  rounds: number,
+  progress: ProofContext['progress'],
+): Promise<{ lastMs: number[]; missing: number; deliveries: number }> {
+  const lastMs: number[] = [];
+  let missing = 0;
+  await sleep(1_000);
+  for (let round = 0; round < rounds; round += 1) {
+    const before = readers.map(({ count }) => count);
+    const sentAtMs = performance.now();
+    await add(http, serve, manager);
+    const deadline = sentAtMs + 5 * reachMsMax;
+    const isBehind = (reader: StreamReader, i: number) => reader.count <= (before[i] ?? 0);
+    while (readers.some(isBehind) && performance.now() < deadline) await sleep(5);
+    missing += readers.filter(isBehind).length;
+    lastMs.push(Math.max(...readers.map(({ events }) => events.at(-1)?.atMs ?? Infinity)) - sentAtMs);
+    progress(`event ${round + 1} of ${rounds}`);
+  }
+  return { lastMs, missing, deliveries: rounds * readers.length };
+}
+
+/** What was let go ends before it has had everything, once it is read after all. */
+async function countLetGo(readers: readonly StreamReader[]): Promise<number> {
+  for (const reader of readers) reader.resume();
+  const deadline = performance.now() + 5_000;
+  while (readers.some(({ isEnded }) => !isEnded) && performance.now() < deadline) await sleep(20);
+  return readers.filter(({ isEnded, count }) => isEnded && count < floodCount).length;
+}
+
+async function add(http: HttpClient, serve: ServeProcess, { key }: Key): Promise<void> {
+  const answer = await http.send(`${serve.url}/pets`, { method: 'POST', key, body: { name: 'Biscuit', categoryId: 1 } });
+  if (answer.status !== 201) throw new Error(`an animal was not added: ${answer.text}`);
+}
+
+class MemoryWatch {
+  readonly #file: string;
+  #peakBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ child }: ServeProcess) {
+    this.#file = `/proc/${child.pid}/status`;
+  }
+
+  now(): number {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(this.#file, 'utf8'))?.[1]) * 1_024;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => (this.#peakBytes = Math.max(this.#peakBytes, this.now())), 50);
+  }
+
+  stop(): number {
+    clearInterval(this.#timer);
+    return Math.max(this.#peakBytes, this.now());
+  }
+}

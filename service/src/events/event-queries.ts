@@ -1,0 +1,145 @@
+import type { Db } from '../db/pool.ts';
+import type { EventType } from './event-types.ts';
+
+export interface NewEvent {
+  readonly type: EventType;
+  readonly petId: bigint;
+  /** Whose order it tells of; null: it is for everyone. */
+  readonly clientId: bigint | null;
+  /** JSON. */
+  readonly data: string;
+}
+
+/** A published event. */
+export interface EventRow {
+  readonly position: bigint;
+  readonly type: EventType;
+  readonly at: Date;
+  readonly clientId: bigint | null;
+  /** JSON. */
+  readonly data: string;
+}
+
+/** Of which clients' orders one is told. */
+export type OrdersOf = 'none' | 'all' | { readonly clientId: bigint };
+
+const columns = 'position, type, at, client_id as "clientId", data';
+
+/** One statement for any number, in the order given. */
+export async function insertEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
+  await tx.query({
+    name: 'insert-events',
+    text: `insert into outbox (type, pet_id, client_id, data)
+      select type, pet_id, client_id, data from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
+        with ordinality as row (type, pet_id, client_id, data, n) order by n`,
+    values: [
+      events.map(({ type }) => type),
+      events.map(({ petId }) => petId),
+      events.map(({ clientId }) => clientId),
+      events.map(({ data }) => data),
+    ],
+  });
+}
+
+export async function isOutboxEmpty(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ empty: boolean }>({
+    name: 'outbox-is-empty',
+    text: 'select not exists (select from outbox) as empty',
+  });
+  return rows[0]?.empty ?? true;
+}
+
+const publisherLock = 4_663_958;
+
+/** Makes this transaction the only one that publishes. False where another does. */
+export async function tryToPublish(tx: Db): Promise<boolean> {
+  const { rows } = await tx.query<{ locked: boolean }>({
+    name: 'lock-publisher',
+    text: 'select pg_try_advisory_xact_lock($1) as locked',
+    values: [publisherLock],
+  });
+  return rows[0]?.locked ?? false;
+}
+
+/** Those that have committed by now, each animal's in order. */
+export async function selectUnpublished(tx: Db, limit: number): Promise<bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    name: 'select-unpublished',
+    text: 'select id from outbox order by id limit $1',
+    values: [limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Moves them to the feed under the next positions. The row of the feed is held until the commit: whatever a reader sees,
+ * it sees everything before.
+ */
+export async function publish(tx: Db, ids: readonly bigint[]): Promise<{ firstPosition: bigint; lastPosition: bigint }> {
+  const { rows } = await tx.query<{ firstPosition: bigint; lastPosition: bigint }>({
+    name: 'publish-events',
+    text: `with moved as (delete from outbox where id = any($1::bigint[]) returning *),
+      range as (update feed set last_position = last_position + (select count(*) from moved)
+        returning last_position - (select count(*) from moved) as before, last_position),
+      published as (insert into events (position, type, pet_id, client_id, at, data)
+        select before + row_number() over (order by id), type, pet_id, client_id, at, data from moved, range)
+      select before + 1 as "firstPosition", last_position as "lastPosition" from range`,
+    values: [ids],
+  });
+  const [range] = rows;
+  if (!range) throw new Error('the feed has no row');
+  return range;
+}
+
+export interface FeedPage {
+  readonly firstPosition: bigint;
+  readonly lastPosition: bigint;
+  readonly events: EventRow[];
+}
+
+/** Events after a position, within `span` positions, all as of one instant with the ends of the feed. */
+export async function selectEvents(
+  db: Db,
+  filter: { readonly type: EventType | undefined; readonly ordersOf: OrdersOf },
+  page: { readonly after: bigint; readonly span: number; readonly limit: number },
+): Promise<FeedPage> {
+  const { type, ordersOf } = filter;
+  const { rows } = await db.query<{ first: bigint; last: bigint } & (EventRow | { position: null })>({
+    name: 'events',
+    text: `select feed.first_position as first, feed.last_position as last, found.*
+      from (select first_position, last_position from feed limit 1) as feed
+      cross join lateral (select greatest(least($1, last_position), first_position - 1) as start) as begun
+      left join lateral (
+        select ${columns} from events
+          where position > start and position <= start + $2
+            and ($3::text is null or type = $3)
+            and (client_id is null or $4 = 'all' or ($4 = 'own' and client_id = $5))
+          order by position limit $6) as found on true
+      order by position`,
+    values: [
+      page.after,
+      page.span,
+      type ?? null,
+      typeof ordersOf === 'string' ? ordersOf : 'own',
+      typeof ordersOf === 'string' ? null : ordersOf.clientId,
+      page.limit,
+    ],
+  });
+  const [ends] = rows;
+  if (!ends) throw new Error('the feed has no row');
+  const events = rows.filter((row): row is { first: bigint; last: bigint } & EventRow => row.position !== null);
+  return { firstPosition: ends.first, lastPosition: ends.last, events };
+}
+
+export async function makePartitions(db: Db): Promise<void> {
+  await db.query({ text: 'select make_event_partitions()' });
+}
+
+/** The number of days dropped. */
+export async function dropPartitions(db: Db, keptDays: number): Promise<number> {
+  const { rows } = await db.query<{ dropped: bigint }>({
+    text: 'select drop_event_partitions(make_interval(days => $1)) as dropped',
+    values: [keptDays],
+  });
+  return Number(rows[0]?.dropped ?? 0);
+}

@@ -1,0 +1,139 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { Db } from '../db/pool.ts';
+import type { Caller } from '../http/admission.ts';
+import { callerOf } from '../http/api-hooks.ts';
+import { type EventStream, type EventStreams, eventText } from '../http/event-stream.ts';
+import { asItIs } from '../http/idempotent-route.ts';
+import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../http/paging.ts';
+import { errorResponses, etagHeader, jsonResponse, notModified, Ref } from '../http/schemas.ts';
+import type { Api } from '../http/type-provider.ts';
+import { eventJson } from './event-json.ts';
+import { type ListEvents, ListEventsQuery, OrderEventEnvelopeSchema, PetEventSchema } from './event-schemas.ts';
+import type { EventTail } from './event-tail.ts';
+import type { EventType } from './event-types.ts';
+import { type EventPage, type EventRow, isTold, keptDays, type OrdersOf, readEvents } from './events.ts';
+
+interface Parts {
+  readonly db: Db;
+  readonly tail: EventTail;
+  readonly streams: EventStreams;
+}
+
+interface Filter {
+  readonly type: EventType | undefined;
+  readonly ordersOf: OrdersOf;
+}
+
+const path = '/v1/events';
+const catchUpSize = 100;
+
+const page = jsonResponse(
+  'A page of events, or a stream of them.',
+  Type.Array(Type.Union([Ref(PetEventSchema), Ref(OrderEventEnvelopeSchema)])),
+  {
+    Link: { type: 'string', description: 'Of a page: the next, as rel="next", always.' },
+    ...etagHeader,
+  },
+);
+const stream = {
+  schema: Type.String({ description: 'Server-sent events: each with a cursor as id, its type as event, and its JSON as data.' }),
+};
+const pageOrStream = { ...page, content: { ...page.content, 'text/event-stream': stream } };
+
+export function eventRoutes(api: Api, { db, tail, streams }: Parts): void {
+  api.get(
+    '/events',
+    {
+      config: { scope: 'pets:read' },
+      schema: {
+        operationId: 'listEvents',
+        tags: ['Events'],
+        summary: 'Read the feed of changes',
+        description: `A page of what happened to animals and, with the scope orders:read, to this client's own orders, the oldest first. The Link header always leads to the next page, also where there is nothing in it yet: come back to it. Events are kept for ${keptDays} days; a cursor from before is 410, never a silent gap. With \`Accept: text/event-stream\` the same comes as a stream of server-sent events, from \`Last-Event-ID\` or the cursor on.`,
+        'x-stability': 'experimental',
+        querystring: ListEventsQuery,
+        headers: Type.Object({
+          'last-event-id': Type.Optional(Type.String({ description: 'Of a stream: the id of the last event that was seen.' })),
+        }),
+        response: {
+          200: pageOrStream,
+          304: notModified,
+          ...errorResponses('invalid_query', 'invalid_cursor', 'cursor_expired'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { query, headers, method } = request;
+      const caller = callerOf(request);
+      const filter = { type: query.type as EventType | undefined, ordersOf: ordersOf(caller) };
+      if (method === 'HEAD' || !/\btext\/event-stream\b/.test(headers.accept ?? '')) return sendPage(reply, query, filter);
+      // A reader that comes back still asks with the cursor that it began with; what it has seen since counts.
+      const after = positionAt(headers['last-event-id'] || query.cursor);
+      const page = await readEvents(db, filter, { after, limit: catchUpSize });
+      follow(streams.open(reply, caller.clientId), filter, page);
+      return reply;
+    },
+  );
+
+  async function sendPage(reply: FastifyReply, { type, limit = sizeDefault, cursor }: ListEvents, filter: Filter) {
+    const { events, nextAfter } = await readEvents(db, filter, { after: positionAt(cursor), limit });
+    addLink(reply, linkToNext(path, { limit, filters: { type }, cursor: cursorAt(nextAfter) }));
+    const body = `[${events.map(eventJson).join(',')}]`;
+    return reply.type('application/json; charset=utf-8').serializer(asItIs).send(body);
+  }
+
+  /** Sends what there is, page by page, and from the end of the feed on what everyone who follows it gets. */
+  function follow(stream: EventStream, filter: Filter, first: EventPage): void {
+    let position = first.nextAfter;
+    let isCatchingUp = false;
+    const send = (events: readonly EventRow[], to: bigint) => {
+      stream.send(events.map(streamTextOf).join(''), () => cursorAt(to));
+      position = to;
+    };
+    const catchUp = async (to: bigint) => {
+      isCatchingUp = true;
+      await stream.drained();
+      while (stream.isOpen && position < to) {
+        const page = await readEvents(db, filter, { after: position, limit: catchUpSize });
+        send(page.events, page.nextAfter);
+        await stream.drained();
+      }
+      isCatchingUp = false;
+    };
+    const unfollow = tail.follow((events, from, to) => {
+      if (isCatchingUp || to <= position) return;
+      // It can't be caught up with now: the reader comes back, and is told why.
+      if (position < from || stream.isFull) catchUp(to).catch(() => stream.close());
+      else
+        send(
+          events.filter((event) => event.position > position && isSeen(event, filter)),
+          to,
+        );
+    });
+    stream.onClose(unfollow);
+    send(first.events, first.nextAfter);
+  }
+}
+
+// A position is the same under every filter, so a cursor is bound to none.
+const cursorAt = (position: bigint) => writeCursor(position, {});
+const positionAt = (cursor: string | undefined) => (cursor === undefined ? undefined : readCursor(cursor, {}));
+
+const streamTexts = new WeakMap<EventRow, string>();
+
+/** Made once for all who follow. */
+function streamTextOf(event: EventRow): string {
+  const known = streamTexts.get(event);
+  if (known !== undefined) return known;
+  const text = eventText(cursorAt(event.position), event.type, eventJson(event));
+  streamTexts.set(event, text);
+  return text;
+}
+
+const isSeen = (event: EventRow, { type, ordersOf }: Filter) => (type === undefined || event.type === type) && isTold(event, ordersOf);
+
+function ordersOf({ clientId, scopes }: Caller): OrdersOf {
+  if (scopes.includes('store:manage')) return 'all';
+  return scopes.includes('orders:read') ? { clientId } : 'none';
+}

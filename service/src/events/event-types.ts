@@ -1,0 +1,26 @@
+import { type OrderStatus, orderStatuses } from '../orders/order-states.ts';
+
+const petEvents = ['pet.created', 'pet.updated', 'pet.status_changed', 'pet.removed'] as const;
+
+/** An order's event is named after the state that it comes to. */
+const orderEvents = orderStatuses.map((status) => `order.${status}` as const);
+
+export type PetEventType = (typeof petEvents)[number];
+export type OrderEventType = `order.${OrderStatus}`;
+export type EventType = PetEventType | OrderEventType;
+
+export const eventTypes: readonly EventType[] = [...petEvents, ...orderEvents];
+
+/** What each says, for the documents. */
+export const eventMeanings: Record<EventType, string> = {
+  'pet.created': 'An animal was added.',
+  'pet.updated': "An animal's name or category was corrected.",
+  'pet.status_changed': 'An animal became available, pending or sold.',
+  'pet.removed': 'An animal was taken back: it is in no list any more.',
+  'order.placed': 'An order was placed.',
+  'order.approved': 'The store agreed to the adoption.',
+  'order.completed': 'The animal went home.',
+  'order.cancelled': 'The order was called off.',
+  'order.expired': 'The order was not approved in time.',
+  'order.returned': 'The animal came back.',
+};

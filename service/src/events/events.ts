@@ -1,0 +1,113 @@
+import type { Db, Transactor } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import {
+  dropPartitions,
+  type EventRow,
+  insertEvents,
+  isOutboxEmpty,
+  makePartitions,
+  type NewEvent,
+  type OrdersOf,
+  publish,
+  selectEvents,
+  selectUnpublished,
+  tryToPublish,
+} from './event-queries.ts';
+import type { EventType } from './event-types.ts';
+
+export type { EventRow, NewEvent, OrdersOf };
+
+/** Events are kept for so long after they were published. */
+export const keptDays = 30;
+
+/** A page looks at no more positions than these, so that one of rare events costs no more than any other. */
+const span = 10_000;
+
+/** Written in the transaction of the change, once the animal's row is locked by it: none is lost, and an animal's come in order. */
+export async function recordEvents(tx: Db, ...events: NewEvent[]): Promise<void> {
+  if (events.length > 0) await insertEvents(tx, events);
+}
+
+export interface Published {
+  readonly firstPosition: bigint;
+  readonly lastPosition: bigint;
+}
+
+/**
+ * Gives a batch of committed events their positions in the feed. One publisher works at a time, and each exposes its
+ * batch whole, so that a reader who follows the positions misses none, however late a transaction commits.
+ *
+ * `beforeExposing` is done once the changes are committed for sure and before anybody can read of them; `alongside` is
+ * committed with them.
+ */
+export async function publishEvents(
+  db: Transactor,
+  batchSizeMax: number,
+  { beforeExposing, alongside }: { beforeExposing(): Promise<void>; alongside(tx: Db, published: Published): Promise<void> },
+): Promise<number> {
+  if (await isOutboxEmpty(db)) return 0;
+  return db.transaction(async (tx) => {
+    if (!(await tryToPublish(tx))) return 0;
+    const ids = await selectUnpublished(tx, batchSizeMax);
+    if (ids.length === 0) return 0;
+    await beforeExposing();
+    await alongside(tx, await publish(tx, ids));
+    return ids.length;
+  });
+}
+
+export interface EventPage {
+  readonly events: EventRow[];
+  /** Where the next page begins, whether or not there is something yet. */
+  readonly nextAfter: bigint;
+}
+
+/** Reads on after a position; undefined: from the oldest that is kept. */
+export async function readEvents(
+  db: Db,
+  filter: { type: EventType | undefined; ordersOf: OrdersOf },
+  { after, limit }: { after: bigint | undefined; limit: number },
+): Promise<EventPage> {
+  const page = await selectEvents(db, filter, { after: after ?? 0n, span, limit });
+  const start = after ?? page.firstPosition - 1n;
+  if (start < page.firstPosition - 1n) {
+    throw new AppError(
+      'cursor_expired',
+      `The events after this cursor were kept for ${keptDays} days and are gone. Read the animals anew, then the feed without a cursor.`,
+    );
+  }
+  if (start > page.lastPosition) {
+    throw new AppError(
+      'cursor_expired',
+      'This cursor lies beyond the end of the feed, which was restored from a backup since. Read the animals anew, then the feed without a cursor.',
+    );
+  }
+  const end = start + BigInt(span);
+  const last = page.events.at(-1);
+  const nextAfter = page.events.length === limit && last ? last.position : end < page.lastPosition ? end : page.lastPosition;
+  return { events: page.events, nextAfter };
+}
+
+/** For one who reads for all: everything after a position, whoever may see it; undefined: only where the end is. */
+export async function readNewEvents(
+  db: Db,
+  after: bigint | undefined,
+  limit: number,
+): Promise<{ events: EventRow[]; lastPosition: bigint }> {
+  const { events, lastPosition } = await selectEvents(
+    db,
+    { type: undefined, ordersOf: 'all' },
+    { after: after ?? 0n, span: after === undefined ? 0 : span, limit },
+  );
+  return { events, lastPosition };
+}
+
+/** Whether somebody who is told of these orders may see an event. */
+export const isTold = ({ clientId }: EventRow, ordersOf: OrdersOf): boolean =>
+  clientId === null || ordersOf === 'all' || (ordersOf !== 'none' && ordersOf.clientId === clientId);
+
+/** Makes the partitions of the coming days, and drops those that are too old. Returns how many it dropped. */
+export async function turnPartitions(db: Db): Promise<number> {
+  await makePartitions(db);
+  return dropPartitions(db, keptDays);
+}

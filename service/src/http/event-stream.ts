@@ -1,0 +1,147 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import { AppError } from '../errors.ts';
+
+const streamsMax = 5_000;
+const streamsOfClientMax = 100;
+/** When a reader comes back that has lost its stream. */
+const retryMs = 1_000;
+/** What may wait for a reader, beside what is being sent at once. */
+const waitingBytesMax = 65_536;
+
+const usualTimes = {
+  /** Between signs of life, which also tell a proxy that the connection is in use. */
+  heartbeatMs: 15_000,
+  /** Then the reader comes back with the last id that it has seen, and its key is looked at anew. */
+  lifetimeMs: 300_000,
+  /** For a reader to take what waits for it. */
+  drainTimeoutMs: 10_000,
+  /** For a reader to take the end. */
+  endTimeoutMs: 1_000,
+};
+type Times = typeof usualTimes;
+
+/** One server-sent event. */
+export const eventText = (id: string, type: string, data: string): string => `${idText(id)}event: ${type}\ndata: ${data}\n\n`;
+
+/** Moves the last id on without an event, where a blank line follows. */
+const idText = (id: string) => `id: ${id}\n`;
+
+/** The streams of server-sent events that are open at a process. */
+export class EventStreams {
+  readonly #streams = new Map<EventStream, bigint>();
+  readonly #times: Times;
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(times: Partial<Times> = {}) {
+    this.#times = { ...usualTimes, ...times };
+  }
+
+  /** Takes the response over from Fastify, with the headers that it has by now. */
+  open(reply: FastifyReply, clientId: bigint): EventStream {
+    this.#refuseTooMany(clientId);
+    const stream = new EventStream(reply, this.#times);
+    this.#streams.set(stream, clientId);
+    this.#heartbeat ??= setInterval(() => this.#beat(), this.#times.heartbeatMs).unref();
+    stream.onClose(() => this.#streams.delete(stream));
+    return stream;
+  }
+
+  closeAll(): void {
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
+    for (const stream of this.#streams.keys()) stream.close();
+  }
+
+  #beat(): void {
+    for (const stream of this.#streams.keys()) stream.beat();
+  }
+
+  #refuseTooMany(clientId: bigint): void {
+    const ofClient = [...this.#streams.values()].filter((one) => one === clientId).length;
+    if (this.#streams.size < streamsMax && ofClient < streamsOfClientMax) return;
+    const whose = ofClient < streamsOfClientMax ? `${streamsMax} streams` : `${streamsOfClientMax} streams of this client`;
+    throw new AppError('unavailable', `${whose} are open at this process already. Close one, or read pages.`, {
+      headers: { 'retry-after': '1' },
+    });
+  }
+}
+
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #times: Times;
+  readonly #lifetime: NodeJS.Timeout;
+  #isOpen = true;
+  /** Up to where the reader has everything that it is to see, sent with the next sign of life; undefined: it knows. */
+  #idToTell: (() => string) | undefined;
+
+  constructor(reply: FastifyReply, times: Times) {
+    this.#times = times;
+    reply.hijack();
+    this.#response = reply.raw;
+    this.#response.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      // Nginx would otherwise collect them.
+      'x-accel-buffering': 'no',
+    });
+    this.#response.write(`retry: ${retryMs}\n\n`);
+    // Not all at the same time, where they were opened at the same time.
+    this.#lifetime = setTimeout(() => this.close(), times.lifetimeMs * (0.9 + Math.random() / 10)).unref();
+    this.onClose(() => {
+      this.#isOpen = false;
+      clearTimeout(this.#lifetime);
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Whether its reader does not keep up: what comes now is better read for it later. */
+  get isFull(): boolean {
+    return this.#response.writableLength > waitingBytesMax;
+  }
+
+  onClose(listener: () => void): void {
+    // A reader may have gone before its stream was opened.
+    if (this.#response.destroyed) queueMicrotask(listener);
+    else this.#response.once('close', listener);
+  }
+
+  /** `lastId`: of the last event, or of one after it that this reader does not see; asked for with the next sign of life. */
+  send(text: string, lastId: () => string): void {
+    if (!this.#isOpen) return;
+    if (text !== '') this.#response.write(text);
+    this.#idToTell = lastId;
+  }
+
+  beat(): void {
+    if (!this.#isOpen || this.isFull) return;
+    this.#response.write(this.#idToTell === undefined ? ':\n\n' : `${idText(this.#idToTell())}\n`);
+    this.#idToTell = undefined;
+  }
+
+  /** Once the reader has taken what waits for it. One that does not is let go: it may come back and read on from where it was. */
+  async drained(): Promise<void> {
+    if (!this.#isOpen || !this.isFull) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timeout);
+        this.#response.off('drain', end).off('close', end);
+        resolve();
+      };
+      const timeout = setTimeout(() => this.#response.destroy(), this.#times.drainTimeoutMs).unref();
+      this.#response.once('drain', end).once('close', end);
+    });
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#response.end();
+    const timeout = setTimeout(() => this.#response.destroy(), this.#times.endTimeoutMs).unref();
+    this.onClose(() => clearTimeout(timeout));
+  }
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventTypes } from '../../../src/events/event-types.ts';
+import { writeCursor } from '../../../src/http/paging.ts';
+import { expireDueOrders } from '../../../src/orders/orders.ts';
+import { act, actAll, addPet, adopter, createManager, letExpire, placeOrder } from '../../adoption-steps.ts';
+import { executeAsOwner } from '../../databases.ts';
+import { type EventBody, publishAll, readOn, typesOf } from '../../event-steps.ts';
+import { nextPage } from '../../page-walk.ts';
+import { refusal } from '../../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+
+let store: TestStore;
+let key: TestKey;
+let manager: TestKey;
+beforeAll(async () => {
+  store = await createTestStore();
+  [key, manager] = [await store.createKey(), await createManager(store)];
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const list = (query = '', { key: by } = key) => store.call<EventBody[]>('GET', `/v1/events${query}`, { key: by });
+
+describe('GET /v1/events', () => {
+  test('tells of a new animal, in the shape that is documented', async () => {
+    const { next } = await readOn(store, key);
+    const pet = await addPet(store, key);
+    const { events } = await readOn(store, key, next);
+    expect(events).toEqual([
+      { id: expect.stringMatching(/^evt_[1-9]\d*$/), type: 'pet.created', createdAt: expect.any(String), data: { pet } },
+    ]);
+    expect(Math.abs(Date.now() - Date.parse(events[0]?.createdAt ?? ''))).toBeLessThan(60_000);
+  });
+
+  test('shows nothing before it is published, and the same page has it afterwards', async () => {
+    const { next } = await readOn(store, key);
+    await addPet(store, key);
+    const before = await store.call('GET', next, { key: key.key });
+    expect(before).toMatchObject({ status: 200, text: '[]' });
+    expect(nextPage(before)).toBe(next);
+    await publishAll(store);
+    expect((await store.call<EventBody[]>('GET', next, { key: key.key })).json).toHaveLength(1);
+  });
+
+  test('is in pages of the size asked for, 20 by default, each event once and in order', async () => {
+    for (let i = 0; i < 25; i += 1) await addPet(store, key);
+    const { events } = await readOn(store, key);
+    expect((await list()).json).toEqual(events.slice(0, 20));
+    expect((await readOn(store, key, '/v1/events?limit=7')).events).toEqual(events);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+  });
+
+  test('links to the next page with the same limit and type', async () => {
+    const next = nextPage(await list('?limit=3&type=pet.removed'));
+    expect(next).toMatch(/^\/v1\/events\?limit=3&type=pet\.removed&cursor=[\w-]+$/);
+  });
+
+  test('filters by type, and a cursor is the same under every filter', async () => {
+    const { next } = await readOn(store, key);
+    const { id } = await addPet(store, key);
+    await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
+    const cursor = new URL(next, store.url).searchParams.get('cursor');
+    expect(typesOf((await readOn(store, key, `/v1/events?type=pet.removed&cursor=${cursor}`)).events)).toEqual(['pet.removed']);
+    expect(typesOf((await readOn(store, key, `/v1/events?cursor=${cursor}`)).events)).toEqual(['pet.created', 'pet.removed']);
+  });
+
+  test('has an ETag, and 304 where nothing has come since', async () => {
+    const { next } = await readOn(store, key);
+    const { headers } = await store.call('GET', next, { key: key.key });
+    expect(await store.call('GET', next, { key: key.key, headers: { 'if-none-match': String(headers.etag) } })).toMatchObject({
+      status: 304,
+    });
+  });
+
+  test('answers HEAD like GET without a body, whatever it accepts', async () => {
+    expect(await store.call('HEAD', '/v1/events', { key: key.key, headers: { accept: 'text/event-stream' } })).toMatchObject({
+      status: 200,
+      text: '',
+    });
+  });
+
+  test('looks at 10,000 events for a page at most: one of rare events may be empty, and leads on', async () => {
+    const { next } = await readOn(store, manager, '/v1/events?limit=100&type=order.placed');
+    const { id } = await addPet(store, key);
+    await executeAsOwner(
+      store.dependencies.config.databaseUrl,
+      `insert into outbox (type, pet_id, data) select 'pet.updated', $1, '{}' from generate_series(1, 10000)`,
+      [id],
+    );
+    await placeOrder(store, key, id);
+    await publishAll(store);
+    const first = await store.call<EventBody[]>('GET', next, { key: manager.key });
+    const second = await store.call<EventBody[]>('GET', nextPage(first) ?? '', { key: manager.key });
+    expect([first.json.length, typesOf(second.json)]).toEqual([0, ['order.placed']]);
+  });
+});
+
+describe("Orders' events", () => {
+  test('of each transition come with those of the animal', async () => {
+    const { next } = await readOn(store, key);
+    const [first, second] = [await addPet(store, key), await addPet(store, key)];
+    const sold = await placeOrder(store, key, first.id);
+    await actAll(store, manager, sold.id, 'approve', 'complete', 'return');
+    const called = await placeOrder(store, key, second.id);
+    await actAll(store, key, called.id, 'cancel');
+    const { events } = await readOn(store, key, next);
+    const changed = (from: string, to: string) => ({ type: 'pet.status_changed', data: { pet: { status: to }, previousStatus: from } });
+    const order = (status: string) => ({ type: `order.${status}`, data: { order: { status } } });
+    expect(events).toMatchObject([
+      { type: 'pet.created' },
+      { type: 'pet.created' },
+      order('placed'),
+      changed('available', 'pending'),
+      order('approved'),
+      order('completed'),
+      changed('pending', 'sold'),
+      order('returned'),
+      changed('sold', 'available'),
+      order('placed'),
+      changed('available', 'pending'),
+      order('cancelled'),
+      changed('pending', 'available'),
+    ]);
+  });
+
+  test('are the order without its adopter', async () => {
+    const { id } = await addPet(store, key);
+    const { next } = await readOn(store, key);
+    const { adopter: _, ...order } = await placeOrder(store, key, id);
+    const { events } = await readOn(store, key, next);
+    expect(events[0]).toMatchObject({ type: 'order.placed', data: { order } });
+    expect(Object.keys(events[0]?.data.order ?? {})).toEqual(Object.keys(order));
+  });
+
+  test("are seen by the client's keys with orders:read and by the store's, and by nobody else", async () => {
+    const { id } = await addPet(store, key);
+    const { next } = await readOn(store, key);
+    await placeOrder(store, key, id);
+    const [stranger, narrow] = [
+      await store.createKey(),
+      await store.createKey({ client: 'narrow', scopes: ['pets:read', 'orders:write'] }),
+    ];
+    await placeOrder(store, narrow, (await addPet(store, key)).id);
+    const seenBy = async (one: TestKey) => typesOf((await readOn(store, one, next)).events).filter((type) => type.startsWith('order.'));
+    expect(await seenBy(key)).toEqual(['order.placed']);
+    expect(await seenBy(manager)).toEqual(['order.placed', 'order.placed']);
+    expect(await seenBy(stranger)).toEqual([]);
+    expect(await seenBy(narrow)).toEqual([]);
+    expect(await list('?type=order.placed', stranger)).toMatchObject({ status: 200, text: '[]' });
+  });
+
+  test('hold nothing of an adopter, whatever became of the order', async () => {
+    const orders = [];
+    for (let i = 0; i < 4; i += 1) orders.push(await placeOrder(store, key, (await addPet(store, key)).id));
+    const [expired, cancelled, returned] = orders.map(({ id }) => id) as [number, number, number, number];
+    await letExpire(store, expired);
+    await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
+    await act(store, key, cancelled, 'cancel');
+    await actAll(store, manager, returned, 'approve', 'complete', 'return');
+    const { texts, events } = await readOn(store, manager);
+    expect(typesOf(events)).toEqual(expect.arrayContaining(eventTypes.filter((type) => type.startsWith('order.'))));
+    for (const text of texts) {
+      expect(text).not.toContain(adopter.email);
+      expect(text).not.toContain(adopter.name);
+      expect(text).not.toContain('adopter');
+    }
+  });
+});
+
+describe('GET /v1/events is refused', () => {
+  test.each([
+    ['an unknown type', '?type=pet.sold', refusal(400, 'invalid_query', 'type')],
+    ['a type given twice', '?type=pet.created&type=pet.removed', refusal(400, 'invalid_query', 'type is given 2 times')],
+    ['a limit of 0', '?limit=0', refusal(400, 'invalid_query', 'limit')],
+    ['a limit of 101', '?limit=101', refusal(400, 'invalid_query', 'limit')],
+    ['an unknown parameter', '?since=1', refusal(400, 'invalid_query', 'since')],
+    ['an empty cursor', '?cursor=', refusal(400, 'invalid_cursor')],
+    ['a cursor of its own making', '?cursor=bm9uc2Vuc2U', refusal(400, 'invalid_cursor')],
+    ['a cursor of a list of animals', `?cursor=${writeCursor(1n, { status: 'sold' })}`, refusal(400, 'invalid_cursor')],
+    ['a cursor beyond the end', `?cursor=${writeCursor(10n ** 9n, {})}`, refusal(410, 'cursor_expired', 'beyond the end')],
+    ['a cursor at the end of all numbers', `?cursor=${writeCursor(2n ** 63n - 1n, {})}`, refusal(410, 'cursor_expired')],
+    ['a cursor before all numbers', `?cursor=${writeCursor(-(2n ** 63n), {})}`, refusal(410, 'cursor_expired')],
+  ])('with %s', async (_, query, expected) => {
+    expect(await list(query)).toMatchObject(expected);
+  });
+
+  test('without a key, and with one that lacks pets:read', async () => {
+    const narrow = await store.createKey({ scopes: ['orders:read'] });
+    expect(await store.call('GET', '/v1/events')).toMatchObject(refusal(401, 'api_key_missing'));
+    expect(await list('', narrow)).toMatchObject(refusal(403, 'insufficient_scope', 'pets:read'));
+  });
+});

@@ -1,0 +1,173 @@
+// Time is not waited for: a partition of a day long ago is made by hand, and events are published into it by hand.
+import pg from 'pg';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { keptDays, turnPartitions } from '../../src/events/events.ts';
+import { addPet } from '../adoption-steps.ts';
+import { type EventBody, publishAll, readOn } from '../event-steps.ts';
+import { nextPage } from '../page-walk.ts';
+import { refusal } from '../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+
+let store: TestStore;
+let owner: pg.Client;
+let key: TestKey;
+beforeEach(async () => {
+  store = await createTestStore();
+  owner = new pg.Client({ connectionString: store.dependencies.config.databaseUrl });
+  await owner.connect();
+  key = await store.createKey();
+  return async () => {
+    await owner.end();
+    await store[Symbol.asyncDispose]();
+  };
+});
+
+const list = (path: string) => store.call<EventBody[]>('GET', path, { key: key.key });
+
+/** Makes everything that is published by now be published so many days ago. */
+async function shiftBack(days: number): Promise<void> {
+  const { rows } = await owner.query<{ name: string; from: Date; to: Date }>({
+    text: `select 'events_' || to_char(day, 'YYYYMMDD') as name, day at time zone 'utc' as from, (day + interval '1 day') at time zone 'utc' as to
+      from (select date_trunc('day', now() at time zone 'utc') - make_interval(days => $1) as day) as one`,
+    values: [days],
+  });
+  const [day] = rows;
+  if (!day) throw new Error('no day');
+  await owner.query(
+    `create table ${day.name} partition of events for values from ('${day.from.toISOString()}') to ('${day.to.toISOString()}')`,
+  );
+  await owner.query({
+    text: "update events set published_at = published_at - make_interval(days => $1) where published_at > now() - interval '1 day'",
+    values: [days],
+  });
+}
+
+const partitions = async () => {
+  const { rows } = await owner.query<{ name: string }>(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'events'::regclass order by 1`,
+  );
+  return rows.map(({ name }) => name);
+};
+
+const dayName = (daysAhead: number) =>
+  `events_${new Date(Date.now() + daysAhead * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+async function publishPets(count: number): Promise<number[]> {
+  const ids: number[] = [];
+  for (let i = 0; i < count; i += 1) ids.push((await addPet(store, key)).id);
+  await publishAll(store);
+  return ids;
+}
+
+describe('The partitions of the feed', () => {
+  test('are there for today and the two days to come', async () => {
+    expect(await partitions()).toEqual([dayName(0), dayName(1), dayName(2)]);
+  });
+
+  test('are made anew where they are missing, by two workers at once too', async () => {
+    await owner.query(`drop table ${dayName(1)}, ${dayName(2)}`);
+    await Promise.all([turnPartitions(store.dependencies.db), turnPartitions(store.dependencies.db)]);
+    expect(await partitions()).toEqual([dayName(0), dayName(1), dayName(2)]);
+  });
+
+  test('are made while somebody reads and another publishes', async () => {
+    await owner.query(`drop table ${dayName(2)}`);
+    await publishPets(1);
+    await owner.query('begin');
+    await owner.query('select from events');
+    await owner.query("insert into outbox (type, pet_id, data) values ('pet.updated', 1, '{}')");
+    await owner.query('update events set data = data');
+    await turnPartitions(store.dependencies.db);
+    await owner.query('commit');
+    expect(await partitions()).toContain(dayName(2));
+  });
+
+  test(`stay for ${keptDays} days and are dropped then`, async () => {
+    await publishPets(2);
+    await shiftBack(keptDays);
+    expect(await turnPartitions(store.dependencies.db)).toBe(0);
+    expect((await list('/v1/events')).json).toHaveLength(2);
+    await publishPets(1);
+    await shiftBack(keptDays + 1);
+    expect(await turnPartitions(store.dependencies.db)).toBe(1);
+    expect(await partitions()).toEqual([dayName(-keptDays), dayName(0), dayName(1), dayName(2)]);
+  });
+
+  test('are dropped once by two workers at once', async () => {
+    await publishPets(1);
+    await shiftBack(40);
+    const dropped = await Promise.all([turnPartitions(store.dependencies.db), turnPartitions(store.dependencies.db)]);
+    expect(dropped.sort()).toEqual([0, 1]);
+  });
+
+  test('can be dropped by the application for no shorter time than a day', async () => {
+    const drop = store.dependencies.db.query({ text: `select drop_event_partitions(interval '1 hour')` });
+    await expect(drop).rejects.toThrow('events are kept for a day at least');
+  });
+
+  test('are found in the schema of the store, whatever a session has made for itself', async () => {
+    await store.dependencies.db.transaction(async (tx) => {
+      await tx.query({ text: 'create temp table feed (first_position bigint) on commit drop' });
+      await tx.query({ text: 'create temp table events (position bigint) on commit drop' });
+      await tx.query({ text: 'select make_event_partitions(), drop_event_partitions(make_interval(days => 1))' });
+    });
+    expect(await partitions()).toEqual([dayName(0), dayName(1), dayName(2)]);
+  });
+});
+
+describe('A cursor', () => {
+  test('from before what is kept is 410, one at the edge is not, and without one the feed begins with what is kept', async () => {
+    const start = nextPage(await list('/v1/events?limit=1')) ?? '';
+    await publishPets(3);
+    const within = nextPage(await list('/v1/events?limit=2')) ?? '';
+    const edge = nextPage(await list('/v1/events?limit=3')) ?? '';
+    await shiftBack(40);
+    await turnPartitions(store.dependencies.db);
+    const [kept] = await publishPets(1);
+    expect(await list(start)).toMatchObject(refusal(410, 'cursor_expired', `kept for ${keptDays} days`));
+    expect(await list(within)).toMatchObject(refusal(410, 'cursor_expired'));
+    expect((await list(edge)).json.map(({ data }) => data.pet?.id)).toEqual([kept]);
+    expect((await list('/v1/events')).json.map(({ data }) => data.pet?.id)).toEqual([kept]);
+  });
+
+  test('at the end of a feed of which nothing is left is good, and goes on with what comes', async () => {
+    await publishPets(2);
+    const { next } = await readOn(store, key);
+    await shiftBack(40);
+    await turnPartitions(store.dependencies.db);
+    expect(await list(next)).toMatchObject({ status: 200, text: '[]' });
+    const [id] = await publishPets(1);
+    expect((await list(next)).json.map(({ data }) => data.pet?.id)).toEqual([id]);
+  });
+
+  test('is 410 for a stream too', async () => {
+    const start = nextPage(await list('/v1/events?limit=1')) ?? '';
+    await publishPets(1);
+    await shiftBack(40);
+    await turnPartitions(store.dependencies.db);
+    expect(await store.call('GET', start, { key: key.key, headers: { accept: 'text/event-stream' } })).toMatchObject(
+      refusal(410, 'cursor_expired'),
+    );
+  });
+
+  test('is 410 where events of a later position were dropped before it: never a gap', async () => {
+    await publishPets(1);
+    const first = nextPage(await list('/v1/events?limit=1')) ?? '';
+    await publishPets(1);
+    await shiftBack(40);
+    await owner.query(`update events set published_at = now() where position = 1`);
+    await turnPartitions(store.dependencies.db);
+    expect(await list(first)).toMatchObject(refusal(410, 'cursor_expired'));
+    expect((await list('/v1/events')).json).toEqual([]);
+  });
+
+  test('is 410 after a restore, once the operator has moved the feed on as docs/operations.md tells', async () => {
+    await publishPets(3);
+    const { next } = await readOn(store, key);
+    await owner.query('update feed set first_position = last_position + 1000000001, last_position = last_position + 1000000000');
+    expect(await list(next)).toMatchObject(refusal(410, 'cursor_expired'));
+    const fresh = nextPage(await list('/v1/events')) ?? '';
+    const [id] = await publishPets(1);
+    expect((await list(fresh)).json.map(({ data }) => data.pet?.id)).toEqual([id]);
+  });
+});

@@ -1,0 +1,219 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Published, publishEvents, recordEvents } from '../../src/events/events.ts';
+import { expireDueOrders } from '../../src/orders/orders.ts';
+import { petJson } from '../../src/pets/pet-json.ts';
+import { addPet, createManager, letExpire, placeOrder, readPet } from '../adoption-steps.ts';
+import { petIdOf, publishAll, readOn, typesOf } from '../event-steps.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+
+let store: TestStore;
+let key: TestKey;
+let manager: TestKey;
+let next: string;
+beforeAll(async () => {
+  store = await createTestStore();
+  [key, manager] = [await store.createKey(), await createManager(store)];
+});
+afterAll(() => store[Symbol.asyncDispose]());
+beforeEach(async () => {
+  ({ next } = await readOn(store, manager));
+});
+
+const readNew = async () => (await readOn(store, manager, next)).events;
+const patch = (id: number, body: object) => store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body });
+const quiet = { beforeExposing: async () => {}, alongside: async () => {} };
+
+/** A writer with a transaction of its own, to be left open. */
+async function openWriter(): Promise<pg.Client & AsyncDisposable> {
+  const client = new pg.Client({ connectionString: store.dependencies.config.databaseUrl });
+  await client.connect();
+  await client.query('begin');
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+const renamed = (petId: number, n: number) => ({ type: 'pet.updated', petId: BigInt(petId), clientId: null, data: `{"n":${n}}` }) as const;
+
+describe('An event is written with its change', () => {
+  test.each([
+    ['a new name', { name: 'Rex' }, ['pet.updated']],
+    ['a new category', { categoryId: 2 }, ['pet.updated']],
+    ['a new status', { status: 'sold' }, ['pet.status_changed']],
+    ['a new name and status', { name: 'Rex', status: 'sold' }, ['pet.updated', 'pet.status_changed']],
+    ['what it has already', { name: 'Biscuit' }, []],
+  ])('%s', async (_, body, types) => {
+    const { id } = await addPet(store, key);
+    await patch(id, body);
+    const [, ...events] = await readNew();
+    expect(typesOf(events)).toEqual(types);
+    const pet = await readPet(store, key, id);
+    for (const event of events) expect(event.data.pet).toEqual(pet);
+  });
+
+  test('an animal taken back, as it was', async () => {
+    const pet = await addPet(store, key);
+    await store.call('DELETE', `/v1/pets/${pet.id}`, { key: manager.key });
+    expect(await readNew()).toMatchObject([{ type: 'pet.created' }, { type: 'pet.removed', data: { pet } }]);
+  });
+
+  test('an expired order, and its animal that is free again', async () => {
+    const { id } = await addPet(store, key);
+    const order = await placeOrder(store, key, id);
+    await letExpire(store, order.id);
+    await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
+    const events = (await readNew()).slice(-2);
+    expect(events).toMatchObject([
+      { type: 'order.expired', data: { order: { id: order.id, status: 'expired' } } },
+      { type: 'pet.status_changed', data: { pet: { id, status: 'available' }, previousStatus: 'pending' } },
+    ]);
+  });
+
+  test('a repeat with the same Idempotency-Key is told once', async () => {
+    const post = () =>
+      store.call('POST', '/v1/pets', { key: key.key, body: { name: 'Once', categoryId: 1 }, headers: { 'idempotency-key': 'told-once' } });
+    await post();
+    await post();
+    expect(typesOf(await readNew())).toEqual(['pet.created']);
+  });
+
+  test.each([
+    [
+      'a refused order',
+      async (id: number) =>
+        store.call('POST', '/v1/store/orders', { key: key.key, body: { petId: id, adopter: { name: 'Ada', email: 'ada@example.org' } } }),
+    ],
+    ['a refused change', async (id: number) => patch(id, { name: '' })],
+    [
+      'a stale change',
+      async (id: number) =>
+        store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body: { name: 'X' }, headers: { 'if-match': '"old"' } }),
+    ],
+  ])('%s leaves none', async (_, change) => {
+    const { id } = await addPet(store, key, { status: 'sold' });
+    expect((await change(id)).status).toBeGreaterThanOrEqual(400);
+    expect(typesOf(await readNew())).toEqual(['pet.created']);
+  });
+
+  test('a transaction that is rolled back leaves none', async () => {
+    const { id } = await addPet(store, key);
+    await using writer = await openWriter();
+    await recordEvents(writer, renamed(id, 1));
+    await writer.query('rollback');
+    expect(typesOf(await readNew())).toEqual(['pet.created']);
+  });
+});
+
+describe('pet.created holds the bytes that the API answers with', () => {
+  test.each([
+    'Biscuit',
+    '"quoted" \\ back\\slash /',
+    'Ünïcödé 🐕‍🦺 \u{1F408}',
+    '%s %1$s {}',
+    '\u2028\u2029\ufeffx',
+    '<script>&amp;',
+    "O'Malley",
+  ])('for the name %j', async (name) => {
+    const body = JSON.stringify({ name, categoryId: 0 }).replace('"categoryId":0', '"categoryId":9223372036854775807');
+    const { text } = await store.call('POST', '/v1/pets', { key: key.key, raw: body, headers: { 'content-type': 'application/json' } });
+    await publishAll(store);
+    const { rows } = await store.dependencies.db.query<{ data: string; pet_id: bigint }>({
+      text: 'select data, pet_id from events order by position desc limit 1',
+    });
+    expect(rows[0]?.data).toBe(`{"pet":${text}}`);
+    expect(text).toBe(petJson({ id: rows[0]?.pet_id ?? 0n, name, categoryId: 2n ** 63n - 1n, status: 'available' }));
+    expect((await store.call('GET', next, { key: key.key })).text).toContain(`"data":{"pet":${text}}`);
+  });
+
+  test('for an int64 below zero', async () => {
+    const { text } = await store.call('POST', '/v1/pets', { key: key.key, raw: '{"name":"Low","categoryId":-9223372036854775808}' });
+    await publishAll(store);
+    expect((await store.call('GET', next, { key: key.key })).text).toContain(`"data":{"pet":${text}}`);
+  });
+});
+
+describe('Publishing', () => {
+  test('misses no transaction that commits late, and repeats none', async () => {
+    const { id } = await addPet(store, key);
+    await using late = await openWriter();
+    await recordEvents(late, renamed(id, 1));
+    const other = await addPet(store, key);
+    const before = await readOn(store, manager, next);
+    await late.query('commit');
+    const after = await readOn(store, manager, before.next);
+    expect(before.events.map(petIdOf)).toEqual([id, other.id]);
+    expect(after.events).toMatchObject([{ type: 'pet.updated', data: { n: 1 } }]);
+  });
+
+  test("tells each animal's events in their order, in batches of any size", async () => {
+    const pets = [await addPet(store, key), await addPet(store, key)];
+    for (let i = 0; i < 20; i += 1) for (const { id } of pets) await patch(id, { name: `Name ${i}` });
+    const counts: number[] = [];
+    for (let batches = 0; batches < 100; batches += 1) {
+      const count = await publishEvents(store.dependencies.db, 7, quiet);
+      if (count === 0) break;
+      counts.push(count);
+    }
+    expect(counts).toEqual([7, 7, 7, 7, 7, 7]);
+    const events = await readNew();
+    for (const { id } of pets) {
+      const names = events.filter((event) => petIdOf(event) === id).map(({ data }) => data.pet?.name);
+      expect(names).toEqual(['Biscuit', ...Array.from({ length: 20 }, (_, i) => `Name ${i}`)]);
+    }
+  });
+
+  test('is done by one at a time, and the other has nothing to do', async () => {
+    await addPet(store, key);
+    const [holding, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { db } = store.dependencies;
+    const first = publishEvents(db, 500, {
+      ...quiet,
+      beforeExposing: async () => {
+        holding.resolve();
+        await release.promise;
+      },
+    });
+    await holding.promise;
+    expect(await publishEvents(db, 500, quiet)).toBe(0);
+    release.resolve();
+    expect(await first).toBe(1);
+    expect(typesOf(await readNew())).toEqual(['pet.created']);
+  });
+
+  test('exposes a batch only once the catalogue has a new token', async () => {
+    const { redis, names, catalogue, db } = store.dependencies;
+    const readToken = () => redis.client.get(names.catalogueToken);
+    await addPet(store, key);
+    const before = await readToken();
+    let visible: unknown[] | undefined;
+    await publishEvents(db, 500, {
+      beforeExposing: async () => {
+        await catalogue.renew();
+        visible = (await store.call<unknown[]>('GET', next, { key: key.key })).json;
+      },
+      alongside: async () => {},
+    });
+    expect(visible).toEqual([]);
+    expect(await readToken()).not.toBe(before);
+    expect(await readNew()).toHaveLength(1);
+  });
+
+  test('keeps a batch whose publisher fails for the next', async () => {
+    await addPet(store, key);
+    const fail = async () => {
+      throw new Error('died');
+    };
+    await expect(publishEvents(store.dependencies.db, 500, { ...quiet, beforeExposing: fail })).rejects.toThrow('died');
+    await expect(publishEvents(store.dependencies.db, 500, { ...quiet, alongside: fail })).rejects.toThrow('died');
+    expect(typesOf(await readNew())).toEqual(['pet.created']);
+  });
+
+  test('says to what goes alongside which positions the batch has', async () => {
+    for (let i = 0; i < 3; i += 1) await addPet(store, key);
+    const ranges: Published[] = [];
+    const alongside = async (_: unknown, published: Published) => void ranges.push(published);
+    await publishEvents(store.dependencies.db, 500, { ...quiet, alongside });
+    const ids = (await readNew()).map(({ id }) => BigInt(id.replace('evt_', '')));
+    expect(ranges).toEqual([{ firstPosition: ids[0], lastPosition: ids[2] }]);
+    expect(ids).toEqual([0n, 1n, 2n].map((n) => (ids[0] ?? 0n) + n));
+  });
+});

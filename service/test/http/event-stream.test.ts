@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import Fastify from 'fastify';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StreamReader } from '../../../proofs/stream-reader.ts';
+import { type EventStream, EventStreams, eventText } from '../../src/http/event-stream.ts';
+
+const never = 600_000;
+const patient = { heartbeatMs: never, lifetimeMs: never, drainTimeoutMs: never, endTimeoutMs: never };
+const mebibyte = 'x'.repeat(1_048_576);
+
+let close: () => Promise<void>;
+let url: string;
+let times: Partial<typeof patient>;
+let opened: EventStream[];
+beforeEach(async () => {
+  opened = [];
+  const app = Fastify({ forceCloseConnections: true });
+  app.get('/', (_, reply) => {
+    opened.push(new EventStreams({ ...patient, ...times }).open(reply, 1n));
+    return reply;
+  });
+  app.get('/late', async (request, reply) => {
+    const gone = once(reply.raw, 'close');
+    request.raw.socket.destroy();
+    await gone;
+    opened.push(new EventStreams(patient).open(reply, 1n));
+    return reply;
+  });
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+  close = () => app.close();
+});
+afterEach(() => close());
+
+async function open(options: { times?: Partial<typeof patient>; reads?: boolean } = {}) {
+  times = options.times ?? {};
+  const reader = await StreamReader.open(url, { key: 'none', keepsText: true, reads: options.reads ?? true });
+  const stream = opened.at(-1);
+  if (!stream) throw new Error('no stream was opened');
+  return { reader, stream };
+}
+
+const count = (text: string, part: string) => text.split(part).length - 1;
+
+describe('A stream', () => {
+  test('gives signs of life that are no events', async () => {
+    const { reader } = await open({ times: { heartbeatMs: 10 } });
+    await reader.until(() => count(reader.text, ':\n\n') >= 3, 'third sign of life');
+    expect([reader.events, reader.lastId]).toEqual([[], undefined]);
+  });
+
+  test('moves the last id of its reader on where there was nothing for it to see', async () => {
+    const { reader, stream } = await open({ times: { heartbeatMs: 10 } });
+    stream.send(eventText('a', 'pet.created', '{}'), () => 'b');
+    await reader.until(() => reader.lastId === 'b', 'id b');
+    stream.send('', () => 'c');
+    await reader.until(() => reader.lastId === 'c', 'id c');
+    expect(reader.events.map(({ id }) => id)).toEqual(['a']);
+  });
+
+  test('ends after its lifetime', async () => {
+    const { reader, stream } = await open({ times: { lifetimeMs: 50 } });
+    await reader.until(() => reader.isEnded, 'end');
+    expect(stream.isOpen).toBe(false);
+  });
+
+  test('is closed at once where its reader was gone before it was opened', async () => {
+    await expect(StreamReader.open(`${url}/late`, { key: 'none' })).rejects.toThrow('socket hang up');
+    await expect.poll(() => opened.map(({ isOpen }) => isOpen)).toEqual([false]);
+    const [stream] = opened;
+    await expect(new Promise<string>((resolve) => stream?.onClose(() => resolve('told')))).resolves.toBe('told');
+    stream?.send('a', () => 'a');
+  });
+
+  test('takes nothing more once it is closed', async () => {
+    const { reader, stream } = await open();
+    stream.close();
+    stream.send(eventText('a', 'pet.created', '{}'), () => 'a');
+    stream.beat();
+    stream.close();
+    await reader.until(() => reader.isEnded, 'end');
+    expect(reader.text).toBe('retry: 1000\n\n');
+  });
+
+  test('is full where its reader does not read, and goes on once it does', async () => {
+    const { reader, stream } = await open({ reads: false });
+    for (let i = 0; i < 20; i += 1) stream.send(mebibyte, () => 'a');
+    expect(stream.isFull).toBe(true);
+    reader.resume();
+    await stream.drained();
+    expect([stream.isFull, stream.isOpen]).toEqual([false, true]);
+  });
+
+  test('lets a reader go that takes nothing for too long', async () => {
+    const { reader, stream } = await open({ reads: false, times: { drainTimeoutMs: 50 } });
+    for (let i = 0; i < 20; i += 1) stream.send(mebibyte, () => 'a');
+    await stream.drained();
+    expect(stream.isOpen).toBe(false);
+    reader[Symbol.dispose]();
+  });
+
+  test('is cut off where its reader does not even take the end', async () => {
+    const { reader, stream } = await open({ reads: false, times: { endTimeoutMs: 50 } });
+    for (let i = 0; i < 20; i += 1) stream.send(mebibyte, () => 'a');
+    const closed = new Promise<void>((resolve) => stream.onClose(resolve));
+    stream.close();
+    await closed;
+    expect(stream.isOpen).toBe(false);
+    reader[Symbol.dispose]();
+  });
+});
