@@ -17,8 +17,18 @@ const operations: Record<string, { owned: boolean; body?: unknown }> = {
   'post /store/orders/{orderId}/complete': { owned: true },
   'post /store/orders/{orderId}/cancel': { owned: true },
   'post /store/orders/{orderId}/return': { owned: true },
+  'get /webhooks/{webhookId}': { owned: true },
+  'patch /webhooks/{webhookId}': { owned: true, body: { status: 'disabled' } },
+  'delete /webhooks/{webhookId}': { owned: true },
+  'post /webhooks/{webhookId}/rotate-secret': { owned: true },
+  'post /webhooks/{webhookId}/test': { owned: true },
+  'get /webhooks/{webhookId}/deliveries': { owned: true },
+  'get /webhooks/{webhookId}/deliveries/{deliveryId}': { owned: true },
+  'post /webhooks/{webhookId}/replay': { owned: true, body: { failed: true } },
 };
-const orderIds = [1, 2, 3];
+/** Of orders, endpoints and deliveries alike. */
+const ids = [1, 2, 3];
+const endpointHost = 'owner.example.org';
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export const isolation: Proof = {
@@ -49,12 +59,16 @@ async function run({ mutant }: ProofContext): Promise<Claim[]> {
   const absent = await askForAll(http, url, stranger);
   const absentLists = await listsOf(http, url, stranger);
   await placeOrders(http, url, owner);
+  await addEndpoints(http, url, owner);
   const foreign = await askForAll(http, url, stranger);
   const foreignLists = await listsOf(http, url, stranger);
   const own = await http.send(`${url}/store/orders/1`, { key: owner.key });
+  const ownDelivery = await http.send(`${url}/webhooks/1/deliveries/1`, { key: owner.key });
 
   const differing = [...absent].filter(([what, answer]) => foreign.get(what) !== answer).map(([what]) => what);
-  const leaking = [...foreign.values(), ...foreignLists].filter((answer) => answer.includes(adopter.email));
+  const leaking = [...foreign.values(), ...foreignLists].filter(
+    (answer) => answer.includes(adopter.email) || answer.includes(endpointHost),
+  );
   const missing = await operationsNotListed(http, url);
   return [
     {
@@ -64,19 +78,20 @@ async function run({ mutant }: ProofContext): Promise<Claim[]> {
       holds: missing.length === 0,
     },
     {
-      claim: "Requests for another client's order (every operation, every method) that answer differently from the same id absent",
+      claim:
+        "Requests for another client's order, endpoint or delivery (every operation, every method) that answer differently from the same id absent",
       bar: '0',
       figure: `${differing.length} of ${absent.size}${differing.length > 0 ? ` (${differing.slice(0, 3).join(', ')})` : ''}`,
-      holds: differing.length === 0 && own.status === 200,
+      holds: differing.length === 0 && own.status === 200 && ownDelivery.status === 200,
     },
     {
-      claim: "Answers to a stranger that hold an adopter's data",
+      claim: "Answers to a stranger that hold an adopter's data or an endpoint's address",
       bar: '0',
       figure: String(leaking.length),
       holds: leaking.length === 0 && own.text.includes(adopter.email),
     },
     {
-      claim: 'Lists, with every filter, in which another client’s order shows',
+      claim: 'Lists, with every filter, in which another client’s order or endpoint shows',
       bar: '0',
       figure: `${foreignLists.filter((answer, i) => answer !== absentLists[i]).length} of ${foreignLists.length}`,
       holds: foreignLists.join() === absentLists.join(),
@@ -94,8 +109,9 @@ async function askForAll(http: HttpClient, url: string, key: Key): Promise<Map<s
   );
   for (const path of paths) {
     for (const method of methods) {
-      for (const id of orderIds) {
-        const answer = await http.send(url + path.replace('{orderId}', String(id)), { method, key: key.key });
+      const body = operations[`${method.toLowerCase()} ${path}`]?.body;
+      for (const id of ids) {
+        const answer = await http.send(url + path.replaceAll(/\{\w+\}/g, String(id)), { method, key: key.key, body });
         answers.set(`${method} ${path} ${id}`, comparable(answer));
       }
     }
@@ -105,16 +121,25 @@ async function askForAll(http: HttpClient, url: string, key: Key): Promise<Map<s
 
 async function listsOf(http: HttpClient, url: string, key: Key): Promise<string[]> {
   const queries = ['', '?status=placed', '?status=cancelled', '?petId=1', '?petId=2&status=placed', '?limit=1'];
-  return Promise.all(queries.map(async (query) => comparable(await http.send(`${url}/store/orders${query}`, { key: key.key }))));
+  const lists = [...queries.map((query) => `/store/orders${query}`), '/webhooks', '/webhooks?limit=1'];
+  return Promise.all(lists.map(async (list) => comparable(await http.send(url + list, { key: key.key }))));
 }
 
 async function placeOrders(http: HttpClient, url: string, key: Key): Promise<void> {
-  for (const id of orderIds) {
+  for (const id of ids) {
     await http.send(`${url}/pets`, { method: 'POST', key: key.key, body: { name: 'Biscuit', categoryId: 1 } });
     const placed = await http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId: id, adopter } });
     if (placed.status !== 201) throw new Error(`an order was not placed: ${placed.text}`);
   }
   await http.send(`${url}/store/orders/2/cancel`, { method: 'POST', key: key.key });
+}
+
+async function addEndpoints(http: HttpClient, url: string, key: Key): Promise<void> {
+  for (const id of ids) {
+    await http.send(`${url}/webhooks`, { method: 'POST', key: key.key, body: { url: `https://${endpointHost}/hooks` } });
+    const queued = await http.send(`${url}/webhooks/${id}/test`, { method: 'POST', key: key.key });
+    if (queued.status !== 202) throw new Error(`no delivery was queued: ${queued.text}`);
+  }
 }
 
 /** All of an answer but what differs between any two. */

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { adoption } from './adoption.ts';
 import { bans } from './bans.ts';
 import { expiry } from './expiry.ts';
+import { feed } from './feed.ts';
 import { firstCall } from './first-call.ts';
 import { freshness } from './freshness.ts';
 import { history } from './history.ts';
@@ -17,6 +18,10 @@ import { rawSockets } from './raw-sockets.ts';
 import { redisLoss } from './redis-loss.ts';
 import { revocation } from './revocation.ts';
 import { secrets } from './secrets.ts';
+import { slowNeighbour } from './slow-neighbour.ts';
+import { ssrf } from './ssrf.ts';
+import { streams } from './streams.ts';
+import { webhooks } from './webhooks.ts';
 import { writeStorm } from './write-storm.ts';
 
 const proofs: Proof[] = [
@@ -37,6 +42,11 @@ const proofs: Proof[] = [
   history,
   freshness,
   writeStorm,
+  feed,
+  streams,
+  ssrf,
+  webhooks,
+  slowNeighbour,
 ];
 
 const timedRunsMax = 3;

@@ -73,6 +73,7 @@ async function open(options: { privately: boolean; resources: AsyncDisposableSta
     REDIS_URL: servers.redis.url,
     PORT: String(port),
     HOMEWARD_DRAIN_MS: '0',
+    HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
   };
   const homeward = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], { env, encoding: 'utf8', signal: ending });

@@ -3,11 +3,15 @@ import Fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import { categoryRoutes } from './categories/category-routes.ts';
 import { CategorySchema, NewCategorySchema } from './categories/category-schemas.ts';
 import { type Dependencies, openMemories } from './dependencies.ts';
+import { eventRoutes } from './events/event-routes.ts';
+import { eventWebhooks, OrderEventEnvelopeSchema, PetEventSchema } from './events/event-schemas.ts';
+import { EventTail } from './events/event-tail.ts';
 import { admit, countUnreadable, lookAtAddress } from './http/admission.ts';
 import { addApiHooks, newRequestId, refuseUnroutable } from './http/api-hooks.ts';
 import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
 import { addDocsRoutes } from './http/docs.ts';
 import { addErrorHandler, asAppError } from './http/error-handler.ts';
+import { EventStreams } from './http/event-stream.ts';
 import { addHealthRoutes } from './http/health.ts';
 import { parseJsonBody } from './http/json-body.ts';
 import { refuseOtherMethods } from './http/methods.ts';
@@ -17,10 +21,22 @@ import { ErrorSchema } from './http/schemas.ts';
 import type { Api } from './http/type-provider.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { orderRoutes } from './orders/order-routes.ts';
-import { AdopterSchema, NewOrderSchema, OrderSchema, OrderStatusSchema } from './orders/order-schemas.ts';
+import { AdopterSchema, NewOrderSchema, OrderEventSchema, OrderSchema, OrderStatusSchema } from './orders/order-schemas.ts';
 import { answerReadyPages } from './pets/pet-page-hook.ts';
 import { petRoutes } from './pets/pet-routes.ts';
 import { NewPetSchema, PetChangesSchema, PetSchema, PetStatusSchema } from './pets/pet-schemas.ts';
+import { webhookRoutes } from './webhooks/webhook-routes.ts';
+import {
+  DeliveryAttemptSchema,
+  DeliverySchema,
+  DeliveryWithAttemptsSchema,
+  NewWebhookSchema,
+  ReplayedSchema,
+  ReplaySchema,
+  WebhookChangesSchema,
+  WebhookSchema,
+  WebhookWithSecretSchema,
+} from './webhooks/webhook-schemas.ts';
 
 export interface App {
   readonly server: FastifyInstance;
@@ -44,6 +60,18 @@ const sharedSchemas = [
   AdopterSchema,
   NewOrderSchema,
   OrderSchema,
+  OrderEventSchema,
+  PetEventSchema,
+  OrderEventEnvelopeSchema,
+  NewWebhookSchema,
+  WebhookChangesSchema,
+  WebhookSchema,
+  WebhookWithSecretSchema,
+  DeliverySchema,
+  DeliveryAttemptSchema,
+  DeliveryWithAttemptsSchema,
+  ReplaySchema,
+  ReplayedSchema,
 ];
 
 /** The API assembled. */
@@ -55,6 +83,8 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     admit(parts, { ...request, decided: takeDecision(raw) });
   const refuseOnSocket = createSocketRefuser((address) => countUnreadable(limiter, address), log);
   let draining = false;
+  const streams = new EventStreams();
+  const tail = new EventTail(db, (error) => log.warn({ err: error }, 'the feed could not be read'));
 
   const app = Fastify({
     loggerInstance: log,
@@ -89,7 +119,9 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     if (draining) reply.header('connection', 'close');
     done(null, payload);
   });
-  await addOpenApi(app);
+  // What is open has no end of its own.
+  app.addHook('preClose', async () => streams.closeAll());
+  await addOpenApi(app, eventWebhooks);
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
   addDocsRoutes(app);
 
@@ -100,7 +132,9 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
       const otherMethods = refuseOtherMethods(api);
       petRoutes(api, { db, catalogue, pages, clock, config });
       categoryRoutes(api, { db });
+      eventRoutes(api, { db, tail, streams });
       orderRoutes(api, { db, catalogue, config });
+      webhookRoutes(api, { db, config });
       otherMethods.register();
     },
     { prefix: '/v1' },
@@ -110,6 +144,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     server: app,
     drain: () => {
       draining = true;
+      streams.closeAll();
     },
   };
 }

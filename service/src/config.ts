@@ -13,6 +13,7 @@ export const variables = {
   HOMEWARD_TRUSTED_PROXIES: { fallback: '', help: 'comma-separated addresses or CIDR ranges whose X-Forwarded-For is believed' },
   HOMEWARD_POOL_SIZE: { fallback: '10', help: 'PostgreSQL connections of a process' },
   HOMEWARD_PAGE_CACHE: { fallback: 'on', help: 'on: pages of animals are kept while nothing changes; off: each is read from PostgreSQL' },
+  HOMEWARD_WEBHOOKS_TO_LOOPBACK: { fallback: 'off', help: 'on: webhooks may be sent to this machine, also without TLS; for development' },
   HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'time between failing readiness and closing, at shutdown' },
   LOG_LEVEL: { fallback: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
 } as const;
@@ -31,6 +32,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   readonly poolSize: number;
   readonly pageCache: 'on' | 'off';
+  readonly webhooksToLoopback: 'on' | 'off';
   readonly drainMs: number;
   readonly logLevel: string;
 }
@@ -69,6 +71,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: readProxies(text('HOMEWARD_TRUSTED_PROXIES')),
     poolSize: integer('HOMEWARD_POOL_SIZE', 1, 1_000),
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),
+    webhooksToLoopback: oneOf('HOMEWARD_WEBHOOKS_TO_LOOPBACK', ['on', 'off']),
     drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
     logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   });

@@ -39,6 +39,11 @@ export const errorCodes = {
     cause: 'This deployment keeps a closed list of categories, and the given categoryId is not on it.',
     fix: 'Use the id of a category that exists.',
   },
+  webhook_url_refused: {
+    status: 400,
+    cause: 'Events are sent only by https, to a host with public addresses, and not to a port below 1024 other than 443.',
+    fix: 'Give an address such as https://example.org/hooks.',
+  },
   api_key_missing: {
     status: 401,
     cause: 'The request has no Authorization header.',
@@ -79,6 +84,16 @@ export const errorCodes = {
     cause: 'No order that this client may see has this id.',
     fix: 'List your orders with GET /v1/store/orders.',
   },
+  webhook_not_found: {
+    status: 404,
+    cause: 'No endpoint of this client has this id.',
+    fix: 'List your endpoints with GET /v1/webhooks.',
+  },
+  delivery_not_found: {
+    status: 404,
+    cause: 'No delivery of this endpoint has this id; deliveries are kept for 30 days.',
+    fix: 'List them with GET /v1/webhooks/{webhookId}/deliveries.',
+  },
   method_not_allowed: {
     status: 405,
     cause: 'The path exists, but not for this method.',
@@ -104,10 +119,25 @@ export const errorCodes = {
     cause: 'The order is in a state that does not allow this action.',
     fix: 'Read the order again; the message names what its state allows.',
   },
+  webhook_limit_reached: {
+    status: 409,
+    cause: 'The client has 20 endpoints, and can have no more.',
+    fix: 'Remove one that is no longer used.',
+  },
+  webhook_disabled: {
+    status: 409,
+    cause: 'The endpoint is disabled, so that nothing is sent to it.',
+    fix: "Enable it with PATCH /v1/webhooks/{webhookId} and the status 'enabled'.",
+  },
   idempotency_in_progress: {
     status: 409,
     cause: 'A request with the same Idempotency-Key is being answered at this moment.',
     fix: 'Repeat the request after the seconds that Retry-After gives: it will get the same answer.',
+  },
+  cursor_expired: {
+    status: 410,
+    cause: 'The events after this cursor are no longer kept, so that reading on would leave a gap.',
+    fix: 'Read the animals anew with GET /v1/pets, then go on with GET /v1/events without a cursor.',
   },
   operation_removed: {
     status: 410,

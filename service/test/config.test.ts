@@ -15,6 +15,7 @@ describe('loadConfig', () => {
       trustedProxies: [],
       poolSize: 10,
       pageCache: 'on',
+      webhooksToLoopback: 'off',
       drainMs: 1_500,
       logLevel: 'info',
     });
@@ -34,6 +35,7 @@ describe('loadConfig', () => {
         HOMEWARD_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,127.0.0.1',
         HOMEWARD_POOL_SIZE: '5',
         HOMEWARD_PAGE_CACHE: 'off',
+        HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
         HOMEWARD_DRAIN_MS: '0',
         LOG_LEVEL: 'silent',
       }),
@@ -49,6 +51,7 @@ describe('loadConfig', () => {
       trustedProxies: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1'],
       poolSize: 5,
       pageCache: 'off',
+      webhooksToLoopback: 'on',
       drainMs: 0,
       logLevel: 'silent',
     });

@@ -11,6 +11,7 @@ import { addOrderCommands } from './orders.ts';
 import { UsageError } from './output.ts';
 import { addServeCommand } from './serve.ts';
 import { addVerifyCommand } from './verify.ts';
+import { addWebhookCommands } from './webhooks.ts';
 import { addWorkerCommand } from './worker.ts';
 
 const exitCodes = 'Exit status: 0 done, 1 failed, 2 the command or its configuration is wrong.';
@@ -29,6 +30,7 @@ export function createProgram(env: Readonly<Record<string, string | undefined>>)
   addClientCommands(program, quietConfig);
   addBanCommands(program, quietConfig);
   addOrderCommands(program, quietConfig);
+  addWebhookCommands(program, quietConfig);
   addVerifyCommand(program, quietConfig);
   addOpenApiCommand(program, quietConfig);
   program.addHelpText('after', () => `\n${listVariables()}\n\n${exitCodes}`);

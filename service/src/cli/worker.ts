@@ -3,19 +3,27 @@ import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
+import { publishEvents, turnPartitions } from '../events/events.ts';
 import { deleteOldAnswers } from '../idempotency/idempotency-queries.ts';
 import { expireDueOrders } from '../orders/orders.ts';
+import { Deliverer } from '../webhooks/deliverer.ts';
+import { SafeSender } from '../webhooks/safe-sender.ts';
+import { fanOut, listFailing, sweepDeliveries } from '../webhooks/webhooks.ts';
 
 const batchSizeMax = 100;
 /** An animal is free at most a second after its order expired: a look costs one index probe. */
 const expiryIntervalMs = 250;
+const publishIntervalMs = 50;
+const publishSizeMax = 500;
+const turnIntervalMs = 3_600_000;
 const sweepIntervalMs = 60_000;
 const sweepSizeMax = 1_000;
+const warnIntervalMs = 3_600_000;
 
 export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
     .command('worker')
-    .description('expire orders that were not approved in time, and sweep away what is kept for a day; run one or more')
+    .description('expire orders that were not approved in time, publish events, send webhooks, and sweep away what is old; run one or more')
     .action(() => work(config()));
 }
 
@@ -24,26 +32,52 @@ async function work(config: Config): Promise<void> {
   const { db, catalogue, log } = dependencies;
   const stopping = new AbortController();
   /** Repeats a job until it finds nothing to do, then waits; a failure is logged and tried again after the wait. */
-  const repeat = async (name: string, intervalMs: number, job: () => Promise<number>) => {
+  const repeat = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
     while (!stopping.signal.aborted) {
       const done = await job().catch((error) => {
         log.error({ err: error, job: name }, 'job failed');
         return 0;
       });
-      if (done > 0) log.info({ job: name, count: done }, 'job done');
+      if (done > 0) log[level]({ job: name, count: done }, 'job done');
       else await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
+  };
+  // No event overtakes the list: what it tells of is there for whoever reads it.
+  const publishing = { beforeExposing: () => catalogue.renew(), alongside: fanOut };
+  const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });
+  const deliverer = new Deliverer({
+    db,
+    sender,
+    onDisabled: (webhook) => log.warn(namesOf(webhook), 'webhook disabled'),
+    onError: (error) => log.error({ err: error, job: 'deliver-webhooks' }, 'job failed'),
+  });
+  const warnOfFailing = async () => {
+    for (const webhook of await listFailing(db)) log.warn(namesOf(webhook), 'webhook failing');
+    return 0;
   };
   log.info('working');
   const jobs = Promise.all([
     repeat('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
+    // Up to twenty times a second, wherever something changes.
+    repeat('publish-events', publishIntervalMs, () => publishEvents(db, publishSizeMax, publishing), 'debug'),
+    repeat('turn-event-partitions', turnIntervalMs, () => turnPartitions(db)),
+    deliverer.run(stopping.signal),
+    repeat('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
+    repeat('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     repeat('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldAnswers(db, sweepSizeMax)),
   ]);
   closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {
     if (err) log.fatal({ err }, 'uncaught');
     stopping.abort();
     await jobs;
+    await sender.close();
     await dependencies[Symbol.asyncDispose]();
     log.info('closed');
   });
 }
+
+const namesOf = ({ id, clientId, ...rest }: { id: bigint; clientId: bigint }) => ({
+  webhook: Number(id),
+  client: Number(clientId),
+  ...rest,
+});

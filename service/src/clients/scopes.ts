@@ -1,4 +1,4 @@
-export const scopes = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'store:manage'] as const;
+export const scopes = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage', 'store:manage'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** All but the store's own: a client that knows only the documented interface never meets a 403. */

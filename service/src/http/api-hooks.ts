@@ -123,7 +123,7 @@ async function answerPreflight(request: FastifyRequest, reply: FastifyReply, loo
     .headers(await look(addressSubject(request.ip)))
     .headers({
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-      'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match',
+      'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID',
       'access-control-max-age': '86400',
     })
     .send();

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 
 /** The document that describes the API, made from the schemas that validate and serialise. */
-export async function addOpenApi(app: FastifyInstance): Promise<void> {
+export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, object>): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -17,10 +17,12 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'Pets', description: 'Animals: list, add, get, correct, take back.' },
         { name: 'Categories', description: 'What animals are sorted into.' },
+        { name: 'Events', description: 'What happened, as a feed to read on.' },
         { name: 'Orders', description: 'From an adopter’s order to an animal that goes home.' },
       ],
       components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key as a bearer token.' } } },
       security: [{ apiKey: [] }],
+      webhooks,
     },
     refResolver: { buildLocalReference: (json: { $id?: string }, _, __, index) => json.$id ?? `schema-${index}` },
     transform: ({ schema, url, route }) => {

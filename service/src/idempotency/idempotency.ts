@@ -5,6 +5,8 @@ import { findAnswer, insertAnswer, nullAdopter, type StoredAnswer, tryLockKey } 
 export interface Answer extends StoredAnswer {
   /** The order whose adopter the body names, so that it can be erased there too. */
   readonly orderId?: bigint;
+  /** What a repeat is answered with, where the body holds a secret that must not be kept. */
+  readonly storedBody?: string;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function once(
       );
     }
     const answer = await work(tx);
-    await insertAnswer(tx, { ...request, ...answer, orderId: answer.orderId });
+    await insertAnswer(tx, { ...request, ...answer, body: answer.storedBody ?? answer.body, orderId: answer.orderId });
     return { answer, replayed: false };
   });
 }

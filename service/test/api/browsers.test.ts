@@ -34,6 +34,7 @@ describe('A preflight', () => {
       'idempotency-key',
       'if-match',
       'if-none-match',
+      'last-event-id',
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventTypes } from '../../src/events/event-types.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
 interface Operation {
@@ -18,6 +19,9 @@ interface Document {
   readonly servers: unknown;
   readonly security: unknown;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<
+    Record<string, { post: { requestBody: { content: { 'application/json': { schema: { allOf: object[] } } } } } }>
+  >;
   readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object };
 }
 
@@ -55,6 +59,7 @@ describe('GET /openapi.json', () => {
       removePet: 'DELETE /pets/{petId}',
       listCategories: 'GET /categories',
       putCategory: 'PUT /categories/{categoryId}',
+      listEvents: 'GET /events',
       listOrders: 'GET /store/orders',
       placeOrder: 'POST /store/orders',
       getOrder: 'GET /store/orders/{orderId}',
@@ -62,7 +67,29 @@ describe('GET /openapi.json', () => {
       completeOrder: 'POST /store/orders/{orderId}/complete',
       cancelOrder: 'POST /store/orders/{orderId}/cancel',
       returnOrder: 'POST /store/orders/{orderId}/return',
+      listWebhooks: 'GET /webhooks',
+      createWebhook: 'POST /webhooks',
+      getWebhook: 'GET /webhooks/{webhookId}',
+      updateWebhook: 'PATCH /webhooks/{webhookId}',
+      removeWebhook: 'DELETE /webhooks/{webhookId}',
+      rotateWebhookSecret: 'POST /webhooks/{webhookId}/rotate-secret',
+      testWebhook: 'POST /webhooks/{webhookId}/test',
+      listDeliveries: 'GET /webhooks/{webhookId}/deliveries',
+      getDelivery: 'GET /webhooks/{webhookId}/deliveries/{deliveryId}',
+      replayWebhook: 'POST /webhooks/{webhookId}/replay',
     });
+  });
+
+  test('has the schema of each type of event among its webhooks', () => {
+    expect(Object.keys(document.webhooks)).toEqual([...eventTypes]);
+    for (const [type, { post }] of Object.entries(document.webhooks)) {
+      const name = type.startsWith('pet.') ? 'PetEvent' : 'OrderEvent';
+      expect(post.requestBody.content['application/json'].schema.allOf).toEqual([
+        { $ref: `#/components/schemas/${name}` },
+        { properties: { type: { const: type } } },
+      ]);
+      expect(document.components.schemas[name]).toMatchObject({ properties: { type: { enum: expect.arrayContaining([type]) } } });
+    }
   });
 
   test('asks for a bearer key everywhere', () => {
@@ -74,7 +101,21 @@ describe('GET /openapi.json', () => {
     const stability = Object.groupBy(operations.values(), (one) => one['x-stability'] ?? 'stable');
     expect(Object.fromEntries(Object.entries(stability).map(([name, list]) => [name, list?.map((one) => one.operationId)]))).toEqual({
       stable: ['listPets', 'createPet', 'getPet'],
-      experimental: ['updatePet', 'removePet'],
+      experimental: [
+        'updatePet',
+        'removePet',
+        'listEvents',
+        'listWebhooks',
+        'createWebhook',
+        'getWebhook',
+        'updateWebhook',
+        'removeWebhook',
+        'rotateWebhookSecret',
+        'testWebhook',
+        'listDeliveries',
+        'getDelivery',
+        'replayWebhook',
+      ],
       beta: [
         'listCategories',
         'putCategory',
@@ -104,6 +145,7 @@ describe('GET /openapi.json', () => {
       placeOrder: 'orders:write',
       cancelOrder: 'orders:write',
       approveOrder: 'store:manage',
+      createWebhook: 'webhooks:manage',
     });
   });
 
@@ -137,7 +179,7 @@ describe('GET /openapi.json', () => {
 
   test('offers Idempotency-Key on every POST', () => {
     const posts = [...operations.values()].filter(({ at }) => at.startsWith('POST '));
-    expect(posts).toHaveLength(6);
+    expect(posts).toHaveLength(10);
     for (const { operationId } of posts)
       expect(parameters(operationId)).toMatchObject({ 'idempotency-key': { in: 'header', required: false } });
   });

@@ -3,11 +3,12 @@ import { variables } from '../../src/config.ts';
 import { homeward } from './homeward-command.ts';
 
 const commands = {
-  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'orders', 'verify', 'openapi'],
+  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'orders', 'webhooks', 'verify', 'openapi'],
   keys: ['create', 'list', 'rotate', 'revoke'],
   clients: ['list', 'set-plan'],
   bans: ['list', 'lift'],
   orders: ['erase'],
+  webhooks: ['list', 'replay'],
 };
 
 test.each(Object.entries(commands))('homeward %s --help lists exactly its subcommands and ends with 0', async (command, subcommands) => {

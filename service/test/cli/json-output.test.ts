@@ -10,7 +10,7 @@ let env: Record<string, string>;
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const key = expect.stringMatching(/^hw_live_[0-9A-Za-z]{38}$/);
 const hint = expect.stringMatching(/^hw_live_[0-9A-Za-z]{3}…[0-9A-Za-z]{4}$/);
-const allButManage = ['pets:read', 'pets:write', 'orders:read', 'orders:write'];
+const allButManage = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
 
 beforeAll(async () => {
   env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
@@ -79,6 +79,20 @@ test('orders erase and verify', async () => {
   const erased = await homewardJson(['orders', 'erase', String(placed.json.id)], there);
   expect(erased).toEqual({ id: placed.json.id, erased: true, answers: 1 });
   expect(await homewardJson(['verify'], there)).toEqual({ holds: true, rows: expect.any(Number), animals: 1, orders: 1 });
+});
+
+test('webhooks list and webhooks replay', async () => {
+  await using store = await createTestStore();
+  const { key, clientId } = await store.createKey();
+  await store.call('POST', '/v1/webhooks', { key, body: { url: 'https://example.org/hooks' } });
+  const { databaseUrl, redisUrl } = store.dependencies.config;
+  const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const listed = [
+    { id: 1, clientId: Number(clientId), url: 'https://example.org/hooks', status: 'enabled', failingSince: null, types: [] },
+  ];
+  expect(await homewardJson(['webhooks', 'list'], there)).toMatchObject(listed);
+  expect(await homewardJson(['webhooks', 'list', '--client', '999'], there)).toEqual([]);
+  expect(await homewardJson(['webhooks', 'replay', '1', '--failed'], there)).toEqual({ id: 1, count: 0 });
 });
 
 test('migrate', async () => {

@@ -124,7 +124,11 @@ describe('Who may act on an order', () => {
   ])('%s by the partner that placed it is 403 and changes nothing', async (action, before) => {
     const order = await orderAfter(...before);
     expect(await act(store, partner, order.id, action)).toMatchObject(
-      refusal(403, 'insufficient_scope', 'needs the scope store:manage; this key has pets:read, pets:write, orders:read, orders:write.'),
+      refusal(
+        403,
+        'insufficient_scope',
+        'needs the scope store:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
+      ),
     );
     expect((await store.call('GET', `/v1/store/orders/${order.id}`, { key: partner.key })).json).toEqual(order);
   });

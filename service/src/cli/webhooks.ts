@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { ReadConfig } from '../config.ts';
+import { openDependencies } from '../dependencies.ts';
+import { AppError } from '../errors.ts';
+import { selectWebhooks } from '../webhooks/webhook-queries.ts';
+import type { Replay } from '../webhooks/webhook-schemas.ts';
+import { replay } from '../webhooks/webhooks.ts';
+import { parseId, printJson, printTable, UsageError } from './output.ts';
+
+interface ReplayOptions {
+  readonly delivery?: string;
+  readonly failed?: boolean;
+  readonly from?: string;
+  readonly to?: string;
+  readonly json?: boolean;
+}
+
+const rowsMax = 1_000;
+
+export function addWebhookCommands(program: Command, config: ReadConfig): void {
+  const webhooks = program.command('webhooks').description("list partners' endpoints, and send events to one again");
+
+  webhooks
+    .command('list')
+    .description('list endpoints of all clients')
+    .option('--client <id>', 'only those of this client')
+    .option('--json', 'print one JSON array')
+    .action(async ({ client, json }: { client?: string; json?: boolean }) => {
+      await using dependencies = await openDependencies(config());
+      const owner = client === undefined ? 'any' : { clientId: parseId(client) };
+      const rows = await selectWebhooks(dependencies.db, owner, { afterId: undefined, limit: rowsMax });
+      if (json) return printJson(rows);
+      return printTable(
+        rows.map(({ id, clientId, url, status, failingSince, types }) => ({
+          id,
+          client: clientId,
+          url,
+          status,
+          'failing since': failingSince,
+          types: types.length > 0 ? types : 'all',
+        })),
+        'There are no endpoints.',
+      );
+    });
+
+  webhooks
+    .command('replay')
+    .description('send events to an endpoint again')
+    .argument('<id>', 'the endpoint')
+    .option('--failed', 'every delivery that was given up')
+    .option('--delivery <id>', 'this delivery')
+    .option('--from <time>', 'every event published from this time on, such as 2026-11-15T10:00:00Z')
+    .option('--to <time>', 'and before this time')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string, options: ReplayOptions) => {
+      const wish = readReplay(options);
+      await using dependencies = await openDependencies(config());
+      const count = await dependencies.db
+        .transaction((tx) => replay(tx, 'any', parseId(id), wish))
+        .catch((error: unknown) => {
+          throw error instanceof AppError && error.status < 500 ? new UsageError(error.message) : error;
+        });
+      if (options.json) printJson({ id: parseId(id), count });
+      else console.log(`${count} ${count === 1 ? 'delivery is' : 'deliveries are'} queued.`);
+    });
+}
+
+function readReplay({ delivery, failed, from, to }: ReplayOptions): Replay {
+  const ways = [delivery, failed, from ?? to].filter((one) => one !== undefined).length;
+  if (ways !== 1) throw new UsageError('Give one of --failed, --delivery, or --from with --to.');
+  if (delivery !== undefined) return { deliveryId: parseId(delivery) };
+  if (failed) return { failed: true };
+  return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}

@@ -1,0 +1,120 @@
+import type { Db } from '../db/pool.ts';
+import type { NewWebhook, Webhook } from './webhook-schemas.ts';
+
+/** Whose endpoints are meant: one client's, or, by the operator's command, all. */
+export type Owner = { readonly clientId: bigint } | 'any';
+
+const columns = `id, url, types, description, status, disabled_reason as "disabledReason", failing_since as "failingSince",
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+/** One keyset page. */
+export async function selectWebhooks(
+  db: Db,
+  owner: Owner,
+  page: { afterId: bigint | undefined; limit: number },
+): Promise<Array<Webhook & { clientId: bigint }>> {
+  const { rows } = await db.query<Webhook & { clientId: bigint }>({
+    name: 'webhooks',
+    text: `select ${columns}, client_id as "clientId" from webhooks
+      where ($1::bigint is null or client_id = $1) and id > $2 and removed_at is null order by id limit $3`,
+    values: [clientOf(owner), page.afterId ?? 0n, page.limit],
+  });
+  return rows;
+}
+
+export async function findWebhook(db: Db, owner: Owner, id: bigint): Promise<(Webhook & { withOrders: boolean }) | undefined> {
+  const { rows } = await db.query<Webhook & { withOrders: boolean }>({
+    name: 'webhook',
+    text: `select ${columns}, with_orders as "withOrders" from webhooks
+      where id = $1 and ($2::bigint is null or client_id = $2) and removed_at is null`,
+    values: [id, clientOf(owner)],
+  });
+  return rows[0];
+}
+
+/** Holds the client, so that of two requests at once the second counts what the first has added. */
+export async function countWebhooks(tx: Db, clientId: bigint): Promise<number> {
+  await tx.query({ name: 'hold-client', text: 'select from clients where id = $1 for no key update', values: [clientId] });
+  const { rows } = await tx.query<{ count: bigint }>({
+    name: 'count-webhooks',
+    text: 'select count(*) from webhooks where client_id = $1 and removed_at is null',
+    values: [clientId],
+  });
+  return Number(rows[0]?.count ?? 0);
+}
+
+export async function insertWebhook(
+  tx: Db,
+  webhook: NewWebhook & { clientId: bigint; withOrders: boolean; secret: string },
+): Promise<Webhook> {
+  const { rows } = await tx.query<Webhook>({
+    name: 'insert-webhook',
+    text: `insert into webhooks (client_id, url, types, description, with_orders, secret) values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
+    values: [webhook.clientId, webhook.url, webhook.types ?? [], webhook.description ?? '', webhook.withOrders, webhook.secret],
+  });
+  const [inserted] = rows;
+  if (!inserted) throw new Error('an insert returned no row');
+  return inserted;
+}
+
+/** Undefined fields stay. Enabling forgets why it was disabled. */
+export async function updateWebhook(
+  tx: Db,
+  id: bigint,
+  changes: {
+    url: string | undefined;
+    types: readonly string[] | undefined;
+    description: string | undefined;
+    status: Webhook['status'] | undefined;
+    withOrders: boolean;
+  },
+): Promise<Webhook | undefined> {
+  const { rows } = await tx.query<Webhook>({
+    name: 'update-webhook',
+    text: `update webhooks set updated_at = now(), url = coalesce($2, url), types = coalesce($3, types), description = coalesce($4, description),
+        status = coalesce($5, status), with_orders = $6,
+        disabled_reason = case when $5 is null then disabled_reason end, failing_since = case when $5 = 'enabled' then null else failing_since end
+      where id = $1 and removed_at is null returning ${columns}`,
+    values: [id, changes.url ?? null, changes.types ?? null, changes.description ?? null, changes.status ?? null, changes.withOrders],
+  });
+  return rows[0];
+}
+
+/** The old secret signs too for a day. */
+export async function replaceSecret(tx: Db, owner: Owner, id: bigint, secret: string): Promise<Webhook | undefined> {
+  const { rows } = await tx.query<Webhook>({
+    name: 'replace-webhook-secret',
+    text: `update webhooks set updated_at = now(), previous_secret = secret, previous_secret_until = now() + interval '24 hours', secret = $3
+      where id = $1 and ($2::bigint is null or client_id = $2) and removed_at is null returning ${columns}`,
+    values: [id, clientOf(owner), secret],
+  });
+  return rows[0];
+}
+
+/** False where there is none. Its secrets are gone at once; what was queued is not sent. */
+export async function markRemoved(db: Db, owner: Owner, id: bigint): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'remove-webhook',
+    text: `update webhooks set removed_at = now(), status = 'disabled', secret = '', previous_secret = null
+      where id = $1 and ($2::bigint is null or client_id = $2) and removed_at is null`,
+    values: [id, clientOf(owner)],
+  });
+  return rowCount === 1;
+}
+
+export interface FailingWebhook {
+  readonly id: bigint;
+  readonly clientId: bigint;
+  readonly failingSince: Date;
+}
+
+export async function selectFailing(db: Db, limit: number): Promise<FailingWebhook[]> {
+  const { rows } = await db.query<FailingWebhook>({
+    text: `select id, client_id as "clientId", failing_since as "failingSince" from webhooks
+      where status = 'enabled' and failing_since < now() - interval '1 day' order by failing_since limit $1`,
+    values: [limit],
+  });
+  return rows;
+}
+
+const clientOf = (owner: Owner) => (owner === 'any' ? null : owner.clientId);

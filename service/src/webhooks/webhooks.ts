@@ -1,0 +1,192 @@
+import type { Scope } from '../clients/scopes.ts';
+import type { Db, Transactor } from '../db/pool.ts';
+import { AppError, show } from '../errors.ts';
+import type { Published } from '../events/events.ts';
+import {
+  countEnabled,
+  deleteOldDeliveries,
+  findDelivery,
+  hasten,
+  insertDeliveries,
+  insertTest,
+  replayFailed,
+  replayOne,
+  replayTime,
+  selectAttempts,
+} from './delivery-queries.ts';
+import { newSecret } from './signatures.ts';
+import { faultOfUrl } from './target-urls.ts';
+import {
+  countWebhooks,
+  findWebhook,
+  insertWebhook,
+  markRemoved,
+  type Owner,
+  replaceSecret,
+  selectFailing,
+  updateWebhook,
+} from './webhook-queries.ts';
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  type NewWebhook,
+  type Replay,
+  testType,
+  type Webhook,
+  type WebhookChanges,
+} from './webhook-schemas.ts';
+
+export type { Owner };
+
+interface Actor {
+  readonly clientId: bigint;
+  readonly scopes: readonly Scope[];
+}
+
+const webhooksMax = 20;
+const replayMax = 10_000;
+const keptDays = 30;
+const attemptsShownMax = 100;
+const failingShownMax = 100;
+/** Rows that one statement of a fan-out adds: PostgreSQL ends a statement after 2 s. */
+const fanOutSizeMax = 20_000;
+
+/** Queues what was just published for the endpoints that are told of it, in the transaction that published it. */
+export async function fanOut(tx: Db, { firstPosition, lastPosition }: Published): Promise<void> {
+  const endpoints = await countEnabled(tx);
+  if (endpoints === 0) return;
+  const step = BigInt(Math.max(Math.floor(fanOutSizeMax / endpoints), 1));
+  for (let from = firstPosition; from <= lastPosition; from += step) {
+    const to = from + step - 1n;
+    await insertDeliveries(tx, from, to < lastPosition ? to : lastPosition);
+  }
+}
+
+export async function addWebhook(tx: Db, wish: NewWebhook, actor: Actor, toLoopback: boolean): Promise<Webhook & { secret: string }> {
+  requireUrl(wish.url, toLoopback);
+  requireOrdersScope(actor, wish.types ?? []);
+  if ((await countWebhooks(tx, actor.clientId)) >= webhooksMax) {
+    throw new AppError('webhook_limit_reached', `This client has ${webhooksMax} endpoints already. Remove one first.`);
+  }
+  const secret = newSecret();
+  const webhook = await insertWebhook(tx, { ...wish, clientId: actor.clientId, withOrders: maySeeOrders(actor), secret });
+  return { ...webhook, secret };
+}
+
+export async function getWebhook(db: Db, owner: Owner, id: bigint): Promise<Webhook & { withOrders: boolean }> {
+  const webhook = await findWebhook(db, owner, id);
+  if (!webhook) throw webhookNotFound(String(id));
+  return webhook;
+}
+
+export async function changeWebhook(
+  db: Transactor,
+  id: bigint,
+  changes: WebhookChanges,
+  actor: Actor,
+  toLoopback: boolean,
+): Promise<Webhook> {
+  return db.transaction(async (tx) => {
+    const webhook = await getWebhook(tx, actor, id);
+    if (changes.url !== undefined) requireUrl(changes.url, toLoopback);
+    requireOrdersScope(actor, changes.types ?? []);
+    // Whoever may not read orders must not send them elsewhere.
+    const withOrders = changes.url === undefined && changes.types === undefined ? webhook.withOrders : maySeeOrders(actor);
+    const { url, types, description, status } = changes;
+    const changed = await updateWebhook(tx, id, { url, types, description, status, withOrders });
+    if (!changed) throw webhookNotFound(String(id));
+    if (changes.status === 'enabled' || changes.url !== undefined) await hasten(tx, id, replayMax);
+    return changed;
+  });
+}
+
+export async function removeWebhook(db: Db, owner: Owner, id: bigint): Promise<void> {
+  if (!(await markRemoved(db, owner, id))) throw webhookNotFound(String(id));
+}
+
+export async function rotateSecret(tx: Db, owner: Owner, id: bigint): Promise<Webhook & { secret: string }> {
+  const secret = newSecret();
+  const webhook = await replaceSecret(tx, owner, id, secret);
+  if (!webhook) throw webhookNotFound(String(id));
+  return { ...webhook, secret };
+}
+
+/** Queues one delivery, to this endpoint alone. */
+export async function testWebhook(tx: Db, owner: Owner, id: bigint): Promise<Delivery> {
+  await getEnabled(tx, owner, id);
+  return insertTest(tx, id, testType, '{}');
+}
+
+export async function getDelivery(
+  db: Db,
+  owner: Owner,
+  webhookId: bigint,
+  id: bigint,
+): Promise<Delivery & { attempts: DeliveryAttempt[] }> {
+  await getWebhook(db, owner, webhookId);
+  const delivery = await findDelivery(db, webhookId, id);
+  if (!delivery) throw deliveryNotFound(String(id));
+  return { ...delivery, attempts: await selectAttempts(db, id, attemptsShownMax) };
+}
+
+/** Queues deliveries again, and hurries those that wait. Returns how many are queued by it. */
+export async function replay(tx: Db, owner: Owner, webhookId: bigint, wish: Replay): Promise<number> {
+  await getEnabled(tx, owner, webhookId);
+  const count = await queueAgain(tx, webhookId, wish);
+  await hasten(tx, webhookId, replayMax);
+  return count;
+}
+
+async function queueAgain(tx: Db, webhookId: bigint, { deliveryId, failed, from, to }: Replay): Promise<number> {
+  if (deliveryId !== undefined) {
+    if (!(await findDelivery(tx, webhookId, deliveryId))) throw deliveryNotFound(String(deliveryId));
+    return replayOne(tx, webhookId, deliveryId);
+  }
+  if (failed) return replayFailed(tx, webhookId, replayMax);
+  const [start, end] = [readTime('from', from), readTime('to', to)];
+  const count = await replayTime(tx, webhookId, start, end, replayMax + 1);
+  if (count > replayMax) {
+    throw new AppError('invalid_body', `There are more than ${replayMax} events between from and to. Replay a shorter time.`);
+  }
+  return count;
+}
+
+/** Endpoints that have been failing for a day or more. */
+export const listFailing = (db: Db) => selectFailing(db, failingShownMax);
+
+export const sweepDeliveries = (db: Db, batchSizeMax: number) => deleteOldDeliveries(db, keptDays, batchSizeMax);
+
+export const webhookNotFound = (id: string) =>
+  new AppError('webhook_not_found', `There is no endpoint with the id ${id.slice(0, 40)} among yours.`);
+
+export const deliveryNotFound = (id: string) =>
+  new AppError('delivery_not_found', `There is no delivery with the id ${id.slice(0, 40)} at this endpoint.`);
+
+async function getEnabled(tx: Db, owner: Owner, id: bigint): Promise<Webhook> {
+  const webhook = await getWebhook(tx, owner, id);
+  if (webhook.status === 'enabled') return webhook;
+  throw new AppError('webhook_disabled', `Endpoint ${id} is disabled. ${webhook.disabledReason ?? ''} Enable it first.`.replace('  ', ' '));
+}
+
+function requireUrl(url: string, toLoopback: boolean): void {
+  const fault = faultOfUrl(url, toLoopback);
+  if (fault) throw new AppError('webhook_url_refused', `url ${fault}; got ${show(url)}.`);
+}
+
+const maySeeOrders = ({ scopes }: Actor) => scopes.includes('orders:read') || scopes.includes('store:manage');
+
+function requireOrdersScope(actor: Actor, types: readonly string[]): void {
+  const type = types.find((one) => one.startsWith('order.'));
+  if (!type || maySeeOrders(actor)) return;
+  throw new AppError(
+    'insufficient_scope',
+    `Events of the type ${type} need the scope orders:read; this key has ${actor.scopes.join(', ')}.`,
+  );
+}
+
+function readTime(name: string, text: string | undefined): Date {
+  const time = new Date(text ?? '');
+  if (text !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(time.getTime()))
+    return time;
+  throw new AppError('invalid_body', `${name} must be a time such as 2026-11-15T10:00:00Z; got ${show(text)}.`);
+}

@@ -1,0 +1,308 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { refusal } from '../../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { verifySignature, WebhookReceiver } from '../../webhook-receiver.ts';
+import {
+  addAnimal,
+  addEndpoint,
+  type DeliveryBody,
+  deliver,
+  deliveriesOf,
+  deliveryOf,
+  publishAll,
+  until,
+  type WebhookBody,
+  type Work,
+} from '../../webhook-work.ts';
+
+let store: TestStore;
+let work: Work;
+let partner: TestKey;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
+  work = deliver(store.dependencies);
+});
+afterAll(async () => {
+  await work[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  partner = await store.createKey();
+  receiver = await WebhookReceiver.open();
+  return () => receiver[Symbol.asyncDispose]();
+});
+
+const call = <Body>(method: string, path: string, body?: unknown) =>
+  store.call<Body>(method, `/v1/webhooks${path}`, { key: partner.key, body });
+const endpoint = (body: object = {}) => addEndpoint(store, partner, { url: receiver.url, ...body });
+const change = (petId: number, name: string) =>
+  store.dependencies.db.query({
+    text: `insert into outbox (type, pet_id, data) values ('pet.updated', $1, $2)`,
+    values: [petId, JSON.stringify({ pet: { id: petId, name } })],
+  });
+/** Retries come hours later: the test moves them here. */
+const hurry = (id: number) =>
+  store.dependencies.db.query({ text: 'update deliveries set next_attempt_at = now() where webhook_id = $1', values: [id] });
+const statuses = async (id: number) => (await deliveriesOf(store, partner, id)).map(({ status }) => status);
+const settled = (id: number) =>
+  until(
+    () => statuses(id),
+    (all) => all.length > 0 && all.every((status) => status === 'delivered'),
+  );
+
+describe('an event', () => {
+  test('is sent as the feed has it, signed as Standard Webhooks specifies', async () => {
+    const { secret } = await endpoint();
+    await addAnimal(store, partner, 'Pretzel');
+    await publishAll(store.dependencies);
+    const [received] = await receiver.has(1);
+    if (!received) throw new Error('nothing received');
+    expect(verifySignature(received, secret)).toMatchObject({ type: 'pet.created', data: { pet: { name: 'Pretzel' } } });
+    expect(received.headers).toMatchObject({ 'webhook-id': received.json.id, 'content-type': 'application/json' });
+    const feed = await store.call('GET', '/v1/events?limit=100', { key: partner.key });
+    expect(feed.text).toContain(received.text);
+    expect(() => verifySignature({ ...received, text: received.text.replace('Pretzel', 'Bretzel') }, secret)).toThrow(
+      'No matching signature',
+    );
+  });
+
+  test('goes to enabled endpoints that want its type, and no other', async () => {
+    await endpoint({ types: ['pet.created'] });
+    const other = await endpoint({ types: ['pet.removed'] });
+    const off = await endpoint();
+    await call('PATCH', `/${off.id}`, { status: 'disabled' });
+    await addAnimal(store, partner);
+    await publishAll(store.dependencies);
+    await receiver.has(1);
+    expect([await statuses(other.id), await statuses(off.id)]).toEqual([[], []]);
+  });
+
+  test("about an order goes to its own client's endpoints alone, and only where its key may read orders", async () => {
+    const own = await endpoint({ types: ['order.placed'] });
+    const stranger = await store.createKey();
+    const foreign = await addEndpoint(store, stranger, { url: receiver.url });
+    const client = `half ${partner.clientId}`;
+    const whole = await store.createKey({ client });
+    const half = await store.createKey({ client, scopes: ['pets:read', 'webhooks:manage'] });
+    const blind = await addEndpoint(store, half, { url: receiver.url });
+    const petId = await addAnimal(store, partner);
+    const otherPetId = await addAnimal(store, partner);
+    const adopter = { name: 'Ada', email: 'ada@example.org' };
+    await store.call('POST', '/v1/store/orders', { key: partner.key, body: { petId, adopter } });
+    await store.call('POST', '/v1/store/orders', { key: whole.key, body: { petId: otherPetId, adopter } });
+    await publishAll(store.dependencies);
+    await settled(own.id);
+    const types = async (key: TestKey, id: number) => (await deliveriesOf(store, key, id)).map(({ type }) => type);
+    expect(await types(partner, own.id)).toEqual(['order.placed']);
+    expect((await types(stranger, foreign.id)).filter((type) => type.startsWith('order.'))).toEqual([]);
+    expect((await types(half, blind.id)).filter((type) => type.startsWith('order.'))).toEqual([]);
+    expect(receiver.received.every(({ text }) => !text.includes('ada@example.org'))).toBe(true);
+  });
+
+  test('waits while an earlier one of the same animal is undelivered; other animals go on', async () => {
+    receiver.answer = ({ json }) => ({ status: json.data.pet?.name === 'stubborn' ? 500 : 204 });
+    const { id } = await endpoint({ types: ['pet.updated'] });
+    const [first, second] = [await addAnimal(store, partner), await addAnimal(store, partner)];
+    await change(first, 'stubborn');
+    await change(first, 'later');
+    await change(second, 'other');
+    await publishAll(store.dependencies);
+    await until(
+      () => statuses(id),
+      (all) => all[2] === 'delivered',
+    );
+    expect(await statuses(id)).toEqual(['pending', 'pending', 'delivered']);
+    receiver.answer = () => ({ status: 204 });
+    await hurry(id);
+    await settled(id);
+    const names = receiver.received.map(({ json }) => json.data.pet?.name);
+    expect(names.filter((name) => name !== 'other').at(-1)).toBe('later');
+    expect(names.indexOf('later')).toBe(names.lastIndexOf('later'));
+  });
+});
+
+describe('a failed attempt', () => {
+  test('is kept with the start of the answer, and tried again in 5 s', async () => {
+    receiver.answer = () => ({ status: 503, body: 'x'.repeat(5_000) });
+    const { id } = await endpoint();
+    await addAnimal(store, partner);
+    await publishAll(store.dependencies);
+    const [delivery] = await until(
+      () => deliveriesOf(store, partner, id),
+      (all) => all[0]?.attemptCount === 1,
+    );
+    const { json } = await deliveryOf(store, partner, id, delivery?.id ?? 0);
+    expect(json).toMatchObject({ status: 'pending', attempts: [{ status: 503, answer: 'x'.repeat(1_024), error: null }] });
+    const delayMs = Date.parse(json.nextAttemptAt ?? '') - Date.now();
+    expect(delayMs).toBeGreaterThan(3_000);
+    expect(delayMs).toBeLessThan(5_500);
+    expect((await call<WebhookBody>('GET', `/${id}`)).json.failingSince).not.toBeNull();
+    receiver.answer = () => ({ status: 200 });
+    await hurry(id);
+    await settled(id);
+    expect((await call<WebhookBody>('GET', `/${id}`)).json.failingSince).toBeNull();
+  });
+
+  test('by a reset connection or a redirect is one too', async () => {
+    const elsewhere = await WebhookReceiver.open();
+    receiver.answer = () => (receiver.received.length === 1 ? 'reset' : { status: 307, headers: { location: elsewhere.url } });
+    const { id } = await endpoint();
+    await addAnimal(store, partner);
+    await publishAll(store.dependencies);
+    const attempts = (count: number) =>
+      until(
+        () => deliveriesOf(store, partner, id),
+        (all) => all[0]?.attemptCount === count,
+      );
+    await attempts(1);
+    await hurry(id);
+    const [delivery] = await attempts(2);
+    const { json } = await deliveryOf(store, partner, id, delivery?.id ?? 0);
+    expect(json.attempts).toMatchObject([{ status: null, error: expect.stringMatching(/closed|ECONNRESET/) }, { status: 307 }]);
+    expect(elsewhere.received).toEqual([]);
+    await elsewhere[Symbol.asyncDispose]();
+  });
+
+  test('after the last of the schedule gives the delivery up', async () => {
+    receiver.answer = () => ({ status: 500 });
+    const { id } = await endpoint();
+    await addAnimal(store, partner);
+    await publishAll(store.dependencies);
+    await receiver.has(1);
+    await until(
+      () => deliveriesOf(store, partner, id),
+      (all) => all[0]?.attemptCount === 1,
+    );
+    await store.dependencies.db.query({
+      text: 'update deliveries set attempt_count = 9, next_attempt_at = now() where webhook_id = $1',
+      values: [id],
+    });
+    expect(
+      await until(
+        () => deliveriesOf(store, partner, id, '?status=failed'),
+        (all) => all.length > 0,
+      ),
+    ).toMatchObject([{ status: 'failed', attemptCount: 10, nextAttemptAt: null }]);
+    receiver.answer = () => ({ status: 200 });
+    expect(await call('POST', `/${id}/replay`, { failed: true })).toMatchObject({ status: 202, json: { count: 1 } });
+    await settled(id);
+  });
+
+  test('with 410 disables the endpoint', async () => {
+    receiver.answer = () => ({ status: 410 });
+    const { id } = await endpoint();
+    await addAnimal(store, partner);
+    await publishAll(store.dependencies);
+    const webhook = await until(
+      async () => (await call<WebhookBody>('GET', `/${id}`)).json,
+      ({ status }) => status === 'disabled',
+    );
+    expect(webhook.disabledReason).toBe('The receiver answered 410.');
+    expect(work.disabled).toMatchObject(expect.arrayContaining([expect.objectContaining({ id: BigInt(id) })]));
+    expect(await call('POST', `/${id}/test`)).toMatchObject(refusal(409, 'webhook_disabled', 'The receiver answered 410.'));
+    expect((await call<WebhookBody>('PATCH', `/${id}`, { status: 'enabled' })).json).toMatchObject({
+      status: 'enabled',
+      disabledReason: null,
+    });
+  });
+
+  test('at an endpoint that has failed for 5 days disables it', async () => {
+    receiver.answer = () => ({ status: 500 });
+    const { id } = await endpoint();
+    await store.dependencies.db.query({
+      text: `update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`,
+      values: [id],
+    });
+    await addAnimal(store, partner);
+    await publishAll(store.dependencies);
+    const webhook = await until(
+      async () => (await call<WebhookBody>('GET', `/${id}`)).json,
+      ({ status }) => status === 'disabled',
+    );
+    expect(webhook.disabledReason).toBe('No delivery succeeded for 5 days.');
+  });
+});
+
+test('after a rotation both secrets sign, and after 24 hours the new one alone', async () => {
+  const { id, secret } = await endpoint({ types: ['pet.removed'] });
+  const rotated = await call<WebhookBody>('POST', `/${id}/rotate-secret`);
+  const newSecret = rotated.json.secret ?? '';
+  expect((await call('POST', `/${id}/test`)).status).toBe(202);
+  const [both] = await receiver.has(1);
+  if (!both) throw new Error('nothing received');
+  expect(String(both.headers['webhook-signature']).split(' ')).toHaveLength(2);
+  expect(verifySignature(both, secret)).toEqual(verifySignature(both, newSecret));
+  await store.dependencies.db.query({ text: 'update webhooks set previous_secret_until = now() where id = $1', values: [id] });
+  await call('POST', `/${id}/test`);
+  const one = (await receiver.has(2))[1];
+  if (!one) throw new Error('nothing received');
+  expect(verifySignature(one, newSecret)).toMatchObject({ type: 'webhook.test' });
+  expect(() => verifySignature(one, secret)).toThrow('No matching signature');
+});
+
+test('a test goes to its endpoint alone', async () => {
+  const { id } = await endpoint();
+  const other = await endpoint();
+  const answer = await call<DeliveryBody>('POST', `/${id}/test`);
+  expect(answer).toMatchObject({ status: 202, json: { type: 'webhook.test', eventId: `test_${answer.json.id}` } });
+  expect(answer.headers.location).toBe(`/v1/webhooks/${id}/deliveries/${answer.json.id}`);
+  const [received] = await receiver.has(1);
+  expect(received?.headers['webhook-id']).toBe(`test_${answer.json.id}`);
+  expect(await statuses(other.id)).toEqual([]);
+});
+
+describe('POST /v1/webhooks/{webhookId}/replay', () => {
+  test('sends one delivery again under the same id', async () => {
+    const { id } = await endpoint();
+    await addAnimal(store, partner);
+    await publishAll(store.dependencies);
+    await settled(id);
+    const [delivery] = await deliveriesOf(store, partner, id);
+    expect(await call('POST', `/${id}/replay`, { deliveryId: delivery?.id })).toMatchObject({ status: 202, json: { count: 1 } });
+    const received = await receiver.has(2);
+    expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id']);
+  });
+
+  test('of a time sends what was published then, also what the endpoint never got', async () => {
+    const from = new Date(Date.now() - 1_000).toISOString();
+    const { id } = await endpoint({ types: ['pet.created'] });
+    await call('PATCH', `/${id}`, { status: 'disabled' });
+    await addAnimal(store, partner, 'missed');
+    await publishAll(store.dependencies);
+    await call('PATCH', `/${id}`, { status: 'enabled' });
+    const to = new Date(Date.now() + 1_000).toISOString();
+    const answer = await call<{ count: number }>('POST', `/${id}/replay`, { from, to });
+    expect(answer.status).toBe(202);
+    expect(answer.json.count).toBeGreaterThanOrEqual(1);
+    await until(
+      async () => receiver.received.map(({ json }) => json.data.pet?.name),
+      (names) => names.includes('missed'),
+    );
+  });
+
+  test.each([
+    [{}, 'an object with deliveryId, with failed, or with from and to'],
+    [{ failed: false }, 'failed must be true'],
+    [{ from: 'yesterday', to: '2026-11-15T10:00:00Z' }, 'from must be a time'],
+    [{ failed: true, deliveryId: 1 }, 'an object with deliveryId, with failed, or with from and to'],
+  ])('with %j is 400', async (body, why) => {
+    const { id } = await endpoint();
+    expect(await call('POST', `/${id}/replay`, body)).toMatchObject(refusal(400, 'invalid_body', why));
+  });
+
+  test('of a delivery that is not there is 404', async () => {
+    const { id } = await endpoint();
+    expect(await call('POST', `/${id}/replay`, { deliveryId: 999_999 })).toMatchObject(refusal(404, 'delivery_not_found'));
+    expect(await call('GET', `/${id}/deliveries/999999`)).toMatchObject(refusal(404, 'delivery_not_found'));
+  });
+});
+
+test('deliveries of a removed endpoint are not sent', async () => {
+  const { id } = await endpoint();
+  await call('DELETE', `/${id}`);
+  await addAnimal(store, partner);
+  await publishAll(store.dependencies);
+  const { rows } = await store.dependencies.db.query({ text: 'select from deliveries where webhook_id = $1', values: [id] });
+  expect(rows).toEqual([]);
+});

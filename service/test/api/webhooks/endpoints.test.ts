@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { refusal } from '../../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { addEndpoint, type WebhookBody } from '../../webhook-work.ts';
+
+let store: TestStore;
+let partner: TestKey;
+beforeAll(async () => {
+  store = await createTestStore();
+  partner = await store.createKey();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const url = 'https://example.org/hooks';
+const create = (body: unknown, headers: Record<string, string> = {}, { key } = partner) =>
+  store.call<WebhookBody>('POST', '/v1/webhooks', { key, body, headers });
+
+describe('POST /v1/webhooks', () => {
+  test('is 201 with the endpoint and a secret of 24 bytes or more', async () => {
+    const { status, json, headers } = await create({ url, types: ['pet.created'], description: 'The site' });
+    expect(status).toBe(201);
+    expect(json).toMatchObject({ url, types: ['pet.created'], description: 'The site', status: 'enabled', failingSince: null });
+    const [, secret = ''] = /^whsec_(.+)$/.exec(json.secret ?? '') ?? [];
+    expect(Buffer.from(secret, 'base64').length).toBeGreaterThanOrEqual(24);
+    expect(headers.location).toBe(`/v1/webhooks/${json.id}`);
+  });
+
+  test('repeated by its Idempotency-Key adds one endpoint, and shows and stores the secret only once', async () => {
+    const first = await create({ url }, { 'idempotency-key': 'endpoint' });
+    const again = await create({ url }, { 'idempotency-key': 'endpoint' });
+    expect(first.json.secret).toMatch(/^whsec_/);
+    const { secret, ...shown } = first.json;
+    expect(again).toMatchObject({ status: 201, json: shown });
+    expect(again.json.secret).toBeUndefined();
+    const { rows } = await store.dependencies.db.query<{ body: string }>({ text: 'select body from idempotent_answers' });
+    expect(rows.some(({ body }) => body.includes('whsec_'))).toBe(false);
+  });
+
+  test.each([
+    ['ftp://example.org/', 'is not https'],
+    ['http://example.org/', 'is not https'],
+    ['https://user:secret@example.org/', 'holds a user or a password'],
+    ['https://example.org/#top', 'holds a fragment'],
+    ['https://example.org:25/', 'names port 25'],
+    ['https://127.0.0.1/', 'names an address that is not public'],
+    ['https://0x7f.1/', 'names an address that is not public'],
+    ['https://2130706433/', 'names an address that is not public'],
+    ['https://017700000001/', 'names an address that is not public'],
+    ['https://169.254.169.254/latest', 'names an address that is not public'],
+    ['https://[::1]/', 'names an address that is not public'],
+    ['https://[::ffff:10.0.0.1]/', 'names an address that is not public'],
+    ['https://localhost/', 'names this machine'],
+    ['hooks', 'is not an absolute URL'],
+  ])('with the url %s is 400: %s', async (bad, why) => {
+    expect(await create({ url: bad })).toMatchObject(refusal(400, 'webhook_url_refused', why));
+  });
+
+  test('with an unknown type is 400', async () => {
+    expect(await create({ url, types: ['pet.sneezed'] })).toMatchObject(refusal(400, 'invalid_body', 'types.0 must be one of pet.created'));
+  });
+
+  test('for types of orders, by a key that may not read orders, is 403', async () => {
+    const key = await store.createKey({ scopes: ['pets:read', 'webhooks:manage'] });
+    expect(await create({ url, types: ['order.placed'] }, {}, key)).toMatchObject(refusal(403, 'insufficient_scope', 'orders:read'));
+    expect((await create({ url }, {}, key)).status).toBe(201);
+  });
+
+  test('without the scope webhooks:manage is 403', async () => {
+    const key = await store.createKey({ scopes: ['pets:read'] });
+    expect(await create({ url }, {}, key)).toMatchObject(refusal(403, 'insufficient_scope', 'webhooks:manage'));
+  });
+
+  test('beyond 20 is 409, also when asked for at once, until one is removed', async () => {
+    const key = await store.createKey();
+    const answers = await Promise.all(Array.from({ length: 25 }, () => create({ url }, {}, key)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+    expect(answers.find(({ status }) => status !== 201)).toMatchObject(refusal(409, 'webhook_limit_reached'));
+    const id = answers.find(({ status }) => status === 201)?.json.id;
+    expect((await store.call('DELETE', `/v1/webhooks/${id}`, { key: key.key })).status).toBe(204);
+    expect((await create({ url }, {}, key)).status).toBe(201);
+  });
+});
+
+describe('an endpoint', () => {
+  test('is listed in pages, got, and never shows its secret again', async () => {
+    const key = await store.createKey();
+    const ids = [];
+    for (let i = 0; i < 3; i += 1) ids.push((await addEndpoint(store, key, { url })).id);
+    const page = await store.call<WebhookBody[]>('GET', '/v1/webhooks?limit=2', { key: key.key });
+    expect(page.json.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    const [, next = ''] = /<([^>]+)>; rel="next"/.exec(String(page.headers.link)) ?? [];
+    expect((await store.call<WebhookBody[]>('GET', next, { key: key.key })).json.map(({ id }) => id)).toEqual(ids.slice(2));
+    const one = await store.call('GET', `/v1/webhooks/${ids[0]}`, { key: key.key });
+    expect(one.status).toBe(200);
+    expect(page.text + one.text).not.toContain('secret');
+  });
+
+  test('is changed field by field', async () => {
+    const { id } = await addEndpoint(store, partner, { url, types: ['pet.created'] });
+    const patch = (body: unknown) => store.call<WebhookBody>('PATCH', `/v1/webhooks/${id}`, { key: partner.key, body });
+    expect(await patch({ status: 'disabled' })).toMatchObject({ status: 200, json: { status: 'disabled', url, types: ['pet.created'] } });
+    expect(await patch({ types: [], url: 'https://example.org/other' })).toMatchObject({
+      json: { status: 'disabled', url: 'https://example.org/other', types: [] },
+    });
+    expect(await patch({ url: 'https://10.0.0.1/' })).toMatchObject(refusal(400, 'webhook_url_refused'));
+    expect(await patch({})).toMatchObject(refusal(400, 'invalid_body', 'an object with url, types, description or status'));
+  });
+
+  test('rotates its secret to another', async () => {
+    const { id, secret } = await addEndpoint(store, partner, { url });
+    const { status, json } = await store.call<WebhookBody>('POST', `/v1/webhooks/${id}/rotate-secret`, { key: partner.key });
+    expect(status).toBe(200);
+    expect(json.secret).toMatch(/^whsec_/);
+    expect(json.secret).not.toBe(secret);
+  });
+
+  test('removed is found no more, and its secret is gone', async () => {
+    const { id } = await addEndpoint(store, partner, { url });
+    const call = (method: string, path = '') => store.call(method, `/v1/webhooks/${id}${path}`, { key: partner.key });
+    expect((await call('DELETE')).status).toBe(204);
+    expect(await call('GET')).toMatchObject(refusal(404, 'webhook_not_found'));
+    expect(await call('DELETE')).toMatchObject(refusal(404, 'webhook_not_found'));
+    expect(await call('POST', '/rotate-secret')).toMatchObject(refusal(404, 'webhook_not_found'));
+    const { rows } = await store.dependencies.db.query({ text: 'select secret from webhooks where id = $1', values: [id] });
+    expect(rows).toEqual([{ secret: '' }]);
+  });
+
+  test.each([
+    ['GET', ''],
+    ['PATCH', '', { status: 'disabled' }],
+    ['DELETE', ''],
+    ['POST', '/rotate-secret'],
+    ['POST', '/test'],
+    ['GET', '/deliveries'],
+    ['GET', '/deliveries/1'],
+    ['POST', '/replay', { failed: true }],
+  ])("of another client answers %s %s as one that isn't there", async (method, path, body?: object) => {
+    const { id } = await addEndpoint(store, await store.createKey(), { url });
+    const answers = await Promise.all(
+      [id, 999_999, 'x'].map((one) => store.call(method, `/v1/webhooks/${one}${path}`, { key: partner.key, body })),
+    );
+    for (const answer of answers) expect(answer).toMatchObject(refusal(404, 'webhook_not_found'));
+  });
+});

@@ -1,0 +1,87 @@
+// What a worker does about webhooks, done in the test's own process.
+import type { Dependencies } from '../src/dependencies.ts';
+import { publishEvents } from '../src/events/events.ts';
+import { Deliverer } from '../src/webhooks/deliverer.ts';
+import { SafeSender } from '../src/webhooks/safe-sender.ts';
+import { fanOut } from '../src/webhooks/webhooks.ts';
+import type { TestAnswer, TestKey, TestStore } from './test-store.ts';
+
+export async function publishAll({ db }: Dependencies): Promise<void> {
+  await publishEvents(db, 500, { beforeExposing: async () => {}, alongside: fanOut });
+}
+
+export interface Work extends AsyncDisposable {
+  /** What it disabled. */
+  readonly disabled: Array<{ id: bigint; reason: string }>;
+}
+
+/** Delivers until it is disposed of. */
+export function deliver({ db }: Dependencies): Work {
+  const stopping = new AbortController();
+  const sender = new SafeSender({ toLoopback: true });
+  const disabled: Array<{ id: bigint; reason: string }> = [];
+  const failures: unknown[] = [];
+  const deliverer = new Deliverer({
+    db,
+    sender,
+    onDisabled: (webhook) => disabled.push(webhook),
+    onError: (error) => failures.push(error),
+  });
+  const running = deliverer.run(stopping.signal);
+  return {
+    disabled,
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await running;
+      await sender.close();
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
+
+export interface WebhookBody {
+  readonly id: number;
+  readonly url: string;
+  readonly types: string[];
+  readonly status: string;
+  readonly disabledReason: string | null;
+  readonly failingSince: string | null;
+  readonly secret?: string;
+}
+
+export interface DeliveryBody {
+  readonly id: number;
+  readonly eventId: string;
+  readonly type: string;
+  readonly status: string;
+  readonly attemptCount: number;
+  readonly nextAttemptAt: string | null;
+  readonly attempts: Array<{ status: number | null; answer: string | null; error: string | null; durationMs: number }>;
+}
+
+export async function addEndpoint(store: TestStore, { key }: TestKey, body: object): Promise<WebhookBody & { secret: string }> {
+  const answer = await store.call<WebhookBody & { secret: string }>('POST', '/v1/webhooks', { key, body });
+  if (answer.status !== 201) throw new Error(`no endpoint was added: ${answer.text}`);
+  return answer.json;
+}
+
+export async function addAnimal(store: TestStore, { key }: TestKey, name = 'Biscuit'): Promise<number> {
+  const { json } = await store.call<{ id: number }>('POST', '/v1/pets', { key, body: { name, categoryId: 1 } });
+  return json.id;
+}
+
+export const deliveriesOf = async (store: TestStore, { key }: TestKey, id: number, query = ''): Promise<DeliveryBody[]> =>
+  (await store.call<DeliveryBody[]>('GET', `/v1/webhooks/${id}/deliveries${query}`, { key })).json;
+
+export const deliveryOf = (store: TestStore, { key }: TestKey, id: number, deliveryId: number): Promise<TestAnswer<DeliveryBody>> =>
+  store.call<DeliveryBody>('GET', `/v1/webhooks/${id}/deliveries/${deliveryId}`, { key });
+
+/** Looks until it is so. A worker writes how it went after the receiver has answered. */
+export async function until<T>(look: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const value = await look();
+    if (isSo(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('it did not come to be');
+}
