@@ -19,7 +19,7 @@ interface Step {
 }
 
 /** Proofs whose mutant is run here too: the proof must catch it. The others' mutants are run on demand. */
-const mutants: readonly string[] = ['limits', 'adoption', 'freshness'];
+const mutants: readonly string[] = ['limits', 'adoption', 'freshness', 'feed'];
 
 const success: Outcome = { passed: 1, failed: 0, output: '' };
 const failure = (output: string): Outcome => ({ passed: 0, failed: 1, output });
