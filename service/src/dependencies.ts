@@ -30,9 +30,9 @@ export class NotMigrated extends Error {}
 
 const redisWaitMs = 1_000;
 
-export async function openDependencies(config: Config, overrides: { clock?: Clock } = {}): Promise<Dependencies> {
+export async function openDependencies(config: Config, overrides: { clock?: Clock; byIndex?: boolean } = {}): Promise<Dependencies> {
   const log = createLogger(config);
-  const db = new Pool(config.databaseUrl, config.poolSize);
+  const db = new Pool(config.databaseUrl, config.poolSize, { byIndex: overrides.byIndex ?? false });
   const redis = new RedisLink(config.redisUrl);
   const close = async () => {
     await Promise.all([redis.close(), db.close()]);

@@ -28,7 +28,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
 }
 
 async function work(config: Config): Promise<void> {
-  const dependencies = await openDependencies(config);
+  const dependencies = await openDependencies(config, { byIndex: true });
   const { db, catalogue, log } = dependencies;
   const stopping = new AbortController();
   /** Repeats a job until it finds nothing to do, then waits; a failure is logged and tried again after the wait. */

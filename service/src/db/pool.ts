@@ -49,7 +49,11 @@ export class Pool implements Transactor, Snapshotter {
   #prober: pg.Client | undefined;
   #nextProbe: NodeJS.Timeout | undefined;
 
-  constructor(databaseUrl: string, size: number) {
+  /**
+   * `byIndex`: a table that PostgreSQL has not analysed since it filled is read by its indexes all the same. For a worker,
+   * whose queues are empty when they are first planned for, and every statement of which has its index.
+   */
+  constructor(databaseUrl: string, size: number, { byIndex = false } = {}) {
     this.#databaseUrl = databaseUrl;
     const options = {
       connectionString: databaseUrl,
@@ -61,7 +65,7 @@ export class Pool implements Transactor, Snapshotter {
       keepAlive: true,
       application_name: 'homeward',
       // Every statement is short: compiling one takes longer than running it, and PostgreSQL would where it guesses high.
-      options: `-c role=${applicationRole} -c jit=off`,
+      options: `-c role=${applicationRole} -c jit=off ${byIndex ? '-c enable_seqscan=off -c enable_bitmapscan=off' : ''}`.trim(),
     };
     const laneCount = Math.max(Math.floor(size / 2), 1);
     this.#pool = new pg.Pool({ ...options, max: Math.max(size - laneCount, 1), idleTimeoutMillis: 0 });
