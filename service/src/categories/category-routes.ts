@@ -3,7 +3,7 @@ import { parseInt64 } from '../db/int64.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError, show } from '../errors.ts';
 import { nextLink, readPage, sendPage } from '../http/paging.ts';
-import { errorResponses, etagHeader, jsonResponse, notModified, PathId, Ref } from '../http/schemas.ts';
+import { bodyErrors, errorResponses, etagHeader, jsonResponse, notModified, PathIds, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { selectCategories, upsertCategory } from './category-queries.ts';
 import { CategorySchema, ListCategoriesQuery, NewCategorySchema } from './category-schemas.ts';
@@ -41,12 +41,12 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Db }): void {
         summary: 'Name a category',
         description: 'Makes the category where it does not exist. Any int64 can be its id.',
         'x-stability': 'beta',
-        params: PathId('categoryId', 'Identifier of the category.'),
+        params: PathIds({ categoryId: 'Identifier of the category.' }),
         body: Ref(NewCategorySchema),
         response: {
           200: jsonResponse('The category, named anew.', Ref(CategorySchema)),
           201: jsonResponse('The category, made.', Ref(CategorySchema)),
-          ...errorResponses('invalid_json', 'invalid_body', 'route_not_found', 'body_too_large', 'unsupported_media_type'),
+          ...errorResponses(...bodyErrors, 'route_not_found'),
         },
       },
     },

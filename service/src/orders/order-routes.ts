@@ -7,13 +7,14 @@ import { callerOf } from '../http/api-hooks.ts';
 import { answerOnce } from '../http/idempotent-route.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
+  bodyErrors,
   errorResponses,
   etagHeader,
   idempotencyErrors,
   idempotencyHeader,
   jsonResponse,
   notModified,
-  PathId,
+  PathIds,
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
@@ -31,7 +32,7 @@ interface Parts {
 }
 
 const path = '/v1/store/orders';
-const orderId = PathId('orderId', 'Identifier of the order.');
+const orderId = PathIds({ orderId: 'Identifier of the order.' });
 
 export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
   api.get(
@@ -75,15 +76,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         body: Ref(NewOrderSchema),
         response: {
           201: jsonResponse('The order.', Ref(OrderSchema)),
-          ...errorResponses(
-            'invalid_json',
-            'invalid_body',
-            'pet_not_found',
-            'pet_not_available',
-            'body_too_large',
-            'unsupported_media_type',
-            ...idempotencyErrors,
-          ),
+          ...errorResponses(...bodyErrors, 'pet_not_found', 'pet_not_available', ...idempotencyErrors),
         },
       },
     },

@@ -26,13 +26,13 @@ export class Catalogue implements Transactor {
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     const result = await this.#db.query<Row>(statement);
-    await this.#tell();
+    await this.renew();
     return result;
   }
 
   async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     const result = await this.#db.transaction(work);
-    await this.#tell();
+    await this.renew();
     return result;
   }
 
@@ -43,13 +43,11 @@ export class Catalogue implements Transactor {
     return token ?? undefined;
   }
 
-  /** For who tells of a change that was committed by another, who may have died before it came to this. */
-  async renew(): Promise<void> {
-    await this.#tell();
-  }
-
-  /** One token for all that was committed in this turn of the event loop. */
-  #tell(): Promise<void> {
+  /**
+   * Puts a new token in Redis: one for all that was committed in this turn of the event loop. Also for who tells of a change
+   * that another committed, who may have died before it came to this.
+   */
+  renew(): Promise<void> {
     this.#renewal ??= new Promise((resolve) => {
       setImmediate(() => {
         this.#renewal = undefined;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { eventTypes } from '../events/event-types.ts';
 import { pageQuery } from '../http/paging.ts';
-import { Int64, Ref, StringEnum } from '../http/schemas.ts';
+import { Int64, PathIds, Ref, StringEnum } from '../http/schemas.ts';
 
 export const webhookStatuses = ['enabled', 'disabled'] as const;
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
@@ -105,8 +105,8 @@ export const DeliveryAttemptSchema = Type.Object(
   {
     at: Time('When it began.'),
     durationMs: Int64({ description: 'How long it took.', examples: [12] }),
-    status: Type.Union([Type.Integer({ description: 'The HTTP status of the answer.' }), Type.Null()]),
-    answer: Type.Union([Type.String({ description: 'The first kilobyte of the answer.' }), Type.Null()]),
+    status: Type.Union([Type.Integer({ description: 'The HTTP status of the answer.', examples: [204] }), Type.Null()]),
+    answer: Type.Union([Type.String({ description: 'The first kilobyte of the answer.', examples: [''] }), Type.Null()]),
     error: Type.Union([Type.String({ description: 'Why there was no answer.' }), Type.Null()]),
   },
   { $id: 'DeliveryAttempt' },
@@ -142,6 +142,9 @@ export const ReplayedSchema = Type.Object(
   { count: Int64({ description: 'Deliveries that are queued by this.', examples: [3] }) },
   { $id: 'Replayed' },
 );
+
+export const WebhookPath = PathIds({ webhookId: 'Identifier of the endpoint.' });
+export const DeliveryPath = PathIds({ webhookId: 'Identifier of the endpoint.', deliveryId: 'Identifier of the delivery.' });
 
 export const ListWebhooksQuery = Type.Object(pageQuery('endpoints'), { additionalProperties: false });
 export const ListDeliveriesQuery = Type.Object(

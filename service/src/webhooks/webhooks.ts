@@ -1,4 +1,5 @@
 import type { Scope } from '../clients/scopes.ts';
+import { parseInt64 } from '../db/int64.ts';
 import type { Db, Transactor } from '../db/pool.ts';
 import { AppError, show } from '../errors.ts';
 import type { Published } from '../events/events.ts';
@@ -156,10 +157,23 @@ export const listFailing = (db: Db) => selectFailing(db, failingShownMax);
 
 export const sweepDeliveries = (db: Db, batchSizeMax: number) => deleteOldDeliveries(db, keptDays, batchSizeMax);
 
-export const webhookNotFound = (id: string) =>
+/** From its text in a path: what is no int64 names nothing. */
+export function readWebhookId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === undefined) throw webhookNotFound(text);
+  return id;
+}
+
+export function readDeliveryId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === undefined) throw deliveryNotFound(text);
+  return id;
+}
+
+const webhookNotFound = (id: string) =>
   new AppError('webhook_not_found', `There is no endpoint with the id ${id.slice(0, 40)} among yours.`);
 
-export const deliveryNotFound = (id: string) =>
+const deliveryNotFound = (id: string) =>
   new AppError('delivery_not_found', `There is no delivery with the id ${id.slice(0, 40)} at this endpoint.`);
 
 async function getEnabled(tx: Db, owner: Owner, id: bigint): Promise<Webhook> {

@@ -1,0 +1,135 @@
+import { Type } from 'typebox';
+import type { Transactor } from '../db/pool.ts';
+import { callerOf } from '../http/api-hooks.ts';
+import { answerOnce } from '../http/idempotent-route.ts';
+import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
+import {
+  bodyErrors,
+  errorResponses,
+  etagHeader,
+  idempotencyErrors,
+  idempotencyHeader,
+  jsonResponse,
+  notModified,
+  Ref,
+} from '../http/schemas.ts';
+import type { Api } from '../http/type-provider.ts';
+import { selectDeliveries } from './delivery-queries.ts';
+import { deliveryJson } from './webhook-json.ts';
+import {
+  DeliveryPath,
+  DeliverySchema,
+  DeliveryWithAttemptsSchema,
+  ListDeliveriesQuery,
+  ReplayedSchema,
+  ReplaySchema,
+  WebhookPath,
+} from './webhook-schemas.ts';
+import { getDelivery, getWebhook, readDeliveryId, readWebhookId, replay, testWebhook } from './webhooks.ts';
+
+const path = '/v1/webhooks';
+const config = { scope: 'webhooks:manage' } as const;
+const common = { tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
+
+/** What is sent to an endpoint: a test of it, what was sent, and sending that again. */
+export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
+  api.post(
+    '/webhooks/:webhookId/test',
+    {
+      config,
+      schema: {
+        ...common,
+        operationId: 'testWebhook',
+        summary: 'Try an endpoint',
+        description: 'Queues one delivery of the type webhook.test, to this endpoint alone.',
+        params: WebhookPath,
+        headers: idempotencyHeader,
+        response: {
+          202: jsonResponse('The delivery: look at it to see how it went.', Ref(DeliverySchema)),
+          ...errorResponses('webhook_not_found', 'webhook_disabled', ...idempotencyErrors),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(db, request, reply, async (tx) => {
+        const id = readWebhookId(request.params.webhookId);
+        const delivery = await testWebhook(tx, callerOf(request), id);
+        return { status: 202, body: deliveryJson(delivery), headers: { location: `${path}/${id}/deliveries/${delivery.id}` } };
+      }),
+  );
+
+  api.get(
+    '/webhooks/:webhookId/deliveries',
+    {
+      config,
+      schema: {
+        ...common,
+        operationId: 'listDeliveries',
+        summary: 'List deliveries',
+        description: 'A page of what was sent or is to be sent to an endpoint, the oldest first. Deliveries are kept for 30 days.',
+        params: WebhookPath,
+        querystring: ListDeliveriesQuery,
+        response: {
+          200: jsonResponse('A page of deliveries.', Type.Array(Ref(DeliverySchema)), { ...nextLink, ...etagHeader }),
+          304: notModified,
+          ...errorResponses('invalid_query', 'invalid_cursor', 'webhook_not_found'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await getWebhook(db, callerOf(request), readWebhookId(request.params.webhookId));
+      const { status } = request.query;
+      const select = (page: Page) => selectDeliveries(db, id, status, page);
+      return sendPage(reply, await readPage(`${path}/${id}/deliveries`, request.query, { status }, select));
+    },
+  );
+
+  api.get(
+    '/webhooks/:webhookId/deliveries/:deliveryId',
+    {
+      config,
+      schema: {
+        ...common,
+        operationId: 'getDelivery',
+        summary: 'Get a delivery',
+        description: 'With its attempts: what the receiver answered, or why there was no answer.',
+        params: DeliveryPath,
+        response: {
+          200: jsonResponse('The delivery.', Ref(DeliveryWithAttemptsSchema), etagHeader),
+          304: notModified,
+          ...errorResponses('webhook_not_found', 'delivery_not_found'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const endpoint = readWebhookId(request.params.webhookId);
+      return reply.send(await getDelivery(db, callerOf(request), endpoint, readDeliveryId(request.params.deliveryId)));
+    },
+  );
+
+  api.post(
+    '/webhooks/:webhookId/replay',
+    {
+      config,
+      schema: {
+        ...common,
+        operationId: 'replayWebhook',
+        summary: 'Send again',
+        description:
+          'Queues one delivery again, or all that were given up, or every event of a time, also those that the endpoint never got. At most 10,000 at once. What waits for its next attempt is sent at once too.',
+        params: WebhookPath,
+        headers: idempotencyHeader,
+        body: Ref(ReplaySchema),
+        response: {
+          202: jsonResponse('How many are queued.', Ref(ReplayedSchema)),
+          ...errorResponses(...bodyErrors, 'webhook_not_found', 'delivery_not_found', 'webhook_disabled', ...idempotencyErrors),
+        },
+      },
+    },
+    (request, reply) =>
+      answerOnce(db, request, reply, async (tx) => {
+        const count = await replay(tx, callerOf(request), readWebhookId(request.params.webhookId), request.body);
+        return { status: 202, body: `{"count":${count}}`, headers: {} };
+      }),
+  );
+}
