@@ -6,7 +6,7 @@ export const variables = {
   REDIS_URL: { fallback: 'redis://127.0.0.1:6379', help: 'Redis 7 or newer, or Valkey' },
   HOST: { fallback: '127.0.0.1', help: 'address to listen on' },
   PORT: { fallback: '8080', help: 'port to listen on; 0 picks a free one' },
-  HOMEWARD_ENVIRONMENT: { fallback: 'production', help: 'production or staging: which keys are made and accepted' },
+  HOMEWARD_ENVIRONMENT: { fallback: 'production', help: 'production or staging: which keys are made and accepted; staging also rehearses' },
   HOMEWARD_OTHER_URL: { fallback: '', help: 'address of the other environment, named when a key of it is sent here' },
   HOMEWARD_CATEGORIES: { fallback: 'open', help: 'open: an unknown categoryId registers a category; closed: it is refused' },
   HOMEWARD_ORDER_EXPIRY: { fallback: '172800', help: 'seconds in which an order must be approved before it expires' },

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { createApp } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import type { ReadConfig } from '../config.ts';
 import { Pool } from '../db/pool.ts';
@@ -13,6 +12,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
     .command('openapi')
     .description('print the OpenAPI document; needs neither PostgreSQL nor Redis')
     .action(async () => {
+      const { createApp } = await import('../app.ts');
       const settings = config();
       const [db, redis, names] = [new Pool(settings.databaseUrl, 1), new RedisLink(settings.redisUrl), redisNames('none')];
       const app = await createApp({

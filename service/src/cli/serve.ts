@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
-import { createApp } from '../app.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
@@ -12,7 +11,7 @@ const closeTimeoutMs = 15_000;
 export function addServeCommand(program: Command, config: ReadConfig): void {
   program
     .command('serve')
-    .description('serve the API at /v1, with /livez, /readyz, /docs/errors and /openapi.json beside it')
+    .description('serve the API at /v1, with /livez, /readyz, /docs and /openapi.json beside it')
     .action(() => serve(config()));
 }
 
@@ -21,6 +20,8 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, overrides));
   const { log, db } = dependencies;
+  // Loaded when it is needed: the other commands start in half the time without it.
+  const { createApp } = await import('../app.ts');
   const app = await createApp(dependencies);
   await db.open();
   await app.server.listen({ host: config.host, port: config.port });

@@ -12,7 +12,7 @@ import { eventJson } from './event-json.ts';
 import { type ListEvents, ListEventsQuery, OrderEventEnvelopeSchema, PetEventSchema } from './event-schemas.ts';
 import type { EventTail } from './event-tail.ts';
 import type { EventType } from './event-types.ts';
-import { type EventPage, type EventRow, isTold, keptDays, type OrdersOf, readEvents } from './events.ts';
+import { type EventPage, type EventRow, isTold, keptDays, type OrdersOf, readEnd, readEvents } from './events.ts';
 
 interface Parts {
   readonly db: Db;
@@ -27,6 +27,8 @@ interface Filter {
 
 const path = '/v1/events';
 const catchUpSize = 100;
+/** In place of a cursor: begins at the end of the feed. */
+const latest = 'latest';
 
 const page = jsonResponse(
   'A page of events, or a stream of them.',
@@ -69,15 +71,19 @@ export function eventRoutes(api: Api, { db, tail, streams }: Parts): void {
       const filter = { type: query.type as EventType | undefined, ordersOf: ordersOf(caller) };
       if (method === 'HEAD' || !/\btext\/event-stream\b/.test(headers.accept ?? '')) return sendPage(reply, query, filter);
       // A reader that comes back still asks with the cursor that it began with; what it has seen since counts.
-      const after = positionAt(headers['last-event-id'] || query.cursor);
-      const page = await readEvents(db, filter, { after, limit: catchUpSize });
-      follow(streams.open(reply, caller.clientId), filter, page);
+      const cursor = headers['last-event-id'] || query.cursor;
+      const isFromEnd = !headers['last-event-id'] && cursor === latest;
+      const page = await (isFromEnd ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit: catchUpSize }));
+      const stream = streams.open(reply, caller.clientId);
+      follow(stream, filter, page);
+      // Until the first event it would not know where to come back to.
+      if (isFromEnd) stream.beat();
       return reply;
     },
   );
 
   async function sendPage(reply: FastifyReply, { type, limit = sizeDefault, cursor }: ListEvents, filter: Filter) {
-    const { events, nextAfter } = await readEvents(db, filter, { after: positionAt(cursor), limit });
+    const { events, nextAfter } = await (cursor === latest ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit }));
     addLink(reply, linkToNext(path, { limit, filters: { type }, cursor: cursorAt(nextAfter) }));
     const body = `[${events.map(eventJson).join(',')}]`;
     return reply.type('application/json; charset=utf-8').serializer(asItIs).send(body);

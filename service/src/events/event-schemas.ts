@@ -70,7 +70,10 @@ export const ListEventsQuery = Type.Object(
   {
     ...pageQuery('events'),
     cursor: Type.Optional(
-      Type.String({ description: 'From the Link header of the page before; without one, from the oldest event kept.' }),
+      Type.String({
+        description:
+          'From the Link header of the page before; without one, from the oldest event kept. `latest` is the end of the feed as it is now: the page is empty, and its Link leads to what is published from now on.',
+      }),
     ),
     type: Type.Optional(StringEnum(eventTypes, { description: 'Only the events of this type.' })),
   },

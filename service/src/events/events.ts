@@ -88,6 +88,12 @@ export async function readEvents(
   return { events: page.events, nextAfter };
 }
 
+/** The end of the feed as it is now: what is published from now on comes after it. */
+export async function readEnd(db: Db): Promise<EventPage> {
+  const { lastPosition } = await readNewEvents(db, undefined, 1);
+  return { events: [], nextAfter: lastPosition };
+}
+
 /** For one who reads for all: everything after a position, whoever may see it; undefined: only where the end is. */
 export async function readNewEvents(
   db: Db,

@@ -7,9 +7,10 @@ import type { Config } from '../config.ts';
 import { AppError, internalError } from '../errors.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
-import { addressQuota } from '../rate-limit/plans.ts';
+import { addressQuota, type Quota } from '../rate-limit/plans.ts';
 import { type RateLimitHeaders, rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterAnswer } from '../rate-limit/redis-limiter.ts';
+import type { Rehearsal } from './rehearsal.ts';
 
 /** Who sends a request. */
 export interface Caller {
@@ -18,12 +19,22 @@ export interface Caller {
   readonly scopes: readonly Scope[];
 }
 
+/** How a client stands with its limits. */
+export interface Standing {
+  readonly verdict: Verdict;
+  readonly quota: Quota;
+  readonly plan: string;
+}
+
 export type Admission =
   | {
       readonly caller: Caller;
       readonly headers: RateLimitHeaders;
       /** Undefined: nobody vouches for a page that was kept. */
       readonly catalogueToken: string | undefined;
+      readonly standing: Standing;
+      /** Undefined: nothing is tried out, as always in production. */
+      readonly rehearsal?: Rehearsal;
     }
   | { readonly refusal: AppError; readonly caller?: Caller; readonly headers: RateLimitHeaders };
 
@@ -93,7 +104,7 @@ function conclude({ key, client, charge: { quota } }: KnownKey, verdict: Verdict
   const headers = rateLimitHeaders(verdict, quota);
   const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes };
   if (verdict.outcome !== 'admitted') return { refusal: refuseClient(verdict, quota, client.plan), caller, headers };
-  return { caller, headers, catalogueToken };
+  return { caller, headers, catalogueToken, standing: { verdict, quota, plan: client.plan } };
 }
 
 /** A request that names no valid key counts against its address, and is told 429 once that is exhausted. */

@@ -9,6 +9,7 @@ import { type Admission, type Caller, givenTwice } from './admission.ts';
 import { asAppError, sendError } from './error-handler.ts';
 import { etagOf, matchesEtag } from './etags.ts';
 import { addLink } from './paging.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import { errorResponses } from './schemas.ts';
 
 declare module 'fastify' {
@@ -17,6 +18,8 @@ declare module 'fastify' {
     caller: Caller | null;
     /** The catalogue's token, read after this request had come in; null: no page may be kept or taken from memory. */
     catalogueToken: string | null;
+    /** What it tries out; null: nothing, as always in production. */
+    rehearsal: Rehearsal | null;
   }
   interface FastifyContextConfig {
     scope?: Scope;
@@ -41,15 +44,24 @@ let requests = 0;
 /** Unique by the process and the request's number in it: a random one for each request would cost more than its key's hash. */
 export const newRequestId = () => `req_${idOfProcess}${(requests++).toString(36).padStart(8, '0')}`;
 
+interface Parts {
+  readonly admit: Admit;
+  /** What an address sees of its limit. */
+  look(address: string): Promise<Record<string, string>>;
+  /** What a browser may send here, beside the usual. */
+  readonly moreHeaders: readonly string[];
+}
+
 /** The steps that every request under /v1 takes before and after its operation. */
-export function addApiHooks(api: FastifyInstance, admit: Admit, look: (address: string) => Promise<Record<string, string>>): void {
+export function addApiHooks(api: FastifyInstance, parts: Parts): void {
   api.decorateRequest('caller', null);
   api.decorateRequest('catalogueToken', null);
+  api.decorateRequest('rehearsal', null);
   api.addHook('onRequest', async (request, reply) => {
     reply.headers(corsHeaders);
     reply.header('x-request-id', request.id);
-    if (isPreflight(request)) return answerPreflight(request, reply, look);
-    await admitRequest(request, reply, admit);
+    if (isPreflight(request)) return answerPreflight(request, reply, parts);
+    await admitRequest(request, reply, parts.admit);
     requireOneHost(request);
     requireScope(request);
   });
@@ -79,6 +91,7 @@ async function admitRequest(request: FastifyRequest, reply: FastifyReply, admit:
   request.caller = admission.caller ?? null;
   if ('refusal' in admission) throw admission.refusal;
   request.catalogueToken = admission.catalogueToken ?? null;
+  request.rehearsal = admission.rehearsal ?? null;
 }
 
 export function callerOf(request: FastifyRequest): Caller {
@@ -102,12 +115,12 @@ function requireScope(request: FastifyRequest): void {
   });
 }
 
-const exposed = [
+export const exposedHeaders = [
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit-Policy, RateLimit',
   'Retry-After, Link, ETag, Location, Idempotent-Replayed, Deprecation, Sunset, X-Request-Id',
 ].join(', ');
 
-const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed };
+const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders };
 
 const cacheControl = 'private, no-cache';
 
@@ -117,13 +130,15 @@ export const answerHeaders = { ...corsHeaders, 'cache-control': cacheControl };
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-async function answerPreflight(request: FastifyRequest, reply: FastifyReply, look: (address: string) => Promise<Record<string, string>>) {
+const allowedHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Last-Event-ID'];
+
+async function answerPreflight(request: FastifyRequest, reply: FastifyReply, { look, moreHeaders }: Parts) {
   return reply
     .status(204)
     .headers(await look(addressSubject(request.ip)))
     .headers({
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-      'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID',
+      'access-control-allow-headers': [...allowedHeaders, ...moreHeaders].join(', '),
       'access-control-max-age': '86400',
     })
     .send();

@@ -3,9 +3,11 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { KeyFinder } from '../clients/key-finder.ts';
 import type { KnownKey } from '../clients/key-memory.ts';
 import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import { type Decided, isUsable } from '../http/admission.ts';
 import { answerHeaders, countOfHeader, newRequestId } from '../http/api-hooks.ts';
 import { matchesEtag } from '../http/etags.ts';
+import { asksForRehearsal } from '../http/rehearsal.ts';
 import { isRequestLogged, logRequest } from '../http/request-log.ts';
 import { canSendWhole, sendWhole } from '../http/whole-response.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
@@ -21,6 +23,7 @@ interface Parts {
   readonly limiter: Pick<Limiter, 'decide'>;
   readonly pages: PetPages;
   readonly clock: Clock;
+  readonly config: Pick<Config, 'environment'>;
   readonly log: FastifyBaseLogger;
   /** False: every request takes the long way. */
   isOpen(): boolean;
@@ -63,11 +66,12 @@ export function answerReadyPages(server: Server, given: Parts): (request: Incomi
   };
 }
 
-const isCandidate = (request: IncomingMessage, { isOpen, pages }: Parts) =>
+const isCandidate = (request: IncomingMessage, { isOpen, pages, config }: Parts) =>
   request.method === 'GET' &&
   pages.has(request.url ?? '') &&
   countOfHeader(request, 'host') === 1 &&
   countOfHeader(request, 'authorization') === 1 &&
+  !(config.environment === 'staging' && asksForRehearsal(request.headers)) &&
   isOpen();
 
 function findKey({ headers: { authorization = '' } }: IncomingMessage, { keys, clock }: Parts): KnownKey | undefined {

@@ -10,13 +10,14 @@ import { etagOf, matchesEtag } from '../http/etags.ts';
 import { answerOnce, asItIs } from '../http/idempotent-route.ts';
 import { addLink, type Filters, nextLink, type Page, readPage } from '../http/paging.ts';
 import {
+  bodyErrors,
   errorResponses,
   etagHeader,
   idempotencyErrors,
   idempotencyHeader,
   jsonResponse,
   notModified,
-  PathId,
+  PathIds,
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
@@ -42,7 +43,7 @@ const getPetDeprecation: Deprecation = {
   successor: '/v1/pets?id={petId}',
 };
 
-const petId = PathId('petId', 'Identifier of the animal.');
+const petId = PathIds({ petId: 'Identifier of the animal.' });
 const ifMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ description: "The animal's ETag: 412 where it has changed since." })),
 });
@@ -83,14 +84,7 @@ export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Par
         body: Ref(NewPetSchema),
         response: {
           201: jsonResponse('The created animal.', Ref(PetSchema), etagHeader),
-          ...errorResponses(
-            'invalid_json',
-            'invalid_body',
-            'category_not_found',
-            'body_too_large',
-            'unsupported_media_type',
-            ...idempotencyErrors,
-          ),
+          ...errorResponses(...bodyErrors, 'category_not_found', ...idempotencyErrors),
         },
       },
     },
@@ -127,8 +121,8 @@ export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Par
         },
       },
     },
-    async ({ params }, reply) => {
-      if (clock.now() >= getPetDeprecation.sunset.getTime()) {
+    async ({ params, rehearsal }, reply) => {
+      if ((rehearsal?.nowMs ?? clock.now()) >= getPetDeprecation.sunset.getTime()) {
         throw new AppError(
           'operation_removed',
           `This operation was removed on 5 December 2030. Use GET /v1/pets?id=${params.petId.slice(0, 40)} instead.`,
@@ -154,16 +148,7 @@ export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Par
         body: Ref(PetChangesSchema),
         response: {
           200: jsonResponse('The animal as it is now.', Ref(PetSchema), etagHeader),
-          ...errorResponses(
-            'invalid_json',
-            'invalid_body',
-            'category_not_found',
-            'pet_not_found',
-            'pet_has_open_order',
-            'precondition_failed',
-            'body_too_large',
-            'unsupported_media_type',
-          ),
+          ...errorResponses(...bodyErrors, 'category_not_found', 'pet_not_found', 'pet_has_open_order', 'precondition_failed'),
         },
       },
     },

@@ -8,6 +8,8 @@ export interface RedisNames {
   guard(subject: string): string;
   epoch(subject: string): string;
   readonly bans: string;
+  /** A refusal that a key has asked for, to try out what its program does then. */
+  rehearsal(keyId: bigint, kind: string): string;
   /** In a slot of its own: every process reads it, whatever the partitions it works for. */
   readonly catalogueToken: string;
 }
@@ -19,6 +21,7 @@ export function redisNames(deploymentId: string): RedisNames {
     guard: (subject) => `${prefix}:guard:${subject}`,
     epoch: (subject) => `${prefix}:epoch:${subject}`,
     bans: `${prefix}:bans`,
+    rehearsal: (keyId, kind) => `${prefix}:rehearsal:${keyId}:${kind}`,
     catalogueToken: `hw:${deploymentId}:{catalogue}:token`,
   };
 }

@@ -1,0 +1,187 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, show, unavailable } from '../errors.ts';
+import { minuteMs, type Verdict } from '../rate-limit/decide.ts';
+import type { Quota } from '../rate-limit/plans.ts';
+import { type RateLimitHeaders, rateLimitHeaders, refuseClient } from '../rate-limit/rate-limit-headers.ts';
+import { type RedisLink, RedisLost } from '../redis/redis-link.ts';
+import type { RedisNames } from '../redis/redis-names.ts';
+import type { Admission, Standing } from './admission.ts';
+import { exposedHeaders } from './api-hooks.ts';
+
+/** What a request tries out. */
+export interface Rehearsal {
+  /** When it meets deprecations; undefined: now. */
+  readonly nowMs: number | undefined;
+  readonly isLate: boolean;
+}
+
+interface Parts {
+  readonly redis: Pick<RedisLink, 'call'>;
+  readonly names: Pick<RedisNames, 'rehearsal'>;
+}
+
+const simulations = ['rate_limit', 'ban', 'unavailable', 'slow'] as const;
+type Simulation = (typeof simulations)[number];
+type Refusal = Exclude<Simulation, 'slow'>;
+
+const refusalLengthsMs: Record<Refusal, number> = { rate_limit: 3_000, ban: 10_000, unavailable: 1_000 };
+/** How long after its end a simulated refusal still lets the next request through. */
+const endKeptMs = 300_000;
+
+/** What a browser may send to a deployment that rehearses, beside the usual. */
+export const rehearsalHeaders = ['Homeward-Now', 'Homeward-Simulate'];
+
+export const asksForRehearsal = (headers: IncomingHttpHeaders): boolean =>
+  headers['homeward-now'] !== undefined || headers['homeward-simulate'] !== undefined;
+
+/** For a staging deployment. The request is authenticated, counted and, where need be, refused as always; then it tries out what it asks for. */
+export async function rehearse(parts: Parts, admission: Admission, headers: IncomingHttpHeaders): Promise<Admission> {
+  if ('refusal' in admission || !asksForRehearsal(headers)) return admission;
+  const { caller, standing } = admission;
+  try {
+    const nowMs = readNow(headers['homeward-now']);
+    const simulation = readSimulation(headers['homeward-simulate']);
+    const rehearsal = { nowMs, isLate: simulation === 'slow' };
+    const refused = simulation && simulation !== 'slow' ? await simulateRefusal(parts, caller.keyId, simulation, standing) : undefined;
+    if (refused) return { refusal: refused.refusal, caller, headers: { ...refused.headers, ...noticeOf(nowMs, simulation) } };
+    return { ...admission, rehearsal, headers: { ...admission.headers, ...noticeOf(nowMs, undefined) } };
+  } catch (error) {
+    if (error instanceof AppError) return { refusal: error, caller, headers: admission.headers };
+    throw error;
+  }
+}
+
+const waitsMax = 100;
+
+/** Holds back answers that are to come late. Their work is done by then: a caller that gave up may find its effect. */
+export class LateAnswers {
+  readonly #latenessMs: number;
+  readonly #waits = new Set<() => void>();
+  #isOver = false;
+
+  constructor(latenessMs = 5_000) {
+    this.#latenessMs = latenessMs;
+  }
+
+  /** For an onSend hook. Where too many wait already, the answer comes at once, and does not say that it was late. */
+  async holdBack({ rehearsal }: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (!rehearsal?.isLate || this.#isOver || this.#waits.size >= waitsMax || reply.raw.destroyed) return;
+    reply.headers(noticeOf(rehearsal.nowMs, 'slow'));
+    await this.#wait(reply.raw);
+    if (this.#isOver) reply.header('connection', 'close');
+  }
+
+  /** Sends all of them, and holds none back from now on. */
+  end(): void {
+    this.#isOver = true;
+    for (const end of this.#waits) end();
+  }
+
+  #wait(response: ServerResponse): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timeout);
+        this.#waits.delete(end);
+        response.off('close', end);
+        resolve();
+      };
+      const timeout = setTimeout(end, this.#latenessMs);
+      this.#waits.add(end);
+      response.once('close', end);
+    });
+  }
+}
+
+function readNow(text: string | string[] | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms =
+    typeof text === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(ms) && isDay(String(text).slice(0, 10))) return ms;
+  throw new AppError('invalid_rehearsal', `Homeward-Now must be a time such as 2030-12-06T00:00:00Z; got ${show(text)}.`);
+}
+
+/** Date takes 30 February, and makes it 2 March. */
+const isDay = (day: string) => new Date(day).toISOString().startsWith(day);
+
+function readSimulation(text: string | string[] | undefined): Simulation | undefined {
+  if (text === undefined) return undefined;
+  const found = simulations.find((one) => one === text);
+  if (found) return found;
+  throw new AppError('invalid_rehearsal', `Homeward-Simulate must be one of ${simulations.join(', ')}; got ${show(text)}.`);
+}
+
+/** Says in the answer what was not real, also to scripts in browsers. */
+function noticeOf(nowMs: number | undefined, simulation: Simulation | undefined): Record<string, string> {
+  const parts = [
+    ...(nowMs === undefined ? [] : [`now=${new Date(nowMs).toISOString()}`]),
+    ...(simulation ? [`simulate=${simulation}`] : []),
+  ];
+  if (parts.length === 0) return {};
+  return { 'homeward-rehearsed': parts.join(', '), 'access-control-expose-headers': `${exposedHeaders}, Homeward-Rehearsed` };
+}
+
+interface Refused {
+  readonly refusal: AppError;
+  readonly headers: RateLimitHeaders;
+}
+
+/** Undefined: the refusal is over, and this request is the one to find that out. */
+async function simulateRefusal(parts: Parts, keyId: bigint, kind: Refusal, standing: Standing): Promise<Refused | undefined> {
+  const { verdict, quota, plan } = standing;
+  const lasting = await lastingRefusal(parts, keyId, kind, verdict.nowMs);
+  if (!lasting) return undefined;
+  if (kind === 'unavailable') return { refusal: simulated(unavailable('simulated')), headers: rateLimitHeaders(verdict, quota) };
+  const asIf = kind === 'ban' ? asIfBanned(verdict, lasting) : asIfUsedUp(verdict, quota, lasting);
+  return { refusal: simulated(refuseClient(asIf, quota, plan)), headers: rateLimitHeaders(asIf, quota) };
+}
+
+const asIfBanned = (verdict: Verdict, { endsAtMs }: Lasting): Verdict => ({ ...verdict, outcome: 'banned', bannedUntilMs: endsAtMs });
+
+const asIfUsedUp = (verdict: Verdict, quota: Quota, { endsAtMs, strikes }: Lasting): Verdict => ({
+  ...verdict,
+  outcome: 'minute',
+  // A minute that ends with the refusal; half a millisecond before, so that no fraction adds a second.
+  minute: (endsAtMs - 0.5) / minuteMs - 1,
+  inMinute: quota.perMinute,
+  // The day's limit is not to be the one that is met.
+  inDay: Math.min(verdict.inDay, (quota.perDay ?? Number.POSITIVE_INFINITY) - 1),
+  strikes,
+});
+
+const simulated = ({ code, message, headers }: AppError) =>
+  new AppError(code, `${message} (simulated)`, { cause: 'simulated', headers: { ...headers } });
+
+interface Lasting {
+  readonly endsAtMs: number;
+  /** Requests that did not wait for the end; undefined: nobody counts them, since Redis is lost. */
+  readonly strikes: number | undefined;
+}
+
+// KEYS[1]: one key's refusal of one kind. ARGV: now, when it would end that began now, and when it is forgotten, from now.
+const lua = `
+local ends, strikes = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) (%d+)$')
+if ends and tonumber(ends) <= tonumber(ARGV[1]) then
+  redis.call('DEL', KEYS[1])
+  return ''
+end
+local text = ends and ends .. ' ' .. (strikes + 1) or ARGV[2] .. ' 0'
+redis.call('SET', KEYS[1], text, 'PX', ARGV[3])
+return text
+`;
+
+/** The refusal that begins with this request, or goes on; undefined: it has ended, and the next request begins another. */
+async function lastingRefusal({ redis, names }: Parts, keyId: bigint, kind: Refusal, nowMs: number): Promise<Lasting | undefined> {
+  const lengthMs = refusalLengthsMs[kind];
+  // A window ends with a second, so that Reset and Retry-After lead to the same instant.
+  const endsAtMs = kind === 'rate_limit' ? Math.floor((nowMs + lengthMs) / 1_000) * 1_000 : nowMs + lengthMs;
+  try {
+    const name = names.rehearsal(keyId, kind);
+    const text = await redis.call((client) => client.eval(lua, 1, name, nowMs, endsAtMs, lengthMs + endKeptMs));
+    const [lastsUntilMs, strikes] = String(text).split(' ').map(Number);
+    return lastsUntilMs === undefined || strikes === undefined ? undefined : { endsAtMs: lastsUntilMs, strikes };
+  } catch (error) {
+    if (!(error instanceof RedisLost)) throw error;
+    return { endsAtMs, strikes: undefined };
+  }
+}
