@@ -2,7 +2,7 @@
 
 const src = '^service/src';
 /** The folders of the product's features, and what they stand on. */
-const feature = `${src}/(?!(cli|console|db|http|redis)/)([^/]+)/`;
+const feature = `${src}/(?!(cli|console|db|docs|http|redis)/)([^/]+)/`;
 
 export default {
   forbidden: [
@@ -54,6 +54,21 @@ export default {
       severity: 'error',
       from: { path: `${src}/`, pathNot: `${src}/app\\.ts$` },
       to: { path: '-routes\\.ts$' },
+    },
+    {
+      name: 'docs-below-app-alone',
+      comment: 'The documentation reads the others; nothing is built on it.',
+      severity: 'error',
+      from: { path: `${src}/`, pathNot: `${src}/(app\\.ts$|docs/)` },
+      to: { path: `${src}/docs/` },
+    },
+    {
+      name: 'docs-know-tables-only',
+      comment:
+        'What the documentation says comes from the tables of codes and states and from the OpenAPI document, never from a database.',
+      severity: 'error',
+      from: { path: `${src}/docs/` },
+      to: { path: `${src}/`, pathNot: [`${src}/(docs/|errors\\.ts$|http/(html|etags)\\.ts$)`, '-states\\.ts$'] },
     },
     {
       name: 'queries-below-routes',

@@ -3,21 +3,23 @@ import Fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import { categoryRoutes } from './categories/category-routes.ts';
 import { CategorySchema, NewCategorySchema } from './categories/category-schemas.ts';
 import { type Dependencies, openMemories } from './dependencies.ts';
+import { docsRoutes } from './docs/docs-routes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { eventWebhooks, OrderEventEnvelopeSchema, PetEventSchema } from './events/event-schemas.ts';
 import { EventTail } from './events/event-tail.ts';
 import { admit, countUnreadable, lookAtAddress } from './http/admission.ts';
 import { addApiHooks, newRequestId, refuseUnroutable } from './http/api-hooks.ts';
 import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
-import { addDocsRoutes } from './http/docs.ts';
 import { addErrorHandler, asAppError } from './http/error-handler.ts';
 import { EventStreams } from './http/event-stream.ts';
 import { addHealthRoutes } from './http/health.ts';
 import { parseJsonBody } from './http/json-body.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { addOpenApi } from './http/openapi.ts';
+import { LateAnswers, rehearsalHeaders, rehearse } from './http/rehearsal.ts';
 import { logRequests } from './http/request-log.ts';
 import { ErrorSchema } from './http/schemas.ts';
+import { addSdkRoutes } from './http/sdk-files.ts';
 import type { Api } from './http/type-provider.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { orderRoutes } from './orders/order-routes.ts';
@@ -25,6 +27,7 @@ import { AdopterSchema, NewOrderSchema, OrderEventSchema, OrderSchema, OrderStat
 import { answerReadyPages } from './pets/pet-page-hook.ts';
 import { petRoutes } from './pets/pet-routes.ts';
 import { NewPetSchema, PetChangesSchema, PetSchema, PetStatusSchema } from './pets/pet-schemas.ts';
+import { deliveryRoutes } from './webhooks/delivery-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 import {
   DeliveryAttemptSchema,
@@ -76,14 +79,19 @@ const sharedSchemas = [
 
 /** The API assembled. */
 export async function createApp(dependencies: Dependencies, memories = openMemories(dependencies)): Promise<App> {
-  const { config, clock, db, catalogue, redis, log } = dependencies;
+  const { config, clock, db, catalogue, redis, names, log } = dependencies;
   const { keys, limiter, pages } = memories;
   const parts = { keys, limiter, clock, config };
-  const admitCaller = ({ raw, ...request }: { authorization: string | undefined; address: string; raw: IncomingMessage }) =>
+  const rehearses = config.environment === 'staging';
+  const admitAsAlways = ({ raw, ...request }: { authorization: string | undefined; address: string; raw: IncomingMessage }) =>
     admit(parts, { ...request, decided: takeDecision(raw) });
+  const admitCaller: typeof admitAsAlways = rehearses
+    ? async (request) => rehearse({ redis, names }, await admitAsAlways(request), request.raw.headers)
+    : admitAsAlways;
   const refuseOnSocket = createSocketRefuser((address) => countUnreadable(limiter, address), log);
   let draining = false;
   const streams = new EventStreams();
+  const lateAnswers = new LateAnswers();
   const tail = new EventTail(db, (error) => log.warn({ err: error }, 'the feed could not be read'));
 
   const app = Fastify({
@@ -120,14 +128,20 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     done(null, payload);
   });
   // What is open has no end of its own.
-  app.addHook('preClose', async () => streams.closeAll());
+  app.addHook('preClose', async () => {
+    streams.closeAll();
+    lateAnswers.end();
+  });
   await addOpenApi(app, eventWebhooks);
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
-  addDocsRoutes(app);
+  docsRoutes(app);
+  addSdkRoutes(app);
 
   await app.register(
     async (api: Api) => {
-      addApiHooks(api, admitCaller, (address) => lookAtAddress(limiter, address));
+      const look = (address: string) => lookAtAddress(limiter, address);
+      addApiHooks(api, { admit: admitCaller, look, moreHeaders: rehearses ? rehearsalHeaders : [] });
+      if (rehearses) api.addHook('onSend', (request, reply) => lateAnswers.holdBack(request, reply));
       addErrorHandler(api);
       const otherMethods = refuseOtherMethods(api);
       petRoutes(api, { db, catalogue, pages, clock, config });
@@ -135,6 +149,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
       eventRoutes(api, { db, tail, streams });
       orderRoutes(api, { db, catalogue, config });
       webhookRoutes(api, { db, config });
+      deliveryRoutes(api, { db });
       otherMethods.register();
     },
     { prefix: '/v1' },
@@ -145,6 +160,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     drain: () => {
       draining = true;
       streams.closeAll();
+      lateAnswers.end();
     },
   };
 }

@@ -7,189 +7,315 @@ export const errorCodes = {
     status: 400,
     cause: 'The bytes received are not an HTTP/1.1 request that can be understood.',
     fix: 'Send the request with a standard HTTP client, and look for a proxy that rewrites it.',
+    example: { request: 'FETCH /v1/pets', message: 'This is not a readable HTTP/1.1 request (HPE_INVALID_METHOD).' },
   },
   invalid_json: {
     status: 400,
     cause: 'The body is not one JSON value in UTF-8, is nested too deeply, or sets __proto__.',
     fix: 'Send one JSON object, encoded as UTF-8.',
+    example: {
+      request: 'POST /v1/pets\n\n{"name":"Biscuit",}',
+      message: 'The body is not valid JSON: Expected double-quoted property name in JSON at position 18 (line 1 column 19).',
+    },
   },
   invalid_body: {
     status: 400,
     cause: 'The body lacks a required field or has a value that the field does not take.',
     fix: 'Correct the field that the message names.',
+    example: {
+      request: 'POST /v1/pets\n\n{"name":"Biscuit","categoryId":"dogs"}',
+      message: 'categoryId must be an integer (int64); got "dogs".',
+    },
   },
   invalid_query: {
     status: 400,
     cause:
       'A query parameter is unknown, given twice, or has a value that it does not take. Nothing is ignored, since a misspelt filter would return the wrong animals.',
     fix: 'Correct or remove the parameter that the message names.',
+    example: {
+      request: 'GET /v1/pets?colour=brown',
+      message: 'Unknown query parameter "colour". This operation takes limit, cursor, status, categoryId, id.',
+    },
   },
   invalid_cursor: {
     status: 400,
     cause: 'The cursor was not made by this service, or was made under other filters.',
     fix: 'Follow the Link header of the page before, unchanged; to change a filter, start again without a cursor.',
+    example: {
+      request: 'GET /v1/pets?cursor=page2',
+      message: 'cursor was not made by this service. Follow the Link header of the page before, unchanged.',
+    },
   },
   invalid_idempotency_key: {
     status: 400,
     cause: 'The Idempotency-Key is empty, longer than 255 characters, or has characters other than visible ASCII.',
     fix: 'Use a random UUID.',
+    example: {
+      request: 'POST /v1/pets\nIdempotency-Key: add Biscuit\n\n{"name":"Biscuit","categoryId":1}',
+      message: 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once; got "add Biscuit".',
+    },
+  },
+  invalid_rehearsal: {
+    status: 400,
+    cause: 'Homeward-Now is not a time, or Homeward-Simulate is nothing that can be simulated. Only a staging deployment looks at them.',
+    fix: 'Send a time such as 2030-12-06T00:00:00Z, or one of rate_limit, ban, unavailable and slow; or leave the header out.',
+    example: {
+      request: 'GET /v1/pets\nHomeward-Simulate: outage',
+      message: 'Homeward-Simulate must be one of rate_limit, ban, unavailable, slow; got "outage".',
+    },
   },
   category_not_found: {
     status: 400,
     cause: 'This deployment keeps a closed list of categories, and the given categoryId is not on it.',
     fix: 'Use the id of a category that exists.',
+    example: {
+      request: 'POST /v1/pets\n\n{"name":"Biscuit","categoryId":4711}',
+      message: 'categoryId 4711 names no category of this store.',
+    },
   },
   webhook_url_refused: {
     status: 400,
     cause: 'Events are sent only by https, to a host with public addresses, and not to a port below 1024 other than 443.',
     fix: 'Give an address such as https://example.org/hooks.',
+    example: {
+      request: 'POST /v1/webhooks\n\n{"url":"http://example.org/hooks"}',
+      message: 'url is not https; got "http://example.org/hooks".',
+    },
   },
   api_key_missing: {
     status: 401,
     cause: 'The request has no Authorization header.',
     fix: "Send your key as 'Authorization: Bearer <API_KEY>'.",
+    example: {
+      request: 'GET /v1/pets',
+      message: "Send your key as 'Authorization: Bearer <API_KEY>'. This request had no Authorization header.",
+    },
   },
   api_key_invalid: {
     status: 401,
     cause: 'The Authorization header holds no key of this deployment: a typing error, another scheme, or a key of another environment.',
     fix: 'Compare the key with the one you saved; it is 46 characters long and starts with hw_.',
+    example: {
+      request: 'GET /v1/pets\nAuthorization: Bearer hw_live_abc',
+      message: "This is not a Homeward key: it is mistyped or cut off. A key starts with 'hw_' and has 46 characters.",
+    },
   },
   api_key_expired: {
     status: 401,
     cause: 'The key was created with an end, or rotated with an overlap, and that has passed.',
     fix: "Use the key that replaced it, or ask the store's staff for a new one.",
+    example: { request: 'GET /v1/pets', message: 'Key 7 expired at 2026-11-15T10:00:00.000Z. Use a new key.' },
   },
   api_key_revoked: {
     status: 401,
     cause: 'The key was revoked.',
     fix: 'Use the key that replaced it, or ask for a new one.',
+    example: { request: 'GET /v1/pets', message: 'Key 7 was revoked at 2026-11-15T10:00:00.000Z. Use another key.' },
   },
   insufficient_scope: {
     status: 403,
     cause: 'The key is valid, but was not given the scope that this operation needs.',
     fix: 'Use a key that has the scope that the message names.',
+    example: {
+      request: 'PATCH /v1/pets/1\n\n{"name":"Biscuit II"}',
+      message:
+        'This operation needs the scope store:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
+    },
   },
   route_not_found: {
     status: 404,
     cause: 'There is no operation at this path.',
     fix: 'Compare the path with the reference; every path starts with /v1.',
+    example: { request: 'GET /v1/animals', message: 'There is no operation at /v1/animals.' },
   },
   pet_not_found: {
     status: 404,
     cause: 'No animal has this id.',
     fix: 'List animals with GET /v1/pets; ids are never used again.',
+    example: { request: 'GET /v1/pets/4711', message: 'There is no animal with the id 4711.' },
   },
   order_not_found: {
     status: 404,
     cause: 'No order that this client may see has this id.',
     fix: 'List your orders with GET /v1/store/orders.',
+    example: { request: 'GET /v1/store/orders/4711', message: 'There is no order with the id 4711 among yours.' },
   },
   webhook_not_found: {
     status: 404,
     cause: 'No endpoint of this client has this id.',
     fix: 'List your endpoints with GET /v1/webhooks.',
+    example: { request: 'GET /v1/webhooks/4711', message: 'There is no endpoint with the id 4711 among yours.' },
   },
   delivery_not_found: {
     status: 404,
     cause: 'No delivery of this endpoint has this id; deliveries are kept for 30 days.',
     fix: 'List them with GET /v1/webhooks/{webhookId}/deliveries.',
+    example: { request: 'GET /v1/webhooks/1/deliveries/4711', message: 'There is no delivery with the id 4711 at this endpoint.' },
   },
   method_not_allowed: {
     status: 405,
     cause: 'The path exists, but not for this method.',
     fix: 'Use a method that the Allow header lists.',
+    example: { request: 'DELETE /v1/pets', message: 'DELETE is not possible here; GET, HEAD, POST are.' },
   },
   request_timeout: {
     status: 408,
     cause: 'The request did not arrive completely in time.',
     fix: 'Send the headers within 5 s and the whole request within 10 s.',
+    example: { request: 'GET /v1/pets\n… (and then nothing)', message: 'The request did not arrive completely in time.' },
   },
   pet_not_available: {
     status: 409,
     cause: 'The animal is pending or sold: someone was faster.',
     fix: 'Show the animal as it is now; it may become available again.',
+    example: {
+      request: 'POST /v1/store/orders\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
+      message: 'Biscuit (id 1) is pending, and only an available animal can be ordered.',
+    },
   },
   pet_has_open_order: {
     status: 409,
     cause: 'The animal is promised by an open order, which forbids to override its status or to take it back.',
     fix: 'Cancel or complete the order that the message names first.',
+    example: {
+      request: 'PATCH /v1/pets/1\n\n{"status":"available"}',
+      message: "Biscuit (id 1) is promised by order 1, so its status can't be set to available. Cancel or complete the order first.",
+    },
   },
   order_state_conflict: {
     status: 409,
     cause: 'The order is in a state that does not allow this action.',
     fix: 'Read the order again; the message names what its state allows.',
+    example: {
+      request: 'POST /v1/store/orders/1/complete',
+      message: 'Order 1 is placed, which does not allow complete. It allows approve and cancel.',
+    },
   },
   webhook_limit_reached: {
     status: 409,
     cause: 'The client has 20 endpoints, and can have no more.',
     fix: 'Remove one that is no longer used.',
+    example: {
+      request: 'POST /v1/webhooks\n\n{"url":"https://example.org/hooks"}',
+      message: 'This client has 20 endpoints already. Remove one first.',
+    },
   },
   webhook_disabled: {
     status: 409,
     cause: 'The endpoint is disabled, so that nothing is sent to it.',
     fix: "Enable it with PATCH /v1/webhooks/{webhookId} and the status 'enabled'.",
+    example: { request: 'POST /v1/webhooks/1/test', message: 'Endpoint 1 is disabled. Enable it first.' },
   },
   idempotency_in_progress: {
     status: 409,
     cause: 'A request with the same Idempotency-Key is being answered at this moment.',
     fix: 'Repeat the request after the seconds that Retry-After gives: it will get the same answer.',
+    example: {
+      request:
+        'POST /v1/store/orders\nIdempotency-Key: 6f1c9c1e-6d0c-4b0e-9d3b-3f4b8f2a7c55\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
+      message: 'A request with this Idempotency-Key is being answered at this moment. Repeat it in 1 s.',
+    },
   },
   cursor_expired: {
     status: 410,
     cause: 'The events after this cursor are no longer kept, so that reading on would leave a gap.',
     fix: 'Read the animals anew with GET /v1/pets, then go on with GET /v1/events without a cursor.',
+    example: {
+      request: 'GET /v1/events?cursor=LTEuVDFQTm9Zd3I',
+      message: 'The events after this cursor were kept for 30 days and are gone. Read the animals anew, then the feed without a cursor.',
+    },
   },
   operation_removed: {
     status: 410,
     cause: 'The operation was deprecated and its removal date has passed.',
     fix: 'Use the successor that the message names.',
+    example: { request: 'GET /v1/pets/1', message: 'This operation was removed on 5 December 2030. Use GET /v1/pets?id=1 instead.' },
   },
   precondition_failed: {
     status: 412,
     cause: 'The animal has changed since the ETag in If-Match was given.',
     fix: 'Read the animal again, and repeat the request with its present ETag if it still applies.',
+    example: {
+      request: 'PATCH /v1/pets/1\nIf-Match: "q7yPzvTqVyNqJmJ8yQmQbA"\n\n{"name":"Biscuit II"}',
+      message: 'Biscuit (id 1) has changed: its ETag is "vNUHu7eEM28DXd6lsjm4hP" now. Read it again before you change it.',
+    },
   },
   body_too_large: {
     status: 413,
     cause: 'The body is larger than 1 MiB.',
     fix: 'Send a smaller body.',
+    example: { request: 'POST /v1/pets\nContent-Length: 2097152', message: 'The body is larger than 1 MiB (1,048,576 bytes).' },
   },
   unsupported_media_type: {
     status: 415,
     cause: 'The body is not declared as application/json.',
     fix: "Send 'Content-Type: application/json' and a JSON body.",
+    example: {
+      request: 'POST /v1/pets\nContent-Type: text/plain\n\nBiscuit',
+      message: "Send the body as JSON, with 'Content-Type: application/json'.",
+    },
   },
   idempotency_key_reused: {
     status: 422,
     cause: 'The Idempotency-Key was used within 24 hours for a request with another method, path or body.',
     fix: 'Use a new key for a new request, and the same key only to repeat one.',
+    example: {
+      request: 'POST /v1/pets\nIdempotency-Key: 6f1c9c1e-6d0c-4b0e-9d3b-3f4b8f2a7c55\n\n{"name":"Pretzel","categoryId":1}',
+      message: 'This Idempotency-Key was used for a request with another method, path or body. Use a new key.',
+    },
   },
   rate_limit_exceeded: {
     status: 429,
     cause: 'The plan allows no further request in this window.',
     fix: 'Wait for the seconds that Retry-After gives. Going on before then counts towards a temporary ban of the key.',
+    example: {
+      request: 'GET /v1/pets',
+      message: '60 of 60 requests used this minute (Free plan). Wait 23 s. 60 more requests before then ban this key for 1 minute.',
+    },
   },
   api_key_banned: {
     status: 429,
     cause: 'The key kept sending after 429 without waiting, and is banned for a while: 1, then 5, 15 and 60 minutes.',
     fix: 'Wait for the seconds that Retry-After gives, and honour Retry-After from then on. Requests during the ban do not extend it.',
+    example: {
+      request: 'GET /v1/pets',
+      message: 'Banned until 10:01:39 UTC: 30 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.',
+    },
   },
   headers_too_large: {
     status: 431,
     cause: 'The request line and headers are together larger than 16 KiB.',
     fix: 'Send fewer or smaller headers.',
+    example: { request: 'GET /v1/pets\nCookie: session=… (20 kB)', message: 'The request line and headers are larger than 16 KiB.' },
   },
   internal_error: {
     status: 500,
     cause: 'A fault of the service.',
     fix: 'Repeat the request later; if it persists, report the X-Request-Id.',
+    example: {
+      request: 'GET /v1/categories',
+      message: 'Something went wrong here. Repeat the request later; if it persists, report the X-Request-Id.',
+    },
   },
   unavailable: {
     status: 503,
     cause: 'The service cannot reach its database at the moment, or is overloaded.',
     fix: 'Repeat the request after the seconds that Retry-After gives.',
+    example: { request: 'GET /v1/pets', message: 'The service cannot reach its database at the moment. Repeat the request in 1 s.' },
   },
-} as const satisfies Record<string, { status: number; cause: string; fix: string }>;
+} as const satisfies Record<string, ErrorHelp>;
+
+/** What the pages of the codes say. A code without an example does not compile, and a test asks whether each is true. */
+interface ErrorHelp {
+  readonly status: number;
+  readonly cause: string;
+  readonly fix: string;
+  readonly example: {
+    /** Method and path; headers of its own; after an empty line the body. A valid key is sent along, unless the code is about the key. */
+    readonly request: string;
+    readonly message: string;
+  };
+}
 
 export type ErrorCode = keyof typeof errorCodes;
 

@@ -5,14 +5,16 @@ import { type ErrorCode, errorCodes } from '../errors.ts';
 export const Int64 = (options: Record<string, unknown> = {}) => Type.Unsafe<bigint>({ type: 'integer', format: 'int64', ...options });
 
 /**
- * An id in a path, documented as the int64 that it is and handed to the route as its text: what is no int64 names
- * nothing, which is 404 and not 400.
+ * The ids in a path, each with its description: documented as the int64 that it is and handed to the route as its text. What
+ * is no int64 names nothing, which is 404 and not 400.
  */
-export const PathId = <Name extends string>(name: Name, description: string) =>
+export const PathIds = <Name extends string>(descriptions: Readonly<Record<Name, string>>) =>
   Type.Unsafe<Record<Name, string>>({
     type: 'object',
-    properties: { [name]: { type: 'integer', format: 'int64', description } },
-    required: [name],
+    properties: Object.fromEntries(
+      Object.entries(descriptions).map(([name, description]) => [name, { type: 'integer', format: 'int64', description }]),
+    ),
+    required: Object.keys(descriptions),
   });
 
 export const StringEnum = <T extends string>(values: readonly T[], options: Record<string, unknown> = {}) =>
@@ -37,7 +39,8 @@ export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => Type.Uns
 
 export const ErrorSchema = Type.Object(
   {
-    code: Type.String({ description: 'Machine-readable error code.' }),
+    // Not an enum: a new code must not break a client that was made before it.
+    code: Type.String({ description: 'Machine-readable error code.', 'x-extensible-enum': Object.keys(errorCodes) }),
     message: Type.String({ description: 'What was wrong, with the value received, and what to do.' }),
     status: Type.Integer({ description: 'The HTTP status code of the response.' }),
   },
@@ -100,9 +103,12 @@ export function errorResponses(...codes: ErrorCode[]) {
 function errorResponse(status: number, codes: ErrorCode[]) {
   const description = codes.map((code) => `\`${code}\`: ${errorCodes[code].cause}`).join('\n\n');
   const response = jsonResponse(description, Ref(ErrorSchema), statusHeaders[status]);
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: errorCodes[code].fix, status } }]));
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: errorCodes[code].example.message, status } }]));
   return { ...response, content: { 'application/json': { ...response.content['application/json'], examples } } };
 }
+
+/** How a body can be refused. */
+export const bodyErrors = ['invalid_json', 'invalid_body', 'body_too_large', 'unsupported_media_type'] as const satisfies ErrorCode[];
 
 /** What every POST takes, and how it can refuse it. */
 export const idempotencyHeader = Type.Object({

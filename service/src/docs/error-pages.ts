@@ -1,0 +1,50 @@
+import { type ErrorCode, errorCodes } from '../errors.ts';
+import { type HtmlValue, html } from '../http/html.ts';
+import { codeFrame } from './code-frame.ts';
+import type { Page } from './page-layout.ts';
+import { type ApiDocument, codesOf, commonCodes, operationsOf, operationUrl } from './reference-document.ts';
+
+/** Codes that are about the key itself: their request is shown as it is. */
+const withoutValidKey: readonly ErrorCode[] = ['api_key_missing', 'api_key_invalid', 'malformed_request'];
+
+export function errorsPage(): Page {
+  const rows = Object.entries(errorCodes).map(
+    ([code, { status, cause }]) =>
+      html`<tr><th scope="row"><a href="/docs/errors/${code}"><code>${code}</code></a><span class="type">${status}</span></th><td>${cause}</td></tr>`,
+  );
+  const main = html`<h1>Errors</h1>
+<p class="lead">A refusal has the body <code>{code, message, status}</code>. Act on <code>code</code>: the <code>message</code> is for people and may change. The <code>Link</code> header with <code>rel="help"</code> leads to the page of the code.</p>
+<table class="fields"><thead><tr><th scope="col">Code and status</th><th scope="col">Cause</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return { path: '/docs/errors', title: 'Errors', description: 'Every error code of the Homeward API: its cause and its fix.', main };
+}
+
+export function errorPage(code: ErrorCode, document: ApiDocument): Page {
+  const { status, cause, fix, example } = errorCodes[code];
+  const main = html`<p class="crumb"><a href="/docs/errors">All codes</a></p>
+<h1><code>${code}</code></h1>
+<p class="badges"><span class="badge">HTTP status ${status}</span></p>
+<h2>Cause</h2>
+<p>${cause}</p>
+<h2>Fix</h2>
+<p>${fix}</p>
+<h2>Example</h2>
+${codeFrame(shownRequest(code, example.request), 'http', 'Request')}
+${codeFrame(JSON.stringify({ code, message: example.message, status }, undefined, 2), 'json', `Answer ${status}`)}
+<h2>Where it occurs</h2>
+${occurrences(code, document)}`;
+  return { path: `/docs/errors/${code}`, title: code, description: `${cause} ${fix}`, main };
+}
+
+function shownRequest(code: ErrorCode, request: string): string {
+  if (withoutValidKey.includes(code)) return request;
+  const [line = '', ...others] = request.split('\n');
+  return [line, 'Authorization: Bearer hw_live_…', ...others].join('\n');
+}
+
+function occurrences(code: ErrorCode, document: ApiDocument): HtmlValue {
+  const operations = operationsOf(document);
+  if (commonCodes(operations).has(code)) return html`<p>Every operation can answer with it.</p>`;
+  const those = operations.filter(({ responses }) => Object.values(responses).some((answer) => codesOf(answer).includes(code)));
+  if (those.length === 0) return html`<p>Before a request reaches an operation.</p>`;
+  return html`<ul>${those.map((one) => html`<li><a href="${operationUrl(one)}">${one.summary}</a></li>`)}</ul>`;
+}

@@ -1,0 +1,26 @@
+import { errorCodes } from '../errors.ts';
+import { guides } from './guides.ts';
+
+/** An index for programs that read (llmstxt.org): links to plain text, each with a sentence. */
+export function llmsText(): string {
+  const lines = guides.map(({ slug, title, summary }) => `- [${title}](/docs/${slug}.md): ${summary}`);
+  return `# Homeward
+
+> An animal adoption store as a service: list animals, place orders for adopters, and follow every change, over HTTP and JSON with an API key.
+
+Every path of the API starts with /v1. Send the key as 'Authorization: Bearer <API_KEY>'. After a 429, wait for Retry-After.
+
+## Guides
+
+${lines.join('\n')}
+
+## Reference
+
+- [OpenAPI document](/openapi.json): every operation, its parameters, bodies and answers, and the events sent as webhooks.
+- [Error codes](/docs/errors): ${Object.keys(errorCodes).length} codes, each with a page of its own at /docs/errors/<code> that tells its cause, its fix and an example.
+
+## Optional
+
+- [Changelog](/docs/changelog.md): what has changed, and when.
+`;
+}

@@ -1,0 +1,96 @@
+import { Marked, type Tokens } from 'marked';
+import { errorCodes } from '../errors.ts';
+import { Html, html } from '../http/html.ts';
+import { codeFrame } from './code-frame.ts';
+import { guides } from './guides.ts';
+
+export interface Heading {
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface Rendered {
+  readonly title: string;
+  readonly body: Html;
+  /** Those of the second level: what is on this page. */
+  readonly headings: readonly Heading[];
+}
+
+/** A document of the repository as HTML. `diagram` takes the place of its mermaid block, which a browser can't draw by itself. */
+export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html } = {}): Rendered {
+  const headings: Heading[] = [];
+  const ids = new Map<string, number>();
+  let title = '';
+  let inLink = false;
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const text = plainText(tokens);
+        const inner = this.parser.parseInline(tokens);
+        if (depth === 1) {
+          title = text;
+          return `<h1>${inner}</h1>\n`;
+        }
+        const id = uniqueId(slugOf(text), ids);
+        if (depth === 2) headings.push({ id, text });
+        const linked = tokens.some(({ type }) => type === 'link');
+        return `<h${depth} id="${id}">${linked ? inner : `<a class="anchor" href="#${id}">${inner}</a>`}</h${depth}>\n`;
+      },
+      code({ text, lang }) {
+        if (lang === 'mermaid' && diagram) return diagram.text;
+        return codeFrame(text, lang).text;
+      },
+      codespan({ text }) {
+        const code = html`<code>${text}</code>`.text;
+        return Object.hasOwn(errorCodes, text) && !inLink ? `<a href="/docs/errors/${text}">${code}</a>` : code;
+      },
+      link({ href, tokens }) {
+        inLink = true;
+        const inner = this.parser.parseInline(tokens);
+        inLink = false;
+        const url = urlOnSite(href);
+        return url === undefined ? inner : `<a href="${html`${url}`.text}">${inner}</a>`;
+      },
+      // A table scrolls inside itself, and so must be reachable by keyboard.
+      table(token) {
+        const row = (cells: Tokens.TableCell[], tag: 'th' | 'td') =>
+          `<tr>${cells.map((cell) => `<${tag}${tag === 'th' ? ' scope="col"' : ''}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
+        const name = token.header.map(({ tokens }) => plainText(tokens)).join(', ');
+        return html`<div class="scroll" role="group" tabindex="0" aria-label="Table: ${name}"><table><thead>${new Html(row(token.header, 'th'))}</thead><tbody>${token.rows.map((cells) => new Html(row(cells, 'td')))}</tbody></table></div>\n`
+          .text;
+      },
+      // What looks like HTML in a guide is text, such as <API_KEY>.
+      html: ({ text }) => html`${text}`.text,
+    },
+  });
+  const body = new Html(marked.parse(markdown, { async: false }));
+  return { title, body, headings };
+}
+
+/** Where a link of a document leads on the site; undefined: to something that is not served. */
+function urlOnSite(href: string): string | undefined {
+  if (/^(https?:|mailto:|#|\/)/.test(href)) return href;
+  const [, name = '', hash = ''] = /^(?:\.\/|docs\/guides\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+  if (guides.some(({ slug }) => slug === name)) return `/docs/${name}${hash}`;
+  if (/(^|\/)CHANGELOG\.md$/.test(href)) return '/docs/changelog';
+  if (/(^|\/)openapi\.json$/.test(href)) return '/openapi.json';
+  return undefined;
+}
+
+function plainText(tokens: Tokens.Generic[]): string {
+  return tokens.map((token) => (token.tokens ? plainText(token.tokens) : String(token['text'] ?? ''))).join('');
+}
+
+/** As code hosts make them, so that a link to a section works there too. */
+const slugOf = (text: string) =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+function uniqueId(slug: string, seen: Map<string, number>): string {
+  const count = seen.get(slug) ?? 0;
+  seen.set(slug, count + 1);
+  return count === 0 ? slug : `${slug}-${count}`;
+}

@@ -1,0 +1,93 @@
+import { type Html, html } from '../http/html.ts';
+import { type OrderStatus, orderActions, orderStatuses, placing } from '../orders/order-states.ts';
+
+const box = { width: 116, height: 44 };
+const step = { x: 208, y: 92 };
+const margin = 16;
+
+const palettes = {
+  light: { box: '#fffdf9', border: '#8a7a6a', text: '#2b2520', line: '#8a7a6a', label: '#5d5147', paper: '#fdf9f3' },
+  dark: { box: '#2b2622', border: '#a39587', text: '#f0e9e0', line: '#a39587', label: '#cbbfb2', paper: '#1c1917' },
+} as const;
+export type Theme = keyof typeof palettes;
+export const themes = Object.keys(palettes) as Theme[];
+
+export const orderDiagramPath = (theme: Theme) => `/docs/assets/order-states-${theme}.svg`;
+
+/** The picture in a page, said in words for those who can't see it. */
+export function orderDiagramFigure(): Html {
+  const { width, height } = sizeOf(places());
+  const words = edges().map(({ from, to, name }) => `${name} leads from ${from} to ${to}`);
+  return html`<figure class="diagram" tabindex="0"><picture><source media="(prefers-color-scheme: dark)" srcset="${orderDiagramPath('dark')}"><img src="${orderDiagramPath('light')}" width="${width}" height="${height}" alt="The states of an order. It begins as ${placing.to}. ${words.join(', ')}."></picture></figure>
+`;
+}
+
+/** The states of an order and what leads from one to the next, drawn from their table. */
+export function orderDiagram(theme: Theme): string {
+  const colours = palettes[theme];
+  const at = places();
+  const { width, height } = sizeOf(at);
+  const boxes = orderStatuses.map((status) => {
+    const { x, y } = at[status];
+    return html`<rect x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="10" fill="${colours.box}" stroke="${colours.border}" stroke-width="1.5"/><text x="${x + box.width / 2}" y="${y + box.height / 2 + 5}" fill="${colours.text}" font-size="15" font-weight="600" text-anchor="middle">${status}</text>`;
+  });
+  const arrows = edges().map(({ from, to, name }) => {
+    const { path, label } = arrow(at[from], at[to]);
+    return html`<path d="${path}" fill="none" stroke="${colours.line}" stroke-width="1.5" marker-end="url(#tip)"/><text x="${label.x}" y="${label.y}" fill="${colours.label}" font-size="13" text-anchor="middle" stroke="${colours.paper}" stroke-width="5" paint-order="stroke">${name}</text>`;
+  });
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif"><defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0 10 5 0 10z" fill="${colours.line}"/></marker></defs>${arrows}${boxes}</svg>
+`.text;
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+const edges = () =>
+  Object.entries(orderActions).flatMap(([name, { from, to }]) =>
+    (from as readonly OrderStatus[]).map((one) => ({ from: one, to: to as OrderStatus, name })),
+  );
+
+/** A column for each number of steps from the start, in the order of the table within it. */
+function places(): Record<OrderStatus, Point> {
+  const columns = new Map<OrderStatus, number>([[placing.to, 0]]);
+  // Each round finds at least one more state, or there is none left to find.
+  for (const _ of orderStatuses) {
+    for (const { from, to } of edges()) {
+      const column = columns.get(from);
+      if (column !== undefined && !columns.has(to)) columns.set(to, column + 1);
+    }
+  }
+  const taken = new Map<number, number>();
+  const points = orderStatuses.map((status) => {
+    const column = columns.get(status) ?? 0;
+    const row = taken.get(column) ?? 0;
+    taken.set(column, row + 1);
+    return [status, { x: margin + column * step.x, y: margin + row * step.y }] as const;
+  });
+  return Object.fromEntries(points) as Record<OrderStatus, Point>;
+}
+
+function sizeOf(at: Record<OrderStatus, Point>): { width: number; height: number } {
+  const points = Object.values(at);
+  return {
+    width: Math.max(...points.map(({ x }) => x)) + box.width + margin,
+    height: Math.max(...points.map(({ y }) => y)) + box.height + margin,
+  };
+}
+
+/** Straight within a row or a column, else down from the box and then into the other from the left. */
+function arrow(from: Point, to: Point): { path: string; label: Point } {
+  const middle = { x: from.x + box.width / 2, y: from.y + box.height / 2 };
+  if (from.y === to.y) {
+    return { path: `M${from.x + box.width} ${middle.y}H${to.x - 2}`, label: { x: (from.x + box.width + to.x) / 2, y: middle.y - 8 } };
+  }
+  if (from.x === to.x)
+    return { path: `M${middle.x} ${from.y + box.height}V${to.y - 2}`, label: { x: middle.x, y: (from.y + box.height + to.y) / 2 + 4 } };
+  const end = { x: to.x - 2, y: to.y + box.height / 2 };
+  return {
+    path: `M${middle.x} ${from.y + box.height}V${end.y - 12}q0 12 12 12H${end.x}`,
+    label: { x: (middle.x + end.x) / 2 + 8, y: end.y - 8 },
+  };
+}

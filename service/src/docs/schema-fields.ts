@@ -1,0 +1,63 @@
+import { type ApiDocument, resolve, type Schema } from './reference-document.ts';
+
+export interface Field {
+  /** Dotted where it lies inside another, with [] for each element of an array. */
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly description: string;
+  readonly constraints: readonly string[];
+  readonly default: string | undefined;
+}
+
+/** Deeper than any schema of ours. */
+const depthMax = 6;
+
+/** A schema's fields in one flat list. */
+export function fieldsOf(document: ApiDocument, schema: Schema, prefix = '', depth = 0): Field[] {
+  const { properties, required = [], items, anyOf } = resolve(document, schema);
+  if (depth > depthMax) return [];
+  if (items) return fieldsOf(document, items, `${prefix}[]`, depth + 1);
+  if (anyOf && !properties) return anyOf.flatMap((choice) => fieldsOf(document, choice, prefix, depth + 1)).filter(isFirstOfItsName);
+  return Object.entries(properties ?? {}).flatMap(([key, property]) => {
+    const name = prefix === '' ? key : `${prefix}.${key}`;
+    return [describe(document, name, property, required.includes(key)), ...fieldsOf(document, property, name, depth + 1)];
+  });
+}
+
+const isFirstOfItsName = (field: Field, index: number, all: readonly Field[]) => all.findIndex(({ name }) => name === field.name) === index;
+
+export function describe(document: ApiDocument, name: string, schema: Schema, required: boolean): Field {
+  const known = resolve(document, schema);
+  const descriptions = [known, ...(known.anyOf ?? [])].map((one) => resolve(document, one).description);
+  return {
+    name,
+    type: typeOf(document, schema),
+    required,
+    description: [...new Set(descriptions.filter((text) => text !== undefined))].join(' '),
+    constraints: constraintsOf(document, known),
+    default: known.default === undefined ? undefined : JSON.stringify(known.default),
+  };
+}
+
+function typeOf(document: ApiDocument, schema: Schema): string {
+  const { type, format, items, anyOf, enum: values, const: only } = resolve(document, schema);
+  if (anyOf) return anyOf.map((choice) => typeOf(document, choice)).join(' or ');
+  if (items) return `array of ${typeOf(document, items)}`;
+  if (type) return format ? `${type} (${format})` : type;
+  return typeof (values?.[0] ?? only ?? '');
+}
+
+function constraintsOf(document: ApiDocument, schema: Schema): string[] {
+  const { minimum, maximum, minLength, maxLength, maxItems, items, enum: values, const: only } = schema;
+  const choices = values ?? (items && resolve(document, items).enum);
+  if (only !== undefined) return [`always ${JSON.stringify(only)}`];
+  return [
+    schema['x-must-be'],
+    choices && `one of ${choices.join(', ')}`,
+    minimum !== undefined && maximum !== undefined && `${minimum} to ${maximum}`,
+    !schema['x-must-be'] && minLength !== undefined && `at least ${minLength} characters`,
+    !schema['x-must-be'] && maxLength !== undefined && `at most ${maxLength} characters`,
+    maxItems !== undefined && `at most ${maxItems}`,
+  ].filter((text) => typeof text === 'string');
+}

@@ -1,0 +1,22 @@
+/** HTML that is safe to send as it is. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[];
+
+/** A template whose values are escaped, unless they are HTML themselves; undefined and false leave nothing. */
+export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]): Html =>
+  new Html(parts.reduce((text, part, i) => text + textOf(values[i - 1]) + part));
+
+function textOf(value: HtmlValue): string {
+  if (value === undefined || value === false) return '';
+  if (typeof value === 'string' || typeof value === 'number') return escapeHtml(String(value));
+  return value instanceof Html ? value.text : value.map(textOf).join('');
+}
+
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

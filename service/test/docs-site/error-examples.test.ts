@@ -1,0 +1,181 @@
+// The example of each code, sent to a real store: what the page of the code shows is what the caller gets.
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { revokeApiKey } from '../../src/clients/clients.ts';
+import { type ErrorCode, errorCodes } from '../../src/errors.ts';
+import { addPet, createManager } from '../adoption-steps.ts';
+import { cloneTemplate, executeAsOwner } from '../databases.ts';
+import { HandClock } from '../hand-clock.ts';
+import { sendRaw } from '../raw-request.ts';
+import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
+import { addEndpoint } from '../webhook-work.ts';
+
+interface Refusal {
+  readonly status: number;
+  readonly json: unknown;
+}
+
+const clock = new HandClock('2026-11-15T10:00:00Z');
+const stores = new AsyncDisposableStack();
+let store: TestStore;
+let clocked: TestStore;
+let partner: TestKey;
+let manager: TestKey;
+let whileInProgress: Refusal;
+
+const openStore = async (options: TestStoreOptions = {}) => stores.use(await createTestStore(options));
+
+beforeAll(async () => {
+  [store, clocked] = [await openStore(), await openStore({ clock })];
+  [partner, manager] = [await store.createKey(), await createManager(store)];
+  // Animal 1, order 1 and endpoint 1 are what the examples tell of.
+  await addPet(store, partner);
+  whileInProgress = await repeatWhileInProgress();
+  await addEndpoint(store, partner, { url: 'https://example.org/hooks' });
+});
+afterAll(() => stores.disposeAsync());
+
+/** Places order 1, and sends the same once more while the first waits for the animal's row. */
+async function repeatWhileInProgress(): Promise<Refusal> {
+  const { db } = store.dependencies;
+  let first: Promise<Refusal> | undefined;
+  const repeat = await db.transaction(async (tx) => {
+    await tx.query({ text: 'select from pets where id = 1 for update' });
+    first = send('idempotency_in_progress', { key: partner });
+    await vi.waitUntil(async () => (await waitingForLocks()) === 1n, { timeout: 1_500, interval: 10 });
+    return send('idempotency_in_progress', { key: partner });
+  });
+  expect((await first)?.status).toBe(201);
+  return repeat;
+}
+
+async function waitingForLocks(): Promise<bigint | undefined> {
+  const text = 'select count(*) from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted';
+  const { rows } = await store.dependencies.db.query<{ count: bigint }>({ text });
+  return rows[0]?.count;
+}
+
+/** What must be so before the example is sent, where that is more than a partner's key. */
+const provocations: Partial<Record<ErrorCode, () => Promise<Refusal>>> = {
+  malformed_request: () => sendOnSocket('malformed_request'),
+  api_key_missing: () => send('api_key_missing', {}),
+  api_key_invalid: () => send('api_key_invalid', {}),
+  api_key_expired: async () => {
+    clock.set('2026-11-15T10:00:00Z');
+    return send('api_key_expired', { at: clocked, key: await clocked.createKey({ expiresAt: new Date(clock.now()) }) });
+  },
+  api_key_revoked: async () => {
+    const key = await store.createKey();
+    await revokeApiKey(store.dependencies.db, key.id);
+    return send('api_key_revoked', { key });
+  },
+  category_not_found: async () => {
+    const at = await openStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
+    return send('category_not_found', { at, key: await at.createKey() });
+  },
+  invalid_rehearsal: async () => {
+    const at = await openStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
+    return send('invalid_rehearsal', { at, key: await at.createKey() });
+  },
+  request_timeout: () => sendOnSocket('request_timeout'),
+  pet_has_open_order: () => send('pet_has_open_order', { key: manager }),
+  order_state_conflict: () => send('order_state_conflict', { key: manager }),
+  precondition_failed: () => send('precondition_failed', { key: manager }),
+  webhook_limit_reached: async () => {
+    const key = await store.createKey();
+    for (let i = 0; i < 20; i += 1) await addEndpoint(store, key, { url: 'https://example.org/hooks' });
+    return send('webhook_limit_reached', { key });
+  },
+  webhook_disabled: async () => {
+    await store.call('PATCH', '/v1/webhooks/1', { key: partner.key, body: { status: 'disabled' } });
+    return send('webhook_disabled', { key: partner });
+  },
+  idempotency_in_progress: async () => whileInProgress,
+  operation_removed: async () => {
+    clock.set('2030-12-05T00:00:00Z');
+    return send('operation_removed', { at: clocked, key: await clocked.createKey() });
+  },
+  body_too_large: () => sendOnSocket('body_too_large'),
+  rate_limit_exceeded: async () => {
+    clock.set('2026-11-15T10:00:37Z');
+    const key = await clocked.createKey({ plan: 'free' });
+    return last(61, () => send('rate_limit_exceeded', { at: clocked, key }));
+  },
+  api_key_banned: async () => {
+    clock.set('2026-11-15T10:00:37Z');
+    const key = await clocked.createKey({ plan: { perMinute: 1, perDay: 1_000 } });
+    await last(2, () => send('api_key_banned', { at: clocked, key }));
+    clock.advance(2_000);
+    return last(30, () => send('api_key_banned', { at: clocked, key }));
+  },
+  headers_too_large: () => sendOnSocket('headers_too_large'),
+  // The fault is a table that is not there.
+  internal_error: async () => {
+    const url = await cloneTemplate(inject('postgresUrl'));
+    const at = await openStore({ env: { DATABASE_URL: url } });
+    const key = await at.createKey();
+    await executeAsOwner(url, 'alter table categories rename to lost');
+    return send('internal_error', { at, key });
+  },
+  unavailable: async () => {
+    const url = await cloneTemplate(inject('postgresUrl'));
+    const at = await openStore({ env: { DATABASE_URL: url } });
+    const key = await at.createKey();
+    // As `homeward serve` does: keeps watch from now on.
+    await at.dependencies.db.open();
+    await executeAsOwner(inject('postgresUrl'), `alter database ${new URL(url).pathname.slice(1)} allow_connections false`);
+    await executeAsOwner(
+      inject('postgresUrl'),
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${new URL(url).pathname.slice(1)}'`,
+    );
+    await vi.waitUntil(() => !at.dependencies.db.reachable, { timeout: 10_000, interval: 10 });
+    return send('unavailable', { at, key });
+  },
+};
+
+describe('The example of', () => {
+  test.each(Object.keys(errorCodes) as ErrorCode[])('%s is what its request is answered', async (code) => {
+    const { status, json } = await (provocations[code] ?? (() => send(code, { key: partner })))();
+    const { example, status: expected } = errorCodes[code];
+    const { message, ...rest } = json as { message: string };
+    expect({ answered: status, ...rest, message: normalised(message) }).toEqual({
+      answered: expected,
+      code,
+      status: expected,
+      message: normalised(example.message),
+    });
+  });
+});
+
+/** A key's id and the time of a revocation are the only things that differ from run to run. */
+const normalised = (message: string) => message.replace(/Key \d+/, 'Key 7').replace(/revoked at [\d-]+T[\d:.]+Z/, 'revoked at <time>');
+
+function read(code: ErrorCode): { line: string; headers: string[]; body: string | undefined } {
+  const [head = '', body] = errorCodes[code].example.request.split('\n\n');
+  const [line = '', ...headers] = head.split('\n');
+  return { line, headers, body };
+}
+
+async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?: TestKey }): Promise<Refusal> {
+  const { line, headers, body } = read(code);
+  const [method = '', path = ''] = line.split(' ');
+  return at.call(method, path, {
+    ...(key && { key: key.key }),
+    ...(body !== undefined && { raw: body }),
+    headers: Object.fromEntries(headers.map((header) => header.split(': ', 2) as [string, string])),
+  });
+}
+
+/** What no HTTP client would send. */
+async function sendOnSocket(code: ErrorCode): Promise<Refusal> {
+  const { line, headers, body = '' } = read(code);
+  const long = headers.map((header) => header.replace('… (20 kB)', 'a'.repeat(20_000)));
+  const fields = ['Host: homeward.example', `Authorization: Bearer ${partner.key}`, 'Content-Type: application/json', ...long];
+  const unfinished = fields.findIndex((field) => field.startsWith('…'));
+  const sent = fields.slice(0, unfinished < 0 ? undefined : unfinished).map((field) => `${field}\r\n`);
+  return sendRaw(store.url, `${line} HTTP/1.1\r\n${sent.join('')}${unfinished < 0 ? `\r\n${body}` : ''}`);
+}
+
+async function last(times: number, act: () => Promise<Refusal>): Promise<Refusal> {
+  for (let i = 1; i < times; i += 1) await act();
+  return act();
+}

@@ -1,0 +1,273 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { guides } from '../../src/docs/guides.ts';
+import { readSiteFiles } from '../../src/docs/site-files.ts';
+import { type ErrorCode, errorCodes } from '../../src/errors.ts';
+import { helpLink } from '../../src/http/error-handler.ts';
+import { orderActions, orderStatuses } from '../../src/orders/order-states.ts';
+import { createTestStore, type TestStore } from '../test-store.ts';
+
+const root = new URL('../../../', import.meta.url);
+const policy =
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+const pagesMax = 300;
+
+let store: TestStore;
+/** Every page that can be reached from the start page, by its path. */
+const pages = new Map<string, string>();
+beforeAll(async () => {
+  store = await createTestStore();
+  await walk(['/docs']);
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const get = (path: string, headers: Record<string, string> = {}) => store.call('GET', path, { headers });
+const readable = (text: string) => text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))).replaceAll('<wbr>', '');
+const attributes = (text: string, name: string) =>
+  [...text.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value = '']) => readable(value));
+
+async function walk(paths: string[]): Promise<void> {
+  for (const path of paths) {
+    if (pages.has(path) || pages.size > pagesMax) continue;
+    const { status, headers, text } = await get(path);
+    if (status === 308) continue;
+    expect({ path, status }).toEqual({ path, status: 200 });
+    if (!headers['content-type']?.startsWith('text/html')) continue;
+    pages.set(path, text);
+    await walk(attributes(text, 'href').flatMap((href) => (href.startsWith('/') ? [href.split('#', 1)[0] ?? ''] : [])));
+  }
+}
+
+describe('Every page', () => {
+  test('is found from the start page, and is one of guides, reference, errors and changelog', () => {
+    const expected = [
+      '/docs',
+      '/docs/changelog',
+      '/docs/errors',
+      ...Object.keys(errorCodes).map((code) => `/docs/errors/${code}`),
+      ...guides.map(({ slug }) => `/docs/${slug}`),
+      ...['', '/pets', '/categories', '/events', '/orders', '/webhooks', '/event-types'].map((part) => `/docs/reference${part}`),
+    ];
+    expect([...pages.keys()].sort()).toEqual(expected.sort());
+  });
+
+  test('leads only to places that exist, sections included', () => {
+    const dead = [...pages].flatMap(([path, text]) => {
+      const local = attributes(text, 'href').filter((href) => /^[^:]*#/.test(href));
+      return local.filter((href) => {
+        const [page = '', id = ''] = href.split('#');
+        return !attributes(pages.get(page || path) ?? '', 'id').includes(id);
+      });
+    });
+    expect(dead).toEqual([]);
+  });
+
+  test('loads nothing from elsewhere, and has neither style nor script of its own', () => {
+    const faulty = [...pages].filter(([, text]) => {
+      const linked = [...text.matchAll(/<link [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);
+      const loaded = [...attributes(text, 'src'), ...attributes(text, 'srcset'), ...linked];
+      return loaded.some((url) => !url.startsWith('/docs/assets/')) || /<style|<script>|<script type="module">| style=| on\w+="/.test(text);
+    });
+    expect(faulty.map(([path]) => path)).toEqual([]);
+  });
+
+  test('has one h1, a title, a description, and ids that are unique', () => {
+    const faulty = [...pages].filter(([, text]) => {
+      const ids = attributes(text, 'id');
+      const hasHead = /<title>[^<]+<\/title>\n<meta name="description" content="[^"]+">/.test(text);
+      return text.match(/<h1/g)?.length !== 1 || !hasHead || ids.length !== new Set(ids).size;
+    });
+    expect(faulty.map(([path]) => path)).toEqual([]);
+  });
+
+  test('needs no key, has no limit, and may be kept for 5 minutes', async () => {
+    const { headers } = await get('/docs/orders');
+    expect(headers).toMatchObject({
+      'content-security-policy': policy,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'public, max-age=300',
+      'content-type': 'text/html; charset=utf-8',
+    });
+    expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+
+  test('is 304 for who has it', async () => {
+    const { etag = '' } = (await get('/docs')).headers;
+    expect(await get('/docs', { 'if-none-match': etag })).toMatchObject({ status: 304, text: '' });
+    expect((await get('/docs', { 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
+  test('comes packed to who can unpack it', async () => {
+    const answer = await fetch(`${store.url}/docs`, { headers: { 'accept-encoding': 'gzip' } });
+    expect(answer.headers.get('content-encoding')).toBe('gzip');
+    expect(await answer.text()).toBe(pages.get('/docs'));
+  });
+});
+
+describe('A guide', () => {
+  test('is in the table where its file is in docs/guides, and the other way round', () => {
+    const files = readdirSync(new URL('docs/guides/', root)).map((name) => name.replace(/\.md$/, ''));
+    expect(guides.map(({ slug }) => slug).sort()).toEqual(files.sort());
+  });
+
+  test.each(guides.map(({ slug }) => slug))('%s is also given as the Markdown that it is', async (slug) => {
+    const { headers, text } = await get(`/docs/${slug}.md`);
+    expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
+    expect(text).toBe(readFileSync(new URL(`docs/guides/${slug}.md`, root), 'utf8'));
+  });
+
+  test('leads to the others on the site as it does on a code host', () => {
+    expect(pages.get('/docs/webhooks')).toContain('<a href="/docs/events">');
+  });
+
+  test('leads from a code of an error to its page', () => {
+    expect(pages.get('/docs/orders')).toContain('<a href="/docs/errors/pet_not_available"><code>pet_not_available</code></a>');
+  });
+
+  test('has a picture in place of the diagram of orders, drawn from the states, and no other diagram', async () => {
+    expect([...pages.values()].filter((text) => text.includes('mermaid'))).toEqual([]);
+    for (const src of ['/docs/assets/order-states-light.svg', '/docs/assets/order-states-dark.svg']) {
+      expect(pages.get('/docs/orders')).toContain(src);
+      const { headers, text } = await get(src);
+      expect(headers['content-type']).toBe('image/svg+xml');
+      for (const word of [...orderStatuses, ...Object.keys(orderActions)]) expect(text).toContain(`>${word}</text>`);
+    }
+  });
+
+  test('that is missing stops the service at its start, by name', () => {
+    expect(() => readSiteFiles(new URL('file:///nowhere/'))).toThrow('The documentation at /docs needs /nowhere/docs/guides/');
+  });
+});
+
+describe('The reference', () => {
+  interface Operation {
+    readonly operationId: string;
+    readonly summary: string;
+    readonly parameters?: Array<{ name: string; description: string }>;
+    readonly responses: Record<string, { content?: { 'application/json'?: { examples?: object } } }>;
+  }
+  let operations: Array<Operation & { method: string; path: string; section: string }>;
+  beforeAll(async () => {
+    const { json } = await store.call<{ paths: Record<string, Record<string, Operation & { tags: [string] }>> }>('GET', '/openapi.json');
+    operations = Object.entries(json.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, one]) => {
+        const page = pages.get(`/docs/reference/${one.tags[0].toLowerCase()}`) ?? '';
+        const section = page.split('<section').find((text) => text.includes(`<h2 id="${one.operationId}"`)) ?? '';
+        return { ...one, method: method.toUpperCase(), path, section: readable(section) };
+      }),
+    );
+  });
+
+  test('has every operation with its path, its parameters, the codes of its refusals and a form to try it', () => {
+    expect(operations.length).toBeGreaterThan(20);
+    for (const { section, summary, method, path, parameters = [], responses } of operations) {
+      const codes = Object.values(responses).flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
+      expect(section).toContain(`${summary}</a></h2>`);
+      expect(section).toContain(`<code class="path">/v1${path}</code>`);
+      expect(section).toContain(`data-method="${method}" data-path="/v1${path}"`);
+      for (const { name, description } of parameters) expect(section).toMatch(new RegExp(`<code>${name}</code>.*${escaped(description)}`));
+      for (const code of codes) expect(section).toContain(`<a href="/docs/errors/${code}">`);
+    }
+  });
+
+  test('says what is deprecated until when, what is beta, what is experimental, and which scope is needed', () => {
+    const sectionOf = (id: string) => operations.find(({ operationId }) => operationId === id)?.section;
+    expect(sectionOf('getPet')).toContain('Deprecated · removed on 5 December 2030');
+    expect(sectionOf('placeOrder')).toContain('>beta</a>');
+    expect(sectionOf('listEvents')).toContain('>experimental</a>');
+    expect(sectionOf('createPet')).toContain('Scope pets:write');
+    expect(sectionOf('createPet')).not.toMatch(/>(beta|experimental)<|Deprecated/);
+  });
+
+  test('names the fields inside others by dots, with their type, and what they must be', () => {
+    const text = operations.find(({ operationId }) => operationId === 'placeOrder')?.section ?? '';
+    expect(text).toMatch(
+      /<code>adopter.email<\/code><span class="type">string<\/span><span class="required">required<\/span>.*An e-mail address of at most 254 characters\./,
+    );
+  });
+
+  test('lists the types of events', async () => {
+    const { json } = await store.call<{ webhooks: object }>('GET', '/openapi.json');
+    for (const type of Object.keys(json.webhooks)) expect(pages.get('/docs/reference/event-types')).toContain(`<tr id="${type}">`);
+  });
+
+  test('fills the forms with bodies that the store takes', async () => {
+    const { key } = await store.createKey();
+    const bodies = new Map(operations.map(({ operationId, section }) => [operationId, /<textarea[^>]*>([^<]*)</.exec(section)?.[1]]));
+    const sent = [
+      ['createPet', '/v1/pets'],
+      ['placeOrder', '/v1/store/orders'],
+      ['createWebhook', '/v1/webhooks'],
+    ] as const;
+    for (const [id, path] of sent)
+      expect(await store.call('POST', path, { key, raw: bodies.get(id) ?? '' })).toMatchObject({ status: 201 });
+  });
+});
+
+describe('The page of an error', () => {
+  test.each(Object.keys(errorCodes) as ErrorCode[])('%s is where its Link leads: status, cause, fix and example', async (code) => {
+    const [, path = ''] = /^<([^>]+)>; rel="help"$/.exec(helpLink(code)) ?? [];
+    const page = await get(path);
+    const { status, cause, fix, example } = errorCodes[code];
+    expect(page.status).toBe(200);
+    const text = readable(page.text);
+    for (const words of [
+      `<h1><code>${code}</code></h1>`,
+      `HTTP status ${status}`,
+      cause,
+      fix,
+      example.request.split('\n')[0] ?? '',
+      JSON.stringify(example.message),
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+
+  test('is in the list of all', () => {
+    for (const code of Object.keys(errorCodes))
+      expect(pages.get('/docs/errors')).toContain(`<a href="/docs/errors/${code}"><code>${code}</code></a>`);
+  });
+});
+
+describe('What is elsewhere or nowhere', () => {
+  test('/docs/ leads to /docs', async () => {
+    expect(await get('/docs/')).toMatchObject({ status: 308, headers: { location: '/docs' } });
+  });
+
+  test('/docs/deprecations leads to the notice: the operation, its date and its successor', async () => {
+    const { status, headers } = await get('/docs/deprecations');
+    const [path = '', id = ''] = headers.location?.split('#') ?? [];
+    const [, section = ''] = (pages.get(path) ?? '').split(`id="${id}"`);
+    expect(status).toBe(308);
+    for (const words of ['GET /v1/pets/{petId}', '5 December 2030', '/v1/pets?id=']) expect(readable(section)).toContain(words);
+  });
+
+  test.each([
+    'no-such-guide',
+    'errors/no_such_code',
+    'errors/toString',
+    '__proto__',
+    'errors/%3Cscript%3E',
+
+    'orders/',
+    'Orders.md',
+  ])('/docs/%s is 404 in the same frame, and does not show what was asked for', async (path) => {
+    const { status, headers, text } = await get(`/docs/${path}`);
+    expect({ status, policy: headers['content-security-policy'] }).toEqual({ status: 404, policy });
+    expect(text).toContain('<h1>There is no such page</h1>');
+    expect(text).not.toContain(decodeURIComponent(path.split('/').at(-1) || path));
+  });
+});
+
+describe('/llms.txt', () => {
+  test('leads to the Markdown of every guide, the OpenAPI document and the errors, all of which are there', async () => {
+    const { headers, text } = await get('/llms.txt');
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(text).toMatch(/^# Homeward\n\n> /);
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, href = '']) => href);
+    expect(links).toEqual(expect.arrayContaining([...guides.map(({ slug }) => `/docs/${slug}.md`), '/openapi.json', '/docs/errors']));
+    for (const link of links) expect((await get(link)).status).toBe(200);
+  });
+});
+
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
