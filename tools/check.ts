@@ -5,6 +5,8 @@ import path from 'node:path';
 import { parseArgs, stripVTControlCharacters, styleText } from 'node:util';
 import { runCommand } from './command.ts';
 import { findMisplaced } from './placement.ts';
+import { buildSdk } from './sdk-build.ts';
+import { sdkTypes, typesFile } from './sdk-types.ts';
 
 interface Outcome {
   readonly passed: number;
@@ -19,7 +21,7 @@ interface Step {
 }
 
 /** Proofs whose mutant is run here too: the proof must catch it. The others' mutants are run on demand. */
-const mutants: readonly string[] = ['limits', 'adoption', 'freshness', 'feed'];
+const mutants: readonly string[] = ['limits', 'adoption', 'freshness', 'feed', 'sdk'];
 
 const success: Outcome = { passed: 1, failed: 0, output: '' };
 const failure = (output: string): Outcome => ({ passed: 0, failed: 1, output });
@@ -36,6 +38,7 @@ const staticSteps: readonly Step[] = [
   { name: 'knip', run: () => tool('knip', '--no-progress', '--treat-config-hints-as-errors') },
   { name: 'directions', run: checkDirections },
   { name: 'placement', run: checkPlacement },
+  { name: 'sdk', run: checkSdk },
   { name: 'migrations', run: () => tool('squawk', ...globSync('service/migrations/*.sql')) },
 ];
 
@@ -102,7 +105,7 @@ async function checkDirections(): Promise<Outcome> {
     timeoutMs: minuteMs,
   });
   const modules = Number(/(\d+) modules/.exec(output)?.[1] ?? 0);
-  const files = globSync(['{service,proofs,tools}/**/*.ts', 'bench/*.ts']).length;
+  const files = globSync(['{service,sdk/src,sdk/test,examples,proofs,tools}/**/*.ts', 'bench/*.ts']).length;
   if (modules < files) return failure(`${output}\nonly ${modules} modules were read, of ${files} files`);
   return status === 0 ? success : failure(output);
 }
@@ -110,6 +113,16 @@ async function checkDirections(): Promise<Outcome> {
 async function checkPlacement(): Promise<Outcome> {
   const misplaced = findMisplaced('service/src');
   return misplaced.length === 0 ? success : failure(misplaced.join('\n'));
+}
+
+/** Its types are those of openapi.json, and as a package it is right for whoever installs it. */
+async function checkSdk(): Promise<Outcome> {
+  await buildSdk();
+  if ((await sdkTypes(readFileSync('openapi.json', 'utf8'))) !== readFileSync(typesFile, 'utf8')) {
+    return failure(`${typesFile} is out of date: run 'npm run openapi'`);
+  }
+  const published = await tool('publint', 'sdk', '--strict');
+  return published.failed > 0 ? published : tool('attw', 'sdk/sdk.tgz', '--profile', 'esm-only');
 }
 
 async function checkOpenApi(): Promise<Outcome> {

@@ -13,6 +13,7 @@ import { devAnimals } from './dev-animals.ts';
 import { prettyLogLine } from './dev-log.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
 import { DevService } from './dev-service.ts';
+import { ensureSdk } from './sdk-build.ts';
 import { freePort } from './servers.ts';
 
 interface Store {
@@ -79,8 +80,8 @@ async function open(options: { privately: boolean; resources: AsyncDisposableSta
     const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], { env, encoding: 'utf8', signal: ending });
     return stdout;
   };
-  progress('Migrating the database');
-  await homeward('migrate');
+  progress('Building the SDK and migrating the database');
+  await Promise.all([ensureSdk(), homeward('migrate')]);
   progress('Starting the service');
   const commands = [
     [command, 'serve'],
@@ -187,7 +188,7 @@ function showScreen({ servers: { postgres, redis }, url, key }: Store): void {
 ${styleText('bold', 'Homeward is running.')}
 
 ${row('API', `${url}/v1`)}
-${row('Errors', `${url}/docs/errors`)}
+${row('Docs', `${url}/docs`)}
 ${row('OpenAPI', `${url}/openapi.json`)}
 ${row('PostgreSQL', withoutPassword(postgres.url), postgres.origin)}
 ${row('Redis', withoutPassword(redis.url), redis.origin)}

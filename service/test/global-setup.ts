@@ -1,5 +1,6 @@
-// One PostgreSQL and one Redis for the whole run. Every test file gets a database of its own, cloned from a template.
+// The SDK as it is built, one PostgreSQL and one Redis for the whole run. Every test file gets a database of its own, cloned from a template.
 import type { TestProject } from 'vitest/node';
+import { ensureSdk } from '../../tools/sdk-build.ts';
 import { startPostgres, startRedis } from '../../tools/servers.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createDatabase, templateDatabase } from './databases.ts';
@@ -14,6 +15,7 @@ declare module 'vitest' {
 
 /** Returns what ends it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await ensureSdk();
   await using servers = new AsyncDisposableStack();
   const postgres = servers.use(await startPostgres());
   const redis = servers.use(await startRedis());

@@ -1,0 +1,31 @@
+export type {
+  Adopter,
+  Category,
+  Delivery,
+  DeliveryAttempt,
+  DeliveryWithAttempts,
+  ErrorCode,
+  Int64,
+  NewOrder,
+  NewPet,
+  NewWebhook,
+  Order,
+  OrderEvent,
+  OrderInEvent,
+  OrderStatus,
+  Pet,
+  PetChanges,
+  PetEvent,
+  PetStatus,
+  Replay,
+  Webhook,
+  WebhookChanges,
+  WebhookWithSecret,
+} from './api-types.gen.ts';
+export { ConnectionError, HomewardError } from './errors.ts';
+export type { FeedEvent, FollowOptions } from './feed.ts';
+export type { Listing, Page } from './listing.ts';
+export type { RateLimit } from './rate-limit.ts';
+export { createStore, type Store } from './store.ts';
+export type { CallOptions, StoreOptions } from './transport.ts';
+export { verifyWebhook, WebhookError, type WebhookEvent } from './webhooks.ts';

@@ -1,0 +1,149 @@
+import type {
+  Category,
+  Delivery,
+  DeliveryWithAttempts,
+  Int64,
+  ListCategoriesData,
+  ListDeliveriesData,
+  ListEventsData,
+  ListOrdersData,
+  ListPetsData,
+  ListWebhooksData,
+  NewOrder,
+  NewPet,
+  NewWebhook,
+  Order,
+  OrderEvent,
+  Pet,
+  PetChanges,
+  PetEvent,
+  Replay,
+  Replayed,
+  Webhook,
+  WebhookChanges,
+  WebhookWithSecret,
+} from './api-types.gen.ts';
+import { type FeedEvent, type FollowOptions, followFeed } from './feed.ts';
+import { createListing, type Listing, type Page, readPage } from './listing.ts';
+import { type Call, type CallOptions, createTransport, type StoreOptions, type Transport } from './transport.ts';
+
+interface WriteOptions extends CallOptions {
+  /** Your own, where a repeat may come from another process; otherwise each call makes one. */
+  readonly idempotencyKey?: string;
+}
+
+interface ChangeOptions extends CallOptions {
+  /** The animal's ETag: the change is refused where it has changed since. */
+  readonly ifMatch?: string;
+}
+
+export type Store = ReturnType<typeof createStore>;
+
+/** A store, by its address and a key. Make one for each key and keep it: its calls keep to the limit together. */
+export function createStore(options: StoreOptions) {
+  const transport = createTransport(options);
+  return {
+    pets: petsOf(transport),
+    categories: categoriesOf(transport),
+    orders: ordersOf(transport),
+    events: eventsOf(transport),
+    webhooks: webhooksOf(transport),
+    /** The quota as the last answer gave it; undefined before the first. */
+    get rateLimit() {
+      return transport.rateLimit;
+    },
+  };
+}
+
+function petsOf(transport: Transport) {
+  const one = (id: Int64) => ({ url: '/pets/{petId}', path: { petId: id } }) as const;
+  return {
+    list: (query?: ListPetsData['query'], options?: CallOptions): Listing<Pet> =>
+      createListing(transport, { url: '/pets', query, options }),
+    /** Undefined: there is no such animal, or no longer. */
+    find: async (id: Int64, options?: CallOptions): Promise<Pet | undefined> =>
+      (await readPage<Pet>(transport, { url: '/pets', query: { id: [id] }, options })).items[0],
+    /** @deprecated Removed on 5 December 2030: use `find`. */
+    get: (id: Int64, options?: CallOptions) => ask<Pet>(transport, { ...one(id), options }),
+    add: (pet: NewPet, options?: WriteOptions) => post<Pet>(transport, { url: '/pets', body: pet }, options),
+    /** For the store's own keys. */
+    update: (id: Int64, changes: PetChanges, options?: ChangeOptions) =>
+      ask<Pet>(transport, { method: 'PATCH', ...one(id), body: changes, headers: { 'if-match': options?.ifMatch }, options }),
+    /** For the store's own keys: takes back an animal that was added by mistake. */
+    remove: (id: Int64, options?: ChangeOptions) =>
+      ask<void>(transport, { method: 'DELETE', ...one(id), headers: { 'if-match': options?.ifMatch }, options }),
+  };
+}
+
+function categoriesOf(transport: Transport) {
+  return {
+    list: (query?: ListCategoriesData['query'], options?: CallOptions): Listing<Category> =>
+      createListing(transport, { url: '/categories', query, options }),
+    /** For the store's own keys. */
+    name: (id: Int64, name: string, options?: CallOptions) =>
+      ask<Category>(transport, { method: 'PUT', url: '/categories/{categoryId}', path: { categoryId: id }, body: { name }, options }),
+  };
+}
+
+function ordersOf(transport: Transport) {
+  const act = (action: 'approve' | 'complete' | 'cancel' | 'return', id: Int64, options: WriteOptions | undefined) =>
+    post<Order>(transport, { url: `/store/orders/{orderId}/${action}`, path: { orderId: id } }, options);
+  return {
+    list: (query?: ListOrdersData['query'], options?: CallOptions): Listing<Order> =>
+      createListing(transport, { url: '/store/orders', query, options }),
+    get: (id: Int64, options?: CallOptions) => ask<Order>(transport, { url: '/store/orders/{orderId}', path: { orderId: id }, options }),
+    /** Promises an animal to an adopter: it is pending, and nobody else can order it. */
+    place: (order: NewOrder, options?: WriteOptions) => post<Order>(transport, { url: '/store/orders', body: order }, options),
+    cancel: (id: Int64, options?: WriteOptions) => act('cancel', id, options),
+    /** For the store's own keys, as `complete` and `return`. */
+    approve: (id: Int64, options?: WriteOptions) => act('approve', id, options),
+    complete: (id: Int64, options?: WriteOptions) => act('complete', id, options),
+    return: (id: Int64, options?: WriteOptions) => act('return', id, options),
+  };
+}
+
+function eventsOf(transport: Transport) {
+  return {
+    /** Every change, as it happens; goes on after a lost connection. */
+    follow: (options: FollowOptions = {}): AsyncIterable<FeedEvent> => followFeed(transport, options),
+    /** One page of the feed. Its cursor is where to ask next, also where there is nothing yet. */
+    page: (query?: ListEventsData['query'], options?: CallOptions): Promise<Page<PetEvent | OrderEvent>> =>
+      readPage(transport, { url: '/events', query, options }),
+  };
+}
+
+function webhooksOf(transport: Transport) {
+  const path = (id: Int64) => ({ webhookId: id });
+  return {
+    list: (query?: ListWebhooksData['query'], options?: CallOptions): Listing<Webhook> =>
+      createListing(transport, { url: '/webhooks', query, options }),
+    get: (id: Int64, options?: CallOptions) => ask<Webhook>(transport, { url: '/webhooks/{webhookId}', path: path(id), options }),
+    /** The secret is in this answer alone. */
+    add: (webhook: NewWebhook, options?: WriteOptions) => post<WebhookWithSecret>(transport, { url: '/webhooks', body: webhook }, options),
+    update: (id: Int64, changes: WebhookChanges, options?: CallOptions) =>
+      ask<Webhook>(transport, { method: 'PATCH', url: '/webhooks/{webhookId}', path: path(id), body: changes, options }),
+    remove: (id: Int64, options?: CallOptions) =>
+      ask<void>(transport, { method: 'DELETE', url: '/webhooks/{webhookId}', path: path(id), options }),
+    /** The old secret signs too for 24 hours. */
+    rotateSecret: (id: Int64, options?: WriteOptions) =>
+      post<WebhookWithSecret>(transport, { url: '/webhooks/{webhookId}/rotate-secret', path: path(id) }, options),
+    test: (id: Int64, options?: WriteOptions) => post<Delivery>(transport, { url: '/webhooks/{webhookId}/test', path: path(id) }, options),
+    deliveries: (id: Int64, query?: ListDeliveriesData['query'], options?: CallOptions): Listing<Delivery> =>
+      createListing(transport, { url: '/webhooks/{webhookId}/deliveries', path: path(id), query, options }),
+    delivery: (id: Int64, deliveryId: Int64, options?: CallOptions) =>
+      ask<DeliveryWithAttempts>(transport, {
+        url: '/webhooks/{webhookId}/deliveries/{deliveryId}',
+        path: { ...path(id), deliveryId },
+        options,
+      }),
+    replay: (id: Int64, what: Replay, options?: WriteOptions) =>
+      post<Replayed>(transport, { url: '/webhooks/{webhookId}/replay', path: path(id), body: what }, options),
+  };
+}
+
+async function ask<T>(transport: Transport, call: Call): Promise<T> {
+  return (await transport.call(call)).body as T;
+}
+
+const post = <T>(transport: Transport, call: Call, options: WriteOptions | undefined) =>
+  ask<T>(transport, { ...call, method: 'POST', headers: { 'idempotency-key': options?.idempotencyKey }, options });

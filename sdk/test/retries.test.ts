@@ -1,0 +1,138 @@
+// Against a staging deployment, which refuses when asked to, and through a proxy that loses connections.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startFlakyProxy } from '../../proofs/flaky-proxy.ts';
+import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
+import { ConnectionError, createStore, type StoreOptions } from '../src/index.ts';
+
+let service: TestStore;
+beforeAll(async () => {
+  service = await createTestStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+interface Sent {
+  readonly atMs: number;
+  readonly status: number;
+  readonly idempotencyKey: string | null;
+}
+
+/** A client of a new key, and what it sends. */
+async function client(simulate: string | undefined, options: Partial<StoreOptions> = {}) {
+  const { key } = await service.createKey();
+  const sent: Sent[] = [];
+  const watched: typeof fetch = async (input, init) => {
+    const atMs = performance.now();
+    const response = await fetch(input, init);
+    sent.push({ atMs, status: response.status, idempotencyKey: new Headers(init?.headers).get('idempotency-key') });
+    return response;
+  };
+  const headers = simulate ? { 'Homeward-Simulate': simulate } : {};
+  return { store: createStore({ url: service.url, key, headers, fetch: watched, ...options }), sent };
+}
+
+describe('a refusal that passes', () => {
+  test('429 is waited out for Retry-After and a little more, and the call succeeds', async () => {
+    const { store, sent } = await client('rate_limit');
+    await store.pets.add({ name: 'Patient', categoryId: 1 });
+    expect(sent.map(({ status }) => status)).toEqual([429, 201]);
+    const waitedMs = (sent[1]?.atMs ?? 0) - (sent[0]?.atMs ?? 0);
+    expect(waitedMs).toBeGreaterThanOrEqual(3_000);
+    expect(waitedMs).toBeLessThan(8_000);
+    expect(sent[1]?.idempotencyKey).toBe(sent[0]?.idempotencyKey);
+  });
+
+  test('503, too', async () => {
+    const { store, sent } = await client('unavailable');
+    await store.pets.find(1);
+    expect(sent.map(({ status }) => status)).toEqual([503, 200]);
+  });
+
+  test('holds back every other call of the instance, but for the few that were under way', async () => {
+    const { store, sent } = await client('rate_limit', { patienceMs: 1_000 });
+    const calls = await Promise.allSettled(Array.from({ length: 50 }, () => store.pets.find(1)));
+    expect(calls.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(sent.length).toBeLessThanOrEqual(6);
+  });
+
+  test('is thrown at once where the wait is beyond the patience, and nothing more is sent until then', async () => {
+    const { store, sent } = await client('ban', { patienceMs: 2_000 });
+    const expected = { code: 'api_key_banned', retryAfterSeconds: 10 };
+    await expect(store.pets.find(1)).rejects.toMatchObject(expected);
+    await expect(store.pets.find(1)).rejects.toMatchObject(expected);
+    await expect(store.pets.add({ name: 'Barred', categoryId: 1 })).rejects.toMatchObject(expected);
+    expect(sent).toHaveLength(1);
+  });
+
+  test('a wait ends with the signal', async () => {
+    const { store } = await client('ban');
+    const gone = new AbortController();
+    const waiting = store.pets.find(1, { signal: gone.signal });
+    setTimeout(() => gone.abort(new Error('gone')), 200);
+    await expect(waiting).rejects.toThrow('gone');
+  });
+});
+
+describe('a refusal that does not pass', () => {
+  test('is thrown at once, and not repeated', async () => {
+    const { store, sent } = await client(undefined);
+    await expect(store.orders.get(404)).rejects.toMatchObject({ code: 'order_not_found' });
+    await expect(store.pets.add({ name: '', categoryId: 1 })).rejects.toMatchObject({ code: 'invalid_body' });
+    expect(sent.map(({ status }) => status)).toEqual([404, 400]);
+  });
+});
+
+describe('the limit that is known', () => {
+  test('is kept to before it is reached: of a minute that has three left, three are sent', async () => {
+    const { key: short } = await service.createKey({ plan: { perMinute: 5, perDay: 1_000 } });
+    let sent = 0;
+    const counted: typeof fetch = (input, init) => {
+      sent += 1;
+      return fetch(input, init);
+    };
+    const store = createStore({ url: service.url, key: short, fetch: counted });
+    await store.pets.find(1);
+    const { resetAt } = store.rateLimit ?? { resetAt: new Date() };
+    const gone = new AbortController();
+    const waiting = Array.from({ length: 20 }, () => store.pets.find(1, { signal: gone.signal }));
+    const settled = Promise.allSettled(waiting);
+    setTimeout(() => gone.abort(), Math.min(1_500, Math.max(resetAt.getTime() - Date.now() - 100, 100)));
+    const done = (await settled).filter(({ status }) => status === 'fulfilled').length;
+    expect({ sent, done }).toEqual({ sent: 5, done: 4 });
+  });
+});
+
+describe('a lost connection', () => {
+  test('is tried again, and a POST through resets has one effect', async () => {
+    await using proxy = await startFlakyProxy(service.url, 0.3);
+    const { store } = await client(undefined, { url: proxy.url });
+    const names = Array.from({ length: 40 }, (_, i) => `Reset ${i}`);
+    const added = await Promise.all(names.map((name) => store.pets.add({ name, categoryId: 99 })));
+    expect(added.map(({ name }) => name)).toEqual(names);
+    const { store: steady } = await client(undefined);
+    const kept: string[] = [];
+    for await (const { name } of steady.pets.list({ categoryId: 99 })) kept.push(name);
+    expect(kept.sort()).toEqual(names.sort());
+    expect(proxy.resetsAfterAnswer).toBeGreaterThan(0);
+  });
+
+  test('is a ConnectionError once the patience is over', async () => {
+    const { store } = await client(undefined, { url: 'http://127.0.0.1:1', patienceMs: 600 });
+    await expect(store.pets.find(1)).rejects.toThrow(ConnectionError);
+  });
+
+  test('a try that takes too long is one, too', async () => {
+    const server = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { store } = await client(undefined, {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      timeoutMs: 100,
+      patienceMs: 300,
+    });
+    await expect(store.pets.find(1)).rejects.toThrow(ConnectionError);
+    server.closeAllConnections();
+    server.close();
+  });
+});

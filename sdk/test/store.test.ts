@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { defaultScopes } from '../../service/src/clients/scopes.ts';
+import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
+import { createStore, HomewardError } from '../src/index.ts';
+
+let service: TestStore;
+beforeAll(async () => {
+  service = await createTestStore();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+afterEach(() => void vi.restoreAllMocks());
+
+const partner = async (plan?: { perMinute: number; perDay: number }) =>
+  createStore({ url: service.url, key: (await service.createKey(plan ? { plan } : {})).key });
+const staff = async () =>
+  createStore({ url: service.url, key: (await service.createKey({ scopes: [...defaultScopes, 'store:manage'] })).key });
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+describe('lists', () => {
+  test('are walked to the end, page by page or one by one, under their filters', async () => {
+    const store = await partner();
+    for (let i = 0; i < 7; i += 1) await store.pets.add({ name: `Walk ${i}`, categoryId: 77, status: i % 2 ? 'sold' : 'available' });
+    const walk = store.pets.list({ categoryId: 77, limit: 3 });
+    expect((await all(walk)).map(({ name }) => name)).toEqual([0, 1, 2, 3, 4, 5, 6].map((i) => `Walk ${i}`));
+    expect((await all(walk.pages())).map(({ items }) => items.length)).toEqual([3, 3, 1]);
+    expect(await all(store.pets.list({ categoryId: 77, status: 'sold' }))).toHaveLength(3);
+    const first = await walk.page();
+    const second = await store.pets.list({ categoryId: 77, limit: 3, ...(first.cursor && { cursor: first.cursor }) }).page();
+    expect(second.items.map(({ name }) => name)).toEqual(['Walk 3', 'Walk 4', 'Walk 5']);
+    expect((await store.pets.list({ categoryId: 404 }).page()).cursor).toBeUndefined();
+  });
+
+  test('ask for nothing before they are read, and for no more than is read', async () => {
+    const { key } = await service.createKey();
+    const requests: string[] = [];
+    const counted: typeof fetch = (input, init) => {
+      requests.push((input as string | URL).toString());
+      return fetch(input, init);
+    };
+    const store = createStore({ url: service.url, key, fetch: counted });
+    const walk = store.pets.list({ categoryId: 77, limit: 3 });
+    expect(requests).toEqual([]);
+    for await (const _ of walk) break;
+    expect(requests).toEqual([`${service.url}/v1/pets?limit=3&categoryId=77`]);
+  });
+});
+
+describe('ids', () => {
+  test('beyond 2^53 are exact in bodies, queries and answers', async () => {
+    const store = await partner();
+    const added = await store.pets.add({ name: 'Far', categoryId: 9_007_199_254_740_993n });
+    expect(added).toMatchObject({ categoryId: 9_007_199_254_740_993n, id: expect.any(Number) });
+    expect(await all(store.pets.list({ categoryId: 9_007_199_254_740_993n }))).toEqual([added]);
+    expect(await all(store.pets.list({ categoryId: 9_007_199_254_740_992n }))).toEqual([]);
+    await expect(store.pets.find(2 ** 53)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('animals and orders', () => {
+  test('an adoption from the first look to the return', async () => {
+    const [store, shelter] = [await partner(), await staff()];
+    const pet = await store.pets.add({ name: 'Biscuit', categoryId: 1 });
+    const order = await store.orders.place({ petId: pet.id, adopter: { name: 'Ada', email: 'ada@example.org' } });
+    expect(await store.pets.find(pet.id)).toEqual({ ...pet, status: 'pending' });
+    expect((await shelter.orders.approve(order.id)).status).toBe('approved');
+    expect((await shelter.orders.complete(order.id)).status).toBe('completed');
+    expect((await shelter.orders.return(order.id)).status).toBe('returned');
+    expect(await all(store.orders.list({ petId: pet.id }))).toEqual([await store.orders.get(order.id)]);
+    const second = await store.orders.place({ petId: pet.id, adopter: { name: 'Bob', email: 'bob@example.org' } });
+    expect((await store.orders.cancel(second.id)).status).toBe('cancelled');
+    expect((await shelter.pets.update(pet.id, { name: 'Rex' })).name).toBe('Rex');
+    expect(await shelter.pets.remove(pet.id)).toBeUndefined();
+    expect(await store.pets.find(pet.id)).toBeUndefined();
+    await shelter.categories.name(77, 'Otters');
+    expect((await all(store.categories.list())).find(({ id }) => id === 77)?.name).toBe('Otters');
+  });
+
+  test('a repeat under the same idempotency key has one effect, two calls without have two', async () => {
+    const store = await partner();
+    const pet = { name: 'Twice', categoryId: 78 };
+    const [first, repeated] = [
+      await store.pets.add(pet, { idempotencyKey: 'mine' }),
+      await store.pets.add(pet, { idempotencyKey: 'mine' }),
+    ];
+    expect(repeated).toEqual(first);
+    await store.pets.add(pet);
+    expect(await all(store.pets.list({ categoryId: 78 }))).toHaveLength(2);
+  });
+
+  test('a change that expects another ETag is refused', async () => {
+    const [store, shelter] = [await partner(), await staff()];
+    const { id } = await store.pets.add({ name: 'Held', categoryId: 1 });
+    await expect(shelter.pets.update(id, { name: 'Lost' }, { ifMatch: '"other"' })).rejects.toMatchObject({ code: 'precondition_failed' });
+  });
+});
+
+describe('endpoints', () => {
+  test('are added, changed, tried and removed', async () => {
+    const store = await partner();
+    const added = await store.webhooks.add({ url: 'https://example.org/hooks', types: ['pet.created'] });
+    expect(added.secret).toMatch(/^whsec_/);
+    expect((await store.webhooks.rotateSecret(added.id)).secret).not.toBe(added.secret);
+    const test = await store.webhooks.test(added.id);
+    expect((await store.webhooks.delivery(added.id, test.id)).attempts).toEqual([]);
+    expect(await all(store.webhooks.deliveries(added.id, { status: 'pending' }))).toHaveLength(1);
+    expect(await store.webhooks.replay(added.id, { deliveryId: test.id })).toEqual({ count: 1 });
+    expect((await store.webhooks.update(added.id, { status: 'disabled' })).status).toBe('disabled');
+    expect(await all(store.webhooks.list())).toEqual([await store.webhooks.get(added.id)]);
+    await store.webhooks.remove(added.id);
+    expect(await all(store.webhooks.list())).toEqual([]);
+  });
+});
+
+describe('refusals', () => {
+  test('have the code, the request, the page that helps and the quota', async () => {
+    const store = await partner({ perMinute: 50, perDay: 1_000 });
+    const error: unknown = await store.orders.get(404).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(HomewardError);
+    expect(error).toMatchObject({
+      code: 'order_not_found',
+      status: 404,
+      message: 'There is no order with the id 404 among yours.',
+      requestId: expect.stringMatching(/^req_/),
+      helpUrl: `${service.url}/docs/errors/order_not_found`,
+      retryAfterSeconds: undefined,
+      rateLimit: { limit: 50, remaining: 49, resetAt: expect.any(Date) },
+    });
+    expect(store.rateLimit).toEqual((error as HomewardError).rateLimit);
+  });
+
+  test('by something that is no store are told as such', async () => {
+    const store = createStore({ url: service.url, key: 'x', fetch: async () => new Response('<h1>No</h1>', { status: 404 }) });
+    await expect(store.pets.find(1)).rejects.toMatchObject({ code: 'unexpected_answer', status: 404 });
+  });
+});
+
+describe('a deprecated call', () => {
+  test('warns once, with the date and the notice, and nothing else does', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const store = await partner();
+    const pet = await store.pets.add({ name: 'Old', categoryId: 1 });
+    for (let calls = 0; calls < 2; calls += 1) {
+      // oxlint-disable-next-line typescript/no-deprecated -- this is what is tested
+      expect(await store.pets.get(pet.id)).toEqual(pet);
+    }
+    await store.pets.find(pet.id);
+    expect(warn.mock.calls).toEqual([
+      [`Homeward: GET /pets/{petId} is deprecated, and will be removed on 2030-12-05. See ${service.url}/docs/deprecations`],
+    ]);
+  });
+});

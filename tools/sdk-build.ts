@@ -1,0 +1,42 @@
+// Builds the SDK, as a package and as what a store serves of it: npm run build
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sdk = path.join(root, 'sdk');
+const packed = path.join(sdk, 'sdk.tgz');
+
+if (import.meta.main) await buildSdk();
+
+/** One module for every runtime, declarations beside it, and the package that `npm install` takes. */
+export async function buildSdk(): Promise<void> {
+  rmSync(path.join(sdk, 'dist'), { recursive: true, force: true });
+  await Promise.all([
+    bundleSdk(path.join(sdk, 'src/index.ts'), path.join(sdk, 'dist/index.js')),
+    run(path.join(root, 'node_modules/.bin/tsc'), '-p', sdk),
+  ]);
+  const { version } = JSON.parse(readFileSync(path.join(sdk, 'package.json'), 'utf8')) as { version: string };
+  await run('npm', 'pack', '--pack-destination', sdk, '--silent');
+  renameSync(path.join(sdk, `homeward-sdk-${version}.tgz`), packed);
+}
+
+/** Builds it where that was not done since its source was last changed. */
+export async function ensureSdk(): Promise<void> {
+  const sources = globSync(['src/**', '*.json', 'README.md'], { cwd: sdk }).map((file) => changedAtMs(path.join(sdk, file)));
+  if (changedAtMs(packed) < Math.max(...sources)) await buildSdk();
+}
+
+export async function bundleSdk(input: string, file: string): Promise<void> {
+  await using build = await rolldown({ input, platform: 'neutral' });
+  await build.write({ file, format: 'esm', minify: true, sourcemap: true, comments: false });
+}
+
+const changedAtMs = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+async function run(file: string, ...args: string[]): Promise<void> {
+  await promisify(execFile)(file, args, { cwd: sdk, encoding: 'utf8', timeout: 120_000 });
+}

@@ -1,0 +1,66 @@
+// Writes the types of the SDK from openapi.json: npm run openapi
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createClient } from '@hey-api/openapi-ts';
+
+export const typesFile = 'sdk/src/api-types.gen.ts';
+
+interface Schema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly anyOf?: readonly object[];
+  readonly oneOf?: readonly object[];
+  readonly [key: string]: unknown;
+}
+
+interface Document {
+  readonly paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
+  readonly components: { readonly schemas: Record<string, Schema & { properties?: Record<string, Schema> }> };
+  webhooks?: unknown;
+}
+
+const int64Name = 'Int64';
+
+if (import.meta.main) writeFileSync(typesFile, await sdkTypes(readFileSync('openapi.json', 'utf8')));
+
+/** The types of what is sent and answered. Refusals are left out: there is one class for all of them, by their code. */
+export async function sdkTypes(openapi: string): Promise<string> {
+  const document = JSON.parse(openapi, (_, value) => forTypes(value)) as Document;
+  for (const operation of Object.values(document.paths).flatMap(Object.values)) {
+    operation.responses = Object.fromEntries(Object.entries(operation.responses).filter(([status]) => status.startsWith('2')));
+  }
+  delete document.webhooks;
+  const { schemas } = document.components;
+  const codes = schemas['Error']?.properties?.['code']?.['x-extensible-enum'];
+  schemas['ErrorCode'] = { type: 'string', enum: codes, description: 'Every code that a refusal had when this was made.' };
+  delete schemas['Error'];
+  schemas[int64Name] = { type: 'integer', description: 'A number while that is exact, a bigint beyond: each value has one form.' };
+  const types = (await generate(document)).replace(`type ${int64Name} = number;`, `type ${int64Name} = number | bigint;`);
+  const urls = Object.keys(document.paths).map((url) => `'${url}'`);
+  return `${types}\nexport type ApiUrl = ${urls.join(' | ')};\n`;
+}
+
+/** An int64 by its own name; and what only says which fields may be missing, which no type can say. */
+function forTypes(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { type, format, examples: _, ...rest } = value as Schema;
+  if (type === 'integer' && format === 'int64') return { $ref: `#/components/schemas/${int64Name}`, ...rest };
+  const { anyOf, oneOf, ...others } = value as Schema;
+  return [...(anyOf ?? []), ...(oneOf ?? [])].some((one) => 'required' in one && !('type' in one)) ? others : value;
+}
+
+async function generate(document: object): Promise<string> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-types-'));
+  try {
+    await createClient({
+      input: document as Record<string, unknown>,
+      output: folder,
+      plugins: ['@hey-api/typescript'],
+      logs: { level: 'silent', file: false },
+    });
+    return readFileSync(path.join(folder, 'types.gen.ts'), 'utf8');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
