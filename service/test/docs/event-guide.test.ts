@@ -1,18 +1,19 @@
-// The guide to events: its table is what the program tells of, and its reader is run against a store.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// The guide to events: its table is what the program tells of, and its readers are run against a store.
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventMeanings } from '../../src/events/event-types.ts';
 import { keptDays } from '../../src/events/events.ts';
-import { addPet, createManager } from '../adoption-steps.ts';
+import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
-import { fencedBlocks } from './fenced-blocks.ts';
+import { type Block, fencedBlocks } from './fenced-blocks.ts';
+import { GuideRun } from './guide-run.ts';
 
-const guide = readFileSync(new URL('../../../docs/guides/events.md', import.meta.url), 'utf8');
+const read = (guide: string) => readFileSync(new URL(`../../../docs/guides/${guide}`, import.meta.url), 'utf8');
+const guide = read('events.md');
+const programs = fencedBlocks(guide).filter(({ language }) => language === 'js');
+const [ofPages, ofStream, ofLatest] = programs as [Block, Block, Block];
 
 describe('docs/guides/events.md', () => {
   test('has every type of event, with what it means', () => {
@@ -23,60 +24,75 @@ describe('docs/guides/events.md', () => {
   test('says for how long events are kept', () => {
     expect(guide).toContain(`Events are kept for ${keptDays} days.`);
   });
+
+  test('has three programs', () => {
+    expect(programs).toHaveLength(3);
+  });
 });
 
-describe('The reader of the guide', () => {
+describe('The readers of the guide', () => {
   let store: TestStore;
   let key: TestKey;
   let manager: TestKey;
-  let folder: string;
+  let run: GuideRun;
   beforeAll(async () => {
     store = await createTestStore();
     [key, manager] = [await store.createKey(), await createManager(store)];
-    folder = mkdtempSync(path.join(tmpdir(), 'homeward-guide-'));
-    const [program] = fencedBlocks(guide).filter(({ language }) => language === 'js');
-    writeFileSync(path.join(folder, 'reader.mjs'), program?.text ?? '');
+    run = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: key.key });
   });
   afterAll(async () => {
-    rmSync(folder, { recursive: true });
+    run[Symbol.dispose]();
     await store[Symbol.asyncDispose]();
   });
 
-  /** Runs it until it has printed so many lines and saved its place, then ends it. */
-  async function run(lineCount: number): Promise<string[]> {
-    const env = { ...process.env, BASE: store.url, KEY: key.key };
-    const child = spawn(process.execPath, ['reader.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let [printed, failure] = ['', ''];
-    child.stdout.setEncoding('utf8').on('data', (text) => (printed += text));
-    child.stderr.setEncoding('utf8').on('data', (text) => (failure += text));
-    const lines = () => printed.split('\n').slice(0, -1);
-    try {
-      const cursor = (await store.call('GET', '/v1/events?limit=100', { key: key.key })).headers.link;
-      await expect
-        .poll(() => [failure, lines().length, cursor?.includes(readBookmark())], { timeout: 10_000, interval: 20 })
-        .toEqual(['', lineCount, true]);
-    } finally {
-      child.kill();
-      await once(child, 'exit');
-    }
-    return lines();
+  /** Runs it until it has printed so many lines and, where it does that, saved its place; then ends it. */
+  async function linesOf(program: Block, lineCount: number, isSaved = () => true): Promise<string[]> {
+    const lines = (output: string) => output.split('\n').slice(0, -1);
+    return lines(await run.doUntil(program, (output) => lines(output).length >= lineCount && isSaved()));
   }
 
-  function readBookmark(): string {
+  function bookmark(file: string): string {
     try {
-      return readFileSync(path.join(folder, 'next-events.txt'), 'utf8');
+      return readFileSync(path.join(run.folder, file), 'utf8');
     } catch {
       return 'none yet';
     }
   }
 
-  test('prints each event once, and goes on where it was after it is started anew', async () => {
+  const nextLink = async () => (await store.call('GET', '/v1/events?limit=100', { key: key.key })).headers.link ?? '';
+
+  test('of pages and of the stream print each event once, and go on where they were after they are started anew', {
+    timeout: 120_000,
+  }, async () => {
     const pet = await addPet(store, key);
     await publishAll(store);
-    expect(await run(1)).toEqual([`evt_1 pet.created ${JSON.stringify({ pet })}`]);
+    const first = [`evt_1 pet.created ${JSON.stringify({ pet })}`];
+    const firstLink = await nextLink();
+    expect(await linesOf(ofPages, 1, () => firstLink.includes(bookmark('next-events.txt')))).toEqual(first);
+    expect(await linesOf(ofStream, 1, () => firstLink.includes(bookmark('events-cursor.txt')))).toEqual(first);
     await store.call('PATCH', `/v1/pets/${pet.id}`, { key: manager.key, body: { name: 'Rex' } });
     await publishAll(store);
-    expect(await run(1)).toEqual([`evt_2 pet.updated ${JSON.stringify({ pet: { ...pet, name: 'Rex' } })}`]);
-    expect(await run(0)).toEqual([]);
+    const second = [`evt_2 pet.updated ${JSON.stringify({ pet: { ...pet, name: 'Rex' } })}`];
+    const secondLink = await nextLink();
+    expect(await linesOf(ofPages, 1, () => secondLink.includes(bookmark('next-events.txt')))).toEqual(second);
+    expect(await linesOf(ofStream, 1, () => secondLink.includes(bookmark('events-cursor.txt')))).toEqual(second);
+  });
+
+  test('of what is to come prints what happens after it was started', { timeout: 60_000 }, async () => {
+    const output = run.doUntil(ofLatest, (text) => text.includes('\n'));
+    let isOver = false;
+    const ended = output.finally(() => (isOver = true));
+    for (let tries = 0; !isOver && tries < 500; tries += 1) {
+      await placeOrder(store, key, (await addPet(store, key)).id);
+      await publishAll(store);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(await ended).toMatch(/^evt_\d+ \{\n? *pet: /);
+  });
+
+  test('of docs/guides/sdk.md prints the feed from its beginning', { timeout: 60_000 }, async () => {
+    const [follower] = fencedBlocks(read('sdk.md')).filter(({ text }) => text.startsWith('for await (const event of'));
+    const [line] = await linesOf(follower as Block, 1);
+    expect(line).toMatch(/^pet\.created \S+$/);
   });
 });

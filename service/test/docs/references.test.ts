@@ -1,5 +1,5 @@
 // What README.md and CONTRIBUTING.md state that has its source elsewhere.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -31,6 +31,11 @@ describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
     const named = [...text.matchAll(/npm run ([a-z]+)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !scripts[name])).toEqual([]);
   });
+});
+
+test.each(readdirSync(path.join(root, 'docs/guides')))('docs/guides/%s links to guides that exist', (guide) => {
+  const targets = [...read(`docs/guides/${guide}`).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)].map(([, target = '']) => target);
+  expect(targets.filter((target) => !exists(`docs/guides/${target}`))).toEqual([]);
 });
 
 test('README.md lists the operations of openapi.json, all of them', () => {

@@ -1,0 +1,95 @@
+// A guide done from top to bottom: its commands in bash, its JavaScript in Node.js, in one folder, against a store.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Block } from './fenced-blocks.ts';
+
+const sdk = fileURLToPath(new URL('../../../sdk', import.meta.url));
+const stepTimeoutMs = 30_000;
+
+/** What the samples of the guides may use without saying so. */
+const prelude = `import { createStore as createStoreOfThePrelude } from '@homeward/sdk';
+const store = createStoreOfThePrelude({ url: process.env.HOMEWARD_URL, key: process.env.HOMEWARD_KEY });
+`;
+
+/** Addresses and keys that stand for the reader's own. */
+const placeholders = { url: 'https://homeward.example', key: 'hw_live_…' };
+
+export const isProgram = ({ language }: Block): boolean => ['js', 'ts'].includes(language);
+
+/** Whether a sample makes its own `store`, or does without. */
+export const makesStore = ({ text }: Block): boolean => /\bconst store = /.test(text) || !/\bstore\./.test(text);
+
+export class GuideRun implements Disposable {
+  readonly folder: string;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #children = new Set<ChildProcess>();
+  #programs = 0;
+
+  constructor(env: { HOMEWARD_URL: string; HOMEWARD_KEY: string; [name: string]: string }) {
+    this.folder = mkdtempSync(path.join(tmpdir(), 'homeward-guide-'));
+    mkdirSync(path.join(this.folder, 'node_modules/@homeward'), { recursive: true });
+    symlinkSync(sdk, path.join(this.folder, 'node_modules/@homeward/sdk'));
+    // As on a terminal, where curl shows no progress.
+    writeFileSync(path.join(this.folder, '.curlrc'), 'silent\nshow-error\n');
+    this.#env = { PATH: process.env['PATH'], HOME: this.folder, CURL_HOME: this.folder, ...env };
+  }
+
+  /** Does what a block says, to its end; returns what was printed. Throws where it ends badly. */
+  async do(block: Block): Promise<string> {
+    const step = this.start(block);
+    const late = setTimeout(() => step.child.kill('SIGKILL'), stepTimeoutMs);
+    const [status] = (await once(step.child, 'close')) as [number | null];
+    clearTimeout(late);
+    if (status !== 0 || step.errors() !== '') throw new Error(`it ended with status ${status}: ${step.errors()}${step.output()}`);
+    return step.output();
+  }
+
+  /** Does what a block says, which has no end, until it has printed what was waited for; returns what it printed. */
+  async doUntil(block: Block, isEnough: (output: string) => boolean): Promise<string> {
+    const step = this.start(block);
+    const closed = once(step.child, 'close');
+    const isOver = closed.then(() => true);
+    const deadlineMs = Date.now() + stepTimeoutMs;
+    while (!isEnough(step.output()) && Date.now() < deadlineMs) {
+      const wait = new Promise<false>((resolve) => setTimeout(resolve, 20, false));
+      if (await Promise.race([isOver, wait])) throw new Error(`it ended: ${step.errors()}${step.output()}`);
+    }
+    step.child.kill('SIGKILL');
+    await closed;
+    if (step.errors() !== '' || !isEnough(step.output())) throw new Error(`it printed too little: ${step.errors()}${step.output()}`);
+    return step.output();
+  }
+
+  start(block: Block): { child: ChildProcess; output: () => string; errors: () => string } {
+    const [file, args] = isProgram(block)
+      ? [process.execPath, [this.#write(block)]]
+      : ['bash', ['-euo', 'pipefail', '-c', `${block.text}`]];
+    const child = spawn(file, args, { cwd: this.folder, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#children.add(child);
+    child.once('exit', () => this.#children.delete(child));
+    let [output, errors] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (errors += text));
+    return { child, output: () => output, errors: () => errors };
+  }
+
+  [Symbol.dispose](): void {
+    for (const child of this.#children) child.kill('SIGKILL');
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #write(block: Block): string {
+    this.#programs += 1;
+    const file = path.join(this.folder, `sample-${this.#programs}.m${block.language}`);
+    const text = block.text
+      .replaceAll(`${placeholders.url}/sdk/index.js`, '@homeward/sdk')
+      .replaceAll(placeholders.url, this.#env['HOMEWARD_URL'] ?? '')
+      .replaceAll(placeholders.key, this.#env['HOMEWARD_KEY'] ?? '');
+    writeFileSync(file, (makesStore(block) ? '' : prelude) + text);
+    return file;
+  }
+}

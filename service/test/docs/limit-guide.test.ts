@@ -1,0 +1,74 @@
+// docs/guides/limits.md shows answers at one instant of one day: a store on a clock gives them.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { banLengthsMinutes, planNames, quotaOf, strikesUntilBan } from '../../src/rate-limit/plans.ts';
+import { createTestStore, type TestAnswer, type TestStore } from '../test-store.ts';
+import { fencedBlocks } from './fenced-blocks.ts';
+import { faultsOfResponse, readResponse } from './shown-answers.ts';
+
+const guide = readFileSync(new URL('../../../docs/guides/limits.md', import.meta.url), 'utf8');
+const shown = fencedBlocks(guide).filter(({ language }) => language === 'http');
+const statusTexts: Readonly<Record<number, string>> = { 200: 'OK', 429: 'Too Many Requests' };
+const shownAtMs = Date.parse('2026-11-15T14:31:37Z');
+const free = quotaOf({ plan: 'free', perMinute: null, perDay: null });
+
+let nowMs = shownAtMs;
+let store: TestStore;
+beforeAll(async () => {
+  store = await createTestStore({ clock: { now: () => nowMs } });
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+describe('docs/guides/limits.md', () => {
+  test('shows the first answer of a day, the end of a minute and a ban', async () => {
+    nowMs = shownAtMs;
+    const { key } = await store.createKey({ plan: 'free' });
+    expect(faultsAt(0, await ask(key))).toEqual([]);
+    await askTimes(key, free.perMinute - 1);
+    expect(faultsAt(1, await ask(key))).toEqual([]);
+    nowMs += 3_000;
+    await askTimes(key, strikesUntilBan(free) - 1);
+    expect(faultsAt(3, await ask(key))).toEqual([]);
+  });
+
+  test('shows the end of a day', { timeout: 60_000 }, async () => {
+    const { key } = await store.createKey({ plan: 'free' });
+    const perDay = free.perDay ?? 0;
+    for (let asked = 0; asked < perDay; asked += free.perMinute) {
+      nowMs = shownAtMs - 3_600_000 + asked * 1_000;
+      await askTimes(key, Math.min(free.perMinute, perDay - asked));
+    }
+    nowMs = shownAtMs;
+    expect(faultsAt(2, await ask(key))).toEqual([]);
+  });
+
+  test('has the limits of the plans and the lengths of bans', () => {
+    const rows = [...guide.matchAll(/^\| (Free|Pro|Business|Enterprise) \| (.+) \| (.+) \|$/gm)].map(([, ...cells]) => cells);
+    const expected = planNames.map((plan) => {
+      const name = plan.charAt(0).toUpperCase() + plan.slice(1);
+      if (plan === 'enterprise') return [name, 'of its own', 'of its own'];
+      const { perMinute, perDay = 0 } = quotaOf({ plan, perMinute: null, perDay: null });
+      return [name, perMinute.toLocaleString('en'), perDay.toLocaleString('en')];
+    });
+    expect(rows).toEqual(expected);
+    const [first, ...next] = banLengthsMinutes;
+    expect(guide).toContain(`The first ban is ${first} minute long, the next ${next.join(', then ')}.`);
+    expect(shown).toHaveLength(4);
+  });
+});
+
+const ask = (key: string): Promise<TestAnswer<unknown>> => store.call('GET', '/v1/pets', { key });
+
+async function askTimes(key: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i += 1) await ask(key);
+}
+
+function faultsAt(index: number, { status, headers, text }: TestAnswer<unknown>): string[] {
+  const came = {
+    status: `HTTP/1.1 ${status} ${statusTexts[status]}`,
+    headers: new Map(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body: text,
+  };
+  const exactly = (text: string) => text;
+  return faultsOfResponse(readResponse(shown[index]?.text ?? ''), came, exactly);
+}

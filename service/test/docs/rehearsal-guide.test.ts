@@ -1,0 +1,28 @@
+// docs/guides/rehearsal.md shows some answers without the command: they are those of a staging store to the header that it tells.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestStore, type TestStore } from '../test-store.ts';
+import { fencedBlocks } from './fenced-blocks.ts';
+import { faultsOf } from './shown-answers.ts';
+
+const guide = readFileSync(new URL('../../../docs/guides/rehearsal.md', import.meta.url), 'utf8');
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await createTestStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+describe('docs/guides/rehearsal.md', () => {
+  test.each([
+    { code: 'invalid_rehearsal', header: { 'Homeward-Now': 'tomorrow' } },
+    { code: 'api_key_banned', header: { 'Homeward-Simulate': 'ban' } },
+    { code: 'unavailable', header: { 'Homeward-Simulate': 'unavailable' } },
+  ])('shows $code as it comes', async ({ code, header }) => {
+    const { key } = await store.createKey({ plan: 'free' });
+    const { text } = await store.call('GET', '/v1/pets?id=1', { key, headers: header });
+    const shown = fencedBlocks(guide).filter((block) => block.language === 'json' && block.text.includes(`"${code}"`));
+    expect(shown.flatMap((block) => faultsOf(block, text))).toEqual([]);
+    expect(shown).toHaveLength(1);
+  });
+});

@@ -1,0 +1,168 @@
+// Every block of code in the guides is run or checked: done from top to bottom against a store, each guide is what it says.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { devAnimals } from '../../../tools/dev-animals.ts';
+import type { Clock } from '../../src/clock.ts';
+import { theService } from '../../src/history/history.ts';
+import { createPet } from '../../src/pets/pets.ts';
+import { addPet, placeOrder } from '../adoption-steps.ts';
+import { publishAll } from '../event-steps.ts';
+import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
+import { type Block, fencedBlocks } from './fenced-blocks.ts';
+import { GuideRun, isProgram } from './guide-run.ts';
+import { type Sample, typeFaultsOf } from './sample-types.ts';
+import { beginsAs, faultsOf, isAnswer } from './shown-answers.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const guides = readdirSync(path.join(root, 'docs/guides')).sort();
+
+interface World {
+  readonly prepare: (store: TestStore, key: TestKey) => Promise<void>;
+  readonly options?: () => TestStoreOptions;
+  readonly plan?: 'free';
+}
+
+/** What a guide begins with, where that is not a store with the first animals of `npm run dev`. */
+const worlds: Readonly<Record<string, World>> = {
+  'events.md': { prepare: promiseBiscuit },
+  'rehearsal.md': {
+    prepare: addAnimals,
+    plan: 'free',
+    options: () => ({ env: { HOMEWARD_ENVIRONMENT: 'staging' }, clock: clockEarlyInAMinute() }),
+  },
+};
+
+/** What is not done here, by how it begins: what looks at it instead, which must name the guide, or another that has the same. */
+const lookedAtElsewhere: ReadonlyArray<{ guide: string; begins: string; by: string; why: string; sameIn?: string }> = [
+  ...['mkdir listing', 'cat > listing.mjs', 'cat > order.mjs', 'Order 1 is placed.', 'curl -X POST'].map((begins) => ({
+    guide: 'quickstart.md',
+    begins,
+    by: 'proofs/quickstart.ts',
+    why: 'it is one session of a shell, with a package to install and a server that stays',
+  })),
+  { guide: 'sdk.md', begins: 'npm install', by: 'proofs/quickstart.ts', why: 'it is of the quickstart', sameIn: 'quickstart.md' },
+  { guide: 'sdk.md', begins: 'for await (const event of', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
+  { guide: 'events.md', begins: 'import { existsSync', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
+  { guide: 'events.md', begins: 'const changes = ', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
+  {
+    guide: 'sdk.md',
+    begins: 'import { createServer }',
+    by: 'service/test/docs/webhook-guide.test.ts',
+    why: 'it needs a worker that sends',
+  },
+  { guide: 'webhooks.md', begins: 'import { create', by: 'service/test/docs/webhook-guide.test.ts', why: 'it needs a worker that sends' },
+  { guide: 'limits.md', begins: 'HTTP/1.1', by: 'service/test/docs/limit-guide.test.ts', why: 'it shows one instant on a clock' },
+  ...['{"code":"invalid_rehearsal"', '{"code":"api_key_banned"', '{"code":"unavailable"'].map((begins) => ({
+    guide: 'rehearsal.md',
+    begins,
+    by: 'service/test/docs/rehearsal-guide.test.ts',
+    why: 'the guide tells the header, and does not repeat the command',
+  })),
+  { guide: 'stability.md', begins: '{"code":"operation_removed"', by: 'service/test/docs/stability-guide.test.ts', why: 'it is of 2030' },
+  { guide: 'orders.md', begins: 'stateDiagram', by: 'service/test/docs/order-guide.test.ts', why: 'it is a diagram' },
+];
+
+describe.each(guides)('docs/guides/%s', (guide) => {
+  const blocks = fencedBlocks(read(`docs/guides/${guide}`));
+  const { prepare, plan, options = () => ({}) }: World = worlds[guide] ?? { prepare: addAnimals };
+  let store: TestStore;
+  let run: GuideRun;
+  /** The last command, and what it printed; undefined once a guide has shown that, so that an answer after it is one to a repeat. */
+  let last: { block: Block; output: string | undefined } | undefined;
+
+  beforeAll(async () => {
+    store = await createTestStore(options());
+    const key = await store.createKey(plan ? { plan } : {});
+    await prepare(store, key);
+    run = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: key.key });
+  });
+  afterAll(async () => {
+    run[Symbol.dispose]();
+    await store[Symbol.asyncDispose]();
+  });
+
+  test('begins with its title, and marks the language of each block', () => {
+    expect(read(`docs/guides/${guide}`)).toMatch(/^# \S/);
+    expect(blocks.filter(({ language }) => language === '')).toEqual([]);
+  });
+
+  const cases = blocks.map((block, i) => ({ name: `${block.language}: ${block.text.split('\n', 1)[0]}`, block, next: blocks[i + 1] }));
+  test.each(cases)('$name', { timeout: 60_000 }, async ({ block, next }) => {
+    expect(await faultsAt(block, next)).toEqual([]);
+  });
+
+  async function faultsAt(block: Block, next: Block | undefined): Promise<string[]> {
+    const elsewhere = lookedAtElsewhere.find((one) => one.guide === guide && block.text.startsWith(one.begins));
+    if (elsewhere) return faultsOfReference(elsewhere, block);
+    if (isExport(block)) return [];
+    const output = block.language === 'sh' || isProgram(block) ? await outputOf(block, next) : undefined;
+    if (block.language === 'sh') last = { block, output };
+    if (output !== undefined) return [];
+    if (!isAnswer(block) || !last) return ['nothing looks at it'];
+    const answer = last.output ?? (await outputOf(last.block, block));
+    last = { block: last.block, output: undefined };
+    return isEndless(last.block) ? [] : faultsOf(block, answer);
+  }
+
+  const outputOf = (block: Block, answer: Block | undefined): Promise<string> =>
+    isEndless(block) && answer ? run.doUntil(block, (output) => beginsAs(answer, output)) : run.do(block);
+});
+
+test('the programs in the guides fit the types of the SDK', { timeout: 60_000 }, async () => {
+  const samples = guides.flatMap((guide) =>
+    fencedBlocks(read(`docs/guides/${guide}`)).flatMap((block, i) => samplesOf(block, `${path.parse(guide).name}-${i + 1}`)),
+  );
+  expect(samples.length).toBeGreaterThan(15);
+  expect(await typeFaultsOf(samples)).toEqual([]);
+});
+
+test('a program that uses what the SDK does not have is noticed', { timeout: 60_000 }, async () => {
+  const block = { language: 'js', text: 'await store.pets.adopt(1);\n' };
+  expect(await typeFaultsOf([{ name: 'wrong', block }])).toEqual([expect.stringContaining("Property 'adopt' does not exist")]);
+});
+
+test('README.md has commands and their answers, which commands.test.ts looks at', () => {
+  const languages = fencedBlocks(read('README.md')).map(({ language }) => language);
+  expect(languages.filter((language, i) => language !== 'sh' && !(language === 'json' && languages[i - 1] === 'sh'))).toEqual([]);
+});
+
+function faultsOfReference({ guide, by, sameIn = guide }: (typeof lookedAtElsewhere)[number], block: Block): string[] {
+  if (!read(by).includes(sameIn)) return [`${by} does not look at ${sameIn}`];
+  return read(`docs/guides/${sameIn}`).includes(block.text) ? [] : [`${sameIn} does not have it`];
+}
+
+/** The reader's own address and key: the environment has the real ones. */
+const isExport = ({ language, text }: Block) =>
+  language === 'sh' && /^export HOMEWARD_URL=http\S+\nexport HOMEWARD_KEY=hw_\w+_…\n$/.test(text);
+
+const isEndless = ({ language, text }: Block) => language === 'sh' && /\bcurl -N\b/.test(text);
+
+/** A program, or those that a command writes. */
+function samplesOf(block: Block, name: string): Sample[] {
+  if (isProgram(block)) return [{ name, block }];
+  const written = [...block.text.matchAll(/^cat > [\w-]+\.mjs <<'EOF'\n(.*?)^EOF$/gms)];
+  return block.language === 'sh' ? written.map(([, text = ''], i) => ({ name: `${name}-${i + 1}`, block: { language: 'js', text } })) : [];
+}
+
+/** A simulated limit lasts 3 s, or as long as the minute. */
+function clockEarlyInAMinute(): Clock {
+  const aheadMs = 60_000 - (Date.now() % 60_000);
+  return { now: () => Date.now() + aheadMs };
+}
+
+async function addAnimals(store: TestStore): Promise<void> {
+  const { db, config } = store.dependencies;
+  for (const { categoryId, ...animal } of devAnimals().slice(0, 30)) {
+    await createPet(db, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
+  }
+  await publishAll(store);
+}
+
+async function promiseBiscuit(store: TestStore, key: TestKey): Promise<void> {
+  const { id } = await addPet(store, key);
+  await placeOrder(store, key, id);
+  await publishAll(store);
+}
