@@ -1,0 +1,116 @@
+// One follower of the store's feed for the whole site, however many visitors have a page open.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FeedEvent, HomewardError, type Int64, type PetStatus, type Store } from '@homeward/sdk';
+import { statusWords } from './words.ts';
+
+const visitorsMax = 1_000;
+const heartbeatMs = 20_000;
+/** Kept for pages that come back, or that were made a moment before they listened. */
+const recentMax = 500;
+/** A visitor with more than this unread does not keep up and is let go; their browser comes back. */
+const unreadBytesMax = 65_536;
+const feedPauseMs = 5_000;
+
+/** What an open page is told: an animal as it is now, or that there is news of an order, which only its own page can show. */
+type Change =
+  | { readonly order: Int64 }
+  | {
+      readonly animal: Int64;
+      readonly name: string;
+      readonly categoryId: Int64;
+      readonly status: PetStatus | 'removed';
+      readonly words: string;
+    };
+
+export class Live {
+  readonly #store: Store;
+  readonly #ending = new AbortController();
+  readonly #visitors = new Set<ServerResponse>();
+  /** Begins with a position of this process's own, for pages that are made before the first change. */
+  readonly #recent: Array<{ readonly position: string; readonly text: string }> = [{ position: randomUUID(), text: '' }];
+  readonly #heartbeat = setInterval(() => this.#send(':\n\n'), heartbeatMs);
+  readonly #following: Promise<void>;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#following = this.#follow();
+  }
+
+  /** The last change that the site knows of: the feed's own cursor, so that it means the same to every process of the site. */
+  readonly position = (): string => this.#recent.at(-1)?.position ?? '';
+
+  /** Answers GET /live with server-sent events; `asOf` is the position of the page that listens. */
+  listen(request: IncomingMessage, response: ServerResponse, asOf: string): void {
+    // A browser does not come back after 204: its page works as before, only without changing by itself.
+    if (this.#visitors.size >= visitorsMax || this.#ending.signal.aborted) return void response.writeHead(204).end();
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+    response.write(`retry: 3000\nid: ${this.position()}\n\n${this.#missedSince(request.headers['last-event-id'], asOf)}`);
+    this.#visitors.add(response);
+    response.once('close', () => this.#visitors.delete(response));
+  }
+
+  /** What has happened since the page last heard of something, or else since it was made. */
+  #missedSince(lastHeard: string | string[] | undefined, asOf: string): string {
+    const at = this.#recent.findIndex(({ position }) => position === String(lastHeard ?? asOf));
+    if (at >= 0)
+      return this.#recent
+        .slice(at + 1)
+        .map(({ text }) => text)
+        .join('');
+    return lastHeard === undefined ? '' : 'event: missed\ndata: {}\n\n';
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    clearInterval(this.#heartbeat);
+    for (const visitor of this.#visitors) visitor.end();
+    await this.#following;
+  }
+
+  /** The SDK reconnects by itself. What it gives up on is begun again here, since a site without the feed is still a site. */
+  async #follow(): Promise<void> {
+    const { signal } = this.#ending;
+    let cursor = 'latest';
+    while (!signal.aborted) {
+      try {
+        for await (const event of this.#store.events.follow({ cursor, signal })) {
+          cursor = event.cursor;
+          const change = changeOf(event);
+          if (change) this.#tell(change, event.cursor);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof HomewardError && error.code === 'cursor_expired') cursor = 'latest';
+        console.error('The feed was lost and is tried again:', error);
+      }
+      await sleep(feedPauseMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #tell(change: Change, position: string): void {
+    const data = JSON.stringify(change, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    const text = `id: ${position}\ndata: ${data}\n\n`;
+    this.#recent.push({ position, text });
+    if (this.#recent.length > recentMax) this.#recent.shift();
+    this.#send(text);
+  }
+
+  #send(text: string): void {
+    for (const visitor of this.#visitors) {
+      if (visitor.writableLength > unreadBytesMax) visitor.destroy();
+      else visitor.write(text);
+    }
+  }
+}
+
+function changeOf({ type, data }: FeedEvent): Change | undefined {
+  // That an order was placed is no news to the one who has placed it.
+  if ('order' in data) return type === 'order.placed' ? undefined : { order: data.order.id };
+  // A store may be newer than this site and tell of other things.
+  if (!('pet' in data)) return undefined;
+  const { id, name, categoryId, status } = data.pet;
+  const isGone = type === 'pet.removed';
+  return { animal: id, name, categoryId, status: isGone ? 'removed' : status, words: isGone ? 'No longer here' : statusWords[status] };
+}

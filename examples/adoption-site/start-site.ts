@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createStore } from '@homeward/sdk';
+import { findAsset } from './assets.ts';
+import { Catalogue } from './catalogue.ts';
+import { BadForm } from './form-request.ts';
+import { Live } from './live.ts';
+import { messagePage } from './message-page.ts';
+import { type Reply, replyTo, type Site } from './routes.ts';
+import { retryAfterSecondsOf } from './store-failure.ts';
+
+export interface SiteOptions {
+  /** The store's. */
+  readonly url: string;
+  readonly key: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly host?: string;
+}
+
+export interface RunningSite {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A visitor does not wait for long: after this a page says so and asks them to come back. */
+const patience = { patienceMs: 6_000, timeoutMs: 4_000 };
+const connectionsMax = 2_000;
+const closingMs = 3_000;
+
+const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  // Not no-referrer: a browser would then hide where the adoption form comes from, and the site must know.
+  'referrer-policy': 'same-origin',
+};
+
+export async function startSite({ url, key, port, host = '127.0.0.1' }: SiteOptions): Promise<RunningSite> {
+  const store = createStore({ url, key, ...patience });
+  const live = new Live(store);
+  const site: Site = { store, key, catalogue: new Catalogue(store, live.position) };
+  const server = createServer(
+    { headersTimeout: 5_000, requestTimeout: 10_000 },
+    (request, response) => void answer(request, response, site, live),
+  );
+  server.maxConnections = connectionsMax;
+  server.listen(port, host);
+  await once(server, 'listening').catch(async (error) => {
+    await live.close();
+    throw error;
+  });
+  return {
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      const timeout = setTimeout(() => server.closeAllConnections(), closingMs);
+      await live.close();
+      server.closeIdleConnections();
+      await closed;
+      clearTimeout(timeout);
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, site: Site, live: Live): Promise<void> {
+  for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
+  try {
+    const url = URL.parse(request.url ?? '', 'http://site');
+    if (!url) return send(request, response, { status: 400, page: messagePage('Not understood', 'That is no address of this site.') });
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const asset = isRead ? findAsset(url.pathname) : undefined;
+    if (asset) {
+      response.writeHead(200, { 'content-type': asset.type, 'cache-control': 'public, max-age=31536000, immutable' });
+      response.end(request.method === 'HEAD' ? undefined : asset.bytes);
+    } else if (url.pathname === '/live' && request.method === 'GET') {
+      live.listen(request, response, url.searchParams.get('after') ?? '');
+    } else {
+      send(request, response, await replyTo(request, url, site));
+    }
+  } catch (error) {
+    send(request, response, replyToFailure(error));
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, page, headers }: Reply): void {
+  // A page may be shown again by the back button, but is asked for anew otherwise: it says what is true now.
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'private, no-cache', ...headers });
+  response.end(request.method === 'HEAD' ? undefined : page?.text);
+}
+
+function replyToFailure(error: unknown): Reply {
+  if (error instanceof BadForm) {
+    const text = 'The form could not be read. Please go back and send it again.';
+    return { status: 400, page: messagePage('Not understood', text), headers: { connection: 'close' } };
+  }
+  const seconds = retryAfterSecondsOf(error);
+  // One line for what passes, since it comes with every visitor while it lasts. No message of the SDK names the key.
+  console.error(seconds === undefined ? error : String(error));
+  if (seconds === undefined)
+    return { status: 500, page: messagePage('Something went wrong', 'That is our fault. Please try again later.') };
+  const wait = seconds <= 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+  const text = `The shelter's list is out of reach right now. Please load this page again in ${wait}; nothing is lost.`;
+  return { status: 503, page: messagePage('One moment, please', text), headers: { 'retry-after': String(seconds) } };
+}

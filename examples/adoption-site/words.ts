@@ -1,0 +1,20 @@
+import type { Category, Order, Pet, PetStatus } from '@homeward/sdk';
+
+export const statusWords: Readonly<Record<PetStatus, string>> = {
+  available: 'Needs a home',
+  pending: 'Promised',
+  sold: 'At home',
+};
+
+export const orderWords: Readonly<Record<Order['status'], string>> = {
+  placed: 'Your request is with the shelter.',
+  approved: 'The shelter has agreed. Arrange the day with them.',
+  completed: 'You have adopted.',
+  cancelled: 'The adoption was called off.',
+  expired: 'The shelter did not answer in time. You can ask again if the animal still needs a home.',
+  returned: 'The animal has come back to the shelter.',
+};
+
+/** A category that nobody has named yet has no words. */
+export const categoryName = (animal: Pet, categories: readonly Category[]): string =>
+  categories.find(({ id }) => id === animal.categoryId)?.name ?? 'Animal';
