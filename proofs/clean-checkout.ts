@@ -101,7 +101,7 @@ export class CleanCheckout implements Disposable {
 }
 
 /** Without what `npm run` has told this process, the pinned Node.js on PATH included, and without settings of Homeward. */
-function environmentOfANewcomer(): NodeJS.ProcessEnv {
+export function environmentOfANewcomer(): NodeJS.ProcessEnv {
   const ours =
     /^(npm_(package|lifecycle|config_local_prefix|execpath|node_execpath|command)|INIT_CWD$|NODE|HOMEWARD_|DATABASE_URL$|REDIS_URL$|HOST$|PORT$)/;
   const kept = Object.entries(process.env).filter(([name]) => !ours.test(name) || name === 'NODE_EXTRA_CA_CERTS');

@@ -23,7 +23,10 @@ export function plantMutant(edits: readonly Edit[]): Mutant {
   for (const part of ['package.json', 'service/package.json', 'service/src', 'service/migrations', 'proofs/serve-on-clock.ts']) {
     cpSync(path.join(ownRoot, part), path.join(root, part), { recursive: true });
   }
-  for (const packages of ['node_modules', 'service/node_modules']) symlinkSync(path.join(ownRoot, packages), path.join(root, packages));
+  // What is only read: packages, and what the documentation is made from.
+  for (const part of ['node_modules', 'service/node_modules', 'docs', 'CHANGELOG.md', 'sdk']) {
+    symlinkSync(path.join(ownRoot, part), path.join(root, part));
+  }
   for (const edit of edits) apply(edit, path.join(root, 'service/src', edit.file));
   return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
 }

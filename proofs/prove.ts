@@ -11,12 +11,15 @@ import { idempotency } from './idempotency.ts';
 import { isolation } from './isolation.ts';
 import { limits } from './limits.ts';
 import { model } from './model.ts';
+import { pages } from './pages.ts';
 import { paging } from './paging.ts';
 import { postgresLoss } from './postgres-loss.ts';
 import type { Claim, Proof } from './proof.ts';
+import { quickstart } from './quickstart.ts';
 import { rawSockets } from './raw-sockets.ts';
 import { redisLoss } from './redis-loss.ts';
 import { revocation } from './revocation.ts';
+import { sdk } from './sdk.ts';
 import { secrets } from './secrets.ts';
 import { slowNeighbour } from './slow-neighbour.ts';
 import { ssrf } from './ssrf.ts';
@@ -35,6 +38,8 @@ const proofs: Proof[] = [
   paging,
   model,
   firstCall,
+  quickstart,
+  sdk,
   adoption,
   expiry,
   idempotency,
@@ -47,6 +52,7 @@ const proofs: Proof[] = [
   ssrf,
   webhooks,
   slowNeighbour,
+  pages,
 ];
 
 const timedRunsMax = 3;

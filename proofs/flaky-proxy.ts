@@ -1,0 +1,71 @@
+// A proxy that loses connections, also after the store has answered: then nobody hears of what was done.
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface FlakyProxy extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: number;
+  /** Connections that were reset, and those among them of requests that the store had answered. */
+  readonly resets: number;
+  readonly resetsAfterAnswer: number;
+}
+
+const moments = ['before', 'while', 'after'] as const;
+
+/** `share` of all requests end in a reset: in turn before the store gets them, while it works, and after it has answered. */
+export async function startFlakyProxy(target: string, share: number): Promise<FlakyProxy> {
+  const counts = { requests: 0, resets: 0, resetsAfterAnswer: 0 };
+  const server = createServer((incoming, outgoing) => {
+    counts.requests += 1;
+    const reset = () => incoming.socket.resetAndDestroy();
+    const moment = Math.random() < share ? moments[counts.resets++ % moments.length] : undefined;
+    switch (moment) {
+      case 'before':
+        reset();
+        break;
+      case 'while':
+        forward(target, incoming, () => undefined);
+        incoming.once('end', reset);
+        break;
+      case 'after':
+        counts.resetsAfterAnswer += 1;
+        forward(target, incoming, reset);
+        break;
+      case undefined:
+        forward(target, incoming, ({ statusCode = 502, headers }, body) => outgoing.writeHead(statusCode, headers).end(body));
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get requests() {
+      return counts.requests;
+    },
+    get resets() {
+      return counts.resets;
+    },
+    get resetsAfterAnswer() {
+      return counts.resetsAfterAnswer;
+    },
+    [Symbol.asyncDispose]: () => close(server),
+  };
+}
+
+function forward(target: string, incoming: IncomingMessage, answered: (answer: IncomingMessage, body: Buffer) => unknown): void {
+  const onward = request(target + incoming.url, { method: incoming.method, headers: incoming.headers }, (answer) => {
+    const chunks: Buffer[] = [];
+    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+    answer.on('end', () => answered(answer, Buffer.concat(chunks)));
+  });
+  onward.on('error', () => incoming.socket.destroy());
+  incoming.pipe(onward);
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,60 @@
+// A family's way through the example site: a mistake in the form, the request, and a request that comes too late.
+import type { Page } from 'playwright-core';
+import type { Look, Visitor } from './page-visitor.ts';
+
+export interface Wishes {
+  readonly site: string;
+  /** Two animals that are available. */
+  readonly wanted: number;
+  readonly contested: number;
+  /** Orders the contested animal for somebody else. */
+  takeAway(): Promise<void>;
+}
+
+export interface Journey {
+  /** Of the form with a mistake, the request, the one that comes too late, and a page that is not there. */
+  readonly statuses: readonly number[];
+  readonly looks: readonly Look[];
+}
+
+export const expectedStatuses = [400, 200, 409, 404];
+
+const mistaken = { name: 'Ada Lovelace', email: 'ada' };
+const right = { name: 'Ada Lovelace', email: 'ada@example.org' };
+
+const isNews = ({ pathname }: URL): boolean => pathname === '/live';
+
+/** `look` is called on each of the pages, where someone is to look. */
+export async function askForAnimals(page: Page, wishes: Wishes, look?: (name: string) => Promise<Look>): Promise<Journey> {
+  const statuses: number[] = [];
+  const looks: Look[] = [];
+  const note = async (name: string, status: number) => {
+    statuses.push(status);
+    if (look) looks.push(await look(name));
+  };
+  // The site tells an open page that its animal is gone; here the news comes too late.
+  await page.route(isNews, (route) => route.fulfill({ status: 204 }));
+  await page.goto(`${wishes.site}/animals/${wishes.wanted}`);
+  await note('a mistake in the form', await send(page, mistaken));
+  await note('the request', await send(page, right));
+  await page.goto(`${wishes.site}/animals/${wishes.contested}`);
+  await wishes.takeAway();
+  await note('a request too late', await send(page, right));
+  await note('not found', (await page.goto(`${wishes.site}/nowhere`))?.status() ?? 0);
+  await page.unroute(isNews);
+  return { statuses, looks };
+}
+
+export const askWhileLooking = (visitor: Visitor, wishes: Wishes): Promise<Journey> =>
+  askForAnimals(visitor.page, wishes, (name) => visitor.look(`example, ${name}`));
+
+async function send(page: Page, fields: { name: string; email: string }): Promise<number> {
+  for (const [name, value] of Object.entries(fields)) await page.locator(`form input[name=${name}]`).fill(value);
+  // A browser would not send a mistake that it sees itself; the site must explain those of browsers that do not look.
+  await page.evaluate(`document.querySelector('form').noValidate = true`);
+  const loaded = page.waitForEvent('load');
+  const answered = page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303);
+  await page.locator('form button[type=submit]').click();
+  const [response] = await Promise.all([answered, loaded]);
+  return response.status();
+}

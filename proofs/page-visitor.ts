@@ -1,0 +1,168 @@
+// A visitor with a browser, who looks at a page at several widths, in light and in dark, and hears what the browser complains of.
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core';
+
+/** What was found on one page; each list has a text for each fault. */
+export interface Look {
+  readonly url: string;
+  readonly links: readonly string[];
+  readonly ids: readonly string[];
+  /** Of title, description, language, and the one main heading. */
+  readonly missing: readonly string[];
+  readonly barriers: readonly string[];
+  readonly tooWide: readonly string[];
+}
+
+export interface VisitorOptions {
+  /** Requests to any other are noted. */
+  readonly origins: readonly string[];
+  /** Both widths in both schemes are held against axe, not one width in each. */
+  readonly isThorough: boolean;
+  /** Where pictures go, if there are to be any. */
+  readonly pictures?: string | undefined;
+}
+
+const widths = [1_280, 768, 320];
+const schemes = ['light', 'dark'] as const;
+const height = 900;
+const timeoutMs = 60_000;
+const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const accessibilityTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+const noteViolations = `
+  globalThis.policyViolations = [];
+  addEventListener('securitypolicyviolation', (event) => policyViolations.push(event.violatedDirective + ' ' + event.blockedURI));
+`;
+
+const readPage = `({
+  title: document.title.trim(),
+  language: document.documentElement.lang,
+  description: document.querySelector('meta[name=description]')?.content.trim() ?? '',
+  headings: document.querySelectorAll('h1').length,
+  links: [...document.querySelectorAll('a[href], link[href]')].map((link) => link.href),
+  ids: [...document.querySelectorAll('[id]')].map((element) => element.id),
+  violations: globalThis.policyViolations,
+})`;
+
+interface PageFacts {
+  readonly title: string;
+  readonly language: string;
+  readonly description: string;
+  readonly headings: number;
+  readonly links: string[];
+  readonly ids: string[];
+  readonly violations: string[];
+}
+
+/** Empty, or by how much the page is too wide, and the first element that sticks out. */
+const measureWidth = `(() => {
+  const excess = document.documentElement.scrollWidth - innerWidth;
+  if (excess <= 0) return '';
+  const culprit = [...document.body.querySelectorAll('*')].find((element) => element.getBoundingClientRect().right > innerWidth + 0.5);
+  return excess + ' px' + (culprit ? ', ' + culprit.outerHTML.slice(0, 80) : '');
+})()`;
+
+export class Visitor implements AsyncDisposable {
+  readonly page: Page;
+  readonly outside: string[] = [];
+  /** Violations of the content security policy, errors on the console, errors thrown. */
+  readonly complaints: string[] = [];
+  requests = 0;
+  readonly #context: BrowserContext;
+  readonly #options: VisitorOptions;
+
+  private constructor(context: BrowserContext, page: Page, options: VisitorOptions) {
+    this.#context = context;
+    this.page = page;
+    this.#options = options;
+    context.on('request', (request) => {
+      this.requests += 1;
+      const { origin, protocol } = new URL(request.url());
+      if (protocol !== 'data:' && !options.origins.includes(origin)) this.outside.push(`${request.url()} from ${this.#where()}`);
+    });
+    page.on('websocket', (socket) => this.outside.push(`${socket.url()} from ${this.#where()}`));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !this.#tellsOwnStatus(message)) this.complaints.push(`${this.#where()}: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => this.complaints.push(`${this.#where()}: ${error.message}`));
+  }
+
+  static async arrive(browser: Browser, options: VisitorOptions): Promise<Visitor> {
+    const context = await browser.newContext({ viewport: { width: 1_280, height }, reducedMotion: 'reduce' });
+    context.setDefaultTimeout(timeoutMs);
+    await context.addInitScript({ content: noteViolations });
+    return new Visitor(context, await context.newPage(), options);
+  }
+
+  async open(url: string): Promise<Look> {
+    await this.page.goto(url, { waitUntil: 'load' });
+    return this.look();
+  }
+
+  /** Looks at the page as it stands, however the visitor came there. */
+  async look(name = pathOf(this.page.url())): Promise<Look> {
+    const { page } = this;
+    const facts = await page.evaluate<PageFacts>(readPage);
+    for (const violation of facts.violations) this.complaints.push(`${name}: ${violation}`);
+    await page.evaluate(axeSource);
+    const barriers: string[] = [];
+    const tooWide: string[] = [];
+    for (const scheme of schemes) {
+      await page.emulateMedia({ colorScheme: scheme });
+      for (const width of widths) {
+        await page.setViewportSize({ width, height });
+        const excess = await page.evaluate<string>(measureWidth);
+        if (excess) tooWide.push(`${name} at ${width} px by ${excess}`);
+        if (this.#isHeldAgainstAxe(scheme, width))
+          barriers.push(...(await findBarriers(page)).map((found) => `${name} in ${scheme}: ${found}`));
+        if (width !== 768) await this.#takePicture(`${name} ${width} ${scheme}`);
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    return { url: page.url(), links: facts.links, ids: facts.ids, missing: missingOf(name, facts), barriers, tooWide };
+  }
+
+  #isHeldAgainstAxe(scheme: 'light' | 'dark', width: number): boolean {
+    if (this.#options.isThorough) return width !== 768;
+    return width === (scheme === 'light' ? 320 : 1_280);
+  }
+
+  async #takePicture(name: string): Promise<void> {
+    const folder = this.#options.pictures;
+    if (!folder) return;
+    mkdirSync(folder, { recursive: true });
+    await this.page.screenshot({ path: path.join(folder, `${name.replaceAll(/[^\w.-]+/g, '_')}.png`), fullPage: true });
+  }
+
+  /** Chromium calls a page of status 404 an error on the console; whether it may have that status is asked elsewhere. */
+  #tellsOwnStatus(message: ConsoleMessage): boolean {
+    return message.text().startsWith('Failed to load resource') && message.location().url === this.page.url();
+  }
+
+  #where(): string {
+    return pathOf(this.page.url());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close();
+  }
+}
+
+/** What axe finds, once it is in the page. */
+async function findBarriers(page: Page): Promise<string[]> {
+  const options = { runOnly: accessibilityTags, resultTypes: ['violations'] };
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
+  return violations.map(({ id, nodes }) => `${id} at ${nodes[0]?.target.join(' ')} (${nodes.length})`);
+}
+
+function missingOf(name: string, { title, language, description, headings }: PageFacts): string[] {
+  const wanted = { 'a title': title, 'a language': language, 'a description': description, 'one main heading': headings === 1 };
+  return Object.entries(wanted)
+    .filter(([, value]) => !value)
+    .map(([what]) => `${name} lacks ${what}`);
+}
+
+const pathOf = (url: string): string => (URL.canParse(url) ? `${new URL(url).pathname}${new URL(url).search}` : url);
