@@ -6,12 +6,10 @@ import { AppError } from '../errors.ts';
 import { addressSubject } from './addresses.ts';
 import { newRequestId } from './api-hooks.ts';
 import { helpLink } from './error-handler.ts';
+import { lingerMs } from './lingering.ts';
 
 type CountAddress = (address: string) => Promise<Record<string, string>>;
 type Refuse = (socket: Duplex, refusal: AppError, reason: string) => void;
-
-/** What the peer gets to read the answer, before the connection is cut. */
-const lingerMs = 1_000;
 
 /**
  * Answers what reaches no route, on the bare connection: the same Error body and headers as everywhere. Counted against

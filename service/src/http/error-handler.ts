@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, internalError } from '../errors.ts';
+import { lingerOnClose } from './lingering.ts';
 import { addLink } from './paging.ts';
 
 export const helpLink = (code: ErrorCode) => `</docs/errors/${code}>; rel="help"`;
@@ -17,6 +18,7 @@ export function addErrorHandler(api: FastifyInstance): void {
 export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply) {
   if (error.code === 'internal_error') request.log.error({ err: error.cause }, 'internal error');
   else if (error.code === 'unavailable') request.log.warn({ reason: String(error.cause) }, 'unavailable');
+  if (error.code === 'body_too_large') lingerOnClose(request.raw);
   addLink(reply, helpLink(error.code));
   return reply
     .status(error.status)

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, type PetBody } from '../../adoption-steps.ts';
 import { refusal } from '../../refusal.ts';
@@ -256,6 +258,23 @@ describe('POST /v1/pets with a body that it does not take', () => {
   test('of exactly 1 MiB is 201', async () => {
     const raw = '{"name":"A","categoryId":1}';
     expect((await createRaw(raw + ' '.repeat(1_048_576 - raw.length))).status).toBe(201);
+  });
+
+  test('of 3 MB is 413 to a caller that is still sending, and is not cut off while it does', async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(store.url).port), allowHalfOpen: true });
+    const failures: unknown[] = [];
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text) => (answer += text));
+    socket.on('error', (error) => failures.push(error));
+    const fields = `Host: a\r\nAuthorization: Bearer ${key.key}\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n`;
+    socket.write(`POST /v1/pets HTTP/1.1\r\n${fields}\r\n`);
+    await once(socket, 'end');
+    for (let sent = 0; sent < 3_000_000; sent += 100_000) {
+      await new Promise<void>((resolve) => socket.write('x'.repeat(100_000), () => resolve()));
+    }
+    socket.destroy();
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(failures).toEqual([]);
   });
 
   test('of a byte more than 1 MiB is 413 and stores nothing', async () => {
