@@ -10,7 +10,6 @@ import type { Limiter } from '../rate-limit/limiter.ts';
 import { addressQuota, type Quota } from '../rate-limit/plans.ts';
 import { type RateLimitHeaders, rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterAnswer } from '../rate-limit/redis-limiter.ts';
-import type { Rehearsal } from './rehearsal.ts';
 
 /** Who sends a request. */
 export interface Caller {
@@ -24,6 +23,13 @@ export interface Standing {
   readonly verdict: Verdict;
   readonly quota: Quota;
   readonly plan: string;
+}
+
+/** What a request tries out, on staging. */
+export interface Rehearsal {
+  /** When it meets deprecations; undefined: now. */
+  readonly nowMs: number | undefined;
+  readonly isLate: boolean;
 }
 
 export type Admission =

@@ -5,11 +5,10 @@ import { Type } from 'typebox';
 import type { Scope } from '../clients/scopes.ts';
 import { AppError } from '../errors.ts';
 import { addressSubject } from './addresses.ts';
-import { type Admission, type Caller, givenTwice } from './admission.ts';
+import { type Admission, type Caller, givenTwice, type Rehearsal } from './admission.ts';
 import { asAppError, sendError } from './error-handler.ts';
 import { etagOf, matchesEtag } from './etags.ts';
 import { addLink } from './paging.ts';
-import type { Rehearsal } from './rehearsal.ts';
 import { errorResponses } from './schemas.ts';
 
 declare module 'fastify' {

@@ -9,13 +9,6 @@ import type { RedisNames } from '../redis/redis-names.ts';
 import type { Admission, Standing } from './admission.ts';
 import { exposedHeaders } from './api-hooks.ts';
 
-/** What a request tries out. */
-export interface Rehearsal {
-  /** When it meets deprecations; undefined: now. */
-  readonly nowMs: number | undefined;
-  readonly isLate: boolean;
-}
-
 interface Parts {
   readonly redis: Pick<RedisLink, 'call'>;
   readonly names: Pick<RedisNames, 'rehearsal'>;
