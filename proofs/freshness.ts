@@ -42,8 +42,8 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant renews the token before the commit: a page read in between is kept under it, without the change.
   using tree = mutant
     ? plantMutant([
-        swapped('const result = await this.#db.query<Row>(statement);', 'await this.#tell();'),
-        swapped('const result = await this.#db.transaction(work);', 'await this.#tell();'),
+        swapped('const result = await this.#db.query<Row>(statement);', 'await this.renew();'),
+        swapped('const result = await this.#db.transaction(work);', 'await this.renew();'),
       ])
     : undefined;
   await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });

@@ -111,9 +111,10 @@ describe.each(guides)('docs/guides/%s', (guide) => {
     isEndless(block) && answer ? run.doUntil(block, (output) => beginsAs(answer, output)) : run.do(block);
 });
 
-test('the programs in the guides fit the types of the SDK', { timeout: 60_000 }, async () => {
-  const samples = guides.flatMap((guide) =>
-    fencedBlocks(read(`docs/guides/${guide}`)).flatMap((block, i) => samplesOf(block, `${path.parse(guide).name}-${i + 1}`)),
+test("the programs in the guides and in the SDK's own README.md fit its types", { timeout: 60_000 }, async () => {
+  const documents = [...guides.map((guide) => `docs/guides/${guide}`), 'sdk/README.md'];
+  const samples = documents.flatMap((file) =>
+    fencedBlocks(read(file)).flatMap((block, i) => samplesOf(block, `${path.parse(file).name}-${i + 1}`)),
   );
   expect(samples.length).toBeGreaterThan(15);
   expect(await typeFaultsOf(samples)).toEqual([]);
