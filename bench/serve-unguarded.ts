@@ -5,15 +5,27 @@ import { defaultScopes } from '../service/src/clients/scopes.ts';
 import { loadConfig } from '../service/src/config.ts';
 import { type Memories, openDependencies, openMemories } from '../service/src/dependencies.ts';
 import type { Verdict } from '../service/src/rate-limit/decide.ts';
+import { planBounds } from '../service/src/rate-limit/plans.ts';
 import type { Waiting } from '../service/src/rate-limit/redis-limiter.ts';
 
 const now = new Date();
 const anyone: KnownKey = {
   key: { id: 1n, clientId: 1n, hint: '', scopes: defaultScopes, createdAt: now, expiresAt: null, revokedAt: null, replacedBy: null },
-  client: { id: 1n, name: 'anyone', plan: 'business', perMinute: null, perDay: null, createdAt: now },
+  client: {
+    id: 1n,
+    name: 'anyone',
+    plan: 'business',
+    perMinute: null,
+    perDay: null,
+    openOrdersMax: null,
+    newCategoriesMax: null,
+    suspendedAt: null,
+    createdAt: now,
+  },
   epoch: 'none',
   readAtMs: 0,
   charge: { subject: 'anyone', quota: { perMinute: 1_000, perDay: 100_000 }, cost: 1 },
+  bounds: planBounds.business,
 };
 const admitted: Verdict = {
   outcome: 'admitted',

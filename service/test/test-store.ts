@@ -2,7 +2,7 @@
 import { inject } from 'vitest';
 import { type Answer, HttpClient } from '../../proofs/http.ts';
 import { createApp } from '../src/app.ts';
-import { createKey } from '../src/clients/clients.ts';
+import { createKey, type Terms } from '../src/clients/clients.ts';
 import { defaultScopes, type Scope } from '../src/clients/scopes.ts';
 import type { Clock } from '../src/clock.ts';
 import { loadConfig } from '../src/config.ts';
@@ -20,7 +20,7 @@ export interface KeyOptions {
   /** The client's name; without one the key belongs to a new client. */
   readonly client?: string;
   /** Enterprise with limits that no test reaches, where omitted. */
-  readonly plan?: Exclude<PlanName, 'enterprise'> | { readonly perMinute: number; readonly perDay: number };
+  readonly plan?: Exclude<PlanName, 'enterprise'> | ({ readonly perMinute: number; readonly perDay: number } & Partial<Terms>);
   readonly scopes?: readonly Scope[];
   readonly expiresAt?: Date;
 }

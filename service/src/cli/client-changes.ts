@@ -1,7 +1,8 @@
+import type { Command } from 'commander';
 import { renewEpoch } from '../clients/client-epochs.ts';
-import type { Limits } from '../clients/clients.ts';
+import type { Terms } from '../clients/clients.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { type PlanName, planNames } from '../rate-limit/plans.ts';
+import { type PlanName, planBounds, planNames } from '../rate-limit/plans.ts';
 import { parseCount, UsageError } from './output.ts';
 
 /** Tells the processes that the client has changed. */
@@ -12,15 +13,41 @@ export async function announce({ redis, names }: Dependencies, clientId: bigint)
   return told;
 }
 
-export function readLimits(options: { plan: string; perMinute?: string; perDay?: string }): Limits {
+export interface LimitOptions {
+  readonly plan: string;
+  readonly perMinute?: string;
+  readonly perDay?: string;
+  readonly openOrders?: string;
+  readonly newCategories?: string;
+}
+
+/** The limits that only an enterprise client has to itself. */
+export const addLimitOptions = (command: Command): Command =>
+  command
+    .option('--per-minute <n>', 'requests a minute (enterprise)')
+    .option('--per-day <n>', 'requests a day (enterprise)')
+    .option('--open-orders <n>', `open orders at once (enterprise; ${planBounds.enterprise.openOrders} unless set)`)
+    .option('--new-categories <n>', `new categories a day (enterprise; ${planBounds.enterprise.newCategoriesPerDay} unless set)`);
+
+export function readLimits(options: LimitOptions): Terms {
   const plan = planNames.find((name): name is PlanName => name === options.plan);
   if (!plan) throw new UsageError(`--plan must be one of ${planNames.join(', ')}; got "${options.plan}".`);
-  const own = options.perMinute !== undefined || options.perDay !== undefined;
+  const { perMinute, perDay, openOrders, newCategories } = options;
   if (plan !== 'enterprise') {
-    if (own) throw new UsageError(`The limits of the plan ${plan} are fixed; only enterprise takes --per-minute and --per-day.`);
+    const own = [perMinute, perDay, openOrders, newCategories].some((one) => one !== undefined);
+    if (own) {
+      throw new UsageError(
+        `The limits of the plan ${plan} are fixed; only enterprise takes --per-minute, --per-day, --open-orders and --new-categories.`,
+      );
+    }
     return { plan, perMinute: null, perDay: null };
   }
-  if (options.perMinute === undefined || options.perDay === undefined)
-    throw new UsageError('The plan enterprise needs both --per-minute and --per-day.');
-  return { plan, perMinute: parseCount(options.perMinute), perDay: parseCount(options.perDay) };
+  if (perMinute === undefined || perDay === undefined) throw new UsageError('The plan enterprise needs both --per-minute and --per-day.');
+  return {
+    plan,
+    perMinute: parseCount(perMinute),
+    perDay: parseCount(perDay),
+    openOrdersMax: openOrders === undefined ? null : parseCount(openOrders),
+    newCategoriesMax: newCategories === undefined ? null : parseCount(newCategories),
+  };
 }

@@ -4,7 +4,7 @@ import { setPlan } from '../clients/clients.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { quotaOf } from '../rate-limit/plans.ts';
-import { announce, readLimits } from './client-changes.ts';
+import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
 import { parseId, printJson, printTable } from './output.ts';
 
 const listedMax = 1_000;
@@ -28,15 +28,15 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       );
     });
 
-  clients
-    .command('set-plan')
-    .description("change a client's plan; in force from its next request")
-    .argument('<name>', 'the client')
-    .requiredOption('--plan <plan>', 'free, pro, business or enterprise')
-    .option('--per-minute <n>', 'requests a minute (enterprise)')
-    .option('--per-day <n>', 'requests a day (enterprise)')
+  addLimitOptions(
+    clients
+      .command('set-plan')
+      .description("change a client's plan; in force from its next request")
+      .argument('<name>', 'the client')
+      .requiredOption('--plan <plan>', 'free, pro, business or enterprise'),
+  )
     .option('--json', 'print one JSON object')
-    .action(async (name: string, options: { plan: string; perMinute?: string; perDay?: string; json?: boolean }) => {
+    .action(async (name: string, options: LimitOptions & { json?: boolean }) => {
       const limits = readLimits(options);
       await using dependencies = await openDependencies(config());
       const client = await setPlan(dependencies.db, name, limits);

@@ -5,16 +5,13 @@ import { defaultScopes, isScope, type Scope, scopes } from '../clients/scopes.ts
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { planNames } from '../rate-limit/plans.ts';
-import { announce, readLimits } from './client-changes.ts';
+import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
 import { parseDuration, parseId, printJson, printTable, UsageError } from './output.ts';
 
 const listedMax = 1_000;
 
-interface CreateOptions {
+interface CreateOptions extends LimitOptions {
   client: string;
-  plan: string;
-  perMinute?: string;
-  perDay?: string;
   scopes?: string;
   expires?: string;
   json?: boolean;
@@ -23,13 +20,13 @@ interface CreateOptions {
 export function addKeyCommands(program: Command, config: ReadConfig): void {
   const keys = program.command('keys').description('make, list, rotate and revoke API keys');
 
-  keys
-    .command('create')
-    .description('make a key, and its client where there is none; the key is shown this once')
-    .requiredOption('--client <name>', 'the client that the key belongs to')
-    .requiredOption('--plan <plan>', `one of ${planNames.join(', ')}`)
-    .option('--per-minute <n>', 'requests a minute (enterprise)')
-    .option('--per-day <n>', 'requests a day (enterprise)')
+  addLimitOptions(
+    keys
+      .command('create')
+      .description('make a key, and its client where there is none; the key is shown this once')
+      .requiredOption('--client <name>', 'the client that the key belongs to')
+      .requiredOption('--plan <plan>', `one of ${planNames.join(', ')}`),
+  )
     .option('--scopes <list>', `comma-separated, of ${scopes.join(', ')} (default: ${defaultScopes.join(',')})`)
     .option('--expires <duration>', 'until when it is valid: 90d, 12h, 30m')
     .option('--json', 'print one JSON object')

@@ -8,8 +8,15 @@ export interface Client {
   readonly plan: PlanName;
   readonly perMinute: number | null;
   readonly perDay: number | null;
+  /** Bounds of its own (enterprise); null: the plan's. */
+  readonly openOrdersMax: number | null;
+  readonly newCategoriesMax: number | null;
+  readonly suspendedAt: Date | null;
   readonly createdAt: Date;
 }
+
+/** What a client's plan, and its own record where that is enterprise, say of its limits. */
+export type Terms = Pick<Client, 'plan' | 'perMinute' | 'perDay'> & Partial<Pick<Client, 'openOrdersMax' | 'newCategoriesMax'>>;
 
 export interface ApiKey {
   readonly id: bigint;
@@ -22,7 +29,8 @@ export interface ApiKey {
   readonly replacedBy: bigint | null;
 }
 
-const clientColumns = `clients.id, clients.name, plan, per_minute as "perMinute", per_day as "perDay", clients.created_at as "createdAt"`;
+const clientColumns = `clients.id, clients.name, plan, per_minute as "perMinute", per_day as "perDay", open_orders_max as "openOrdersMax",
+  new_categories_max as "newCategoriesMax", suspended_at as "suspendedAt", clients.created_at as "createdAt"`;
 const keyColumns = `api_keys.id, client_id as "clientId", hint, scopes, api_keys.created_at as "createdAt",
   expires_at as "expiresAt", revoked_at as "revokedAt", replaced_by as "replacedBy"`;
 
@@ -32,19 +40,20 @@ export async function findClientByName(db: Db, name: string): Promise<Client | u
 }
 
 /** Undefined where a client of that name was made meanwhile. */
-export async function insertClient(db: Db, client: Pick<Client, 'name' | 'plan' | 'perMinute' | 'perDay'>): Promise<Client | undefined> {
+export async function insertClient(db: Db, client: Terms & { name: string }): Promise<Client | undefined> {
   const { rows } = await db.query<Client>({
-    text: `insert into clients (name, plan, per_minute, per_day) values ($1, $2, $3, $4)
+    text: `insert into clients (name, plan, per_minute, per_day, open_orders_max, new_categories_max) values ($1, $2, $3, $4, $5, $6)
       on conflict (name) do nothing returning ${clientColumns}`,
-    values: [client.name, client.plan, client.perMinute, client.perDay],
+    values: [client.name, client.plan, client.perMinute, client.perDay, client.openOrdersMax ?? null, client.newCategoriesMax ?? null],
   });
   return rows[0];
 }
 
-export async function updatePlan(db: Db, id: bigint, plan: Pick<Client, 'plan' | 'perMinute' | 'perDay'>): Promise<Client | undefined> {
+export async function updatePlan(db: Db, id: bigint, terms: Terms): Promise<Client | undefined> {
   const { rows } = await db.query<Client>({
-    text: `update clients set plan = $2, per_minute = $3, per_day = $4 where id = $1 returning ${clientColumns}`,
-    values: [id, plan.plan, plan.perMinute, plan.perDay],
+    text: `update clients set plan = $2, per_minute = $3, per_day = $4, open_orders_max = $5, new_categories_max = $6 where id = $1
+      returning ${clientColumns}`,
+    values: [id, terms.plan, terms.perMinute, terms.perDay, terms.openOrdersMax ?? null, terms.newCategoriesMax ?? null],
   });
   return rows[0];
 }
@@ -120,9 +129,9 @@ export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { keyId, keyCreatedAt, clientId, hint, scopes, expiresAt, revokedAt, replacedBy, name, plan, perMinute, perDay, createdAt } = row;
+  const { keyId, keyCreatedAt, clientId, hint, scopes, expiresAt, revokedAt, replacedBy, ...client } = row;
   return {
     key: { id: keyId, clientId, hint, scopes, createdAt: keyCreatedAt, expiresAt, revokedAt, replacedBy },
-    client: { id: clientId, name, plan, perMinute, perDay, createdAt },
+    client: { ...client, id: clientId },
   };
 }

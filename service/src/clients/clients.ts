@@ -1,6 +1,6 @@
 import type { Environment } from '../config.ts';
 import type { Db, Transactor } from '../db/pool.ts';
-import type { PlanName } from '../rate-limit/plans.ts';
+import { boundsOf } from '../rate-limit/plans.ts';
 import { hashApiKey, keyHint, mintApiKey } from './api-key.ts';
 import {
   type ApiKey,
@@ -11,18 +11,15 @@ import {
   lockKey,
   replaceKey,
   revokeKey,
+  type Terms,
   updatePlan,
 } from './client-queries.ts';
 import type { Scope } from './scopes.ts';
 
+export type { Terms };
+
 /** What the store's staff got wrong, in words for them. */
 export class ClientsError extends Error {}
-
-export interface Limits {
-  readonly plan: PlanName;
-  readonly perMinute: number | null;
-  readonly perDay: number | null;
-}
 
 const nameLengthMax = 200;
 
@@ -34,7 +31,7 @@ export interface MintedKey {
 
 export async function createKey(
   db: Transactor,
-  wish: { client: string; limits: Limits; scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
+  wish: { client: string; limits: Terms; scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
 ): Promise<MintedKey> {
   const nameLength = [...wish.client].length;
   if (!wish.client.trim() || nameLength > nameLengthMax) {
@@ -42,8 +39,7 @@ export async function createKey(
   }
   return db.transaction(async (tx) => {
     const client = (await findClientByName(tx, wish.client)) ?? (await insertOrFindClient(tx, { name: wish.client, ...wish.limits }));
-    const same = client.plan === wish.limits.plan && client.perMinute === wish.limits.perMinute && client.perDay === wish.limits.perDay;
-    if (!same) {
+    if (describe(client) !== describe(wish.limits)) {
       throw new ClientsError(
         `Client "${client.name}" is on the plan ${describe(client)}, not ${describe(wish.limits)}. Use 'homeward clients set-plan' to change it, or name that plan.`,
       );
@@ -80,14 +76,14 @@ export async function revokeApiKey(db: Db, id: bigint): Promise<ApiKey> {
   return revoked;
 }
 
-export async function setPlan(db: Db, name: string, limits: Limits): Promise<Client> {
+export async function setPlan(db: Db, name: string, limits: Terms): Promise<Client> {
   const client = await findClientByName(db, name);
   const updated = client && (await updatePlan(db, client.id, limits));
   if (!updated) throw new ClientsError(`There is no client "${name}".`);
   return updated;
 }
 
-async function insertOrFindClient(tx: Db, client: Pick<Client, 'name' | 'plan' | 'perMinute' | 'perDay'>): Promise<Client> {
+async function insertOrFindClient(tx: Db, client: Terms & { name: string }): Promise<Client> {
   const found = (await insertClient(tx, client)) ?? (await findClientByName(tx, client.name));
   if (!found) throw new Error('a client neither inserted nor found');
   return found;
@@ -109,5 +105,9 @@ async function mint(
   return { key, record };
 }
 
-const describe = ({ plan, perMinute, perDay }: Limits) =>
-  plan === 'enterprise' ? `enterprise (${perMinute} a minute, ${perDay} a day)` : plan;
+function describe(terms: Terms): string {
+  const { plan, perMinute, perDay } = terms;
+  if (plan !== 'enterprise') return plan;
+  const { openOrders, newCategoriesPerDay } = boundsOf(terms);
+  return `enterprise (${perMinute} requests a minute, ${perDay} a day, ${openOrders} open orders, ${newCategoriesPerDay} new categories a day)`;
+}

@@ -1,6 +1,6 @@
 import type { Db } from '../db/pool.ts';
 import type { Charge } from '../rate-limit/decide.ts';
-import { quotaOf } from '../rate-limit/plans.ts';
+import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey } from './api-key.ts';
 import { clientSubject } from './client-epochs.ts';
 import { findKeyByHash } from './client-queries.ts';
@@ -45,7 +45,7 @@ export class KeyFinder {
     this.#memory.meet(hash);
     const { key, client } = found;
     const charge: Charge = { subject: clientSubject(client.id), quota: quotaOf(client), cost: 1, key: { id: key.id, epoch } };
-    const known: KnownKey = { key, client, epoch, readAtMs: performance.now(), charge };
+    const known: KnownKey = { key, client, epoch, readAtMs: performance.now(), charge, bounds: boundsOf(client) };
     if (epoch !== undefined && generation === this.#generation) this.#memory.remember(hash, known);
     return known;
   }

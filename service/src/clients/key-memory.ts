@@ -1,4 +1,5 @@
 import type { Charge } from '../rate-limit/decide.ts';
+import type { Bounds } from '../rate-limit/plans.ts';
 import type { ApiKey, Client } from './client-queries.ts';
 
 export interface KnownKey {
@@ -9,6 +10,7 @@ export interface KnownKey {
   readonly readAtMs: number;
   /** What a request by this key is charged. */
   readonly charge: Charge;
+  readonly bounds: Bounds;
 }
 
 const knownMax = 50_000;

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { AppError, internalError } from '../errors.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
-import { addressQuota, type Quota } from '../rate-limit/plans.ts';
+import { addressQuota, type Bounds, type Quota } from '../rate-limit/plans.ts';
 import { type RateLimitHeaders, rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterAnswer } from '../rate-limit/redis-limiter.ts';
 
@@ -16,6 +16,7 @@ export interface Caller {
   readonly clientId: bigint;
   readonly keyId: bigint;
   readonly scopes: readonly Scope[];
+  readonly bounds: Bounds;
 }
 
 /** How a client stands with its limits. */
@@ -106,9 +107,9 @@ async function admitKey(parts: Parts, given: string, { address, decided }: Reque
   });
 }
 
-function conclude({ key, client, charge: { quota } }: KnownKey, verdict: Verdict, catalogueToken: string | undefined): Admission {
+function conclude({ key, client, bounds, charge: { quota } }: KnownKey, verdict: Verdict, catalogueToken: string | undefined): Admission {
   const headers = rateLimitHeaders(verdict, quota);
-  const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes };
+  const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes, bounds };
   if (verdict.outcome !== 'admitted') return { refusal: refuseClient(verdict, quota, client.plan), caller, headers };
   return { caller, headers, catalogueToken, standing: { verdict, quota, plan: client.plan } };
 }
