@@ -10,6 +10,15 @@ export const variables = {
   HOMEWARD_OTHER_URL: { fallback: '', help: 'address of the other environment, named when a key of it is sent here' },
   HOMEWARD_CATEGORIES: { fallback: 'open', help: 'open: an unknown categoryId registers a category; closed: it is refused' },
   HOMEWARD_ORDER_EXPIRY: { fallback: '172800', help: 'seconds in which an order must be approved before it expires' },
+  HOMEWARD_ADOPTER_RETENTION: { fallback: '90', help: 'days after which the adopter of a cancelled or expired order is erased' },
+  HOMEWARD_ADOPTION_RETENTION: {
+    fallback: '',
+    help: 'days after which the adopter of a completed or returned one is erased; never unless set',
+  },
+  HOMEWARD_JOURNAL: {
+    fallback: '',
+    help: 'file to which each erasure, revocation, rotation and suspension is also appended, for homeward journal apply',
+  },
   HOMEWARD_TRUSTED_PROXIES: { fallback: '', help: 'comma-separated addresses or CIDR ranges whose X-Forwarded-For is believed' },
   HOMEWARD_POOL_SIZE: { fallback: '10', help: 'PostgreSQL connections of a process' },
   HOMEWARD_PAGE_CACHE: { fallback: 'on', help: 'on: pages of animals are kept while nothing changes; off: each is read from PostgreSQL' },
@@ -29,6 +38,11 @@ export interface Config {
   readonly otherUrl: string;
   readonly categories: 'open' | 'closed';
   readonly orderExpirySeconds: number;
+  readonly adopterRetentionDays: number;
+  /** Undefined: kept. */
+  readonly adoptionRetentionDays: number | undefined;
+  /** Empty: no file. */
+  readonly journalFile: string;
   readonly trustedProxies: readonly string[];
   readonly poolSize: number;
   readonly pageCache: 'on' | 'off';
@@ -68,6 +82,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     otherUrl: text('HOMEWARD_OTHER_URL'),
     categories: oneOf('HOMEWARD_CATEGORIES', ['open', 'closed']),
     orderExpirySeconds: integer('HOMEWARD_ORDER_EXPIRY', 1, 31_536_000),
+    adopterRetentionDays: integer('HOMEWARD_ADOPTER_RETENTION', 0, 36_500),
+    adoptionRetentionDays: text('HOMEWARD_ADOPTION_RETENTION') ? integer('HOMEWARD_ADOPTION_RETENTION', 0, 36_500) : undefined,
+    journalFile: text('HOMEWARD_JOURNAL'),
     trustedProxies: readProxies(text('HOMEWARD_TRUSTED_PROXIES')),
     poolSize: integer('HOMEWARD_POOL_SIZE', 1, 1_000),
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),

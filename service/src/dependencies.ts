@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { getDeploymentId } from './db/deployment-queries.ts';
 import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
+import { type Journal, openJournal } from './journal/journal.ts';
 import { Catalogue } from './pets/catalogue.ts';
 import { PetPages } from './pets/pet-pages.ts';
 import { Limiter } from './rate-limit/limiter.ts';
@@ -24,6 +25,7 @@ export interface Dependencies extends AsyncDisposable {
   readonly names: RedisNames;
   /** What changes animals commits through it. */
   readonly catalogue: Catalogue;
+  readonly journal: Journal;
 }
 
 export class NotMigrated extends Error {}
@@ -48,7 +50,9 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     redis.onLost(() => log.warn('Redis lost: limits are counted in this process, and keys are looked up each time'));
     redis.onRestored(() => log.info('Redis restored'));
     const catalogue = new Catalogue(db, redis, names);
-    return { config, clock: overrides.clock ?? systemClock, log, db, redis, names, catalogue, [Symbol.asyncDispose]: close };
+    // A command's standard output is its answer.
+    const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });
+    return { config, clock: overrides.clock ?? systemClock, log, db, redis, names, catalogue, journal, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;

@@ -122,6 +122,16 @@ export const errorCodes = {
         'This operation needs the scope store:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
     },
   },
+  client_suspended: {
+    status: 403,
+    cause: "The store's operators have suspended this client: none of its keys is accepted, and its endpoints are sent nothing.",
+    fix: "Ask the store's staff. The keys work again once the client is resumed.",
+    example: {
+      request: 'GET /v1/pets',
+      message:
+        "Happy Tails was suspended by the store at 2026-11-15T10:00:00.000Z. Ask the store's staff; your keys work again once it is resumed.",
+    },
+  },
   route_not_found: {
     status: 404,
     cause: 'There is no operation at this path.',
@@ -173,6 +183,17 @@ export const errorCodes = {
       message: 'Biscuit (id 1) is pending, and only an available animal can be ordered.',
     },
   },
+  open_order_limit: {
+    status: 409,
+    cause:
+      'The client has as many open orders as its plan allows (Free 20, Pro 100, Business 500, Enterprise 10,000 unless agreed otherwise), or has 3 open orders for the same adopter.',
+    fix: 'Wait until the store completes some, or cancel those that are no longer wanted.',
+    example: {
+      request: 'POST /v1/store/orders\n\n{"petId":4,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
+      message:
+        "This adopter's address has 3 open orders with this client, and may have 3. Wait until the store completes some, or cancel those that are no longer wanted.",
+    },
+  },
   pet_has_open_order: {
     status: 409,
     cause: 'The animal is promised by an open order, which forbids to override its status or to take it back.',
@@ -197,7 +218,7 @@ export const errorCodes = {
     fix: 'Remove one that is no longer used.',
     example: {
       request: 'POST /v1/webhooks\n\n{"url":"https://example.org/hooks"}',
-      message: 'This client has 20 endpoints already. Remove one first.',
+      message: 'This client has 20 endpoints, and may have 20. Remove one first.',
     },
   },
   webhook_disabled: {

@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
-import { listClients } from '../clients/client-queries.ts';
-import { setPlan } from '../clients/clients.ts';
+import { type Client, listClients } from '../clients/client-queries.ts';
+import { setPlan, setSuspended } from '../clients/clients.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
-import { quotaOf } from '../rate-limit/plans.ts';
+import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
 import { parseId, printJson, printTable } from './output.ts';
 
 const listedMax = 1_000;
 
 export function addClientCommands(program: Command, config: ReadConfig): void {
-  const clients = program.command('clients').description('list clients and change their plans');
+  const clients = program.command('clients').description('list clients, change their plans, suspend and resume them');
 
   clients
     .command('list')
@@ -20,10 +20,19 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
     .action(async (options: { after?: string; json?: boolean }) => {
       await using dependencies = await openDependencies(config());
       const rows = await listClients(dependencies.db, options.after ? parseId(options.after) : 0n, listedMax);
-      const shown = rows.map((client) => ({ ...client, ...quotaOf(client) }));
+      const shown = rows.map(withLimits);
       if (options.json) return printJson(shown);
       return printTable(
-        shown.map(({ id, name, plan, perMinute, perDay, keys }) => ({ id, name, plan, 'per minute': perMinute, 'per day': perDay, keys })),
+        shown.map(({ id, name, plan, perMinute, perDay, openOrders, keys, suspendedAt }) => ({
+          id,
+          name,
+          plan,
+          'per minute': perMinute,
+          'per day': perDay,
+          'open orders': openOrders,
+          keys,
+          suspended: suspendedAt,
+        })),
         'There are no clients.',
       );
     });
@@ -41,8 +50,38 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       await using dependencies = await openDependencies(config());
       const client = await setPlan(dependencies.db, name, limits);
       await announce(dependencies, client.id);
-      const { perMinute, perDay } = quotaOf(client);
-      if (options.json) printJson({ ...client, perMinute, perDay });
-      else console.log(`${client.name} is on the plan ${client.plan}: ${perMinute} requests a minute, ${perDay} a day.`);
+      const shown = withLimits(client);
+      const { name: named, plan, perMinute, perDay, openOrders } = shown;
+      if (options.json) printJson(shown);
+      else console.log(`${named} is on the plan ${plan}: ${perMinute} requests a minute, ${perDay} a day, ${openOrders} open orders.`);
     });
+
+  const suspension = [
+    {
+      command: 'suspend',
+      isSuspended: true,
+      description: 'reject every key of a client with 403, send its endpoints nothing, and end its streams',
+    },
+    { command: 'resume', isSuspended: false, description: 'end a suspension' },
+  ] as const;
+  for (const { command, isSuspended, description } of suspension) {
+    clients
+      .command(command)
+      .description(description)
+      .argument('<name>', 'the client')
+      .option('--json', 'print one JSON object')
+      .action(async (name: string, { json }: { json?: boolean }) => {
+        await using dependencies = await openDependencies(config());
+        const client = await setSuspended(dependencies.db, dependencies.journal, name, isSuspended);
+        const everywhere = await announce(dependencies, client.id);
+        if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere });
+        else console.log(isSuspended ? `${client.name} is suspended.` : `${client.name} is resumed.`);
+      });
+  }
+}
+
+/** The limits that apply, from its plan or its own record. */
+function withLimits<C extends Client>({ openOrdersMax, newCategoriesMax, ...client }: C) {
+  const { openOrders, newCategoriesPerDay } = boundsOf({ ...client, openOrdersMax, newCategoriesMax });
+  return { ...client, ...quotaOf(client), openOrders, newCategoriesPerDay };
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { listKeys } from '../clients/client-queries.ts';
-import { createKey, type MintedKey, revokeApiKey, rotateKey } from '../clients/clients.ts';
+import { createKey, type MintedKey } from '../clients/clients.ts';
 import { defaultScopes, isScope, type Scope, scopes } from '../clients/scopes.ts';
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { planNames } from '../rate-limit/plans.ts';
+import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../webhooks/endpoint-keys.ts';
 import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
 import { parseDuration, parseId, printJson, printTable, UsageError } from './output.ts';
 
@@ -66,7 +67,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
 
   keys
     .command('rotate')
-    .description('make a successor with the same scopes; the old key works until the overlap is over')
+    .description('make a successor with the same scopes, which takes over the endpoints; the old key works until the overlap is over')
     .argument('<id>', 'the key')
     .option('--overlap <duration>', 'how long the old key goes on working', '24h')
     .option('--json', 'print one JSON object')
@@ -74,23 +75,58 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       const overlapSeconds = parseDuration(options.overlap);
       await using dependencies = await openDependencies(config());
       const { environment } = dependencies.config;
-      const minted = await rotateKey(dependencies.db, parseId(id), { overlapSeconds, environment });
+      const { db, journal } = dependencies;
+      const { handedOver, ...minted } = await rotateKeyAndWebhooks(db, journal, parseId(id), { overlapSeconds, environment });
       await announce(dependencies, minted.record.clientId);
-      printMinted(minted, options, dependencies.config, `\n\nKey ${id} works for another ${options.overlap}.`);
+      const endpoints =
+        handedOver.length > 0
+          ? `\nIts endpoints now belong to key ${minted.record.id}: ${handedOver.join(', ')}. If key ${id} was leaked, check where they lead: homeward webhooks list.`
+          : '';
+      printMinted(minted, options, dependencies.config, {
+        note: `\n\nKey ${id} works for another ${options.overlap}.${endpoints}`,
+        handedOver,
+      });
     });
 
   keys
     .command('revoke')
-    .description('end a key; its next request is refused, in every process')
+    .description('end a key and disable its webhook endpoints; its next request is rejected, in every process')
     .argument('<id>', 'the key')
+    .option('--keep-webhooks', 'leave its endpoints enabled; they are told of what the key could read')
+    .option('--all-webhooks', 'also disable the endpoints of its client that no key is recorded for')
     .option('--json', 'print one JSON object')
-    .action(async (id: string, options: { json?: boolean }) => {
+    .action(async (id: string, options: RevokeOptions) => {
+      const onRevocation = readOnRevocation(options);
       await using dependencies = await openDependencies(config());
-      const revoked = await revokeApiKey(dependencies.db, parseId(id));
+      const revoked = await revokeKeyAndWebhooks(dependencies.db, dependencies.journal, parseId(id), onRevocation);
       const everywhere = await announce(dependencies, revoked.clientId);
-      if (options.json) printJson({ id: revoked.id, clientId: revoked.clientId, revokedAt: revoked.revokedAt, everywhere });
-      else console.log(`Key ${revoked.id} (${revoked.hint}) is revoked.`);
+      const { hint: _, ...printed } = revoked;
+      if (options.json) printJson({ ...printed, everywhere });
+      else console.log(describeRevocation(revoked, onRevocation));
     });
+}
+
+interface RevokeOptions {
+  readonly keepWebhooks?: boolean;
+  readonly allWebhooks?: boolean;
+  readonly json?: boolean;
+}
+
+function readOnRevocation({ keepWebhooks, allWebhooks }: RevokeOptions): OnRevocation {
+  if (keepWebhooks && allWebhooks) throw new UsageError('--keep-webhooks and --all-webhooks contradict each other; give one.');
+  return keepWebhooks ? 'keep' : allWebhooks ? 'disable-unowned-too' : 'disable';
+}
+
+function describeRevocation({ id, hint, disabled, unowned }: RevokedKey, onRevocation: OnRevocation): string {
+  const lines = [`Key ${id} (${hint}) is revoked.`];
+  if (disabled.length > 0) lines.push(`Disabled endpoints: ${disabled.join(', ')}.`);
+  else lines.push(onRevocation === 'keep' ? 'Its endpoints stay enabled.' : 'It had no enabled endpoint.');
+  if (unowned.length > 0) {
+    lines.push(
+      `No key is recorded for endpoints ${unowned.join(', ')} of this client: they are still enabled. Disable them with 'homeward webhooks disable', or all at once with 'homeward keys revoke ${id} --all-webhooks'.`,
+    );
+  }
+  return lines.join('\n');
 }
 
 function readScopes(text: string | undefined): readonly Scope[] {
@@ -101,9 +137,14 @@ function readScopes(text: string | undefined): readonly Scope[] {
   });
 }
 
-function printMinted({ key, record }: MintedKey, options: { json?: boolean }, { port }: Config, note = ''): void {
+function printMinted(
+  { key, record }: MintedKey,
+  options: { json?: boolean },
+  { port }: Config,
+  { note = '', ...more }: { note?: string; handedOver?: readonly bigint[] } = {},
+): void {
   const { id, clientId, scopes, expiresAt } = record;
-  if (options.json) printJson({ id, clientId, key, scopes, expiresAt });
+  if (options.json) printJson({ id, clientId, key, scopes, expiresAt, ...more });
   else {
     const url = `http://127.0.0.1:${port}/v1/pets`;
     console.log(`Key ${id}, shown this once:\n\n  ${key}\n\nTry it:\n\n  curl -H 'Authorization: Bearer ${key}' ${url}${note}`);

@@ -23,6 +23,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         redis,
         names,
         catalogue: new Catalogue(db, redis, names),
+        journal: () => {},
         [Symbol.asyncDispose]: async () => {},
       });
       console.log(JSON.stringify(app.server.swagger(), undefined, 2));

@@ -4,6 +4,7 @@ import { ConfigError, loadConfig, type ReadConfig, variables } from '../config.t
 import { addBanCommands } from './bans.ts';
 import { addClientCommands } from './clients.ts';
 import { explainFailure } from './failures.ts';
+import { addJournalCommands } from './journal.ts';
 import { addKeyCommands } from './keys.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addOpenApiCommand } from './openapi.ts';
@@ -32,6 +33,7 @@ export function createProgram(env: Readonly<Record<string, string | undefined>>)
   addOrderCommands(program, quietConfig);
   addWebhookCommands(program, quietConfig);
   addVerifyCommand(program, quietConfig);
+  addJournalCommands(program, quietConfig);
   addOpenApiCommand(program, quietConfig);
   program.addHelpText('after', () => `\n${listVariables()}\n\n${exitCodes}`);
   program.configureHelp({ showGlobalOptions: true });

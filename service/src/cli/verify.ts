@@ -3,6 +3,7 @@ import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { verifyHistory } from '../history/verify.ts';
 import { printJson } from './output.ts';
+import { drawBar, endProgress } from './progress.ts';
 
 export function addVerifyCommand(program: Command, config: ReadConfig): void {
   program
@@ -11,8 +12,8 @@ export function addVerifyCommand(program: Command, config: ReadConfig): void {
     .option('--json', 'print one JSON object')
     .action(async ({ json }: { json?: boolean }) => {
       await using dependencies = await openDependencies(config());
-      const result = await verifyHistory(dependencies.db, drawProgress);
-      if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+      const result = await verifyHistory(dependencies.db, drawBar);
+      endProgress();
       if (json) printJson({ holds: result.violation === undefined, ...result });
       else {
         console.log(`Replayed the history: rows ${result.rows}, animals ${result.animals}, orders ${result.orders}.`);
@@ -24,12 +25,4 @@ export function addVerifyCommand(program: Command, config: ReadConfig): void {
       }
       if (result.violation) process.exitCode = 1;
     });
-}
-
-const width = 40;
-
-function drawProgress(done: number, of: number): void {
-  if (!process.stderr.isTTY) return;
-  const filled = Math.round((done / Math.max(of, 1)) * width);
-  process.stderr.write(`\r[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${Math.floor((done / Math.max(of, 1)) * 100)}%`);
 }

@@ -4,7 +4,7 @@ import { openDependencies } from '../dependencies.ts';
 import { AppError } from '../errors.ts';
 import { selectWebhooks } from '../webhooks/webhook-queries.ts';
 import type { Replay } from '../webhooks/webhook-schemas.ts';
-import { replay } from '../webhooks/webhooks.ts';
+import { disableByOperator, enableByOperator, replay } from '../webhooks/webhooks.ts';
 import { parseId, printJson, printTable, UsageError } from './output.ts';
 
 interface ReplayOptions {
@@ -18,7 +18,7 @@ interface ReplayOptions {
 const rowsMax = 1_000;
 
 export function addWebhookCommands(program: Command, config: ReadConfig): void {
-  const webhooks = program.command('webhooks').description("list partners' endpoints, and send events to one again");
+  const webhooks = program.command('webhooks').description("list, disable and enable partners' endpoints, and send events to one again");
 
   webhooks
     .command('list')
@@ -31,9 +31,10 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       const rows = await selectWebhooks(dependencies.db, owner, { afterId: undefined, limit: rowsMax });
       if (json) return printJson(rows);
       return printTable(
-        rows.map(({ id, clientId, url, status, failingSince, types }) => ({
+        rows.map(({ id, clientId, keyId, url, status, failingSince, types }) => ({
           id,
           client: clientId,
+          key: keyId,
           url,
           status,
           'failing since': failingSince,
@@ -41,6 +42,30 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
         })),
         'There are no endpoints.',
       );
+    });
+
+  webhooks
+    .command('disable')
+    .description('stop sending to an endpoint; its client can enable it again, unless that is suspended')
+    .argument('<id>', 'the endpoint')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      await using dependencies = await openDependencies(config());
+      await disableByOperator(dependencies.db, dependencies.journal, parseId(id)).catch(asUsageError);
+      if (json) printJson({ id: parseId(id), status: 'disabled' });
+      else console.log(`Endpoint ${id} is disabled.`);
+    });
+
+  webhooks
+    .command('enable')
+    .description('send to an endpoint again')
+    .argument('<id>', 'the endpoint')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      await using dependencies = await openDependencies(config());
+      await enableByOperator(dependencies.db, parseId(id)).catch(asUsageError);
+      if (json) printJson({ id: parseId(id), status: 'enabled' });
+      else console.log(`Endpoint ${id} is enabled.`);
     });
 
   webhooks
@@ -55,14 +80,15 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
     .action(async (id: string, options: ReplayOptions) => {
       const wish = readReplay(options);
       await using dependencies = await openDependencies(config());
-      const count = await dependencies.db
-        .transaction((tx) => replay(tx, 'any', parseId(id), wish))
-        .catch((error: unknown) => {
-          throw error instanceof AppError && error.status < 500 ? new UsageError(error.message) : error;
-        });
+      const count = await dependencies.db.transaction((tx) => replay(tx, 'any', parseId(id), wish)).catch(asUsageError);
       if (options.json) printJson({ id: parseId(id), count });
       else console.log(`${count} ${count === 1 ? 'delivery is' : 'deliveries are'} queued.`);
     });
+}
+
+/** What a caller of the API would be told is the operator's mistake here. */
+function asUsageError(error: unknown): never {
+  throw error instanceof AppError && error.status < 500 ? new UsageError(error.message) : error;
 }
 
 function readReplay({ delivery, failed, from, to }: ReplayOptions): Replay {

@@ -104,11 +104,16 @@ export async function listKeys(
   return rows;
 }
 
-export async function replaceKey(db: Db, id: bigint, successor: bigint, overlapSeconds: number): Promise<void> {
-  await db.query({
-    text: `update api_keys set replaced_by = $2, expires_at = least(expires_at, now() + make_interval(secs => $3)) where id = $1`,
+/** Returns when it ends. */
+export async function replaceKey(db: Db, id: bigint, successor: bigint, overlapSeconds: number): Promise<Date> {
+  const { rows } = await db.query<{ expiresAt: Date }>({
+    text: `update api_keys set replaced_by = $2, expires_at = least(expires_at, now() + make_interval(secs => $3)) where id = $1
+      returning expires_at as "expiresAt"`,
     values: [id, successor, overlapSeconds],
   });
+  const [replaced] = rows;
+  if (!replaced) throw new Error('a locked key is gone');
+  return replaced.expiresAt;
 }
 
 export async function revokeKey(db: Db, id: bigint): Promise<ApiKey | undefined> {
@@ -117,6 +122,63 @@ export async function revokeKey(db: Db, id: bigint): Promise<ApiKey | undefined>
     values: [id],
   });
   return rows[0];
+}
+
+/** False where the key is revoked. Until the transaction ends nobody can revoke it. */
+export async function holdUnrevokedKey(tx: Db, id: bigint): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'hold-unrevoked-key',
+    text: 'select from api_keys where id = $1 and revoked_at is null for share',
+    values: [id],
+  });
+  return rowCount === 1;
+}
+
+/** Keys that were revoked, have expired, or whose client was suspended, in the last seconds: found by what ended, not by what is open. */
+export async function selectEndedKeys(db: Db, sinceSeconds: number): Promise<bigint[]> {
+  const { rows } = await db.query<{ id: bigint }>({
+    name: 'ended-keys',
+    text: `with since as (select now() - make_interval(secs => $1) as at)
+      select id from api_keys, since where revoked_at > at
+      union select id from api_keys, since where expires_at > at and expires_at <= now()
+      union select api_keys.id from since, clients join api_keys on client_id = clients.id where suspended_at > at`,
+    values: [sinceSeconds],
+  });
+  return rows.map(({ id }) => id);
+}
+
+export async function updateSuspension(db: Db, name: string, isSuspended: boolean): Promise<Client | undefined> {
+  const { rows } = await db.query<Client>({
+    text: `update clients set suspended_at = case when $2 then coalesce(suspended_at, now()) end where name = $1 returning ${clientColumns}`,
+    values: [name, isSuspended],
+  });
+  return rows[0];
+}
+
+// The clocks of PostgreSQL and of the process that wrote the journal may differ by this much.
+const isFromBefore = (table: string, at: string) => `${table}.created_at <= ${at}::timestamptz + interval '1 minute'`;
+
+/** Undefined where there is no such key, or one that was made after `at`. What has ended already stays as it is. */
+export async function endKeyAsOf(
+  tx: Db,
+  id: bigint,
+  { at, revokedAt, expiresAt }: { at: Date; revokedAt: Date | null; expiresAt: Date | null },
+): Promise<{ replacedBy: bigint | null } | undefined> {
+  const { rows } = await tx.query<{ replacedBy: bigint | null }>({
+    text: `update api_keys set revoked_at = coalesce(revoked_at, $2), expires_at = least(expires_at, $3)
+      where id = $1 and ${isFromBefore('api_keys', '$4')} returning replaced_by as "replacedBy"`,
+    values: [id, revokedAt, expiresAt, at],
+  });
+  return rows[0];
+}
+
+/** False where there is no such client, or one that was made after `at`. */
+export async function updateSuspensionAsOf(tx: Db, id: bigint, suspendedAt: Date | null, at: Date): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: `update clients set suspended_at = $2 where id = $1 and ${isFromBefore('clients', '$3')}`,
+    values: [id, suspendedAt, at],
+  });
+  return rowCount === 1;
 }
 
 /** The one look-up of authentication. */

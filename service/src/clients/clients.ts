@@ -1,11 +1,15 @@
 import type { Environment } from '../config.ts';
 import type { Db, Transactor } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import type { Journal } from '../journal/journal.ts';
 import { boundsOf } from '../rate-limit/plans.ts';
 import { hashApiKey, keyHint, mintApiKey } from './api-key.ts';
 import {
   type ApiKey,
   type Client,
+  endKeyAsOf,
   findClientByName,
+  holdUnrevokedKey,
   insertClient,
   insertKey,
   lockKey,
@@ -13,6 +17,8 @@ import {
   revokeKey,
   type Terms,
   updatePlan,
+  updateSuspension,
+  updateSuspensionAsOf,
 } from './client-queries.ts';
 import type { Scope } from './scopes.ts';
 
@@ -50,24 +56,21 @@ export async function createKey(
 
 /** The new key works at once, the old one until the overlap is over. The new key lives as long as the old one was to. */
 export async function rotateKey(
-  db: Transactor,
+  tx: Db,
   id: bigint,
   options: { overlapSeconds: number; environment: Environment },
-): Promise<MintedKey> {
-  return db.transaction(async (tx) => {
-    const old = await lockKey(tx, id);
-    if (!old) throw new ClientsError(`There is no key ${id}.`);
-    if (old.revokedAt) throw new ClientsError(`Key ${id} was revoked; create a new one instead.`);
-    if (old.replacedBy) throw new ClientsError(`Key ${id} was rotated already; its successor is key ${old.replacedBy}.`);
-    const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
-    const minted = await mint(tx, old.clientId, {
-      ...options,
-      scopes: old.scopes,
-      expiresAt: lifeMs ? new Date(Date.now() + lifeMs) : null,
-    });
-    await replaceKey(tx, id, minted.record.id, options.overlapSeconds);
-    return minted;
+): Promise<MintedKey & { readonly oldExpiresAt: Date }> {
+  const old = await lockKey(tx, id);
+  if (!old) throw new ClientsError(`There is no key ${id}.`);
+  if (old.revokedAt) throw new ClientsError(`Key ${id} was revoked; create a new one instead.`);
+  if (old.replacedBy) throw new ClientsError(`Key ${id} was rotated already; its successor is key ${old.replacedBy}.`);
+  const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
+  const minted = await mint(tx, old.clientId, {
+    ...options,
+    scopes: old.scopes,
+    expiresAt: lifeMs ? new Date(Date.now() + lifeMs) : null,
   });
+  return { ...minted, oldExpiresAt: await replaceKey(tx, id, minted.record.id, options.overlapSeconds) };
 }
 
 export async function revokeApiKey(db: Db, id: bigint): Promise<ApiKey> {
@@ -76,11 +79,41 @@ export async function revokeApiKey(db: Db, id: bigint): Promise<ApiKey> {
   return revoked;
 }
 
+/** For what must not outlive its key: throws where the key was revoked, and holds off a revocation until the transaction ends. */
+export async function requireUnrevoked(tx: Db, keyId: bigint): Promise<void> {
+  if (await holdUnrevokedKey(tx, keyId)) return;
+  throw new AppError('api_key_revoked', `Key ${keyId} was revoked while this request was in progress. Use another key.`);
+}
+
+/** A suspended client's keys are rejected, its endpoints get nothing, and its streams end, until it is resumed. */
+export async function setSuspended(db: Transactor, journal: Journal, name: string, isSuspended: boolean): Promise<Client> {
+  return db.transaction(async (tx) => {
+    const client = await updateSuspension(tx, name, isSuspended);
+    if (!client) throw new ClientsError(`There is no client "${name}".`);
+    journal({ act: isSuspended ? 'client_suspended' : 'client_resumed', client: client.id });
+    return client;
+  });
+}
+
 export async function setPlan(db: Db, name: string, limits: Terms): Promise<Client> {
   const client = await findClientByName(db, name);
   const updated = client && (await updatePlan(db, client.id, limits));
   if (!updated) throw new ClientsError(`There is no client "${name}".`);
   return updated;
+}
+
+/** After a restore: as it was done at `at`. False where there is no such key, or one that was made later. */
+export async function repeatRevocation(tx: Db, id: bigint, at: Date): Promise<boolean> {
+  return (await endKeyAsOf(tx, id, { at, revokedAt: at, expiresAt: null })) !== undefined;
+}
+
+/** Its successor can't be brought back: nobody but its owner has it. Returns whether the backup knows of one. */
+export async function repeatRotation(tx: Db, id: bigint, expiresAt: Date, at: Date): Promise<{ replacedBy: bigint | null } | undefined> {
+  return endKeyAsOf(tx, id, { at, revokedAt: null, expiresAt });
+}
+
+export async function repeatSuspension(tx: Db, id: bigint, isSuspended: boolean, at: Date): Promise<boolean> {
+  return updateSuspensionAsOf(tx, id, isSuspended ? at : null, at);
 }
 
 async function insertOrFindClient(tx: Db, client: Terms & { name: string }): Promise<Client> {

@@ -1,11 +1,12 @@
 import { environmentOfKey } from '../clients/api-key.ts';
+import { clientSubject } from '../clients/client-epochs.ts';
 import { type KeyFinder, TooManyLookups } from '../clients/key-finder.ts';
 import type { KnownKey } from '../clients/key-memory.ts';
 import type { Scope } from '../clients/scopes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { AppError, internalError } from '../errors.ts';
-import type { Verdict } from '../rate-limit/decide.ts';
+import { msUntilAdmitted, type Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
 import { addressQuota, type Bounds, type Quota } from '../rate-limit/plans.ts';
 import { type RateLimitHeaders, rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
@@ -17,6 +18,7 @@ export interface Caller {
   readonly keyId: bigint;
   readonly scopes: readonly Scope[];
   readonly bounds: Bounds;
+  readonly quota: Quota;
 }
 
 /** How a client stands with its limits. */
@@ -84,6 +86,16 @@ export async function lookAtAddress(limiter: Parts['limiter'], address: string):
   return rateLimitHeaders(await chargeAddress(limiter, address, 0), addressQuota);
 }
 
+/**
+ * Charges a client a request for work that its stream does by itself. Without its key, so that a refusal is no strike and opens
+ * no free second: the reader did nothing wrong. Returns the ms after which to ask again; 0: admitted.
+ */
+export async function chargeForWork(limiter: Parts['limiter'], { clientId, quota }: Pick<Caller, 'clientId' | 'quota'>): Promise<number> {
+  const answer = await limiter.consume({ subject: clientSubject(clientId), quota, cost: 1 });
+  if ('stale' in answer) throw new Error('a charge without a key has no epoch');
+  return msUntilAdmitted(answer.verdict);
+}
+
 /** Counts a request that could not even be read; the answer is 400 whatever the count says. */
 export async function countUnreadable(limiter: Parts['limiter'], address: string): Promise<RateLimitHeaders> {
   return rateLimitHeaders(await chargeAddress(limiter, address, 1), addressQuota);
@@ -109,8 +121,10 @@ async function admitKey(parts: Parts, given: string, { address, decided }: Reque
 
 function conclude({ key, client, bounds, charge: { quota } }: KnownKey, verdict: Verdict, catalogueToken: string | undefined): Admission {
   const headers = rateLimitHeaders(verdict, quota);
-  const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes, bounds };
+  const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes, bounds, quota };
   if (verdict.outcome !== 'admitted') return { refusal: refuseClient(verdict, quota, client.plan), caller, headers };
+  // Only now, since a suspension can end: the limiter has just said that what is known of the client is true.
+  if (client.suspendedAt) return { refusal: suspended(client), caller, headers };
   return { caller, headers, catalogueToken, standing: { verdict, quota, plan: client.plan } };
 }
 
@@ -156,9 +170,9 @@ function readKey(authorization: string | undefined, config: Parts['config']): st
   return key;
 }
 
-/** Whether `validate` would let it pass. */
-export const isUsable = ({ key: { revokedAt, expiresAt } }: KnownKey, nowMs: number): boolean =>
-  revokedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
+/** Whether `validate` and `conclude` would let it pass. */
+export const isUsable = ({ key: { revokedAt, expiresAt }, client: { suspendedAt } }: KnownKey, nowMs: number): boolean =>
+  revokedAt === null && suspendedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
 
 function validate({ clock }: Parts, known: KnownKey | undefined): KnownKey {
   if (!known) throw invalid('No such key exists here. Compare it with the one you saved when it was made.');
@@ -170,6 +184,12 @@ function validate({ clock }: Parts, known: KnownKey | undefined): KnownKey {
   }
   return known;
 }
+
+const suspended = ({ name, suspendedAt }: KnownKey['client']) =>
+  new AppError(
+    'client_suspended',
+    `${name} was suspended by the store at ${suspendedAt?.toISOString()}. Ask the store's staff; your keys work again once it is resumed.`,
+  );
 
 function invalid(message: string, code: 'api_key_invalid' | 'api_key_revoked' | 'api_key_expired' = 'api_key_invalid'): AppError {
   return new AppError(code, message, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });

@@ -84,6 +84,7 @@ const alwaysPossible: ErrorCode[] = [
   'api_key_expired',
   'api_key_revoked',
   'insufficient_scope',
+  'client_suspended',
   'rate_limit_exceeded',
   'api_key_banned',
   'internal_error',

@@ -45,6 +45,12 @@ export function countsAt(nowMs: number, known: Counts | undefined): Counts {
   };
 }
 
+/** When the window that refused is over; 0: nothing was refused. */
+export function msUntilAdmitted({ outcome, nowMs, minute, day, bannedUntilMs }: Verdict): number {
+  const endMs = { admitted: nowMs, minute: (minute + 1) * minuteMs, day: (day + 1) * dayMs, banned: bannedUntilMs }[outcome];
+  return Math.max(endMs - nowMs, outcome === 'admitted' ? 0 : 1);
+}
+
 /** The rule that consume.lua applies in Redis, for a process that has to decide on its own. */
 export function decide(counts: Counts, quota: Quota, cost: number): { outcome: 'admitted' | 'minute' | 'day'; counts: Counts } {
   if (quota.perDay !== undefined && counts.inDay + cost > quota.perDay) return { outcome: 'day', counts };

@@ -9,6 +9,9 @@ const columns = `id, case when position is null then 'test_' || id else 'evt_' |
 const isToldOf = `(webhooks.types = '{}' or events.type = any(webhooks.types))
   and (events.client_id is null or (webhooks.with_orders and events.client_id = webhooks.client_id))`;
 
+/** A suspended client is sent nothing, and nothing is queued for it. */
+const isServed = `not exists (select from clients where clients.id = webhooks.client_id and suspended_at is not null)`;
+
 export async function countEnabled(tx: Db): Promise<number> {
   const { rows } = await tx.query<{ count: bigint }>({
     name: 'count-enabled-webhooks',
@@ -22,7 +25,7 @@ export async function insertDeliveries(tx: Db, firstPosition: bigint, lastPositi
   await tx.query({
     text: `insert into deliveries (webhook_id, position, pet_id, at, type, data)
       select webhooks.id, events.position, events.pet_id, events.at, events.type, events.data
-        from events join webhooks on webhooks.status = 'enabled' and ${isToldOf}
+        from events join webhooks on webhooks.status = 'enabled' and ${isToldOf} and ${isServed}
         where events.position between $1 and $2 and events.published_at = now()
         order by events.position`,
     values: [firstPosition, lastPosition],
@@ -163,7 +166,7 @@ export async function claimDeliveries(db: Db, bounds: ClaimBounds): Promise<Clai
           case when failing_since is null then $2::int else $3::int end
             - (select count(*) from deliveries where webhook_id = webhooks.id and leased_until > now()) as share
           from webhooks
-          where status = 'enabled' and (
+          where status = 'enabled' and ${isServed} and (
             select next_attempt_at from deliveries where webhook_id = webhooks.id and status = 'pending' order by next_attempt_at limit 1
           ) <= now()),
       due as materialized (

@@ -12,21 +12,29 @@ export async function selectWebhooks(
   db: Db,
   owner: Owner,
   page: { afterId: bigint | undefined; limit: number },
-): Promise<Array<Webhook & { clientId: bigint }>> {
-  const { rows } = await db.query<Webhook & { clientId: bigint }>({
+): Promise<Array<Webhook & { clientId: bigint; keyId: bigint | null }>> {
+  const { rows } = await db.query<Webhook & { clientId: bigint; keyId: bigint | null }>({
     name: 'webhooks',
-    text: `select ${columns}, client_id as "clientId" from webhooks
+    text: `select ${columns}, client_id as "clientId", key_id as "keyId" from webhooks
       where ($1::bigint is null or client_id = $1) and id > $2 and removed_at is null order by id limit $3`,
     values: [clientOf(owner), page.afterId ?? 0n, page.limit],
   });
   return rows;
 }
 
-export async function findWebhook(db: Db, owner: Owner, id: bigint): Promise<(Webhook & { withOrders: boolean }) | undefined> {
-  const { rows } = await db.query<Webhook & { withOrders: boolean }>({
+/** What is not told to partners. */
+export interface OwnedWebhook extends Webhook {
+  readonly withOrders: boolean;
+  /** Whether the key that set it is revoked or has expired. */
+  readonly isKeyEnded: boolean;
+}
+
+export async function findWebhook(db: Db, owner: Owner, id: bigint): Promise<OwnedWebhook | undefined> {
+  const { rows } = await db.query<OwnedWebhook>({
     name: 'webhook',
-    text: `select ${columns}, with_orders as "withOrders" from webhooks
-      where id = $1 and ($2::bigint is null or client_id = $2) and removed_at is null`,
+    text: `select ${columns}, with_orders as "withOrders", exists (select from api_keys
+        where api_keys.id = key_id and (revoked_at is not null or expires_at <= now())) as "isKeyEnded"
+      from webhooks where id = $1 and ($2::bigint is null or client_id = $2) and removed_at is null`,
     values: [id, clientOf(owner)],
   });
   return rows[0];
@@ -45,12 +53,21 @@ export async function countWebhooks(tx: Db, clientId: bigint): Promise<number> {
 
 export async function insertWebhook(
   tx: Db,
-  webhook: NewWebhook & { clientId: bigint; withOrders: boolean; secret: string },
+  webhook: NewWebhook & { clientId: bigint; keyId: bigint; withOrders: boolean; secret: string },
 ): Promise<Webhook> {
   const { rows } = await tx.query<Webhook>({
     name: 'insert-webhook',
-    text: `insert into webhooks (client_id, url, types, description, with_orders, secret) values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
-    values: [webhook.clientId, webhook.url, webhook.types ?? [], webhook.description ?? '', webhook.withOrders, webhook.secret],
+    text: `insert into webhooks (client_id, key_id, url, types, description, with_orders, secret) values ($1, $2, $3, $4, $5, $6, $7)
+      returning ${columns}`,
+    values: [
+      webhook.clientId,
+      webhook.keyId,
+      webhook.url,
+      webhook.types ?? [],
+      webhook.description ?? '',
+      webhook.withOrders,
+      webhook.secret,
+    ],
   });
   const [inserted] = rows;
   if (!inserted) throw new Error('an insert returned no row');
@@ -66,16 +83,25 @@ export async function updateWebhook(
     types: readonly string[] | undefined;
     description: string | undefined;
     status: Webhook['status'] | undefined;
-    withOrders: boolean;
+    /** Whose it is from now on; undefined: nothing changes. */
+    owner: { readonly keyId: bigint; readonly withOrders: boolean } | undefined;
   },
 ): Promise<Webhook | undefined> {
   const { rows } = await tx.query<Webhook>({
     name: 'update-webhook',
     text: `update webhooks set updated_at = now(), url = coalesce($2, url), types = coalesce($3, types), description = coalesce($4, description),
-        status = coalesce($5, status), with_orders = $6,
+        status = coalesce($5, status), key_id = coalesce($6, key_id), with_orders = coalesce($7, with_orders),
         disabled_reason = case when $5 is null then disabled_reason end, failing_since = case when $5 = 'enabled' then null else failing_since end
       where id = $1 and removed_at is null returning ${columns}`,
-    values: [id, changes.url ?? null, changes.types ?? null, changes.description ?? null, changes.status ?? null, changes.withOrders],
+    values: [
+      id,
+      changes.url ?? null,
+      changes.types ?? null,
+      changes.description ?? null,
+      changes.status ?? null,
+      changes.owner?.keyId ?? null,
+      changes.owner?.withOrders ?? null,
+    ],
   });
   return rows[0];
 }

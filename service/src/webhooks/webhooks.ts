@@ -1,8 +1,11 @@
+import { requireUnrevoked } from '../clients/clients.ts';
 import type { Scope } from '../clients/scopes.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Db, Transactor } from '../db/pool.ts';
 import { AppError, show } from '../errors.ts';
 import type { Published } from '../events/events.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Bounds } from '../rate-limit/plans.ts';
 import {
   countEnabled,
   deleteOldDeliveries,
@@ -15,6 +18,7 @@ import {
   replayTime,
   selectAttempts,
 } from './delivery-queries.ts';
+import { disableWebhook } from './endpoint-key-queries.ts';
 import { newSecret } from './signatures.ts';
 import { faultOfUrl } from './target-urls.ts';
 import {
@@ -22,6 +26,7 @@ import {
   findWebhook,
   insertWebhook,
   markRemoved,
+  type OwnedWebhook,
   type Owner,
   replaceSecret,
   selectFailing,
@@ -41,10 +46,11 @@ export type { Owner };
 
 interface Actor {
   readonly clientId: bigint;
+  readonly keyId: bigint;
   readonly scopes: readonly Scope[];
+  readonly bounds: Pick<Bounds, 'webhooks'>;
 }
 
-const webhooksMax = 20;
 const replayMax = 10_000;
 const keptDays = 30;
 const attemptsShownMax = 100;
@@ -66,15 +72,21 @@ export async function fanOut(tx: Db, { firstPosition, lastPosition }: Published)
 export async function addWebhook(tx: Db, wish: NewWebhook, actor: Actor, toLoopback: boolean): Promise<Webhook & { secret: string }> {
   requireUrl(wish.url, toLoopback);
   requireOrdersScope(actor, wish.types ?? []);
-  if ((await countWebhooks(tx, actor.clientId)) >= webhooksMax) {
-    throw new AppError('webhook_limit_reached', `This client has ${webhooksMax} endpoints already. Remove one first.`);
+  await requireUnrevoked(tx, actor.keyId);
+  const count = await countWebhooks(tx, actor.clientId);
+  if (count >= actor.bounds.webhooks) {
+    throw new AppError(
+      'webhook_limit_reached',
+      `This client has ${count} endpoints, and may have ${actor.bounds.webhooks}. Remove one first.`,
+    );
   }
   const secret = newSecret();
-  const webhook = await insertWebhook(tx, { ...wish, clientId: actor.clientId, withOrders: maySeeOrders(actor), secret });
+  const { clientId, keyId } = actor;
+  const webhook = await insertWebhook(tx, { ...wish, clientId, keyId, withOrders: maySeeOrders(actor), secret });
   return { ...webhook, secret };
 }
 
-export async function getWebhook(db: Db, owner: Owner, id: bigint): Promise<Webhook & { withOrders: boolean }> {
+export async function getWebhook(db: Db, owner: Owner, id: bigint): Promise<OwnedWebhook> {
   const webhook = await findWebhook(db, owner, id);
   if (!webhook) throw webhookNotFound(String(id));
   return webhook;
@@ -91,13 +103,38 @@ export async function changeWebhook(
     const webhook = await getWebhook(tx, actor, id);
     if (changes.url !== undefined) requireUrl(changes.url, toLoopback);
     requireOrdersScope(actor, changes.types ?? []);
-    // Whoever may not read orders must not send them elsewhere.
-    const withOrders = changes.url === undefined && changes.types === undefined ? webhook.withOrders : maySeeOrders(actor);
     const { url, types, description, status } = changes;
-    const changed = await updateWebhook(tx, id, { url, types, description, status, withOrders });
+    // A key that sets the address, or enables an endpoint whose key has ended, answers for it from then on: what that key may not
+    // read is not sent.
+    const takesOver = url !== undefined || types !== undefined || (status === 'enabled' && webhook.isKeyEnded);
+    if (takesOver) await requireUnrevoked(tx, actor.keyId);
+    const owner = takesOver ? { keyId: actor.keyId, withOrders: maySeeOrders(actor) } : undefined;
+    const changed = await updateWebhook(tx, id, { url, types, description, status, owner });
     if (!changed) throw webhookNotFound(String(id));
     if (changes.status === 'enabled' || changes.url !== undefined) await hasten(tx, id, replayMax);
     return changed;
+  }, actor.clientId);
+}
+
+/** By the store's operators, whatever the client. */
+export async function disableByOperator(db: Transactor, journal: Journal, id: bigint): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (!(await disableWebhook(tx, id, "Disabled by the store's operators."))) throw webhookNotFound(String(id));
+    journal({ act: 'webhook_disabled', webhook: id });
+  });
+}
+
+export async function enableByOperator(db: Transactor, id: bigint): Promise<void> {
+  await db.transaction(async (tx) => {
+    const webhook = await getWebhook(tx, 'any', id);
+    await updateWebhook(tx, webhook.id, {
+      url: undefined,
+      types: undefined,
+      description: undefined,
+      status: 'enabled',
+      owner: undefined,
+    });
+    await hasten(tx, id, replayMax);
   });
 }
 

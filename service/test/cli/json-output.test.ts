@@ -10,6 +10,7 @@ let env: Record<string, string>;
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const key = expect.stringMatching(/^hw_live_[0-9A-Za-z]{38}$/);
 const hint = expect.stringMatching(/^hw_live_[0-9A-Za-z]{3}…[0-9A-Za-z]{4}$/);
+const usual = { suspendedAt: null, createdAt: instant };
 const allButManage = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
 
 beforeAll(async () => {
@@ -20,7 +21,7 @@ beforeAll(async () => {
 test('keys create', async () => {
   const plain = await homewardJson(['keys', 'create', '--client', 'Paws', '--plan', 'free'], env);
   expect(plain).toEqual({ id: 1, clientId: expect.any(Number), key, scopes: allButManage, expiresAt: null });
-  const limits = ['--plan', 'enterprise', '--per-minute', '5', '--per-day', '50'];
+  const limits = ['--plan', 'enterprise', '--per-minute', '5', '--per-day', '50', '--open-orders', '7'];
   const chosen = await homewardJson(
     ['keys', 'create', '--client', 'Claws', ...limits, '--scopes', 'pets:read,store:manage', '--expires', '90d'],
     env,
@@ -30,24 +31,60 @@ test('keys create', async () => {
 
 test('clients list', async () => {
   expect(await homewardJson(['clients', 'list'], env)).toEqual([
-    { id: expect.any(Number), name: 'Paws', plan: 'free', perMinute: 60, perDay: 1_000, createdAt: instant, keys: 1 },
-    { id: expect.any(Number), name: 'Claws', plan: 'enterprise', perMinute: 5, perDay: 50, createdAt: instant, keys: 1 },
+    {
+      id: expect.any(Number),
+      name: 'Paws',
+      plan: 'free',
+      perMinute: 60,
+      perDay: 1_000,
+      openOrders: 20,
+      newCategoriesPerDay: 20,
+      ...usual,
+      keys: 1,
+    },
+    {
+      id: expect.any(Number),
+      name: 'Claws',
+      plan: 'enterprise',
+      perMinute: 5,
+      perDay: 50,
+      openOrders: 7,
+      newCategoriesPerDay: 10_000,
+      ...usual,
+      keys: 1,
+    },
   ]);
 });
 
 test('clients set-plan', async () => {
   const set = await homewardJson(['clients', 'set-plan', 'Claws', '--plan', 'business'], env);
-  expect(set).toEqual({ id: expect.any(Number), name: 'Claws', plan: 'business', perMinute: 1_000, perDay: 100_000, createdAt: instant });
+  expect(set).toEqual({
+    id: expect.any(Number),
+    name: 'Claws',
+    plan: 'business',
+    perMinute: 1_000,
+    perDay: 100_000,
+    openOrders: 500,
+    newCategoriesPerDay: 500,
+    ...usual,
+  });
 });
 
 test('keys rotate', async () => {
   const rotated = await homewardJson(['keys', 'rotate', '2', '--overlap', '1h'], env);
-  expect(rotated).toEqual({ id: 3, clientId: expect.any(Number), key, scopes: ['pets:read', 'store:manage'], expiresAt: instant });
+  expect(rotated).toEqual({
+    id: 3,
+    clientId: expect.any(Number),
+    key,
+    scopes: ['pets:read', 'store:manage'],
+    expiresAt: instant,
+    handedOver: [],
+  });
 });
 
 test('keys revoke', async () => {
   const revoked = await homewardJson(['keys', 'revoke', '1'], env);
-  expect(revoked).toEqual({ id: 1, clientId: expect.any(Number), revokedAt: instant, everywhere: true });
+  expect(revoked).toEqual({ id: 1, clientId: expect.any(Number), revokedAt: instant, disabled: [], unowned: [], everywhere: true });
 });
 
 test('keys list', async () => {
@@ -67,6 +104,17 @@ test('bans list and bans lift', async () => {
   expect(await homewardJson(['bans', 'lift', '3'], env)).toEqual({ id: 3, lifted: false });
 });
 
+test('clients suspend and resume', async () => {
+  const suspended = await homewardJson(['clients', 'suspend', 'Claws'], env);
+  expect(suspended).toEqual({ id: expect.any(Number), name: 'Claws', suspendedAt: instant, everywhere: true });
+  const resumed = await homewardJson(['clients', 'resume', 'Claws'], env);
+  expect(resumed).toEqual({ id: expect.any(Number), name: 'Claws', suspendedAt: null, everywhere: true });
+  expect(await homeward(['clients', 'suspend', 'Nobody'], { env })).toMatchObject({
+    status: 2,
+    stderr: 'homeward: There is no client "Nobody".\n',
+  });
+});
+
 test('orders erase and verify', async () => {
   await using store = await createTestStore();
   const { key: partner } = await store.createKey();
@@ -76,9 +124,16 @@ test('orders erase and verify', async () => {
   const placed = await store.call<{ id: number }>('POST', '/v1/store/orders', { key: partner, body: { petId: 1, adopter }, headers });
   const { databaseUrl, redisUrl } = store.dependencies.config;
   const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const byEmail = await homeward(['orders', 'erase', '--email', adopter.email, '--json'], { env: there });
+  expect(byEmail).toMatchObject({ status: 1, stdout: `{"orders":0,"answers":0,"open":[${placed.json.id}]}\n` });
   const erased = await homewardJson(['orders', 'erase', String(placed.json.id)], there);
   expect(erased).toEqual({ id: placed.json.id, erased: true, answers: 1 });
-  expect(await homewardJson(['verify'], there)).toEqual({ holds: true, rows: expect.any(Number), animals: 1, orders: 1 });
+  const client = await store.createKey({ client: 'Paws' });
+  await store.call('POST', '/v1/pets', { key: partner, body: { name: 'Zoe', categoryId: 1 } });
+  await store.call('POST', '/v1/store/orders', { key: client.key, body: { petId: 2, adopter } });
+  expect(await homewardJson(['orders', 'cancel', '--client', 'Paws'], there)).toEqual({ cancelled: 1 });
+  expect(await homewardJson(['orders', 'erase', '--email', 'ADA@example.org'], there)).toEqual({ orders: 1, answers: 0, open: [] });
+  expect(await homewardJson(['verify'], there)).toEqual({ holds: true, rows: expect.any(Number), animals: 2, orders: 2 });
 });
 
 test('webhooks list and webhooks replay', async () => {
@@ -93,6 +148,8 @@ test('webhooks list and webhooks replay', async () => {
   expect(await homewardJson(['webhooks', 'list'], there)).toMatchObject(listed);
   expect(await homewardJson(['webhooks', 'list', '--client', '999'], there)).toEqual([]);
   expect(await homewardJson(['webhooks', 'replay', '1', '--failed'], there)).toEqual({ id: 1, count: 0 });
+  expect(await homewardJson(['webhooks', 'disable', '1'], there)).toEqual({ id: 1, status: 'disabled' });
+  expect(await homewardJson(['webhooks', 'enable', '1'], there)).toEqual({ id: 1, status: 'enabled' });
 });
 
 test('migrate', async () => {

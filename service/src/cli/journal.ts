@@ -1,0 +1,57 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Command } from 'commander';
+import type { ReadConfig } from '../config.ts';
+import { openDependencies } from '../dependencies.ts';
+import { applyJournal } from '../journal/apply-journal.ts';
+import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
+import { printJson, UsageError } from './output.ts';
+import { drawBar, endProgress } from './progress.ts';
+
+/** Bounds memory. */
+const linesMax = 1_000_000;
+
+export function addJournalCommands(program: Command, config: ReadConfig): void {
+  const journal = program.command('journal').description('repeat, after a restore, what the backup does not know');
+
+  journal
+    .command('apply')
+    .description(
+      'read logs and repeat their erasures, revocations, rotations and suspensions; after a restore, before serve and worker are started',
+    )
+    .argument('<file...>', "logs of the worker and of commands, or the file of HOMEWARD_JOURNAL; '-' reads standard input")
+    .option('--json', 'print one JSON object')
+    .action(async (files: string[], { json }: { json?: boolean }) => {
+      const lines = await readLines(files);
+      await using dependencies = await openDependencies(config());
+      const result = await applyJournal(dependencies.db, lines, drawBar);
+      endProgress();
+      if (json) printJson({ lines: lines.length, ...result });
+      else {
+        console.log(
+          `Journal lines: ${lines.length}. Applied: ${result.applied}. Skipped, since what they name is newer than the backup: ${result.skipped}.`,
+        );
+      }
+    });
+}
+
+async function readLines(files: readonly string[]): Promise<JournalLine[]> {
+  const lines: JournalLine[] = [];
+  for (const file of files) {
+    const input = file === '-' ? process.stdin : createReadStream(file);
+    let number = 0;
+    try {
+      for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+        number += 1;
+        const line = readJournalLine(text);
+        if (line) lines.push(line);
+        if (lines.length > linesMax) throw new UsageError(`There are more than ${linesMax} journal lines. Apply the files one by one.`);
+      }
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      // Nothing is applied where something can't be read: half a journal would look like a whole one.
+      throw new UsageError(`${file}, line ${number}: ${error instanceof Error ? error.message : String(error)}. Nothing was applied.`);
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,55 @@
+import { repeatRevocation, repeatRotation, repeatSuspension } from '../clients/clients.ts';
+import type { Db, Transactor } from '../db/pool.ts';
+import { repeatErasure } from '../orders/adopters.ts';
+import { forgetKeyOfWebhooks, repeatDisabling } from '../webhooks/endpoint-keys.ts';
+import type { JournalEntry } from './journal.ts';
+import type { JournalLine } from './journal-lines.ts';
+
+export interface Applied {
+  /** Lines that named something that is here. */
+  readonly applied: number;
+  /** Lines that named nothing that is here: it is newer than the backup. */
+  readonly skipped: number;
+}
+
+/**
+ * Repeats, on a store that was restored from a backup, what was done after the backup and must not be undone by it. In the order
+ * of their times. Harmless where it is repeated. Before the store serves: an id that the backup does not know is given
+ * again; what was made after a line was written is therefore never touched by it.
+ */
+export async function applyJournal(
+  db: Transactor,
+  lines: readonly JournalLine[],
+  progress: (done: number, of: number) => void,
+): Promise<Applied> {
+  const inOrder = lines.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  let applied = 0;
+  for (const [index, line] of inOrder.entries()) {
+    if (await db.transaction((tx) => repeat(tx, line))) applied += 1;
+    progress(index + 1, inOrder.length);
+  }
+  return { applied, skipped: lines.length - applied };
+}
+
+/** False where there is nothing here that the line is about. */
+function repeat(tx: Db, { entry, at }: JournalLine): Promise<boolean> {
+  const { act } = entry;
+  const repeaters: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
+    adopters_erased: ({ orders }) => repeatErasure(tx, orders, at),
+    key_revoked: async ({ key, webhooks }) => {
+      const isHere = await repeatRevocation(tx, key, at);
+      const areHere = await repeatDisabling(tx, webhooks, `Key ${key}, which set this endpoint, was revoked.`, at);
+      return isHere || areHere;
+    },
+    // Its successor is newer than the backup and gone: its endpoints go on, without a key.
+    key_rotated: async ({ key, expiresAt }) => {
+      const rotated = await repeatRotation(tx, key, expiresAt, at);
+      if (rotated?.replacedBy === null) await forgetKeyOfWebhooks(tx, key);
+      return rotated !== undefined;
+    },
+    client_suspended: ({ client }) => repeatSuspension(tx, client, true, at),
+    client_resumed: ({ client }) => repeatSuspension(tx, client, false, at),
+    webhook_disabled: ({ webhook }) => repeatDisabling(tx, [webhook], "Disabled by the store's operators.", at),
+  };
+  return (repeaters[act] as (entry: JournalEntry) => Promise<boolean>)(entry);
+}

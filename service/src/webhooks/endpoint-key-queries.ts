@@ -1,0 +1,94 @@
+import type { Db } from '../db/pool.ts';
+
+/** The endpoints of a client by their key; null: those without one. */
+interface OfKey {
+  readonly clientId: bigint;
+  readonly keyId: bigint | null;
+}
+
+const isOfKey = 'client_id = $1 and key_id is not distinct from $2 and removed_at is null';
+
+/** Those that are enabled. */
+export async function selectWebhookIds(db: Db, { clientId, keyId }: OfKey): Promise<bigint[]> {
+  const { rows } = await db.query<{ id: bigint }>({
+    text: `select id from webhooks where ${isOfKey} and status = 'enabled' order by id`,
+    values: [clientId, keyId],
+  });
+  return idsOf(rows);
+}
+
+/** Returns the ids of those that this disabled. */
+export async function disableWebhooks(tx: Db, { clientId, keyId }: OfKey, reason: string): Promise<bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    text: `update webhooks set status = 'disabled', disabled_reason = $3, updated_at = now()
+      where ${isOfKey} and status = 'enabled' returning id`,
+    values: [clientId, keyId, reason],
+  });
+  return idsOf(rows);
+}
+
+/** One, whatever its client. False where there is none. */
+export async function disableWebhook(tx: Db, id: bigint, reason: string): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: `update webhooks set status = 'disabled', disabled_reason = $2, updated_at = now() where id = $1 and removed_at is null`,
+    values: [id, reason],
+  });
+  return rowCount === 1;
+}
+
+/** Those that were added before `at`, as far as the clocks agree. Returns how many. */
+export async function disableWebhooksFromBefore(tx: Db, ids: readonly bigint[], reason: string, at: Date): Promise<number> {
+  const { rowCount } = await tx.query({
+    text: `update webhooks set status = 'disabled', disabled_reason = $2, updated_at = now()
+      where id = any($1::bigint[]) and removed_at is null and created_at <= $3::timestamptz + interval '1 minute'`,
+    values: [ids, reason, at],
+  });
+  return rowCount ?? 0;
+}
+
+export async function removeKey(tx: Db, keyId: bigint): Promise<void> {
+  await tx.query({ text: 'update webhooks set key_id = null where key_id = $1', values: [keyId] });
+}
+
+/** Disabled ones too: who enables one later does so by the successor. */
+export async function handOverWebhooks(tx: Db, keyId: bigint, successorId: bigint): Promise<bigint[]> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    text: `update webhooks set key_id = $2 where key_id = $1 and removed_at is null returning id`,
+    values: [keyId, successorId],
+  });
+  return idsOf(rows);
+}
+
+const idsOf = (rows: ReadonlyArray<{ id: bigint }>): bigint[] => rows.map(({ id }) => id).sort((a, b) => (a < b ? -1 : 1));
+
+// A revoked key's endpoints were dealt with when it was revoked: those that are left were left on purpose.
+const isExpired = (key: string) => `${key}.revoked_at is null and ${key}.expires_at <= now()`;
+const isLately = `($1::float8 is null or old.expires_at > now() - make_interval(secs => $1))`;
+
+/** To the last key of the line of successors. */
+export async function handOverWebhooksOfExpiredKeys(tx: Db, sinceSeconds: number | undefined): Promise<void> {
+  await tx.query({
+    text: `with recursive line (first, last) as (
+        select old.id, old.replaced_by from api_keys old where ${isExpired('old')} and ${isLately} and old.replaced_by is not null
+          and exists (select from webhooks where key_id = old.id)
+        union all select first, next.replaced_by from line join api_keys next on next.id = last where next.replaced_by is not null)
+      update webhooks set key_id = last from line
+        where key_id = first and last = (select max(other.last) from line other where other.first = line.first)`,
+    values: [sinceSeconds ?? null],
+  });
+}
+
+export async function disableWebhooksOfExpiredKeys(
+  tx: Db,
+  sinceSeconds: number | undefined,
+): Promise<Array<{ id: bigint; clientId: bigint; reason: string }>> {
+  const { rows } = await tx.query<{ id: bigint; clientId: bigint; reason: string }>({
+    text: `update webhooks set status = 'disabled', updated_at = now(),
+        disabled_reason = format('Key %s, which set this endpoint, expired, and it has no successor.', old.id)
+      from api_keys old where key_id = old.id and status = 'enabled' and removed_at is null
+        and ${isExpired('old')} and old.replaced_by is null and ${isLately}
+      returning webhooks.id, webhooks.client_id as "clientId", disabled_reason as reason`,
+    values: [sinceSeconds ?? null],
+  });
+  return rows;
+}

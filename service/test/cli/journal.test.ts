@@ -1,0 +1,63 @@
+// The journal of commands, applied to a store that never saw them.
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, inject, test, vi } from 'vitest';
+import { cloneTemplate } from '../databases.ts';
+import { createTestStore } from '../test-store.ts';
+import { homeward, homewardJson } from './homeward-command.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 60_000 });
+
+test('A revocation is a line of standard error and of the journal; applied to a store that has the key it ends it there', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
+  const journal = path.join(folder.path, 'journal.log');
+  const [lost, restored] = [await createTestStore(), await createTestStore()];
+  await using _ = lost;
+  await using __ = restored;
+  // The same ids in both: as if one were restored from a backup of the other.
+  const [before, after] = [await lost.createKey({ client: 'Paws' }), await restored.createKey({ client: 'Paws' })];
+  const env = { DATABASE_URL: lost.dependencies.config.databaseUrl, REDIS_URL: inject('redisUrl'), HOMEWARD_JOURNAL: journal };
+  const { stderr, stdout } = await homeward(['keys', 'revoke', String(before.id), '--json'], { env });
+  expect(JSON.parse(stderr)).toMatchObject({ journal: true, act: 'key_revoked', key: Number(before.id), webhooks: [] });
+  expect(JSON.parse(stdout)).toMatchObject({ id: Number(before.id) });
+  await homeward(['clients', 'suspend', 'Paws'], { env });
+  await homeward(['clients', 'resume', 'Paws'], { env });
+  const newer = await lost.createKey({ client: 'Claws' });
+  await homeward(['keys', 'revoke', String(newer.id)], { env });
+  expect((await readFile(journal, 'utf8')).trim().split('\n')).toHaveLength(4);
+
+  expect((await restored.call('GET', '/v1/pets', { key: after.key })).status).toBe(200);
+  const there = { ...env, DATABASE_URL: restored.dependencies.config.databaseUrl };
+  const files = ['journal', 'apply', journal, journal];
+  expect(await homewardJson(files, there)).toEqual({ lines: 8, applied: 6, skipped: 2 });
+  const { rows } = await restored.dependencies.db.query<{ revoked: boolean; suspended: boolean }>({
+    text: `select revoked_at is not null as revoked, suspended_at is not null as suspended
+      from api_keys join clients on clients.id = client_id where api_keys.id = $1`,
+    values: [after.id],
+  });
+  expect(rows).toEqual([{ revoked: true, suspended: false }]);
+});
+
+test('A key that was made after the line was written is left alone: its id was given again', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
+  const journal = path.join(folder.path, 'journal.log');
+  await using store = await createTestStore();
+  const { id } = await store.createKey();
+  const hourAgo = Date.now() - 3_600_000;
+  await writeFile(journal, `${JSON.stringify({ time: hourAgo, journal: true, act: 'key_revoked', key: Number(id), webhooks: [] })}\n`);
+  const env = { DATABASE_URL: store.dependencies.config.databaseUrl, REDIS_URL: inject('redisUrl') };
+  expect(await homewardJson(['journal', 'apply', journal], env)).toEqual({ lines: 1, applied: 0, skipped: 1 });
+});
+
+test('A journal that was cut off stops with the line, and nothing is applied', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
+  const journal = path.join(folder.path, 'journal.log');
+  const line = { time: Date.now(), journal: true, act: 'client_suspended', client: 1 };
+  await writeFile(journal, `${JSON.stringify(line)}\n${JSON.stringify(line).slice(0, -9)}\n`);
+  const env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
+  const { status, stderr } = await homeward(['journal', 'apply', journal], { env });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^homeward: .*journal\.log, line 2: not a journal line of this release: .* Nothing was applied\.\n$/);
+});

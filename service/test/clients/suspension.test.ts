@@ -1,0 +1,268 @@
+// A client that is suspended, and keys that end: what was open by them ends too.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StreamReader } from '../../../proofs/stream-reader.ts';
+import { renewEpoch } from '../../src/clients/client-epochs.ts';
+import { setSuspended } from '../../src/clients/clients.ts';
+import type { JournalEntry } from '../../src/journal/journal.ts';
+import {
+  disableWebhooksOfEndedKeys,
+  type OnRevocation,
+  revokeKeyAndWebhooks,
+  rotateKeyAndWebhooks,
+} from '../../src/webhooks/endpoint-keys.ts';
+import { disableByOperator, enableByOperator } from '../../src/webhooks/webhooks.ts';
+import { executeAsOwner } from '../databases.ts';
+import { refusal } from '../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { WebhookReceiver } from '../webhook-receiver.ts';
+import { addAnimal, addEndpoint, deliver, publishAll, until, type WebhookBody } from '../webhook-work.ts';
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const entries: JournalEntry[] = [];
+const journal = (entry: JournalEntry) => void entries.push(entry);
+const url = 'https://example.org/hooks';
+
+const list = ({ key }: TestKey) => store.call('GET', '/v1/pets', { key });
+const webhook = async ({ key }: TestKey, id: number) => (await store.call<WebhookBody>('GET', `/v1/webhooks/${id}`, { key })).json;
+const patch = ({ key }: TestKey, id: number, body: object) => store.call<WebhookBody>('PATCH', `/v1/webhooks/${id}`, { key, body });
+
+async function revoke({ id, clientId }: TestKey, onRevocation: OnRevocation = 'disable') {
+  const { db, redis, names } = store.dependencies;
+  const revoked = await revokeKeyAndWebhooks(db, journal, id, onRevocation);
+  await renewEpoch(redis, names, clientId);
+  return revoked;
+}
+
+async function suspend(name: string, isSuspended: boolean) {
+  const { db, redis, names } = store.dependencies;
+  const client = await setSuspended(db, journal, name, isSuspended);
+  await renewEpoch(redis, names, client.id);
+}
+
+const rotate = ({ id }: TestKey, overlapSeconds: number) =>
+  rotateKeyAndWebhooks(store.dependencies.db, journal, id, { overlapSeconds, environment: 'production' });
+
+const expire = ({ id }: TestKey) =>
+  executeAsOwner(store.dependencies.config.databaseUrl, `update api_keys set expires_at = now() - interval '1 s' where id = $1`, [id]);
+
+async function waitingForLocks(): Promise<bigint | undefined> {
+  const text = 'select count(*) from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted';
+  return (await store.dependencies.db.query<{ count: bigint }>({ text })).rows[0]?.count;
+}
+
+describe('Revoking a key', () => {
+  test('disables its endpoints, says which, and leaves those of the other keys of the client', async () => {
+    const [leaked, other] = [await store.createKey({ client: 'Paws' }), await store.createKey({ client: 'Paws' })];
+    const [first, second, third] = [
+      await addEndpoint(store, leaked, { url }),
+      await addEndpoint(store, other, { url }),
+      await addEndpoint(store, leaked, { url }),
+    ];
+    const revoked = await revoke(leaked);
+    expect(revoked.disabled).toEqual([BigInt(first.id), BigInt(third.id)]);
+    expect(await webhook(other, first.id)).toMatchObject({
+      status: 'disabled',
+      disabledReason: `Key ${leaked.id}, which set this endpoint, was revoked.`,
+    });
+    expect(await webhook(other, second.id)).toMatchObject({ status: 'enabled' });
+    expect(entries.at(-1)).toEqual({ act: 'key_revoked', key: leaked.id, webhooks: revoked.disabled });
+  });
+
+  test('disables an endpoint that the key pointed elsewhere, and not one that another has pointed since', async () => {
+    const [leaked, other] = [await store.createKey({ client: 'Hooves' }), await store.createKey({ client: 'Hooves' })];
+    const [repointed, returned] = [await addEndpoint(store, other, { url }), await addEndpoint(store, leaked, { url })];
+    await patch(leaked, repointed.id, { url: 'https://attacker.example/' });
+    await patch(other, returned.id, { url });
+    await patch(leaked, returned.id, { description: 'a description leads nowhere' });
+    expect((await revoke(leaked)).disabled).toEqual([BigInt(repointed.id)]);
+    expect((await webhook(other, returned.id)).status).toBe('enabled');
+  });
+
+  test('leaves them where asked to; --all-webhooks also disables those without a key, which are listed otherwise', async () => {
+    const keys = [];
+    for (let i = 0; i < 3; i += 1) keys.push(await store.createKey({ client: 'Feathers' }));
+    const [kept, plain, all] = keys as [TestKey, TestKey, TestKey];
+    const [own, old] = [await addEndpoint(store, kept, { url }), await addEndpoint(store, plain, { url })];
+    await executeAsOwner(store.dependencies.config.databaseUrl, 'update webhooks set key_id = null where id = $1', [old.id]);
+    expect(await revoke(kept, 'keep')).toMatchObject({ disabled: [], unowned: [BigInt(old.id)] });
+    expect(await revoke(plain)).toMatchObject({ disabled: [], unowned: [BigInt(old.id)] });
+    expect(await revoke(all, 'disable-unowned-too')).toMatchObject({ disabled: [BigInt(old.id)], unowned: [] });
+    const reader = await store.createKey({ client: 'Feathers' });
+    expect((await webhook(reader, own.id)).status).toBe('enabled');
+  });
+
+  test('waits for an endpoint that it is adding at that moment, and disables that too', async () => {
+    const leaked = await store.createKey({ client: 'Racer' });
+    const [adding, revoking] = await store.dependencies.db.transaction(async (tx) => {
+      // The request stops here, with its key checked and its endpoint not yet added.
+      await tx.query({ text: 'select from clients where id = $1 for no key update', values: [leaked.clientId] });
+      const added = store.call<WebhookBody>('POST', '/v1/webhooks', { key: leaked.key, body: { url } });
+      await until(waitingForLocks, (count) => count === 1n);
+      const revoked = revoke(leaked);
+      await until(waitingForLocks, (count) => count === 2n);
+      return [added, revoked] as const;
+    });
+    const { json, status } = await adding;
+    expect(status).toBe(201);
+    expect((await revoking).disabled).toEqual([BigInt(json.id)]);
+  });
+
+  test('stops what it would be sent, from the next event on', async () => {
+    await using receiver = await WebhookReceiver.open();
+    const [leaked, reader] = [await store.createKey({ client: 'Fins' }), await store.createKey({ client: 'Fins' })];
+    const { id } = await addEndpoint(store, leaked, { url: receiver.url });
+    await using _ = deliver(store.dependencies);
+    await addAnimal(store, reader);
+    await publishAll(store.dependencies);
+    await receiver.has(1);
+    await revoke(leaked);
+    await addAnimal(store, reader);
+    await publishAll(store.dependencies);
+    expect((await store.call<unknown[]>('GET', `/v1/webhooks/${id}/deliveries`, { key: reader.key })).json).toHaveLength(1);
+  });
+});
+
+describe('An endpoint whose key was revoked', () => {
+  test('that another key enables belongs to that key, and is told only what that key may read', async () => {
+    const leaked = await store.createKey({ client: 'Scales' });
+    const narrow = await store.createKey({ client: 'Scales', scopes: ['pets:read', 'webhooks:manage'] });
+    const { id } = await addEndpoint(store, leaked, { url });
+    await revoke(leaked);
+    expect((await patch(narrow, id, { status: 'enabled' })).json).toMatchObject({ status: 'enabled', disabledReason: null });
+    const { rows } = await store.dependencies.db.query({ text: 'select key_id, with_orders from webhooks where id = $1', values: [id] });
+    expect(rows).toEqual([{ key_id: narrow.id, with_orders: false }]);
+  });
+});
+
+describe('Rotating a key', () => {
+  test('hands its endpoints to the successor and says which', async () => {
+    const old = await store.createKey({ client: 'Tails' });
+    const { id } = await addEndpoint(store, old, { url });
+    const { handedOver, record } = await rotate(old, 60);
+    expect(handedOver).toEqual([BigInt(id)]);
+    const successor = { ...old, id: record.id };
+    expect((await revoke(successor)).disabled).toEqual([BigInt(id)]);
+  });
+});
+
+describe('A key that expires', () => {
+  const sweep = () => disableWebhooksOfEndedKeys(store.dependencies.db, 60);
+
+  test('without a successor has its endpoints disabled, with the reason', async () => {
+    const [key, reader] = [await store.createKey({ client: 'Shells' }), await store.createKey({ client: 'Shells' })];
+    const { id } = await addEndpoint(store, key, { url });
+    await expire(key);
+    const reason = `Key ${key.id}, which set this endpoint, expired, and it has no successor.`;
+    expect(await sweep()).toEqual([{ id: BigInt(id), clientId: key.clientId, reason }]);
+    expect(await webhook(reader, id)).toMatchObject({ status: 'disabled', disabledReason: reason });
+    expect(await sweep()).toEqual([]);
+  });
+
+  test('with one hands over what it added during the overlap, to the last of the line', async () => {
+    const first = await store.createKey({ client: 'Horns' });
+    const { record: second } = await rotate(first, 60);
+    const { record: third } = await rotate({ ...first, id: second.id }, 60);
+    const { id } = await addEndpoint(store, first, { url });
+    await expire(first);
+    expect(await sweep()).toEqual([]);
+    const { rows } = await store.dependencies.db.query({ text: 'select key_id, status from webhooks where id = $1', values: [id] });
+    expect(rows).toEqual([{ key_id: third.id, status: 'enabled' }]);
+  });
+
+  test('after it was revoked with its endpoints left enabled leaves them so', async () => {
+    const key = await store.createKey({ client: 'Antlers' });
+    await addEndpoint(store, key, { url });
+    await revoke(key, 'keep');
+    await expire(key);
+    expect(await sweep()).toEqual([]);
+  });
+});
+
+describe('A suspended client', () => {
+  test('gets 403 client_suspended for every key on the next request, and is served again on the next one after it was resumed', async () => {
+    const [one, other] = [await store.createKey({ client: 'Spines' }), await store.createKey({ client: 'Spines' })];
+    for (const key of [one, other]) expect((await list(key)).status).toBe(200);
+    await suspend('Spines', true);
+    for (let i = 0; i < 3; i += 1) {
+      for (const key of [one, other])
+        expect(await list(key)).toMatchObject(refusal(403, 'client_suspended', 'Spines was suspended by the store at'));
+    }
+    await suspend('Spines', false);
+    for (const key of [one, other]) expect((await list(key)).status).toBe(200);
+    expect(entries.slice(-2)).toEqual([
+      { act: 'client_suspended', client: one.clientId },
+      { act: 'client_resumed', client: one.clientId },
+    ]);
+  });
+
+  test('pays for its requests as ever: out of them it is 429', async () => {
+    const key = await store.createKey({ client: 'Beaks', plan: { perMinute: 2, perDay: 100 } });
+    await suspend('Beaks', true);
+    const statuses = [];
+    for (let i = 0; i < 3; i += 1) statuses.push((await list(key)).status);
+    expect(statuses).toEqual([403, 403, 429]);
+  });
+
+  test('is sent nothing, and nothing is queued for it', async () => {
+    await using receiver = await WebhookReceiver.open();
+    const [key, other] = [await store.createKey({ client: 'Claws' }), await store.createKey()];
+    await addEndpoint(store, key, { url: receiver.url });
+    await addAnimal(store, other);
+    await publishAll(store.dependencies);
+    await suspend('Claws', true);
+    await addAnimal(store, other);
+    await publishAll(store.dependencies);
+    await using _ = deliver(store.dependencies);
+    await suspend('Claws', false);
+    await addAnimal(store, other);
+    await publishAll(store.dependencies);
+    // What was queued before, and what came after; nothing of what came meanwhile.
+    await receiver.has(2);
+    const { json } = await store.call<unknown[]>('GET', '/v1/webhooks', { key: key.key });
+    expect(json).toHaveLength(1);
+    expect(receiver.received).toHaveLength(2);
+  });
+});
+
+describe('An open stream', () => {
+  const open = ({ key }: TestKey) => StreamReader.open(`${store.url}/v1/events?cursor=latest`, { key });
+
+  test.each([
+    ['its key is revoked', (key: TestKey) => revoke(key)],
+    ['its key expires', (key: TestKey) => expire(key)],
+    ['its client is suspended', () => suspend('Streamer', true)],
+  ])('ends within 1 s once %s, and that of another client stays open', async (_, end) => {
+    const [key, other] = [await store.createKey({ client: 'Streamer' }), await store.createKey()];
+    using stream = await open(key);
+    using bystander = await open(other);
+    await end(key);
+    const endedAtMs = performance.now();
+    await stream.until(() => stream.isEnded, 'end of the stream', 3_000);
+    expect(performance.now() - endedAtMs).toBeLessThan(1_000);
+    expect(bystander.isEnded).toBe(false);
+    await suspend('Streamer', false);
+  });
+});
+
+describe('Operators', () => {
+  test('disable and enable an endpoint of any client', async () => {
+    const key = await store.createKey();
+    const { id } = await addEndpoint(store, key, { url });
+    await disableByOperator(store.dependencies.db, journal, BigInt(id));
+    expect(await webhook(key, id)).toMatchObject({ status: 'disabled', disabledReason: "Disabled by the store's operators." });
+    expect(entries.at(-1)).toEqual({ act: 'webhook_disabled', webhook: BigInt(id) });
+    await enableByOperator(store.dependencies.db, BigInt(id));
+    expect(
+      await until(
+        () => webhook(key, id),
+        ({ status }) => status === 'enabled',
+      ),
+    ).toMatchObject({ disabledReason: null });
+    await expect(disableByOperator(store.dependencies.db, journal, 999_999n)).rejects.toThrow('999999');
+  });
+});

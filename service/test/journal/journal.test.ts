@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type JournalEntry, openJournal } from '../../src/journal/journal.ts';
+import { readJournalLine } from '../../src/journal/journal-lines.ts';
+
+const entries: JournalEntry[] = [
+  { act: 'adopters_erased', orders: [1n, 9_007_199_254_740_991n] },
+  { act: 'key_revoked', key: 2n, webhooks: [] },
+  { act: 'key_rotated', key: 3n, expiresAt: new Date('2026-11-15T10:00:00Z') },
+  { act: 'client_suspended', client: 4n },
+  { act: 'client_resumed', client: 4n },
+  { act: 'webhook_disabled', webhook: 5n },
+];
+
+describe('A journal', () => {
+  test('that is written is read again, entry by entry, from its file', async () => {
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
+    const file = path.join(folder.path, 'journal');
+    const journal = openJournal({ fd: 2, file });
+    for (const entry of entries) journal(entry);
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    expect(lines.map((line) => readJournalLine(line)?.entry)).toEqual(entries);
+  });
+
+  test.each([
+    ['another line of a log', '{"level":30,"time":1763200000000,"msg":"working"}'],
+    ['a line that is no JSON', 'Server listening'],
+    ['a line that quotes one', JSON.stringify({ level: 30, msg: '{"journal":true,"act":"key_revoked"}' })],
+  ])('passes over %s', (_, line) => {
+    expect(readJournalLine(line)).toBeUndefined();
+  });
+
+  test('finds a line behind what a collector of logs puts in front', () => {
+    const line = 'worker-1 | {"time":1763200000000,"journal":true,"act":"client_suspended","client":4}';
+    expect(readJournalLine(line)).toEqual({ at: new Date(1_763_200_000_000), entry: { act: 'client_suspended', client: 4n } });
+  });
+
+  test.each([
+    ['an act that it does not know', '{"time":1,"journal":true,"act":"key_forgotten","key":1}'],
+    ['a line that was cut off', '{"time":1,"journal":true,"act":"key_revoked","key":1,"webh'],
+    ['an id that is none', '{"time":1,"journal":true,"act":"key_revoked","key":"1","webhooks":[]}'],
+    ['a list with an id that is none', '{"time":1,"journal":true,"act":"adopters_erased","orders":[1,-1]}'],
+    ['a time that is none', '{"time":"noon","journal":true,"act":"client_suspended","client":4}'],
+    ['no time', '{"journal":true,"act":"client_suspended","client":4}'],
+  ])('refuses %s rather than losing it', (_, line) => {
+    expect(() => readJournalLine(line)).toThrow('not a journal line of this release');
+  });
+});
