@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { unavailable } from '../errors.ts';
+import { FairTurns, NoTurn } from './fair-turns.ts';
 import { isUnconfirmedCommit, Lanes, Unconfirmed } from './lanes.ts';
 
 /** What a query needs: the pool, or the one connection of a transaction. */
@@ -7,9 +8,16 @@ export interface Db {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
 
+/** A lock by name, held until the transaction ends. */
+export interface AdvisoryLock {
+  readonly name: string;
+  readonly of: bigint;
+}
+
 /** What an operation needs that writes: it owns the transaction. */
 export interface Transactor extends Db {
-  transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  /** `clientId`: for whom. Where all connections are busy, clients take turns. */
+  transaction<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T>;
 }
 
 /** What an operation needs that reads many statements' worth as of one instant. */
@@ -27,7 +35,7 @@ const connectTimeoutMs = 500;
 const startTimeoutMs = 10_000;
 const statementTimeoutMs = 2_000;
 const idleInTransactionMs = 5_000;
-/** Bounds memory; what bounds the wait is the time in which a connection must be had. */
+/** Bounds memory, for each client; what bounds the wait is the time in which a connection must be had. */
 const waitingMax = 1_000;
 const probeIntervalMs = 250;
 const probeTimeoutMs = 500;
@@ -39,6 +47,8 @@ const probeTimeoutMs = 500;
  */
 export class Pool implements Transactor, Snapshotter {
   readonly #pool: pg.Pool;
+  /** One for each connection of the pool: a client that asks for more of them than there are waits behind itself. */
+  readonly #turns: FairTurns;
   /** Half of the connections, for single statements; the pool's are for transactions. */
   readonly #lanes: Lanes;
   readonly #databaseUrl: string;
@@ -68,7 +78,9 @@ export class Pool implements Transactor, Snapshotter {
       options: `-c role=${applicationRole} -c jit=off ${byIndex ? '-c enable_seqscan=off -c enable_bitmapscan=off' : ''}`.trim(),
     };
     const laneCount = Math.max(Math.floor(size / 2), 1);
-    this.#pool = new pg.Pool({ ...options, max: Math.max(size - laneCount, 1), idleTimeoutMillis: 0 });
+    const turnsMax = Math.max(size - laneCount, 1);
+    this.#pool = new pg.Pool({ ...options, max: turnsMax, idleTimeoutMillis: 0 });
+    this.#turns = new FairTurns({ turnsMax, waitMsMax: connectTimeoutMs, waitingOfOwnerMax: waitingMax });
     this.#lanes = new Lanes(options, laneCount, () => this.#probeNow());
     // A connection can break at any time, also while it is lent out, when the pool itself does not listen.
     this.#pool.on('connect', (client) => {
@@ -106,7 +118,7 @@ export class Pool implements Transactor, Snapshotter {
   }
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    if (!this.#reachable || !this.#lanes.isOpen) return this.#withClient((client) => client.query<Row>(statement));
+    if (!this.#reachable || !this.#lanes.isOpen) return this.#withClient(undefined, (client) => client.query<Row>(statement));
     if (this.#lanes.pending >= waitingMax) throw unavailable(new Error(`${waitingMax} statements are under way already`));
     try {
       return await this.#lanes.query<Row>(statement);
@@ -117,16 +129,16 @@ export class Pool implements Transactor, Snapshotter {
   }
 
   /** Commits all that `work` did, or nothing. Where the commit itself fails, the outcome is unknown: 503, never success. */
-  async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-    return this.#within('begin', work);
+  async transaction<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T> {
+    return this.#within('begin', work, clientId);
   }
 
   async snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return this.#within('begin isolation level repeatable read read only', work);
   }
 
-  async #within<T>(begin: string, work: (tx: Db) => Promise<T>): Promise<T> {
-    return this.#withClient(async (client) => {
+  async #within<T>(begin: string, work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T> {
+    return this.#withClient(clientId, async (client) => {
       await client.query(begin);
       try {
         const result = await work(client);
@@ -145,9 +157,16 @@ export class Pool implements Transactor, Snapshotter {
     await Promise.all([this.#pool.end(), this.#lanes.close(), this.#prober?.end().catch(() => {})]);
   }
 
-  async #withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #withClient<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     if (!this.#reachable) throw unavailable(new Error('PostgreSQL is out of reach'));
-    if (this.#pool.waitingCount >= waitingMax) throw unavailable(new Error(`${waitingMax} requests wait for a connection already`));
+    try {
+      return await this.#turns.run(clientId, () => this.#withConnection(work));
+    } catch (error) {
+      throw error instanceof NoTurn ? unavailable(error) : error;
+    }
+  }
+
+  async #withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch((error) => {
       this.#probeNow();
       throw unavailable(error);

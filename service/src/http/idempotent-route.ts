@@ -24,8 +24,9 @@ export async function answerOnce(
   { oneStatement = false } = {},
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  if (key === undefined) return send(reply, await (oneStatement ? work(db) : db.transaction(work)));
-  const { answer, replayed } = await once(db, { clientId: callerOf(request).clientId, key, fingerprint: fingerprintOf(request) }, work);
+  const { clientId } = callerOf(request);
+  if (key === undefined) return send(reply, await (oneStatement ? work(db) : db.transaction(work, clientId)));
+  const { answer, replayed } = await once(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return send(reply, answer);
 }

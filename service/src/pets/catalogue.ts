@@ -30,8 +30,8 @@ export class Catalogue implements Transactor {
     return result;
   }
 
-  async transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-    const result = await this.#db.transaction(work);
+  async transaction<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T> {
+    const result = await this.#db.transaction(work, clientId);
     await this.renew();
     return result;
   }
