@@ -7,6 +7,9 @@ import type { Key, Store } from './store.ts';
 export const generous = { perMinute: 900_000_000, perDay: 900_000_000 };
 export const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
+/** A client may have 3 open orders for one address. */
+export const adopterOf = (petId: number) => ({ ...adopter, email: `ada.${petId}@example.org` });
+
 export interface Cast {
   readonly manager: Key;
   readonly partners: readonly Key[];
@@ -47,7 +50,7 @@ export async function addAnimals(store: Store, key: Key, count: number): Promise
 }
 
 export const place = (http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string> = {}): Promise<Answer> =>
-  http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId, adopter }, headers });
+  http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId, adopter: adopterOf(petId) }, headers });
 
 export const act = (http: HttpClient, url: string, key: Key, orderId: number, action: string): Promise<Answer> =>
   http.send(`${url}/store/orders/${orderId}/${action}`, { method: 'POST', key: key.key });

@@ -128,7 +128,7 @@ function planPlace(store: ModelStore, { id: drawn }: Of<'place'>, { scopes, subj
     request: {
       method: 'POST',
       path: '/store/orders',
-      raw: `{"petId":${petText},"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}`,
+      raw: `{"petId":${petText},"adopter":{"name":"Ada Lovelace","email":"ada${petText.replace(/\W/g, '')}@example.org"}}`,
     },
     expected: scopes.includes('orders:write') ? found : forbidden,
     operation: { path: '/store/orders', method: 'post' },

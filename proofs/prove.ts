@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { adoption } from './adoption.ts';
 import { bans } from './bans.ts';
+import { erasure } from './erasure.ts';
 import { expiry } from './expiry.ts';
 import { feed } from './feed.ts';
 import { firstCall } from './first-call.ts';
@@ -43,6 +44,7 @@ const proofs: Proof[] = [
   adoption,
   expiry,
   idempotency,
+  erasure,
   isolation,
   history,
   freshness,

@@ -1,6 +1,6 @@
 // One category of animals, changed by one writer: what a list of it may show is known for every moment.
 import { randomInt } from 'node:crypto';
-import { act, adopter } from './adopters.ts';
+import { act, adopterOf } from './adopters.ts';
 import type { Answer, HttpClient } from './http.ts';
 import type { Key } from './store.ts';
 
@@ -62,7 +62,11 @@ export class Shelf {
     }
     switch (randomInt(3)) {
       case 0: {
-        const placed = await http.send(`${url}/store/orders`, { method: 'POST', key, body: { petId: animal.id, adopter } });
+        const placed = await http.send(`${url}/store/orders`, {
+          method: 'POST',
+          key,
+          body: { petId: animal.id, adopter: adopterOf(animal.id) },
+        });
         this.#orders.set(animal.id, idOf(placed, 201));
         return replaced({ status: 'pending' });
       }

@@ -9,7 +9,6 @@ import { promisify } from 'node:util';
 import { accepts, freePort, type PrivateServer, startPostgres, startRedis } from '../tools/servers.ts';
 
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
-const main = path.join(ownRoot, 'service/src/main.ts');
 
 export interface Key {
   readonly id: number;
@@ -111,7 +110,14 @@ export class Store implements AsyncDisposable {
 
   /** Runs the command as an operator would; returns what it printed. */
   async homeward(...args: string[]): Promise<string> {
-    const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: this.#env, encoding: 'utf8' });
+    return this.homewardAt(this.postgres.url, ...args);
+  }
+
+  /** The same, on another database. */
+  async homewardAt(databaseUrl: string, ...args: string[]): Promise<string> {
+    const script = path.join(this.#root, 'service/src/main.ts');
+    const env = { ...this.#env, DATABASE_URL: databaseUrl };
+    const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], { env, encoding: 'utf8' });
     return stdout;
   }
 

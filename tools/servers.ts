@@ -190,7 +190,7 @@ function newFolder(): string {
 }
 
 /** Debian keeps the server's programs outside PATH, by version; so does Homebrew. */
-function postgresFolder(): string | undefined {
+export function postgresFolder(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const homebrew = ['/opt/homebrew/opt', '/usr/local/opt'].map((opt) => path.join(opt, 'postgresql@17', 'bin'));

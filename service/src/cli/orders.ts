@@ -1,25 +1,76 @@
 import type { Command } from 'commander';
+import { findClientByName } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
-import { openDependencies } from '../dependencies.ts';
-import { eraseAdopterOf } from '../orders/orders.ts';
+import { type Dependencies, openDependencies } from '../dependencies.ts';
+import { eraseAdopterByEmail, eraseAdopterOf } from '../orders/adopters.ts';
+import { cancelOpenOrders } from '../orders/orders.ts';
 import { parseId, printJson, UsageError } from './output.ts';
+import { drawCount, endProgress } from './progress.ts';
+
+const batchSizeMax = 100;
 
 export function addOrderCommands(program: Command, config: ReadConfig): void {
-  const orders = program.command('orders').description("erase an adopter's data");
+  const orders = program.command('orders').description("cancel open orders, and erase adopters' data");
+
+  orders
+    .command('cancel')
+    .description('cancel every open order of a client, of an adopter, or of an adopter with one client; their animals are available again')
+    .option('--client <name>', 'those that this client placed')
+    .option('--email <address>', 'those for the adopter with this e-mail address')
+    .option('--json', 'print one JSON object')
+    .action(async ({ client, email, json }: { client?: string; email?: string; json?: boolean }) => {
+      if (client === undefined && email === undefined) throw new UsageError('Give --client, --email, or both.');
+      await using dependencies = await openDependencies(config());
+      const whose = { clientId: await readClient(dependencies, client), email };
+      const { db, catalogue } = dependencies;
+      const cancelled = await cancelOpenOrders(db, catalogue, whose, { batchSizeMax, progress: drawCount });
+      endProgress();
+      if (json) printJson({ cancelled });
+      else console.log(`Cancelled orders: ${cancelled}.`);
+    });
 
   orders
     .command('erase')
-    .description("remove the adopter's name and e-mail from an order and from the answers kept for repeats; the order stays")
-    .argument('<id>', 'the order')
+    .description("remove an adopter's name and e-mail address from an order, or from all that are not open; the orders stay")
+    .argument('[id]', 'the order')
+    .option('--email <address>', 'every order for the adopter with this e-mail address; open ones are listed, and keep it')
     .option('--json', 'print one JSON object')
-    .action(async (id: string, { json }: { json?: boolean }) => {
+    .action(async (id: string | undefined, { email, json }: { email?: string; json?: boolean }) => {
+      if ((id === undefined) === (email === undefined)) throw new UsageError('Give the id of an order, or --email.');
       await using dependencies = await openDependencies(config());
-      const erased = await eraseAdopterOf(dependencies.db, parseId(id));
-      if (!erased) throw new UsageError(`There is no order ${id}.`);
-      if (json) printJson({ id: parseId(id), erased: true, answers: erased.answers });
-      else
-        console.log(
-          `The adopter of order ${id} is erased, also from ${erased.answers} stored ${erased.answers === 1 ? 'answer' : 'answers'}. Backups keep what they hold until they are overwritten.`,
-        );
+      // Awaited here: what is returned would be awaited after the connections are closed.
+      if (email !== undefined) await eraseEmail(dependencies, email, json);
+      else await eraseOrder(dependencies, parseId(id ?? ''), json);
     });
+}
+
+const backups = "Backups keep what they hold until they are overwritten; after restoring one, run 'homeward journal apply'.";
+
+async function eraseOrder({ db, journal }: Dependencies, id: bigint, json: boolean | undefined): Promise<void> {
+  const erased = await eraseAdopterOf(db, journal, id);
+  if (!erased) throw new UsageError(`There is no order ${id}.`);
+  if (json) printJson({ id, erased: true, answers: erased.answers });
+  else console.log(`The adopter of order ${id} is erased, also from ${responses(erased.answers)}. ${backups}`);
+}
+
+async function eraseEmail({ db, journal }: Dependencies, email: string, json: boolean | undefined): Promise<void> {
+  const { orders, answers, open } = await eraseAdopterByEmail(db, journal, email, batchSizeMax);
+  // A script must notice that something is left.
+  if (open.length > 0) process.exitCode = 1;
+  if (json) return printJson({ orders, answers, open });
+  console.log(`The adopter is erased from ${orders} ${orders === 1 ? 'order' : 'orders'} and ${responses(answers)}. ${backups}`);
+  if (open.length > 0) {
+    console.log(
+      `Still open, and not erased: ${open.join(', ')}. Cancel or complete them, then erase again: homeward orders cancel --email …`,
+    );
+  }
+}
+
+const responses = (count: number) => `${count} stored ${count === 1 ? 'response' : 'responses'}`;
+
+async function readClient({ db }: Dependencies, name: string | undefined): Promise<bigint | undefined> {
+  if (name === undefined) return undefined;
+  const client = await findClientByName(db, name);
+  if (!client) throw new UsageError(`There is no client "${name}".`);
+  return client.id;
 }

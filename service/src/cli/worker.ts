@@ -5,8 +5,10 @@ import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { publishEvents, turnPartitions } from '../events/events.ts';
 import { deleteOldAnswers } from '../idempotency/idempotency-queries.ts';
+import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
+import { disableWebhooksOfEndedKeys } from '../webhooks/endpoint-keys.ts';
 import { SafeSender } from '../webhooks/safe-sender.ts';
 import { fanOut, listFailing, sweepDeliveries } from '../webhooks/webhooks.ts';
 
@@ -19,17 +21,23 @@ const turnIntervalMs = 3_600_000;
 const sweepIntervalMs = 60_000;
 const sweepSizeMax = 1_000;
 const warnIntervalMs = 3_600_000;
+const endedKeysIntervalMs = 5_000;
+/** Looks overlap: the clocks of two looks are this process's, the ends of keys PostgreSQL's. */
+const endedKeysOverlapMs = 60_000;
 
 export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
     .command('worker')
-    .description('expire orders that were not approved in time, publish events, send webhooks, and sweep away what is old; run one or more')
+    .description(
+      'expire orders that were not approved in time, publish events, send webhooks, erase adopters whose time is over, and delete what is old; run one or more',
+    )
     .action(() => work(config()));
 }
 
 async function work(config: Config): Promise<void> {
   const dependencies = await openDependencies(config, { byIndex: true });
-  const { db, catalogue, log } = dependencies;
+  const { db, catalogue, journal, log } = dependencies;
+  const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
   /** Repeats a job until it finds nothing to do, then waits; a failure is logged and tried again after the wait. */
   const repeat = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
@@ -55,6 +63,16 @@ async function work(config: Config): Promise<void> {
     for (const webhook of await listFailing(db)) log.warn(namesOf(webhook), 'webhook failing');
     return 0;
   };
+  let endedKeysSeenAtMs: number | undefined;
+  const disableEnded = async () => {
+    const startedAtMs = performance.now();
+    // The first look goes back to the beginning.
+    const sinceMs = endedKeysSeenAtMs === undefined ? undefined : startedAtMs - endedKeysSeenAtMs + endedKeysOverlapMs;
+    const disabled = await disableWebhooksOfEndedKeys(db, sinceMs === undefined ? undefined : sinceMs / 1_000);
+    endedKeysSeenAtMs = startedAtMs;
+    for (const webhook of disabled) log.warn(namesOf(webhook), 'webhook disabled');
+    return 0;
+  };
   log.info('working');
   const jobs = Promise.all([
     repeat('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
@@ -62,7 +80,9 @@ async function work(config: Config): Promise<void> {
     repeat('publish-events', publishIntervalMs, () => publishEvents(db, publishSizeMax, publishing), 'debug'),
     repeat('turn-event-partitions', turnIntervalMs, () => turnPartitions(db)),
     deliverer.run(stopping.signal),
+    repeat('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     repeat('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
+    repeat('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
     repeat('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     repeat('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldAnswers(db, sweepSizeMax)),
   ]);

@@ -54,10 +54,10 @@ export async function deleteOldAnswers(db: Db, batchSizeMax: number): Promise<nu
   return rowCount ?? 0;
 }
 
-export async function nullAdopter(tx: Db, orderId: bigint): Promise<number> {
+export async function nullAdopters(tx: Db, orderIds: readonly bigint[]): Promise<number> {
   const { rowCount } = await tx.query({
-    text: `update idempotent_answers set body = jsonb_set(body::jsonb, '{adopter}', 'null')::text where order_id = $1`,
-    values: [orderId],
+    text: `update idempotent_answers set body = jsonb_set(body::jsonb, '{adopter}', 'null')::text where order_id = any($1::bigint[])`,
+    values: [orderIds],
   });
   return rowCount ?? 0;
 }

@@ -1,6 +1,6 @@
 import type { Db, Transactor } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import { findAnswer, insertAnswer, nullAdopter, type StoredAnswer, tryLockKey } from './idempotency-queries.ts';
+import { findAnswer, insertAnswer, nullAdopters, type StoredAnswer, tryLockKey } from './idempotency-queries.ts';
 
 export interface Answer extends StoredAnswer {
   /** The order whose adopter the body names, so that it can be erased there too. */
@@ -34,10 +34,10 @@ export async function once(
     const answer = await work(tx);
     await insertAnswer(tx, { ...request, ...answer, body: answer.storedBody ?? answer.body, orderId: answer.orderId });
     return { answer, replayed: false };
-  });
+  }, request.clientId);
 }
 
-/** A repeat is still recognised; what it is answered no longer names the adopter. Returns how many answers did. */
-export async function eraseAdopterFromAnswers(tx: Db, orderId: bigint): Promise<number> {
-  return nullAdopter(tx, orderId);
+/** A retry is still recognised; its response no longer names the adopter. Returns how many did. */
+export async function eraseAdoptersFromAnswers(tx: Db, orderIds: readonly bigint[]): Promise<number> {
+  return nullAdopters(tx, orderIds);
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import type { AdvisoryLock, Db } from '../db/pool.ts';
 import type { Adopter, Order } from './order-schemas.ts';
 import { holdingOrderStatuses, type OrderStatus } from './order-states.ts';
 
@@ -44,19 +44,65 @@ export async function findOrder(db: Db, sight: Sight, id: bigint): Promise<Order
   return rows[0];
 }
 
+/**
+ * Until the transaction ends no other places an order of this client, so that what it counts is what there is. With a blank in
+ * its name, which no Idempotency-Key can have: those are locked in the same way.
+ */
+export const openOrdersLock = (clientId: bigint): AdvisoryLock => ({ name: 'open orders', of: clientId });
+
+export interface OrderBounds {
+  readonly openOrders: number;
+  readonly openOrdersOfAdopter: number;
+}
+
+const openOrdersOf = `select count(*) as of_client, count(*) filter (where lower(adopter_email) = lower($2)) as of_adopter
+  from orders where client_id = $1 and status in ('placed', 'approved')`;
+
+/** Only under openOrdersLock. Undefined where the client or, within it, the adopter has as many open orders as they may. */
 export async function insertOrder(
   tx: Db,
   order: { clientId: bigint; petId: bigint; adopter: Adopter; expiresInSeconds: number },
-): Promise<Order> {
+  bounds: OrderBounds,
+): Promise<Order | undefined> {
   const { rows } = await tx.query<Order>({
     name: 'insert-order',
-    text: `insert into orders (client_id, pet_id, adopter_name, adopter_email, expires_at)
-      values ($1, $2, $3, $4, now() + make_interval(secs => $5)) returning ${columns}`,
-    values: [order.clientId, order.petId, order.adopter.name, order.adopter.email, order.expiresInSeconds],
+    text: `with open as (${openOrdersOf})
+      insert into orders (client_id, pet_id, adopter_name, adopter_email, expires_at)
+      select $1, $4, $3, $2, now() + make_interval(secs => $5) from open where of_client < $6 and of_adopter < $7 returning ${columns}`,
+    values: [
+      order.clientId,
+      order.adopter.email,
+      order.adopter.name,
+      order.petId,
+      order.expiresInSeconds,
+      bounds.openOrders,
+      bounds.openOrdersOfAdopter,
+    ],
   });
-  const [inserted] = rows;
-  if (!inserted) throw new Error('an insert returned no row');
-  return inserted;
+  return rows[0];
+}
+
+export async function countOpenOrders(tx: Db, clientId: bigint, email: string): Promise<{ ofClient: number; ofAdopter: number }> {
+  const { rows } = await tx.query<{ of_client: bigint; of_adopter: bigint }>({
+    name: 'count-open-orders',
+    text: openOrdersOf,
+    values: [clientId, email],
+  });
+  return { ofClient: Number(rows[0]?.of_client ?? 0), ofAdopter: Number(rows[0]?.of_adopter ?? 0) };
+}
+
+/** Open orders after an id, of a client or an address, or of both together. */
+export async function selectOpenOrderIds(
+  db: Db,
+  whose: { clientId: bigint | undefined; email: string | undefined },
+  page: { afterId: bigint; limit: number },
+): Promise<bigint[]> {
+  const { rows } = await db.query<{ id: bigint }>({
+    text: `select id from orders where status in ('placed', 'approved') and ($1::bigint is null or client_id = $1)
+      and ($2::text is null or lower(adopter_email) = lower($2)) and id > $3 order by id limit $4`,
+    values: [whose.clientId ?? null, whose.email ?? null, page.afterId, page.limit],
+  });
+  return rows.map(({ id }) => id);
 }
 
 /** Moves an order on only from where it may be. Undefined: it is elsewhere, overdue, or not in sight. */
@@ -111,10 +157,66 @@ export async function isAnyOrderDue(db: Db): Promise<boolean> {
   return rows[0]?.due ?? false;
 }
 
-/** False where there is no such order. */
-export async function eraseAdopter(tx: Db, id: bigint): Promise<boolean> {
-  const { rowCount } = await tx.query({ text: 'update orders set adopter_name = null, adopter_email = null where id = $1', values: [id] });
-  return rowCount === 1;
+/** An order whose adopter is known. */
+export interface KnownAdopter {
+  readonly id: bigint;
+  readonly petId: bigint;
+}
+
+/** Those of an address after an id, whatever the case that it is written in. Locked until the transaction ends. */
+export async function lockOrdersOfAdopter(
+  tx: Db,
+  email: string,
+  page: { afterId: bigint; limit: number },
+): Promise<Array<KnownAdopter & { status: OrderStatus }>> {
+  const { rows } = await tx.query<KnownAdopter & { status: OrderStatus }>({
+    text: `select id, pet_id as "petId", status from orders where lower(adopter_email) = lower($1) and id > $2 order by id limit $3 for update`,
+    values: [email, page.afterId, page.limit],
+  });
+  return rows;
+}
+
+/** Orders that came to one of these states longer ago than so many days, the longest first; passes over those that someone else is at. */
+export async function lockOrdersToErase(
+  tx: Db,
+  statuses: readonly OrderStatus[],
+  retentionDays: number,
+  limit: number,
+): Promise<KnownAdopter[]> {
+  const { rows } = await tx.query<KnownAdopter>({
+    text: `select id, pet_id as "petId" from orders where status = any($1::order_status[]) and adopter_email is not null
+      and updated_at <= now() - make_interval(days => $2) order by updated_at limit $3 for update skip locked`,
+    values: [statuses, retentionDays, limit],
+  });
+  return rows;
+}
+
+export async function findOrderOfAdopter(tx: Db, id: bigint): Promise<KnownAdopter | undefined> {
+  const { rows } = await tx.query<KnownAdopter>({
+    text: 'select id, pet_id as "petId" from orders where id = $1 for update',
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** Those of these that were placed before `at`, as far as the clocks agree. Locked until the transaction ends. */
+export async function lockOrdersFromBefore(tx: Db, ids: readonly bigint[], at: Date): Promise<KnownAdopter[]> {
+  const { rows } = await tx.query<KnownAdopter>({
+    text: `select id, pet_id as "petId" from orders
+      where id = any($1::bigint[]) and created_at <= $2::timestamptz + interval '1 minute' order by id for update`,
+    values: [ids, at],
+  });
+  return rows;
+}
+
+/** Returns those whose adopter this erased. */
+export async function eraseAdopters(tx: Db, ids: readonly bigint[]): Promise<Array<{ order: Order; clientId: bigint }>> {
+  const { rows } = await tx.query<Order & { clientId: bigint }>({
+    text: `update orders set adopter_name = null, adopter_email = null where id = any($1::bigint[]) and adopter_email is not null
+      returning ${columns}, client_id as "clientId"`,
+    values: [ids],
+  });
+  return rows.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ clientId, ...order }) => ({ order, clientId }));
 }
 
 const clientOf = (sight: Sight) => (sight === 'all' ? null : sight.clientId);

@@ -76,7 +76,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         body: Ref(NewOrderSchema),
         response: {
           201: jsonResponse('The order.', Ref(OrderSchema)),
-          ...errorResponses(...bodyErrors, 'pet_not_found', 'pet_not_available', ...idempotencyErrors),
+          ...errorResponses(...bodyErrors, 'pet_not_found', 'pet_not_available', 'open_order_limit', ...idempotencyErrors),
         },
       },
     },

@@ -2,31 +2,34 @@ import type { Db, Transactor } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { type Actor, recordTransitions, type Transition, theService } from '../history/history.ts';
-import { eraseAdopterFromAnswers } from '../idempotency/idempotency.ts';
 import { holdPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
 import { orderEventJson } from './order-json.ts';
 import {
-  eraseAdopter,
+  countOpenOrders,
   expireOrders,
   findOrder,
   insertOrder,
   isAnyOrderDue,
   isHeldByAnotherOrder,
   moveOrder,
+  type OrderBounds,
+  openOrdersLock,
   type Sight,
+  selectOpenOrderIds,
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
 import { actionsFrom, type CallerAction, type OrderStatus, orderActions, placing } from './order-states.ts';
 
-/** Promises the animal and records the order, or neither. */
+/** Promises the animal and records the order, or neither. Within the client's bounds, also where it places several at once. */
 export async function placeOrder(
   tx: Db,
   order: NewOrder,
-  actor: { clientId: bigint; keyId: bigint },
+  actor: { clientId: bigint; keyId: bigint; bounds: OrderBounds },
   expiresInSeconds: number,
 ): Promise<Order> {
-  const pet = await reservePet(tx, order.petId);
-  const placed = await insertOrder(tx, { ...order, clientId: actor.clientId, expiresInSeconds });
+  const pet = await reservePet(tx, order.petId, openOrdersLock(actor.clientId));
+  const placed = await insertOrder(tx, { ...order, clientId: actor.clientId, expiresInSeconds }, actor.bounds);
+  if (!placed) throw tooManyOpen(await countOpenOrders(tx, actor.clientId, order.adopter.email), actor.bounds);
   const move = { id: placed.id, petId: order.petId, from: null, to: placing.to, why: 'placed' };
   await recordTransitions(tx, actor, ...transitionsOf(move, placing.pet));
   await recordEvents(tx, orderEvent(placing.to, placed, actor.clientId), petStatusChanged(pet, placing.pet.from));
@@ -82,9 +85,37 @@ export async function expireDueOrders(db: Db, catalogue: Transactor, batchSizeMa
   });
 }
 
-/** Removes the adopter's name and e-mail from the order and from the answers kept for repeats. The order stays. */
-export async function eraseAdopterOf(db: Transactor, id: bigint): Promise<{ answers: number } | undefined> {
-  return db.transaction(async (tx) => ((await eraseAdopter(tx, id)) ? { answers: await eraseAdopterFromAnswers(tx, id) } : undefined));
+/** Cancels every open order of a client, of an adopter's address, or of both together. Returns how many. */
+export async function cancelOpenOrders(
+  db: Db,
+  catalogue: Transactor,
+  whose: { clientId: bigint | undefined; email: string | undefined },
+  { batchSizeMax, progress }: { batchSizeMax: number; progress(done: number): void },
+): Promise<number> {
+  let cancelled = 0;
+  for (let afterId = 0n; ; ) {
+    const ids = await selectOpenOrderIds(db, whose, { afterId, limit: batchSizeMax });
+    const last = ids.at(-1);
+    if (last === undefined) return cancelled;
+    cancelled += await catalogue.transaction((tx) => cancelThoseOpen(tx, ids));
+    progress(cancelled);
+    afterId = last;
+  }
+}
+
+/** One after another, each as if it were asked for alone; those that were closed meanwhile are left as they are. */
+async function cancelThoseOpen(tx: Db, ids: readonly bigint[]): Promise<number> {
+  let cancelled = 0;
+  for (const id of ids) {
+    const isDone = await actOnOrder(tx, 'all', id, 'cancel', theService).then(() => true, ignoreConflict);
+    if (isDone) cancelled += 1;
+  }
+  return cancelled;
+}
+
+function ignoreConflict(error: unknown): false {
+  if (error instanceof AppError && error.code === 'order_state_conflict') return false;
+  throw error;
 }
 
 export const orderNotFound = (id: string) =>
@@ -106,12 +137,20 @@ function transitionsOf(
 }
 
 /** Without the adopter: events go to logs, queues and disks of which the store knows nothing. */
-const orderEvent = (status: OrderStatus, order: Order, clientId: bigint): NewEvent => ({
-  type: `order.${status}`,
+export const orderEvent = (what: OrderStatus | 'adopter_erased', order: Order, clientId: bigint): NewEvent => ({
+  type: `order.${what}`,
   petId: order.petId,
   clientId,
   data: `{"order":${orderEventJson(order)}}`,
 });
+
+function tooManyOpen({ ofClient, ofAdopter }: { ofClient: number; ofAdopter: number }, bounds: OrderBounds): AppError {
+  const what =
+    ofClient >= bounds.openOrders
+      ? `This client has ${ofClient} open orders, and may have ${bounds.openOrders}.`
+      : `This adopter's address has ${ofAdopter} open orders with this client, and may have ${bounds.openOrdersOfAdopter}.`;
+  return new AppError('open_order_limit', `${what} Wait until the store completes some, or cancel those that are no longer wanted.`);
+}
 
 function conflict(order: Order, name: CallerAction): AppError {
   const allowed = actionsFrom(order.status);

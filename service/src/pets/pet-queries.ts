@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import type { AdvisoryLock, Db } from '../db/pool.ts';
 import type { Actor } from '../history/history.ts';
 import { openOrderStatuses } from '../orders/order-states.ts';
 import type { NewPet, Pet, PetStatus } from './pet-schemas.ts';
@@ -75,6 +75,11 @@ export async function lockPet(tx: Db, id: bigint): Promise<Pet | undefined> {
   return rows[0];
 }
 
+/** In the order of their ids, so that two who lock several never wait for each other. */
+export async function lockPetRows(tx: Db, ids: readonly bigint[]): Promise<void> {
+  await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
+}
+
 /**
  * One statement: the animal, its first row of history, its event, and its category where that is new. With closed
  * categories the foreign key refuses an unknown one.
@@ -104,6 +109,17 @@ export async function movePets(tx: Db, ids: readonly bigint[], from: PetStatus, 
     values: [ids, from, to],
   });
   return rows;
+}
+
+/** The same for one animal, once the lock is held. */
+export async function movePetUnder(tx: Db, lock: AdvisoryLock, id: bigint, from: PetStatus, to: PetStatus): Promise<Pet | undefined> {
+  const { rows } = await tx.query<Pet>({
+    name: 'move-pet-under-lock',
+    text: `with held as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
+      update pets set status = $3, updated_at = now() from held where id = $1 and status = $2 and removed_at is null returning ${columns}`,
+    values: [id, from, to, lock.name, lock.of],
+  });
+  return rows[0];
 }
 
 /** Only under lockPet. */

@@ -1,4 +1,4 @@
-import { type Db, type Transactor, violates } from '../db/pool.ts';
+import { type AdvisoryLock, type Db, type Transactor, violates } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import type { PetEventType } from '../events/event-types.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
@@ -10,8 +10,10 @@ import {
   findPet,
   insertPet,
   lockPet,
+  lockPetRows,
   markPetRemoved,
   movePets,
+  movePetUnder,
   petsCategoryConstraint,
   updatePet,
 } from './pet-queries.ts';
@@ -58,7 +60,7 @@ export async function changePet(
       ...(overridden ? [petStatusChanged(changed, pet.status)] : []),
     );
     return changed;
-  });
+  }, actor.clientId ?? undefined);
 }
 
 /** Takes back an animal that was added by mistake: it leaves every list, and its history stays. */
@@ -76,14 +78,17 @@ export async function removePet(db: Transactor, id: bigint, actor: Actor, expect
 /** What an animal's history says where it was taken back. */
 export const removed = 'removed';
 
-/** Promises an animal to an order. Two callers at once: the second finds it pending. */
-export async function reservePet(tx: Db, id: bigint): Promise<Pet> {
+/**
+ * Promises an animal to an order. Two callers at once: the second finds it pending. Takes the caller's own lock in the same round
+ * trip: a statement for it alone would be a tenth of what an order costs.
+ */
+export async function reservePet(tx: Db, id: bigint, lock: AdvisoryLock): Promise<Pet> {
   const { from, to } = placing.pet;
-  const [reserved] = await movePets(tx, [id], from, to);
+  const reserved = await movePetUnder(tx, lock, id, from, to);
   if (reserved) return reserved;
   const pet = await getPet(tx, id);
   // It has just become free: one more try, and the answer tells the truth either way.
-  const [second] = pet.status === from ? await movePets(tx, [id], from, to) : [];
+  const second = pet.status === from ? await movePetUnder(tx, lock, id, from, to) : undefined;
   if (second) return second;
   throw new AppError('pet_not_available', `${pet.name} (id ${id}) is ${pet.status}, and only an available animal can be ordered.`);
 }
@@ -109,6 +114,11 @@ const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
 /** Locks an animal until the transaction ends. Undefined: it was taken back. */
 export async function holdPet(tx: Db, id: bigint): Promise<Pet | undefined> {
   return lockPet(tx, id);
+}
+
+/** Locks animals until the transaction ends, also those that were taken back: what is told of an animal is told in order. */
+export async function lockPets(tx: Db, ids: readonly bigint[]): Promise<void> {
+  await lockPetRows(tx, ids);
 }
 
 export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with the id ${id.slice(0, 40)}.`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteOldAnswers } from '../../src/idempotency/idempotency-queries.ts';
-import { eraseAdopterOf } from '../../src/orders/orders.ts';
-import { act, addPet, adopter, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
+import { eraseAdopterOf } from '../../src/orders/adopters.ts';
+import { act, addPet, adopterOf, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { sendRaw } from '../raw-request.ts';
 import { refusal } from '../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
@@ -20,7 +20,7 @@ const add = (idempotencyKey: string, body: unknown, { key: sent } = key) =>
 const place = (idempotencyKey: string, petId: number, { key: sent } = key) =>
   store.call<OrderBody>('POST', '/v1/store/orders', {
     key: sent,
-    body: { petId, adopter },
+    body: { petId, adopter: adopterOf(petId) },
     headers: { 'idempotency-key': idempotencyKey },
   });
 
@@ -171,8 +171,8 @@ describe('A repeat of POST /v1/store/orders', () => {
   test('after the adopter was erased no longer names them', async () => {
     const { id } = await addPet(store, key);
     const first = await place('erased', id);
-    const erased = await eraseAdopterOf(store.dependencies.db, BigInt(first.json.id));
-    expect(erased).toEqual({ answers: 1 });
+    const erased = await eraseAdopterOf(store.dependencies.db, () => {}, BigInt(first.json.id));
+    expect(erased).toEqual({ orders: 1, answers: 1 });
     const repeat = await place('erased', id);
     expect(repeat).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
     expect(repeat.json).toEqual({ ...first.json, adopter: null });

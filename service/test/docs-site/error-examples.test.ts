@@ -1,8 +1,8 @@
 // The example of each code, sent to a real store: what the page of the code shows is what the caller gets.
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { revokeApiKey } from '../../src/clients/clients.ts';
+import { revokeApiKey, setSuspended } from '../../src/clients/clients.ts';
 import { type ErrorCode, errorCodes } from '../../src/errors.ts';
-import { addPet, createManager } from '../adoption-steps.ts';
+import { addPet, adopter, createManager } from '../adoption-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { HandClock } from '../hand-clock.ts';
 import { sendRaw } from '../raw-request.ts';
@@ -80,6 +80,23 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Refusal>>> = {
   pet_has_open_order: () => send('pet_has_open_order', { key: manager }),
   order_state_conflict: () => send('order_state_conflict', { key: manager }),
   precondition_failed: () => send('precondition_failed', { key: manager }),
+  client_suspended: async () => {
+    const key = await store.createKey({ client: 'Happy Tails' });
+    await setSuspended(store.dependencies.db, () => {}, 'Happy Tails', true);
+    await executeAsOwner(store.dependencies.config.databaseUrl, "update clients set suspended_at = '2026-11-15T10:00:00Z' where id = $1", [
+      key.clientId,
+    ]);
+    return send('client_suspended', { key });
+  },
+  open_order_limit: async () => {
+    const at = await openStore();
+    const key = await at.createKey();
+    for (let petId = 1; petId <= 4; petId += 1) await addPet(at, key);
+    for (let petId = 1; petId <= 3; petId += 1) {
+      await at.call('POST', '/v1/store/orders', { key: key.key, body: { petId, adopter } });
+    }
+    return send('open_order_limit', { at, key });
+  },
   webhook_limit_reached: async () => {
     const key = await store.createKey();
     for (let i = 0; i < 20; i += 1) await addEndpoint(store, key, { url: 'https://example.org/hooks' });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eraseAdopterOf, expireDueOrders } from '../../../../src/orders/orders.ts';
+import { eraseAdopterOf } from '../../../../src/orders/adopters.ts';
+import { expireDueOrders } from '../../../../src/orders/orders.ts';
 import { addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { refusal } from '../../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
@@ -108,7 +109,7 @@ describe('An order past its time', () => {
 describe('An order whose adopter was erased', () => {
   test('stays, with null for an adopter', async () => {
     const placed = await order();
-    await eraseAdopterOf(store.dependencies.db, BigInt(placed.id));
+    await eraseAdopterOf(store.dependencies.db, () => {}, BigInt(placed.id));
     expect((await get(placed.id)).json).toEqual({ ...placed, adopter: null });
   });
 
@@ -128,11 +129,11 @@ describe('An order whose adopter was erased', () => {
       return rows.map(({ found }) => found).sort();
     };
     expect(await find()).toEqual(['idempotent_answers', 'orders']);
-    await eraseAdopterOf(store.dependencies.db, BigInt(json.id));
+    await eraseAdopterOf(store.dependencies.db, () => {}, BigInt(json.id));
     expect(await find()).toEqual([]);
   });
 
   test('is not there where there is no such order', async () => {
-    expect(await eraseAdopterOf(store.dependencies.db, 999_999n)).toBeUndefined();
+    expect(await eraseAdopterOf(store.dependencies.db, () => {}, 999_999n)).toBeUndefined();
   });
 });

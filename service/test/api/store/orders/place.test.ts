@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { actAll, addPet, adopter, createManager, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { refusal } from '../../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
@@ -7,6 +7,9 @@ let store: TestStore;
 let key: TestKey;
 beforeAll(async () => {
   store = await createTestStore({ env: { HOMEWARD_ORDER_EXPIRY: '3600' } });
+});
+// A client each, so that none meets the bound on one adopter's open orders.
+beforeEach(async () => {
   key = await store.createKey();
 });
 afterAll(() => store[Symbol.asyncDispose]());

@@ -1,0 +1,211 @@
+// What was erased, revoked or suspended stays so: in a dump, and after a backup from before is restored and the journal applied.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { postgresFolder } from '../tools/servers.ts';
+import { act, addAnimals, ask, castOf } from './adopters.ts';
+import { HttpClient } from './http.ts';
+import { searchLines, searchRedis } from './key-search.ts';
+import { plantMutant } from './mutant.ts';
+import type { Claim, Proof, ProofContext } from './proof.ts';
+import { Staff } from './staff.ts';
+import { type Key, Store } from './store.ts';
+
+const restoredName = 'restored';
+const retentionTimeoutMs = 90_000;
+const dumpBytesMax = 256 * 1_048_576;
+
+export const erasure: Proof = {
+  name: 'erasure',
+  promise: 'no usable key is in a dump, and what was erased, revoked or suspended stays so after a restore',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant reads the journal and erases nothing.
+  const edit = {
+    file: 'journal/apply-journal.ts',
+    from: '({ orders }) => repeatErasure(tx, orders, at)',
+    to: 'async ({ orders }) => orders.length > 0',
+  };
+  using tree = mutant ? plantMutant([edit]) : undefined;
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-erasure-'));
+  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  const journal = path.join(folder, 'journal');
+  // A retention of 0 days: the worker's first look erases what was cancelled.
+  const env = { HOMEWARD_JOURNAL: journal, HOMEWARD_ADOPTER_RETENTION: '0' };
+  await using store = await Store.open({ processes: 1, root: tree?.root, env });
+  const perKind = short ? 3 : 50;
+  const { manager, partners } = await castOf(store, 4);
+  const [living, revoked, rotated, suspended] = partners as [Key, Key, Key, Key];
+  const names = { cancelled: 'cancelled', requested: 'requested', open: 'open' };
+  const addressesOf = (kind: string) => Array.from({ length: perKind }, (_, n) => `${kind}.${n}@erasure.example`);
+
+  progress('placing orders');
+  const url = store.processes[0]?.url ?? '';
+  const placed = new Map<string, number[]>();
+  {
+    using http = new HttpClient(8);
+    const animals = await addAnimals(store, manager, 3 * perKind);
+    for (const kind of Object.values(names)) {
+      const orders: number[] = [];
+      for (const email of addressesOf(kind)) {
+        const body = { petId: animals.pop(), adopter: { name: 'Ada', email } };
+        const headers = { 'idempotency-key': randomUUID() };
+        const answer = await http.send(`${url}/store/orders`, { method: 'POST', key: living.key, body, headers });
+        if (answer.status !== 201) throw new Error(`an order was not placed: ${answer.text}`);
+        orders.push(Number(JSON.parse(answer.text).id));
+      }
+      placed.set(kind, orders);
+    }
+    for (const key of [living, revoked, rotated, suspended]) {
+      await http.send(`${url}/webhooks`, { method: 'POST', key: key.key, body: { url: 'https://example.org/hooks' } });
+    }
+    for (const kind of [names.cancelled, names.requested]) {
+      for (const id of placed.get(kind) ?? []) await act(http, url, living, id, 'cancel');
+    }
+  }
+
+  progress('backing up');
+  const backup = path.join(folder, 'backup');
+  await runTool('pg_dump', '--format=custom', `--file=${backup}`, store.postgres.url);
+
+  progress('erasing, revoking, rotating, suspending');
+  for (const email of addressesOf(names.requested)) await store.homeward('orders', 'erase', '--email', email);
+  store.work();
+  await untilErased(store, perKind);
+  await store.homeward('keys', 'revoke', String(revoked.id));
+  const successor = JSON.parse(await store.homeward('keys', 'rotate', String(rotated.id), '--overlap', '0s', '--json')) as Key;
+  await store.homeward('clients', 'suspend', 'partner 3');
+  // Its ids are newer than the backup, and will be given again.
+  const newer = await store.createKey('newer', 'free');
+  await store.homeward('keys', 'revoke', String(newer.id));
+
+  progress('searching the dump');
+  const keys = [manager, ...partners, successor, newer].map(({ key }) => key);
+  const erased = [...addressesOf(names.cancelled), ...addressesOf(names.requested)];
+  const dump = await runTool('pg_dump', store.postgres.url);
+  const keysInDump = searchLines(dump, keys);
+  const keysInRedis = await searchRedisFor(store, keys);
+  const inDump = linesWith(dump, erased);
+
+  progress('restoring');
+  const restoredUrl = await restore(store, backup);
+  const before = linesWith(await runTool('pg_dump', restoredUrl), erased);
+  const applied = JSON.parse(await store.homewardAt(restoredUrl, 'journal', 'apply', journal, '--json')) as {
+    lines: number;
+    skipped: number;
+  };
+  const after = await runTool('pg_dump', restoredUrl);
+  const again = JSON.parse(await store.homewardAt(restoredUrl, 'journal', 'apply', journal, '--json')) as typeof applied;
+  const served = await store.serve({ DATABASE_URL: restoredUrl });
+  using http = new HttpClient();
+  const statuses = [];
+  for (const { key } of [living, revoked, rotated, suspended]) statuses.push((await http.send(`${served.url}/pets`, { key })).status);
+  const endpoints = await query<{ client: string; status: string }>(
+    restoredUrl,
+    'select clients.name as client, webhooks.status from webhooks join clients on clients.id = client_id order by webhooks.id',
+  );
+  const stillOpen = linesWith(after, addressesOf(names.open));
+
+  return [
+    {
+      claim: `Usable keys in a dump of PostgreSQL (${keysInDump.searched}) and of Redis (${keysInRedis.searched}), of ${keys.length}`,
+      bar: '0',
+      figure: `${keysInDump.hits.length + keysInRedis.hits.length}`,
+      holds: keysInDump.hits.length + keysInRedis.hits.length === 0,
+    },
+    {
+      claim: `Lines of the dump with one of ${erased.length} addresses, after retention by the worker and erasure by command`,
+      bar: '0',
+      figure: String(inDump),
+      holds: inDump === 0,
+    },
+    {
+      claim: 'The same in the backup from before, restored: the search finds what is there',
+      bar: `at least ${erased.length}`,
+      figure: String(before),
+      holds: before >= erased.length,
+    },
+    {
+      claim: 'The same after the journal was applied to it',
+      bar: '0',
+      figure: String(linesWith(after, erased)),
+      holds: linesWith(after, erased) === 0,
+    },
+    {
+      claim: `Open orders keep their adopters, of ${perKind}`,
+      bar: String(perKind),
+      figure: `${stillOpen >= perKind ? perKind : stillOpen}`,
+      holds: stillOpen >= perKind,
+    },
+    {
+      claim: 'On the restored store a key that was left alone, a revoked one, a rotated one and one of a suspended client answer',
+      bar: '200, 401, 401, 403',
+      figure: statuses.join(', '),
+      holds: statuses.join(', ') === '200, 401, 401, 403',
+    },
+    {
+      claim: "The revoked key's endpoint is disabled there, and the others are not",
+      bar: 'enabled, disabled, enabled, enabled',
+      figure: endpoints.map(({ status }) => status).join(', '),
+      holds: endpoints.map(({ status }) => status).join(', ') === 'enabled, disabled, enabled, enabled',
+    },
+    {
+      claim: `Journal lines about what is newer than the backup, of ${applied.lines}: skipped; and again where it is applied twice`,
+      bar: '1, 1',
+      figure: `${applied.skipped}, ${again.skipped}`,
+      holds: applied.skipped === 1 && again.skipped === 1,
+    },
+  ];
+}
+
+const linesWith = (text: string, needles: readonly string[]): number =>
+  text.split('\n').filter((line) => needles.some((needle) => line.includes(needle))).length;
+
+async function untilErased(store: Store, left: number): Promise<void> {
+  const deadline = Date.now() + retentionTimeoutMs;
+  for (;;) {
+    const [row] = await ask<{ count: string }>(store, 'select count(*) from orders where adopter_email is not null');
+    if (Number(row?.count) === left) return;
+    if (Date.now() > deadline) throw new Error(`${row?.count} adopters are left after ${retentionTimeoutMs} ms, not ${left}`);
+    await sleep(100);
+  }
+}
+
+async function searchRedisFor(store: Store, keys: readonly string[]) {
+  await using staff = await Staff.of(store);
+  return await searchRedis(staff.dependencies.redis.client, keys);
+}
+
+async function restore(store: Store, backup: string): Promise<string> {
+  await ask(store, `create database ${restoredName}`);
+  const url = new URL(store.postgres.url);
+  url.pathname = `/${restoredName}`;
+  await runTool('pg_restore', '--exit-on-error', `--dbname=${url.href}`, backup);
+  return url.href;
+}
+
+async function query<Row extends pg.QueryResultRow>(databaseUrl: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** One of PostgreSQL's own programs; returns what it printed. */
+async function runTool(name: string, ...args: string[]): Promise<string> {
+  const bin = postgresFolder();
+  if (!bin) throw new Error('PostgreSQL is not installed');
+  const { stdout } = await promisify(execFile)(path.join(bin, name), args, { encoding: 'utf8', maxBuffer: dumpBytesMax });
+  return stdout;
+}

@@ -1,0 +1,124 @@
+// One partner can't reserve the whole catalogue.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { setPlan } from '../../../../src/clients/clients.ts';
+import { cancelOpenOrders } from '../../../../src/orders/orders.ts';
+import { planBounds } from '../../../../src/rate-limit/plans.ts';
+import { act, addPet, adopterOf, createManager, type OrderBody, readPet } from '../../../adoption-steps.ts';
+import { refusal } from '../../../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+
+let store: TestStore;
+let manager: TestKey;
+beforeAll(async () => {
+  store = await createTestStore();
+  manager = await createManager(store);
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const quick = { perMinute: 1_000_000, perDay: 1_000_000 };
+
+async function place({ key }: TestKey, email?: string) {
+  const { id } = await addPet(store, manager);
+  const adopter = email ? { name: 'Ada', email } : adopterOf(id);
+  return store.call<OrderBody>('POST', '/v1/store/orders', { key, body: { petId: id, adopter } });
+}
+
+async function countOpen({ clientId }: TestKey): Promise<number> {
+  const { rows } = await store.dependencies.db.query<{ count: bigint }>({
+    text: `select count(*) from orders where client_id = $1 and status in ('placed', 'approved')`,
+    values: [clientId],
+  });
+  return Number(rows[0]?.count);
+}
+
+describe("A client's open orders", () => {
+  test('of 50 animals ordered on the Free plan are 20; the next is 409, says how many are open, and leaves the animal available', async () => {
+    const key = await store.createKey({ client: 'Hoarder', plan: 'business' });
+    await setPlan(store.dependencies.db, 'Hoarder', { plan: 'free', perMinute: null, perDay: null });
+    const answers = [];
+    for (let i = 0; i < 50; i += 1) answers.push(await place(key));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+    expect(await countOpen(key)).toBe(20);
+    expect(answers[20]).toMatchObject(refusal(409, 'open_order_limit', 'This client has 20 open orders, and may have 20.'));
+    const { id } = await addPet(store, manager);
+    await store.call('POST', '/v1/store/orders', { key: key.key, body: { petId: id, adopter: adopterOf(id) } });
+    expect((await readPet(store, manager, id))?.status).toBe('available');
+  });
+
+  test('placed at once by 40 requests are never more than the bound', async () => {
+    const key = await store.createKey({ plan: { ...quick, openOrdersMax: 10 } });
+    const answers = await Promise.all(Array.from({ length: 40 }, () => place(key)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), ...Array(30).fill(409)]);
+    expect(await countOpen(key)).toBe(10);
+  });
+
+  test('that are closed make room for others', async () => {
+    const key = await store.createKey({ plan: { ...quick, openOrdersMax: 1 } });
+    const first = await place(key);
+    expect((await place(key)).status).toBe(409);
+    await act(store, key, first.json.id, 'cancel');
+    expect((await place(key)).status).toBe(201);
+  });
+
+  test("are no concern of another client's", async () => {
+    const [full, other] = [await store.createKey({ plan: { ...quick, openOrdersMax: 1 } }), await store.createKey()];
+    await place(full);
+    expect((await place(full)).status).toBe(409);
+    expect((await place(other)).status).toBe(201);
+  });
+
+  test('are bounded by plan as the table says', () => {
+    expect(Object.entries(planBounds).map(([plan, { openOrders }]) => [plan, openOrders])).toEqual([
+      ['free', 20],
+      ['pro', 100],
+      ['business', 500],
+      ['enterprise', 10_000],
+    ]);
+  });
+});
+
+describe("One adopter's open orders with a client", () => {
+  test('are 3 at most, however the address is written; the fourth is 409 and says so', async () => {
+    const key = await store.createKey();
+    for (const email of ['ada@example.org', 'Ada@Example.ORG', 'ADA@EXAMPLE.ORG']) expect((await place(key, email)).status).toBe(201);
+    const words = "This adopter's address has 3 open orders with this client, and may have 3.";
+    expect(await place(key, 'ada@example.org')).toMatchObject(refusal(409, 'open_order_limit', words));
+  });
+
+  test("are not counted across clients, which would tell one partner of another's adopters", async () => {
+    const [one, other] = [await store.createKey(), await store.createKey()];
+    for (let i = 0; i < 3; i += 1) await place(one, 'shared@example.org');
+    expect((await place(other, 'shared@example.org')).status).toBe(201);
+  });
+});
+
+describe('Staff cancel all open orders', () => {
+  const cancel = (whose: { clientId?: bigint; email?: string }) =>
+    cancelOpenOrders(
+      store.dependencies.db,
+      store.dependencies.catalogue,
+      { clientId: whose.clientId, email: whose.email },
+      { batchSizeMax: 3, progress: () => {} },
+    );
+
+  test('of a client, in batches; approved ones too, and the animals are available again', async () => {
+    const [key, other] = [await store.createKey(), await store.createKey()];
+    const orders: OrderBody[] = [];
+    for (let i = 0; i < 7; i += 1) orders.push((await place(key)).json);
+    await act(store, manager, orders[0]?.id ?? 0, 'approve');
+    await place(other);
+    expect(await cancel({ clientId: key.clientId })).toBe(7);
+    expect([await countOpen(key), await countOpen(other)]).toEqual([0, 1]);
+    for (const { petId } of orders) expect((await readPet(store, manager, petId))?.status).toBe('available');
+    expect(await cancel({ clientId: key.clientId })).toBe(0);
+  });
+
+  test('of an address, with whichever clients, however it is written', async () => {
+    const [one, other] = [await store.createKey(), await store.createKey()];
+    await place(one, 'Bob@example.org');
+    await place(other, 'bob@example.org');
+    await place(other, 'bobby@example.org');
+    expect(await cancel({ email: 'BOB@example.org' })).toBe(2);
+    expect([await countOpen(one), await countOpen(other)]).toEqual([0, 1]);
+  });
+});
