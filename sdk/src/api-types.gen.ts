@@ -186,7 +186,7 @@ export type OrderEvent = {
     /**
      * What happened to the order.
      */
-    type: 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned';
+    type: 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
     data: {
         order: OrderInEvent;
     };
@@ -200,7 +200,7 @@ export type NewWebhook = {
     /**
      * Only events of these types; every type where it is empty or omitted.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
      * For people.
      */
@@ -215,7 +215,7 @@ export type WebhookChanges = {
     /**
      * Only events of these types; every type where it is empty or omitted.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
      * For people.
      */
@@ -241,7 +241,7 @@ export type Webhook = {
     /**
      * Only events of these types; every type where it is empty or omitted.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
      * For people.
      */
@@ -274,7 +274,7 @@ export type WebhookWithSecret = {
     /**
      * Only events of these types; every type where it is empty or omitted.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
      * For people.
      */
@@ -407,7 +407,7 @@ export type Replayed = {
 /**
  * Every code that a refusal had when this was made.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'route_not_found' | 'pet_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'pet_has_open_order' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number while that is exact, a bigint beyond: each value has one form.
@@ -619,7 +619,7 @@ export type ListEventsData = {
         /**
          * Only the events of this type.
          */
-        type?: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned';
+        type?: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
     };
     url: '/events';
 };

@@ -2,12 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { categoryRoutes } from './categories/category-routes.ts';
 import { CategorySchema, NewCategorySchema } from './categories/category-schemas.ts';
+import { KeyWatch } from './clients/key-watch.ts';
 import { type Dependencies, openMemories } from './dependencies.ts';
 import { docsRoutes } from './docs/docs-routes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { eventWebhooks, OrderEventEnvelopeSchema, PetEventSchema } from './events/event-schemas.ts';
 import { EventTail } from './events/event-tail.ts';
-import { admit, countUnreadable, lookAtAddress } from './http/admission.ts';
+import { admit, chargeForWork, countUnreadable, lookAtAddress } from './http/admission.ts';
 import { addApiHooks, newRequestId, refuseUnroutable } from './http/api-hooks.ts';
 import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
 import { addErrorHandler, asAppError } from './http/error-handler.ts';
@@ -93,6 +94,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
   const streams = new EventStreams();
   const lateAnswers = new LateAnswers();
   const tail = new EventTail(db, (error) => log.warn({ err: error }, 'the feed could not be read'));
+  const keyWatch = new KeyWatch(db, (error) => log.warn({ err: error }, 'ended keys could not be looked for'));
 
   const app = Fastify({
     loggerInstance: log,
@@ -146,7 +148,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
       const otherMethods = refuseOtherMethods(api);
       petRoutes(api, { db, catalogue, pages, clock, config });
       categoryRoutes(api, { db });
-      eventRoutes(api, { db, tail, streams });
+      eventRoutes(api, { db, tail, streams, keyWatch, charge: (caller) => chargeForWork(limiter, caller) });
       orderRoutes(api, { db, catalogue, config });
       webhookRoutes(api, { db, config });
       deliveryRoutes(api, { db });

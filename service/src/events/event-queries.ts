@@ -97,33 +97,46 @@ export interface FeedPage {
   readonly events: EventRow[];
 }
 
-/** Events after a position, within `span` positions, all as of one instant with the ends of the feed. */
+/** Events of every type after a position, within `span` positions. */
 export async function selectEvents(
   db: Db,
-  filter: { readonly type: EventType | undefined; readonly ordersOf: OrdersOf },
+  ordersOf: OrdersOf,
   page: { readonly after: bigint; readonly span: number; readonly limit: number },
 ): Promise<FeedPage> {
-  const { type, ordersOf } = filter;
-  const { rows } = await db.query<{ first: bigint; last: bigint } & (EventRow | { position: null })>({
+  const [whose, clientId] = typeof ordersOf === 'string' ? [ordersOf, null] : ['own', ordersOf.clientId];
+  return readFeed(db, {
     name: 'events',
+    where: `position > start and position <= start + $3 and (client_id is null or $4 = 'all' or ($4 = 'own' and client_id = $5))`,
+    values: [page.after, page.limit, page.span, whose, clientId],
+  });
+}
+
+/** Events of one type after a position, however far apart: read by an index on the type, so that what lies between costs nothing. */
+export async function selectEventsOfType(
+  db: Db,
+  type: EventType,
+  clientId: bigint | 'any',
+  { after, limit }: { readonly after: bigint; readonly limit: number },
+): Promise<FeedPage> {
+  const values = [after, limit, type];
+  if (clientId === 'any') return readFeed(db, { name: 'events-of-type', where: 'type = $3 and position > start', values });
+  const where = 'client_id = $4 and type = $3 and position > start';
+  return readFeed(db, { name: 'events-of-type-and-client', where, values: [...values, clientId] });
+}
+
+/** As of one instant with the ends of the feed. $1 is the position to begin after, $2 the limit. */
+async function readFeed(
+  db: Db,
+  { name, where, values }: { readonly name: string; readonly where: string; readonly values: unknown[] },
+): Promise<FeedPage> {
+  const { rows } = await db.query<{ first: bigint; last: bigint } & (EventRow | { position: null })>({
+    name,
     text: `select feed.first_position as first, feed.last_position as last, found.*
       from (select first_position, last_position from feed limit 1) as feed
       cross join lateral (select greatest(least($1, last_position), first_position - 1) as start) as begun
-      left join lateral (
-        select ${columns} from events
-          where position > start and position <= start + $2
-            and ($3::text is null or type = $3)
-            and (client_id is null or $4 = 'all' or ($4 = 'own' and client_id = $5))
-          order by position limit $6) as found on true
+      left join lateral (select ${columns} from events where ${where} order by position limit $2) as found on true
       order by position`,
-    values: [
-      page.after,
-      page.span,
-      type ?? null,
-      typeof ordersOf === 'string' ? ordersOf : 'own',
-      typeof ordersOf === 'string' ? null : ordersOf.clientId,
-      page.limit,
-    ],
+    values,
   });
   const [ends] = rows;
   if (!ends) throw new Error('the feed has no row');

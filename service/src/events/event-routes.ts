@@ -1,8 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import type { KeyWatch } from '../clients/key-watch.ts';
 import type { Db } from '../db/pool.ts';
 import type { Caller } from '../http/admission.ts';
 import { callerOf } from '../http/api-hooks.ts';
+import { ClientTurns } from '../http/client-turns.ts';
 import { type EventStream, type EventStreams, eventText } from '../http/event-stream.ts';
 import { asItIs } from '../http/idempotent-route.ts';
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../http/paging.ts';
@@ -18,6 +20,9 @@ interface Parts {
   readonly db: Db;
   readonly tail: EventTail;
   readonly streams: EventStreams;
+  readonly keyWatch: KeyWatch;
+  /** Charges a caller a request; returns the ms after which to ask again, 0 where it was admitted. */
+  charge(caller: Caller): Promise<number>;
 }
 
 interface Filter {
@@ -27,6 +32,10 @@ interface Filter {
 
 const path = '/v1/events';
 const catchUpSize = 100;
+/** While a client has used up its requests: its plan may change before the window ends. */
+const askAgainMs = 2_000;
+/** Not all streams go on in the instant in which a window begins. */
+const jitterMs = 1_000;
 /** In place of a cursor: begins at the end of the feed. */
 const latest = 'latest';
 
@@ -43,7 +52,9 @@ const stream = {
 };
 const pageOrStream = { ...page, content: { ...page.content, 'text/event-stream': stream } };
 
-export function eventRoutes(api: Api, { db, tail, streams }: Parts): void {
+export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge }: Parts): void {
+  const catchUps = new ClientTurns();
+
   api.get(
     '/events',
     {
@@ -52,7 +63,7 @@ export function eventRoutes(api: Api, { db, tail, streams }: Parts): void {
         operationId: 'listEvents',
         tags: ['Events'],
         summary: 'Read the feed of changes',
-        description: `A page of what happened to animals and, with the scope orders:read, to this client's own orders, the oldest first. The Link header always leads to the next page, also where there is nothing in it yet: come back to it. Events are kept for ${keptDays} days; a cursor from before is 410, never a silent gap. With \`Accept: text/event-stream\` the same comes as a stream of server-sent events, from \`Last-Event-ID\` or the cursor on.`,
+        description: `A page of what happened to animals and, with the scope orders:read, to this client's own orders, the oldest first. The Link header always leads to the next page, also where there is nothing in it yet: come back to it. Events are kept for ${keptDays} days; a cursor from before is 410, never a silent gap. With \`Accept: text/event-stream\` the same comes as a stream of server-sent events, from \`Last-Event-ID\` or the cursor on. Each further page of ${catchUpSize} that a stream reads to catch up counts as a request; out of requests, the stream pauses until the window ends.`,
         'x-stability': 'experimental',
         querystring: ListEventsQuery,
         headers: Type.Object({
@@ -74,8 +85,9 @@ export function eventRoutes(api: Api, { db, tail, streams }: Parts): void {
       const cursor = headers['last-event-id'] || query.cursor;
       const isFromEnd = !headers['last-event-id'] && cursor === latest;
       const page = await (isFromEnd ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit: catchUpSize }));
-      const stream = streams.open(reply, caller.clientId);
-      follow(stream, filter, page);
+      const stream = streams.open(reply, caller);
+      stream.onClose(keyWatch.follow((ended) => ended.has(caller.keyId) && stream.close()));
+      follow(stream, filter, page, caller);
       // Until the first event it would not know where to come back to.
       if (isFromEnd) stream.beat();
       return reply;
@@ -89,28 +101,42 @@ export function eventRoutes(api: Api, { db, tail, streams }: Parts): void {
     return reply.type('application/json; charset=utf-8').serializer(asItIs).send(body);
   }
 
-  /** Sends what there is, page by page, and from the end of the feed on what everyone who follows it gets. */
-  function follow(stream: EventStream, filter: Filter, first: EventPage): void {
+  /**
+   * Sends what there is, page by page, and from the end of the feed on what everyone who follows it gets. `position` is how far
+   * the reader has everything; `end` is how far the tail has come. The stream either takes what the tail hands over, where
+   * that begins at or before `position`, or catches up to `end`, which moves on meanwhile: when it is reached, nothing lies
+   * between it and what the tail hands over next.
+   */
+  function follow(stream: EventStream, filter: Filter, first: EventPage, caller: Caller): void {
     let position = first.nextAfter;
+    let end = position;
     let isCatchingUp = false;
     const send = (events: readonly EventRow[], to: bigint) => {
       stream.send(events.map(streamTextOf).join(''), () => cursorAt(to));
       position = to;
     };
-    const catchUp = async (to: bigint) => {
+    const catchUp = async () => {
       isCatchingUp = true;
       await stream.drained();
-      while (stream.isOpen && position < to) {
-        const page = await readEvents(db, filter, { after: position, limit: catchUpSize });
-        send(page.events, page.nextAfter);
-        await stream.drained();
+      const endTurn = await catchUps.take(caller.clientId, caller.bounds.catchUps, (cancel) => stream.onClose(cancel));
+      try {
+        while (stream.isOpen && position < end) {
+          await paid(stream, caller);
+          if (!stream.isOpen) break;
+          const page = await readEvents(db, filter, { after: position, limit: catchUpSize });
+          send(page.events, page.nextAfter);
+          await stream.drained();
+        }
+      } finally {
+        endTurn?.();
+        isCatchingUp = false;
       }
-      isCatchingUp = false;
     };
     const unfollow = tail.follow((events, from, to) => {
+      end = to;
       if (isCatchingUp || to <= position) return;
       // It can't be caught up with now: the reader comes back, and is told why.
-      if (position < from || stream.isFull) catchUp(to).catch(() => stream.close());
+      if (position < from || stream.isFull) catchUp().catch(() => stream.close());
       else
         send(
           events.filter((event) => event.position > position && isSeen(event, filter)),
@@ -119,6 +145,14 @@ export function eventRoutes(api: Api, { db, tail, streams }: Parts): void {
     });
     stream.onClose(unfollow);
     send(first.events, first.nextAfter);
+  }
+
+  /** Once a request is paid for the next page, or the stream has closed. It is not closed for want of requests. */
+  async function paid(stream: EventStream, caller: Caller): Promise<void> {
+    for (let waitMs = await charge(caller); waitMs > 0 && stream.isOpen; waitMs = await charge(caller)) {
+      await stream.pause(Math.min(waitMs + Math.random() * jitterMs, askAgainMs));
+      if (!stream.isOpen) return;
+    }
   }
 }
 

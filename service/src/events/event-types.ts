@@ -2,12 +2,14 @@ import { type OrderStatus, orderStatuses } from '../orders/order-states.ts';
 
 const petEvents = ['pet.created', 'pet.updated', 'pet.status_changed', 'pet.removed'] as const;
 
-/** An order's event is named after the state that it comes to. */
-const orderEvents = orderStatuses.map((status) => `order.${status}` as const);
+/** An order's event is named after the state that it comes to, but for the one that changes no state. */
+const orderEvents = [...orderStatuses.map((status) => `order.${status}` as const), 'order.adopter_erased'] as const;
 
 export type PetEventType = (typeof petEvents)[number];
-export type OrderEventType = `order.${OrderStatus}`;
+export type OrderEventType = `order.${OrderStatus}` | 'order.adopter_erased';
 export type EventType = PetEventType | OrderEventType;
+
+export const isOrderEvent = (type: EventType): boolean => type.startsWith('order.');
 
 export const eventTypes: readonly EventType[] = [...petEvents, ...orderEvents];
 
@@ -23,4 +25,5 @@ export const eventMeanings: Record<EventType, string> = {
   'order.cancelled': 'The order was called off.',
   'order.expired': 'The order was not approved in time.',
   'order.returned': 'The animal came back.',
+  'order.adopter_erased': "The adopter's data were erased from the order. Erase your copy too.",
 };

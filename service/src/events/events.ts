@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts';
 import {
   dropPartitions,
   type EventRow,
+  type FeedPage,
   insertEvents,
   isOutboxEmpty,
   makePartitions,
@@ -10,17 +11,18 @@ import {
   type OrdersOf,
   publish,
   selectEvents,
+  selectEventsOfType,
   selectUnpublished,
   tryToPublish,
 } from './event-queries.ts';
-import type { EventType } from './event-types.ts';
+import { type EventType, isOrderEvent } from './event-types.ts';
 
 export type { EventRow, NewEvent, OrdersOf };
 
 /** Events are kept for so long after they were published. */
 export const keptDays = 30;
 
-/** A page looks at no more positions than these, so that one of rare events costs no more than any other. */
+/** A page without a type looks at no more positions than these: those between may be others' orders. */
 const span = 10_000;
 
 /** Written in the transaction of the change, once the animal's row is locked by it: none is lost, and an animal's come in order. */
@@ -68,7 +70,7 @@ export async function readEvents(
   filter: { type: EventType | undefined; ordersOf: OrdersOf },
   { after, limit }: { after: bigint | undefined; limit: number },
 ): Promise<EventPage> {
-  const page = await selectEvents(db, filter, { after: after ?? 0n, span, limit });
+  const page = await selectPage(db, filter, { after: after ?? 0n, limit });
   const start = after ?? page.firstPosition - 1n;
   if (start < page.firstPosition - 1n) {
     throw new AppError(
@@ -82,10 +84,23 @@ export async function readEvents(
       'This cursor lies beyond the end of the feed, which was restored from a backup since. Read the animals anew, then the feed without a cursor.',
     );
   }
-  const end = start + BigInt(span);
+  const end = filter.type === undefined ? start + BigInt(span) : page.lastPosition;
   const last = page.events.at(-1);
   const nextAfter = page.events.length === limit && last ? last.position : end < page.lastPosition ? end : page.lastPosition;
   return { events: page.events, nextAfter };
+}
+
+function selectPage(
+  db: Db,
+  { type, ordersOf }: { type: EventType | undefined; ordersOf: OrdersOf },
+  page: { after: bigint; limit: number },
+): Promise<FeedPage> {
+  if (type === undefined) return selectEvents(db, ordersOf, { ...page, span });
+  // What happened to an animal is told to everyone.
+  if (ordersOf === 'all' || !isOrderEvent(type)) return selectEventsOfType(db, type, 'any', page);
+  // Nothing of the kind is ever told: only where the feed ends.
+  if (ordersOf === 'none') return selectEvents(db, ordersOf, { ...page, span: 0 });
+  return selectEventsOfType(db, type, ordersOf.clientId, page);
 }
 
 /** The end of the feed as it is now: what is published from now on comes after it. */
@@ -100,11 +115,7 @@ export async function readNewEvents(
   after: bigint | undefined,
   limit: number,
 ): Promise<{ events: EventRow[]; lastPosition: bigint }> {
-  const { events, lastPosition } = await selectEvents(
-    db,
-    { type: undefined, ordersOf: 'all' },
-    { after: after ?? 0n, span: after === undefined ? 0 : span, limit },
-  );
+  const { events, lastPosition } = await selectEvents(db, 'all', { after: after ?? 0n, span: after === undefined ? 0 : span, limit });
   return { events, lastPosition };
 }
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../errors.ts';
+import type { Bounds } from '../rate-limit/plans.ts';
 
 const streamsMax = 5_000;
-const streamsOfClientMax = 100;
 /** When a reader comes back that has lost its stream. */
 const retryMs = 1_000;
 /** What may wait for a reader, beside what is being sent at once. */
@@ -38,8 +38,8 @@ export class EventStreams {
   }
 
   /** Takes the response over from Fastify, with the headers that it has by now. */
-  open(reply: FastifyReply, clientId: bigint): EventStream {
-    this.#refuseTooMany(clientId);
+  open(reply: FastifyReply, { clientId, bounds }: { readonly clientId: bigint; readonly bounds: Pick<Bounds, 'streams'> }): EventStream {
+    this.#refuseTooMany(clientId, bounds.streams);
     const stream = new EventStream(reply, this.#times);
     this.#streams.set(stream, clientId);
     this.#heartbeat ??= setInterval(() => this.#beat(), this.#times.heartbeatMs).unref();
@@ -57,10 +57,10 @@ export class EventStreams {
     for (const stream of this.#streams.keys()) stream.beat();
   }
 
-  #refuseTooMany(clientId: bigint): void {
+  #refuseTooMany(clientId: bigint, ofClientMax: number): void {
     const ofClient = [...this.#streams.values()].filter((one) => one === clientId).length;
-    if (this.#streams.size < streamsMax && ofClient < streamsOfClientMax) return;
-    const whose = ofClient < streamsOfClientMax ? `${streamsMax} streams` : `${streamsOfClientMax} streams of this client`;
+    if (this.#streams.size < streamsMax && ofClient < ofClientMax) return;
+    const whose = ofClient < ofClientMax ? `${streamsMax} streams` : `${ofClientMax} streams of this client`;
     throw new AppError('unavailable', `${whose} are open at this process already. Close one, or read pages.`, {
       headers: { 'retry-after': '1' },
     });
@@ -72,6 +72,9 @@ export class EventStream {
   readonly #times: Times;
   readonly #lifetime: NodeJS.Timeout;
   #isOpen = true;
+  #isPaused = false;
+  /** Its lifetime ended during a pause. */
+  #isOverdue = false;
   /** Up to where the reader has everything that it is to see, sent with the next sign of life; undefined: it knows. */
   #idToTell: (() => string) | undefined;
 
@@ -88,7 +91,7 @@ export class EventStream {
     });
     this.#response.write(`retry: ${retryMs}\n\n`);
     // Not all at the same time, where they were opened at the same time.
-    this.#lifetime = setTimeout(() => this.close(), times.lifetimeMs * (0.9 + Math.random() / 10)).unref();
+    this.#lifetime = setTimeout(() => this.#endLifetime(), times.lifetimeMs * (0.9 + Math.random() / 10)).unref();
     this.onClose(() => {
       this.#isOpen = false;
       clearTimeout(this.#lifetime);
@@ -135,6 +138,29 @@ export class EventStream {
       const timeout = setTimeout(() => this.#response.destroy(), this.#times.drainTimeoutMs).unref();
       this.#response.once('drain', end).once('close', end);
     });
+  }
+
+  /**
+   * Waits, or until the stream closes. Its lifetime does not end meanwhile: a reader that has used up its requests would come
+   * back too early, and be banned for it.
+   */
+  async pause(ms: number): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isPaused = true;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      this.onClose(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    this.#isPaused = false;
+    if (this.#isOverdue) this.close();
+  }
+
+  #endLifetime(): void {
+    if (this.#isPaused) this.#isOverdue = true;
+    else this.close();
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../proofs/stream-reader.ts';
 import { type EventStream, EventStreams, eventText } from '../../src/http/event-stream.ts';
+import { planBounds } from '../../src/rate-limit/plans.ts';
 
 const never = 600_000;
 const patient = { heartbeatMs: never, lifetimeMs: never, drainTimeoutMs: never, endTimeoutMs: never };
@@ -16,14 +17,14 @@ beforeEach(async () => {
   opened = [];
   const app = Fastify({ forceCloseConnections: true });
   app.get('/', (_, reply) => {
-    opened.push(new EventStreams({ ...patient, ...times }).open(reply, 1n));
+    opened.push(new EventStreams({ ...patient, ...times }).open(reply, { clientId: 1n, bounds: planBounds.free }));
     return reply;
   });
   app.get('/late', async (request, reply) => {
     const gone = once(reply.raw, 'close');
     request.raw.socket.destroy();
     await gone;
-    opened.push(new EventStreams(patient).open(reply, 1n));
+    opened.push(new EventStreams(patient).open(reply, { clientId: 1n, bounds: planBounds.free }));
     return reply;
   });
   url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventTypes } from '../../../src/events/event-types.ts';
 import { writeCursor } from '../../../src/http/paging.ts';
+import { eraseAdopterOf } from '../../../src/orders/adopters.ts';
 import { expireDueOrders } from '../../../src/orders/orders.ts';
 import { act, actAll, addPet, adopter, createManager, letExpire, placeOrder } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
@@ -78,7 +79,7 @@ describe('GET /v1/events', () => {
     });
   });
 
-  test('looks at 10,000 events for a page at most: one of rare events may be empty, and leads on', async () => {
+  test('of a rare type is read by an index: it is on the first page, however many others lie before it', async () => {
     const { next } = await readOn(store, manager, '/v1/events?limit=100&type=order.placed');
     const { id } = await addPet(store, key);
     await executeAsOwner(
@@ -89,8 +90,15 @@ describe('GET /v1/events', () => {
     await placeOrder(store, key, id);
     await publishAll(store);
     const first = await store.call<EventBody[]>('GET', next, { key: manager.key });
-    const second = await store.call<EventBody[]>('GET', nextPage(first) ?? '', { key: manager.key });
-    expect([first.json.length, typesOf(second.json)]).toEqual([0, ['order.placed']]);
+    expect(typesOf(first.json)).toEqual(['order.placed']);
+    // Its own client finds it too, and one that has no orders is at the end of the feed at once.
+    expect(typesOf((await store.call<EventBody[]>('GET', next, { key: key.key })).json)).toEqual(['order.placed']);
+    const stranger = await store.createKey();
+    const nothing = await store.call<EventBody[]>('GET', next, { key: stranger.key });
+    expect([nothing.json, nextPage(nothing)]).toEqual([
+      [],
+      nextPage(await store.call('GET', '/v1/events?limit=100&type=order.placed&cursor=latest', stranger)),
+    ]);
   });
 });
 
@@ -156,12 +164,13 @@ describe("Orders' events", () => {
     await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
     await act(store, key, cancelled, 'cancel');
     await actAll(store, manager, returned, 'approve', 'complete', 'return');
+    await eraseAdopterOf(store.dependencies.db, () => {}, BigInt(cancelled));
     const { texts, events } = await readOn(store, manager);
     expect(typesOf(events)).toEqual(expect.arrayContaining(eventTypes.filter((type) => type.startsWith('order.'))));
     for (const text of texts) {
-      expect(text).not.toContain(adopter.email);
+      expect(text).not.toContain('@example.org');
       expect(text).not.toContain(adopter.name);
-      expect(text).not.toContain('adopter');
+      expect(text).not.toContain('"adopter"');
     }
   });
 });

@@ -1,0 +1,96 @@
+// A stream that catches up pays for its pages, and waits rather than ends where it can't.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StreamReader } from '../../../../proofs/stream-reader.ts';
+import { listBans } from '../../../src/rate-limit/bans.ts';
+import { addPet } from '../../adoption-steps.ts';
+import { executeAsOwner } from '../../databases.ts';
+import { publishAll } from '../../event-steps.ts';
+import { HandClock } from '../../hand-clock.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+
+const pageSize = 100;
+const clock = new HandClock('2026-11-15T10:00:00Z');
+let store: TestStore;
+let writer: TestKey;
+beforeAll(async () => {
+  store = await createTestStore({ clock });
+  writer = await store.createKey();
+  const { id } = await addPet(store, writer);
+  await executeAsOwner(
+    store.dependencies.config.databaseUrl,
+    `insert into outbox (type, pet_id, data) select 'pet.updated', $1, '{}' from generate_series(1, 2999)`,
+    [id],
+  );
+  await publishAll(store);
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const open = ({ key }: TestKey) => StreamReader.open(`${store.url}/v1/events`, { key, keepsEvents: false });
+
+async function used({ key }: TestKey): Promise<number> {
+  const { headers } = await store.call('GET', '/v1/pets', { key });
+  return Number(headers['x-ratelimit-limit']) - Number(headers['x-ratelimit-remaining']);
+}
+
+describe('A stream from the beginning of 3,000 events', () => {
+  test('costs a request for each page of 100 after the first', async () => {
+    const key = await store.createKey();
+    using stream = await open(key);
+    await stream.untilCount(3_000, 20_000);
+    // 30 pages, of which the first came with the stream's own request, and the request that asks.
+    expect(await used(key)).toBe(31);
+  });
+
+  test('on 10 requests a minute gets 10 pages, pauses, and goes on in the next minute: 3,000 events cost no strike and no new request', async () => {
+    clock.set('2026-11-15T10:00:00Z');
+    const key = await store.createKey({ plan: { perMinute: 10, perDay: 1_000 } });
+    using stream = await open(key);
+    await stream.untilCount(10 * pageSize, 20_000);
+    for (let minute = 1; minute <= 2; minute += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect([stream.count, stream.isEnded]).toEqual([minute * 10 * pageSize, false]);
+      clock.advance(60_000);
+      await stream.untilCount((minute + 1) * 10 * pageSize, 20_000);
+    }
+    const { redis, names } = store.dependencies;
+    expect(await redis.call((client) => listBans(client, names, clock.now()))).toEqual([]);
+    // The first 429 that its reader is told is the first of its window: it opens the free second.
+    const refused = await store.call('GET', '/v1/pets', { key: key.key });
+    expect(refused).toMatchObject({ status: 429, headers: { 'x-ratelimit-strikes-remaining': '30' } });
+  });
+
+  test('opened five times at once by one client catches up two by two, and all get everything', async () => {
+    clock.set('2026-11-15T12:00:00Z');
+    const key = await store.createKey();
+    const streams = await Promise.all(Array.from({ length: 5 }, () => open(key)));
+    try {
+      for (const stream of streams) await stream.untilCount(3_000, 30_000);
+      expect(await used(key)).toBe(5 * 30 + 1);
+    } finally {
+      for (const stream of streams) stream[Symbol.dispose]();
+    }
+  });
+
+  test('of a client that is out of requests delays no other client', async () => {
+    clock.set('2026-11-15T13:00:00Z');
+    const poor = await store.createKey({ plan: { perMinute: 3, perDay: 1_000 } });
+    using paused = await open(poor);
+    await paused.untilCount(3 * pageSize, 20_000);
+    const key = await store.createKey();
+    using stream = await open(key);
+    await stream.untilCount(3_000, 20_000);
+    expect(paused.count).toBe(3 * pageSize);
+  });
+});
+
+test('A stream at the end of the feed gets what is published without paying for it', async () => {
+  const key = await store.createKey();
+  using stream = await StreamReader.open(`${store.url}/v1/events?cursor=latest`, { key: key.key });
+  const before = await used(key);
+  for (let i = 1; i <= 3; i += 1) {
+    await addPet(store, writer);
+    await publishAll(store);
+    await stream.untilCount(i);
+  }
+  expect((await used(key)) - before).toBe(1);
+});
