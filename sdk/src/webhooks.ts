@@ -17,56 +17,101 @@ export class WebhookError extends Error {
 }
 
 type GivenHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+type Bytes = Uint8Array<ArrayBuffer>;
 
 const toleranceSeconds = 300;
+/** As Standard Webhooks specifies. */
+const [keyBytesMin, keyBytesMax] = [24, 64];
 
 /**
  * The event in a request that a store sent to your endpoint, once its signature is found to be right (Standard Webhooks).
  * `body` is what was received, unchanged: a parsed and rewritten one has another signature. While a secret is being replaced,
- * give both.
+ * give both. A request that can't be trusted is a `WebhookError`; a malformed secret is a `TypeError`, whatever the request is.
  */
 export async function verifyWebhook(
-  body: string | Uint8Array,
+  body: string | Uint8Array | ArrayBuffer,
   headers: GivenHeaders,
   secret: string | readonly string[],
 ): Promise<WebhookEvent> {
+  const keys = keysOf([secret].flat());
+  const bytes = bytesOf(body);
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headerOf(headers, name));
   if (!id || !timestamp || !signatures) {
-    throw new WebhookError('The headers webhook-id, webhook-timestamp and webhook-signature are not all there.');
+    throw new WebhookError('The headers webhook-id, webhook-timestamp and webhook-signature must be there, each once.');
   }
-  const ageSeconds = Date.now() / 1_000 - Number(timestamp);
+  const ageSeconds = /^\d+$/.test(timestamp) ? Date.now() / 1_000 - Number(timestamp) : Number.NaN;
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
-    throw new WebhookError(`The request is of another time: webhook-timestamp is ${timestamp}. Is this machine's clock right?`);
+    throw new WebhookError("webhook-timestamp is not within 5 minutes of this machine's time: is its clock right?");
   }
-  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
-  for (const one of [secret].flat()) if (await isSignedBy(one, signed, signatures)) return parseJson(text) as WebhookEvent;
-  throw new WebhookError('No signature holds: the secret is of another endpoint, or the body is not what was sent.');
+  const head = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const signed = joined(head, bytes);
+  for (const key of keys) if (hasSignature(signatures, await sign(key, signed))) return read(signed.subarray(head.length));
+  throw new WebhookError('No signature matches: the secret is of another endpoint, or the body was modified.');
 }
 
-async function isSignedBy(secret: string, signed: Uint8Array<ArrayBuffer>, signatures: string): Promise<boolean> {
-  const key = await crypto.subtle.importKey('raw', bytesOf(secret.replace(/^whsec_/, '')), { name: 'HMAC', hash: 'SHA-256' }, false, [
-    'verify',
-  ]);
-  for (const signature of signatures.split(' ')) {
-    const [version, value = ''] = signature.split(',');
-    // Takes the same time whichever byte differs.
-    if (version === 'v1' && (await crypto.subtle.verify('HMAC', key, bytesOf(value), signed))) return true;
-  }
-  return false;
+/** All of them are decoded before one is used: a key that is left of a malformed secret can be guessed. */
+function keysOf(secrets: readonly unknown[]): Bytes[] {
+  if (secrets.length === 0) throw new TypeError('There is no webhook secret. Give at least one.');
+  return secrets.map((secret, i) => {
+    const key = typeof secret === 'string' && decode(secret.replace(/^whsec_/, ''));
+    if (key && key.length >= keyBytesMin && key.length <= keyBytesMax) return key;
+    throw new TypeError(
+      `Secret ${i + 1} of ${secrets.length} is not a webhook secret: expected "whsec_" and the base64 of ${keyBytesMin} to ${keyBytesMax} bytes. Check that it is set, complete, and without quotes or spaces around it.`,
+    );
+  });
 }
 
-/** Of base64; what is none has no bytes, and so signs nothing. */
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+function decode(base64: string): Bytes | undefined {
   try {
-    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+    const text = atob(base64);
+    // atob passes over whitespace, missing padding and surplus bits.
+    return btoa(text) === base64 ? Uint8Array.from(text, (char) => char.charCodeAt(0)) : undefined;
   } catch {
-    return new Uint8Array(1);
+    return undefined;
+  }
+}
+
+function bytesOf(body: unknown): Bytes {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength);
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  throw new TypeError('The body must be the text or the bytes that were received, before anything parses it.');
+}
+
+/** A copy: what is verified is what is read, whatever becomes of the caller's bytes meanwhile. */
+function joined(start: Bytes, end: Bytes): Bytes {
+  const all = new Uint8Array(start.length + end.length);
+  all.set(start);
+  all.set(end, start.length);
+  return all;
+}
+
+/** Once for each secret, however many signatures a request has. */
+async function sign(key: Bytes, signed: Bytes): Promise<string> {
+  const hmac = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  return `v1,${btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.sign('HMAC', hmac, signed))))}`;
+}
+
+const hasSignature = (signatures: string, expected: string): boolean => signatures.split(' ').some((one) => isSame(one, expected));
+
+/** Takes the same time whichever character differs. */
+function isSame(one: string, other: string): boolean {
+  if (one.length !== other.length) return false;
+  let difference = 0;
+  for (let i = 0; i < one.length; i += 1) difference |= one.charCodeAt(i) ^ other.charCodeAt(i);
+  return difference === 0;
+}
+
+function read(bytes: Bytes): WebhookEvent {
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)) as WebhookEvent;
+  } catch {
+    throw new WebhookError('The body is signed, but is not JSON.');
   }
 }
 
 function headerOf(headers: GivenHeaders, name: string): string | undefined {
-  if (headers instanceof Headers) return headers.get(name) ?? undefined;
-  const value = headers[name];
-  return typeof value === 'string' ? value : value?.[0];
+  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  const [first, ...more] = [value].flat();
+  return typeof first === 'string' && more.length === 0 ? first : undefined;
 }

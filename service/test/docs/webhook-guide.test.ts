@@ -1,8 +1,12 @@
 // The receivers in the guides are run as they stand there, and get what a worker sends.
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accepts, freePort } from '../../../tools/servers.ts';
 import { errorCodes } from '../../src/errors.ts';
+import { newSecret } from '../../src/webhooks/signatures.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { addAnimal, addEndpoint, deliver, deliveriesOf, deliveryOf, publishAll, until } from '../webhook-work.ts';
 import { type Block, fencedBlocks } from './fenced-blocks.ts';
@@ -23,17 +27,31 @@ afterAll(async () => {
   await store[Symbol.asyncDispose]();
 });
 
-/** What a guide shows, as a process. */
-async function startReceiver(receiver: Block, secret: string, port: number): Promise<() => string> {
+/** What a guide shows, as a process. Resolves once it listens, or has ended. */
+async function startReceiver(receiver: Block, secret: string, port: number): Promise<ReturnType<GuideRun['start']>> {
   const run = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: '', WEBHOOK_SECRET: secret, PORT: String(port) });
   runs.push(run);
-  const { output } = run.start(receiver);
+  const started = run.start(receiver);
   await until(
-    () => accepts(port),
-    (isOpen) => isOpen,
+    async () => started.child.exitCode !== null || (await accepts(port)),
+    (isStarted) => isStarted,
   );
-  return output;
+  return started;
 }
+
+const body = '{"id":"evt_1","type":"pet.created"}';
+const nowSeconds = () => Math.floor(Date.now() / 1_000);
+
+function signed(key: Buffer, timestamp = String(nowSeconds()), text = body): Record<string, string> {
+  const signature = createHmac('sha256', key).update(`evt_1.${timestamp}.${text}`).digest('base64');
+  return { 'webhook-id': 'evt_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+}
+
+const post = async (port: number, headers: Record<string, string>, text: string | Uint8Array<ArrayBuffer> = body): Promise<number> =>
+  (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: text })).status;
+
+const wholeSecret = newSecret();
+const malformed = [`"${wholeSecret}"`, `${wholeSecret}\n`, wholeSecret.slice(0, -1), 'whsec_…', '<secret>', 'whsec_AAAA', 'whsec_', ''];
 
 /** With the SDK and without it; the one of the guide to the SDK does not count what it has seen. */
 const receivers = [
@@ -54,8 +72,8 @@ describe('docs/guides/webhooks.md', () => {
       const [port, otherPort] = [await freePort(), await freePort()];
       const { id, secret } = await addEndpoint(store, partner, { url: `http://127.0.0.1:${port}/` });
       const other = await addEndpoint(store, partner, { url: `http://127.0.0.1:${otherPort}/` });
-      const output = await startReceiver(receiver, secret, port);
-      const otherOutput = await startReceiver(receiver, 'whsec_AAAA', otherPort);
+      const { output } = await startReceiver(receiver, secret, port);
+      const { output: otherOutput } = await startReceiver(receiver, newSecret(), otherPort);
       await using _ = deliver(store.dependencies);
       await addAnimal(store, partner);
       await publishAll(store.dependencies);
@@ -77,6 +95,58 @@ describe('docs/guides/webhooks.md', () => {
       expect(otherOutput()).toBe('');
     },
   );
+
+  test.each(receivers)('$name accepts no forgery where its secret is malformed', { timeout: 60_000 }, async ({ receiver }) => {
+    for (const secret of malformed) {
+      const port = await freePort();
+      const { child, output, errors } = await startReceiver(receiver, secret, port);
+      const guesses = [secret, secret.replace(/^whsec_/, '')].flatMap((text) => [Buffer.from(text, 'base64'), Buffer.from(text)]);
+      const forgeries = [Buffer.alloc(0), Buffer.alloc(1), ...guesses].map((key) => signed(key));
+      const outcomes =
+        child.exitCode === null
+          ? await Promise.all(forgeries.map(async (headers) => String(await post(port, headers))))
+          : [`ended with status ${child.exitCode}`];
+      expect(new Set(outcomes)).toEqual(new Set([receiver.text.includes('@homeward/sdk') ? '500' : 'ended with status 1']));
+      await until(
+        async () => errors(),
+        (text) => /webhook secret|WEBHOOK_SECRET/.test(text),
+      );
+      expect(output()).toBe('');
+      expect(malformed.filter((one) => one.length > 10 && errors().includes(one))).toEqual([]);
+    }
+  });
+
+  test.each(receivers)('$name answers 401 to what is not signed, or not now, and goes on', { timeout: 60_000 }, async ({ receiver }) => {
+    const port = await freePort();
+    const { output } = await startReceiver(receiver, wholeSecret, port);
+    const key = Buffer.from(wholeSecret.slice(6), 'base64');
+    const seconds = nowSeconds();
+    for (const time of [
+      seconds - 400,
+      seconds + 400,
+      `${seconds}.0`,
+      `+${seconds}`,
+      `0x${seconds.toString(16)}`,
+      `${seconds / 1e9}e9`,
+      'now',
+    ]) {
+      expect(await post(port, signed(key, String(time)))).toBe(401);
+    }
+    const headers = signed(key);
+    for (const signature of ['', 'v1', 'v1,', 'v1,%', 'v1,AAAA', headers['webhook-signature']?.replace('v1,', 'v2,'), 'v1,\u00e9']) {
+      expect(await post(port, { ...headers, 'webhook-signature': signature ?? '' })).toBe(401);
+    }
+    expect(await post(port, {})).toBe(401);
+    expect(await post(port, headers, `${body} `)).toBe(401);
+    expect(await post(port, signed(key, String(seconds), '\ufffd'), new Uint8Array([0xff]))).toBe(401);
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{');
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+    expect(output()).toBe('');
+    expect(await post(port, signed(key))).toBe(204);
+  });
 
   test('gives each code of a refusal the status that it has', () => {
     const rows = [...guide.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [code, Number(status)]);
