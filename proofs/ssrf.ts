@@ -3,6 +3,7 @@ import { connect as connectTo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { SafeSender, SenderOptions } from '../service/src/webhooks/safe-sender.ts';
+import { newSecret } from '../service/src/webhooks/signatures.ts';
 import { ask, castOf } from './adopters.ts';
 import { HttpClient } from './http.ts';
 import { plantMutant } from './mutant.ts';
@@ -187,9 +188,9 @@ async function sendByWorker(root: string | undefined, trap: Trap): Promise<Claim
   }
   await ask(
     store,
-    `with added as (insert into webhooks (client_id, with_orders, secret, url) select $1, false, 'whsec_AAAA', unnest($2::text[]) returning id)
+    `with added as (insert into webhooks (client_id, with_orders, secret, url) select $1, false, $3, unnest($2::text[]) returning id)
       insert into deliveries (webhook_id, type, data) select id, 'webhook.test', '{}' from added`,
-    [partner.clientId, urls],
+    [partner.clientId, urls, newSecret()],
   );
   store.work();
   const left = () => ask<{ count: number }>(store, 'select count(*)::int as count from deliveries where attempt_count = 0');

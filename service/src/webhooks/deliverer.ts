@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { type AttemptResult, type Claimed, claimDeliveries, type DisabledWebhook, recordAttempts } from './delivery-queries.ts';
 import { retryDelaySeconds } from './retry-schedule.ts';
 import type { Exchange, Message } from './safe-sender.ts';
-import { signedHeaders } from './signatures.ts';
+import { isSecret, signedHeaders } from './signatures.ts';
 import { payloadOf } from './webhook-json.ts';
 
 export interface DelivererParts {
@@ -95,12 +95,9 @@ export class Deliverer {
   }
 
   async #deliver(delivery: Claimed): Promise<void> {
-    const { webhookId, url, secret, previousSecret } = delivery;
-    const { id, body } = payloadOf(delivery);
+    const { webhookId, secret } = delivery;
     const at = new Date();
-    const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
-    const headers = signedHeaders(id, Math.floor(at.getTime() / 1_000), body, secrets);
-    const exchange = await this.#parts.sender.send({ url, headers, body }, this.#cutOff.signal);
+    const exchange = isSecret(secret) ? await this.#parts.sender.send(messageOf(delivery, at), this.#cutOff.signal) : unsigned;
     if (!this.#cutOff.signal.aborted) {
       this.#unrecorded.push(judge(delivery, at, exchange));
       this.#recording ??= this.#record();
@@ -135,6 +132,22 @@ export class Deliverer {
       }
     }
   }
+}
+
+/** Never sent: what is left of a malformed secret is a key that anyone can guess. */
+const unsigned: Exchange = {
+  status: undefined,
+  answer: undefined,
+  error: 'not sent: the secret of this endpoint is damaged; replace it by rotate-secret',
+  durationMs: 0,
+};
+
+/** A previous secret that is malformed is left out: replacing a damaged one repairs the endpoint at once. */
+function messageOf(delivery: Claimed, at: Date): Message {
+  const { url, secret, previousSecret } = delivery;
+  const { id, body } = payloadOf(delivery);
+  const secrets = previousSecret !== null && isSecret(previousSecret) ? [secret, previousSecret] : [secret];
+  return { url, headers: signedHeaders(id, Math.floor(at.getTime() / 1_000), body, secrets), body };
 }
 
 const gone = 410;

@@ -241,6 +241,40 @@ test('after a rotation both secrets sign, and after 24 hours the new one alone',
   expect(() => verifySignature(one, secret)).toThrow('No matching signature');
 });
 
+describe('a secret that is damaged in the database', () => {
+  const damage = (id: number, secret: string) =>
+    store.dependencies.db.query({ text: 'update webhooks set secret = $2 where id = $1', values: [id, secret] });
+
+  test.each(['', 'whsec_', 'whsec_AAAA', '"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"'])(
+    'as %j signs nothing: the attempt fails',
+    async (secret) => {
+      const { id } = await endpoint({ types: ['pet.removed'] });
+      await damage(id, secret);
+      const { json } = await call<DeliveryBody>('POST', `/${id}/test`);
+      const attempted = await until(
+        () => deliveryOf(store, partner, id, json.id),
+        ({ json: delivery }) => delivery.attemptCount === 1,
+      );
+      expect(attempted.json).toMatchObject({
+        status: 'pending',
+        attempts: [{ status: null, error: expect.stringContaining('rotate-secret') }],
+      });
+      expect(receiver.received).toEqual([]);
+    },
+  );
+
+  test('is repaired at once by replacing it', async () => {
+    const { id } = await endpoint({ types: ['pet.removed'] });
+    await damage(id, 'whsec_AAAA');
+    const rotated = await call<WebhookBody>('POST', `/${id}/rotate-secret`);
+    await call('POST', `/${id}/test`);
+    const [received] = await receiver.has(1);
+    if (!received) throw new Error('nothing received');
+    expect(String(received.headers['webhook-signature']).split(' ')).toHaveLength(1);
+    expect(verifySignature(received, rotated.json.secret ?? '')).toMatchObject({ type: 'webhook.test' });
+  });
+});
+
 test('a test goes to its endpoint alone', async () => {
   const { id } = await endpoint();
   const other = await endpoint();
