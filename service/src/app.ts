@@ -9,6 +9,7 @@ import { eventRoutes } from './events/event-routes.ts';
 import { eventWebhooks, OrderEventEnvelopeSchema, PetEventSchema } from './events/event-schemas.ts';
 import { EventTail } from './events/event-tail.ts';
 import { admit, chargeForWork, countUnreadable, lookAtAddress } from './http/admission.ts';
+import { trustsProxies } from './http/addresses.ts';
 import { addApiHooks, newRequestId, refuseUnroutable } from './http/api-hooks.ts';
 import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
 import { addErrorHandler, asAppError } from './http/error-handler.ts';
@@ -84,7 +85,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
   const { keys, limiter, pages } = memories;
   const parts = { keys, limiter, clock, config };
   const rehearses = config.environment === 'staging';
-  const admitAsAlways = ({ raw, ...request }: { authorization: string | undefined; address: string; raw: IncomingMessage }) =>
+  const admitAsAlways = ({ raw, ...request }: { authorization: string | undefined; address: () => string; raw: IncomingMessage }) =>
     admit(parts, { ...request, decided: takeDecision(raw) });
   const admitCaller: typeof admitAsAlways = rehearses
     ? async (request) => rehearse({ redis, names }, await admitAsAlways(request), request.raw.headers)
@@ -100,7 +101,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: newRequestId,
-    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    trustProxy: config.trustedProxies.length > 0 && trustsProxies(config.trustedProxies),
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     // A path parameter may be as long as a path can be: what is too long for an id is refused as one.

@@ -102,7 +102,9 @@ function readProxies(list: string): string[] {
   for (const proxy of proxies) {
     const [address = '', bits, ...rest] = proxy.split('/');
     const bitsMax = isIP(address) === 6 ? 128 : 32;
-    const right = isIP(address) !== 0 && rest.length === 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= bitsMax));
+    // Not /0: it would trust everybody.
+    const isRange = bits === undefined || (/^\d+$/.test(bits) && Number(bits) >= 1 && Number(bits) <= bitsMax);
+    const right = isIP(address) !== 0 && rest.length === 0 && isRange;
     if (!right) throw new ConfigError(`HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`);
   }
   return proxies;

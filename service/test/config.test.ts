@@ -79,7 +79,7 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ [name]: value })).toThrow(new ConfigError(message));
   });
 
-  test.each(['loopback', '10.0.0.0/33', '2001:db8::/129', '10.0.0.0/8/8', '10.0.0.0/', 'all', '10.0.0.0/-1'])(
+  test.each(['loopback', '0.0.0.0/0', '::/0', '10.0.0.0/33', '2001:db8::/129', '10.0.0.0/8/8', '10.0.0.0/', 'all', '10.0.0.0/-1'])(
     'refuses %s as a trusted proxy and shows it',
     (proxy) => {
       expect(() => loadConfig({ HOMEWARD_TRUSTED_PROXIES: `127.0.0.1,${proxy}` })).toThrow(

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Scope } from '../clients/scopes.ts';
 import { AppError } from '../errors.ts';
-import { addressSubject } from './addresses.ts';
+import { requestSubject } from './addresses.ts';
 import { type Admission, type Caller, givenTwice, type Rehearsal } from './admission.ts';
 import { asAppError, sendError } from './error-handler.ts';
 import { etagOf, matchesEtag } from './etags.ts';
@@ -35,7 +35,7 @@ export interface Deprecation {
   readonly successor: string;
 }
 
-type Admit = (request: { authorization: string | undefined; address: string; raw: IncomingMessage }) => Promise<Admission>;
+type Admit = (request: { authorization: string | undefined; address: () => string; raw: IncomingMessage }) => Promise<Admission>;
 
 const idOfProcess = randomBytes(6).toString('base64url');
 let requests = 0;
@@ -85,7 +85,7 @@ export async function refuseUnroutable(error: AppError, request: FastifyRequest,
 
 async function admitRequest(request: FastifyRequest, reply: FastifyReply, admit: Admit): Promise<void> {
   const authorization = countOfHeader(request.raw, 'authorization') > 1 ? givenTwice : request.headers.authorization;
-  const admission = await admit({ authorization, address: addressSubject(request.ip), raw: request.raw });
+  const admission = await admit({ authorization, address: () => requestSubject(request), raw: request.raw });
   reply.headers(admission.headers);
   request.caller = admission.caller ?? null;
   if ('refusal' in admission) throw admission.refusal;
@@ -134,7 +134,7 @@ const allowedHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-
 async function answerPreflight(request: FastifyRequest, reply: FastifyReply, { look, moreHeaders }: Parts) {
   return reply
     .status(204)
-    .headers(await look(addressSubject(request.ip)))
+    .headers(await look(requestSubject(request)))
     .headers({
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
       'access-control-allow-headers': [...allowedHeaders, ...moreHeaders].join(', '),

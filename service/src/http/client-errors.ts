@@ -27,7 +27,7 @@ export function createSocketRefuser(count: CountAddress, log: FastifyBaseLogger)
     }
     const id = newRequestId();
     log.info({ reqId: id, status: refusal.status, reason }, 'unreadable request');
-    const { remoteAddress = '0.0.0.0' } = socket as { remoteAddress?: string };
+    const { remoteAddress } = socket as { remoteAddress?: string };
     Promise.all([count(addressSubject(remoteAddress)), earlierResponses(socket)])
       .then(([headers]) => socket.end(writeResponse(refusal, { ...headers, 'x-request-id': id })))
       .catch(() => socket.destroy())

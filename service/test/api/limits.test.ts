@@ -298,4 +298,23 @@ describe('Requests without a valid key, behind a proxy that is trusted', () => {
   test('are counted by the /64 of an IPv6 address', async () => {
     expect(await remainingFor('2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:3::1')).toEqual(['59', '58', '59']);
   });
+
+  test('are counted by the address without its port, as some load balancers write it', async () => {
+    expect(await remainingFor('192.0.2.21:1024', '192.0.2.21:1025', '192.0.2.21')).toEqual(['59', '58', '57']);
+    expect(await remainingFor('[2001:db8:5:2::1]:1024', '[2001:db8:5:2::1%eth0]:1025', '2001:db8:5:2::2')).toEqual(['59', '58', '57']);
+  });
+
+  test('are counted by the last hop that is not trusted, also where trusted ones are written with a port', async () => {
+    expect(await remainingFor('192.0.2.31, 10.0.0.1:4711', '192.0.2.31:9, [::ffff:10.0.0.2]:4712', '192.0.2.31')).toEqual([
+      '59',
+      '58',
+      '57',
+    ]);
+  });
+
+  test('are counted by the proxy where it writes no address, whatever it writes instead', async () => {
+    const before = Number((await remainingFor('unknown'))[0]);
+    const remaining = await remainingFor('_hidden', '_other', 'x'.repeat(10_000), '1.2', 'unknown, 127.0.0.1');
+    expect(remaining).toEqual([1, 2, 3, 4, 5].map((more) => String(before - more)));
+  });
 });
