@@ -1,6 +1,7 @@
 import type { Charge } from '../rate-limit/decide.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
 import type { ApiKey, Client } from './client-queries.ts';
+import { RecentMap } from './recent-map.ts';
 
 export interface KnownKey {
   readonly key: ApiKey;
@@ -18,13 +19,13 @@ const unknownMax = 50_000;
 /** Bounds what a revocation that could not reach Redis can leave behind. */
 const rememberedMs = 10_000;
 
-/** What a process remembers of keys. An entry is believed only under its client's epoch. */
+/** What a process remembers of keys. An entry is trusted only under its client's epoch. */
 export class KeyMemory {
-  readonly #known = new Map<string, KnownKey>();
-  /** Hashes that belong to a key, whatever has become of it: its owner does not pay for a neighbour's inventions. */
-  readonly #met = new Set<string>();
+  readonly #known = new RecentMap<KnownKey>(knownMax);
+  /** Hashes that belong to a key, whatever has become of it: they need not pass the queue of look-ups again. */
+  readonly #met = new RecentMap<true>(knownMax);
   /** Hashes that belong to no key. They never will: a key is random and its hash is never reused. */
-  readonly #unknown = new Set<string>();
+  readonly #unknown = new RecentMap<true>(unknownMax);
 
   recall(hash: string): KnownKey | undefined {
     const known = this.#known.get(hash);
@@ -32,38 +33,26 @@ export class KeyMemory {
   }
 
   hasMet(hash: string): boolean {
-    return this.#met.has(hash);
+    return this.#met.get(hash) === true;
   }
 
   meet(hash: string): void {
-    this.#met.delete(hash);
-    this.#met.add(hash);
-    if (this.#met.size > knownMax) dropOldest(this.#met);
+    this.#met.set(hash, true);
   }
 
   isUnknown(hash: string): boolean {
-    return this.#unknown.has(hash);
+    return this.#unknown.get(hash) === true;
   }
 
   remember(hash: string, known: KnownKey): void {
-    this.#known.delete(hash);
     this.#known.set(hash, known);
-    if (this.#known.size > knownMax) dropOldest(this.#known);
   }
 
   rememberUnknown(hash: string): void {
-    this.#unknown.add(hash);
-    if (this.#unknown.size > unknownMax) dropOldest(this.#unknown);
+    this.#unknown.set(hash, true);
   }
 
   forgetAll(): void {
     this.#known.clear();
-  }
-}
-
-function dropOldest(collection: Map<string, unknown> | Set<string>): void {
-  for (const oldest of collection.keys()) {
-    collection.delete(oldest);
-    return;
   }
 }
