@@ -181,7 +181,17 @@ export async function updateSuspensionAsOf(tx: Db, id: bigint, suspendedAt: Date
   return rowCount === 1;
 }
 
-/** The one look-up of authentication. */
+/** Which of these hashes belong to a key, whatever has become of it. */
+export async function findExistingHashes(db: Db, hashes: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ hash: string }>({
+    name: 'find-existing-hashes',
+    text: `select encode(hash, 'hex') as hash from api_keys where hash = any ($1::bytea[])`,
+    values: [hashes.map((hash) => Buffer.from(hash, 'hex'))],
+  });
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+/** The one read of authentication. */
 export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; client: Client } | undefined> {
   const { rows } = await db.query<Omit<ApiKey, 'id' | 'createdAt'> & Client & { keyId: bigint; keyCreatedAt: Date }>({
     name: 'find-key-by-hash',

@@ -3,46 +3,48 @@ import type { Charge } from '../rate-limit/decide.ts';
 import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey } from './api-key.ts';
 import { clientSubject } from './client-epochs.ts';
-import { findKeyByHash } from './client-queries.ts';
+import { findExistingHashes, findKeyByHash } from './client-queries.ts';
 import { KeyMemory, type KnownKey } from './key-memory.ts';
-import { LookupBudget } from './lookup-budget.ts';
+import { LookupQueue } from './lookup-queue.ts';
 
-interface Reading {
-  readonly now: ReturnType<typeof findKeyByHash>;
-  /** Begins when `now` has ended. */
-  next: ReturnType<typeof findKeyByHash> | undefined;
-}
+type Reading = ReturnType<typeof findKeyByHash>;
 
-/** The address must wait before another key that nobody here has seen is looked up for it. */
-export class TooManyLookups extends Error {}
-
-/** Finds who a key belongs to, from memory where that may be believed, else in PostgreSQL. */
+/**
+ * Finds the client that a key belongs to: cached where that may be trusted, else in PostgreSQL.
+ *
+ * A hash that this process has not met passes the queue of look-ups first, which says whether it is a key at all. One that
+ * has been met is read at once: inventions can't hold it up.
+ *
+ * A reading of a key is upcoming, then under way. Invariants:
+ * - One query at a time for a key: a busy key must not take every connection.
+ * - Anyone may join an upcoming reading. Nobody joins one that is under way: it may have missed a revocation that was
+ *   committed before they asked.
+ */
 export class KeyFinder {
   readonly #db: Db;
   readonly #memory = new KeyMemory();
-  readonly #budget = new LookupBudget();
-  readonly #readings = new Map<string, Reading>();
+  readonly #queue: LookupQueue;
+  readonly #upcoming = new Map<string, Reading>();
+  readonly #underWay = new Map<string, Reading>();
   #generation = 0;
 
   constructor(db: Db) {
     this.#db = db;
+    this.#queue = new LookupQueue((hashes) => this.#findExisting(hashes));
   }
 
   recall(key: string): KnownKey | undefined {
     return this.#memory.recall(hashApiKey(key));
   }
 
-  /** Reads PostgreSQL. `epoch` must have been read before this call; without one the result is not remembered as true. */
-  async lookUp(given: string, address: string, epoch: string | undefined): Promise<KnownKey | undefined> {
+  /** Reads PostgreSQL. `epoch` must have been read before this call; without one the result is not cached. */
+  async lookUp(given: string, network: string, epoch: string | undefined): Promise<KnownKey | undefined> {
     const hash = hashApiKey(given);
     if (this.#memory.isUnknown(hash)) return undefined;
     const generation = this.#generation;
-    const found = await this.#readWithin(hash, address);
-    if (!found) {
-      this.#memory.rememberUnknown(hash);
-      return undefined;
-    }
-    this.#memory.meet(hash);
+    const exists = this.#memory.hasMet(hash) || (await this.#queue.exists(hash, network));
+    const found = exists ? await this.#read(hash) : undefined;
+    if (!found) return undefined;
     const { key, client } = found;
     const charge: Charge = { subject: clientSubject(client.id), quota: quotaOf(client), cost: 1, key: { id: key.id, epoch } };
     const known: KnownKey = { key, client, epoch, readAtMs: performance.now(), charge, bounds: boundsOf(client) };
@@ -50,39 +52,30 @@ export class KeyFinder {
     return known;
   }
 
-  /** Paid before the query: a flood at once must not become as many queries. Who joins a query pays nothing. */
-  async #readWithin(hash: string, address: string): ReturnType<typeof findKeyByHash> {
-    if (this.#memory.hasMet(hash) || this.#readings.has(hash)) return this.#read(hash);
-    // At once where possible: whoever asks for the same key in this turn then finds the query under way.
-    const lookup = this.#budget.tryBegin(address) ?? (await this.#budget.begin(address));
-    if (!lookup) throw new TooManyLookups('this address has sent too many keys that do not exist');
-    let exists = true;
-    try {
-      const found = await this.#read(hash);
-      exists = found !== undefined;
-      return found;
-    } finally {
-      lookup.end(exists);
+  async #findExisting(hashes: readonly string[]): Promise<ReadonlySet<string>> {
+    const existing = await findExistingHashes(this.#db, hashes);
+    for (const hash of hashes) {
+      if (existing.has(hash)) this.#memory.meet(hash);
+      else this.#memory.rememberUnknown(hash);
     }
+    return existing;
   }
 
-  /**
-   * One query at a time for a key, shared by all who wait: a busy key must not take every connection. Nobody shares a
-   * query that had begun before they asked, since it may have missed a revocation.
-   */
-  #read(hash: string): ReturnType<typeof findKeyByHash> {
+  #read(hash: string): Reading {
+    const joined = this.#upcoming.get(hash);
+    if (joined) return joined;
     const begin = () => {
-      const now = findKeyByHash(this.#db, hash);
-      const reading: Reading = { now, next: undefined };
-      this.#readings.set(hash, reading);
-      const end = () => reading.next === undefined && this.#readings.delete(hash);
-      now.then(end, end);
-      return now;
+      this.#upcoming.delete(hash);
+      const query = findKeyByHash(this.#db, hash);
+      this.#underWay.set(hash, query);
+      const end = () => this.#underWay.delete(hash);
+      query.then(end, end);
+      return query;
     };
-    const reading = this.#readings.get(hash);
-    if (!reading) return begin();
-    reading.next ??= reading.now.then(begin, begin);
-    return reading.next;
+    const before = this.#underWay.get(hash) ?? Promise.resolve();
+    const reading = before.then(begin, begin);
+    this.#upcoming.set(hash, reading);
+    return reading;
   }
 
   /** Redis can no longer vouch for what is remembered, nor for what is being read at this moment. */

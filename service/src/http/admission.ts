@@ -1,6 +1,6 @@
 import { environmentOfKey } from '../clients/api-key.ts';
 import { clientSubject } from '../clients/client-epochs.ts';
-import { type KeyFinder, TooManyLookups } from '../clients/key-finder.ts';
+import type { KeyFinder } from '../clients/key-finder.ts';
 import type { KnownKey } from '../clients/key-memory.ts';
 import type { Scope } from '../clients/scopes.ts';
 import type { Clock } from '../clock.ts';
@@ -11,6 +11,7 @@ import type { Limiter } from '../rate-limit/limiter.ts';
 import { addressQuota, type Bounds, type Quota } from '../rate-limit/plans.ts';
 import { type RateLimitHeaders, rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterAnswer } from '../rate-limit/redis-limiter.ts';
+import { networkOf } from './addresses.ts';
 
 /** Who sends a request. */
 export interface Caller {
@@ -77,7 +78,6 @@ export async function admit(parts: Parts, request: Request): Promise<Admission> 
   try {
     return await admitKey(parts, readKey(request.authorization, parts.config), request);
   } catch (error) {
-    if (error instanceof TooManyLookups) return refuseForLookups(parts, request.address());
     return refuse(parts, error instanceof AppError ? error : internalError(error), request.address());
   }
 }
@@ -104,15 +104,16 @@ export async function countUnreadable(limiter: Parts['limiter'], address: string
 
 async function admitKey(parts: Parts, given: string, { address, decided }: Request): Promise<Admission> {
   const { keys, limiter } = parts;
-  let known = decided?.known ?? validate(parts, keys.recall(given) ?? (await keys.lookUp(given, address(), undefined)));
+  let known = decided?.known ?? validate(parts, keys.recall(given) ?? (await keys.lookUp(given, networkOf(address()), undefined)));
   for (let changes = 0; changes <= epochChangesMax; changes += 1) {
     const answer = (changes === 0 && decided?.answer) || (await limiter.consume(known.charge));
     if ('stale' in answer) {
-      known = validate(parts, await keys.lookUp(given, address(), answer.stale.epoch));
+      known = validate(parts, await keys.lookUp(given, networkOf(address()), answer.stale.epoch));
       continue;
     }
     // Without Redis nobody vouches for what is remembered.
-    if (answer.by === 'process' && known.epoch !== undefined) known = validate(parts, await keys.lookUp(given, address(), undefined));
+    if (answer.by === 'process' && known.epoch !== undefined)
+      known = validate(parts, await keys.lookUp(given, networkOf(address()), undefined));
     return conclude(known, answer.verdict, answer.by === 'redis' ? answer.catalogueToken : undefined);
   }
   throw new AppError('unavailable', 'This client is being changed too fast. Repeat the request in 1 s.', {
@@ -135,12 +136,6 @@ async function refuse({ limiter }: Parts, error: AppError, address: string): Pro
   const verdict = await chargeAddress(limiter, address, cost);
   const refusal = verdict.outcome === 'admitted' ? error : refuseAddress(verdict, addressQuota);
   return { refusal, headers: rateLimitHeaders(verdict, addressQuota) };
-}
-
-/** As if the address had used up its minute. */
-async function refuseForLookups({ limiter }: Parts, address: string): Promise<Admission> {
-  const verdict: Verdict = { ...(await chargeAddress(limiter, address, 1)), inMinute: addressQuota.perMinute };
-  return { refusal: refuseAddress(verdict, addressQuota), headers: rateLimitHeaders(verdict, addressQuota) };
 }
 
 async function chargeAddress(limiter: Parts['limiter'], address: string, cost: 0 | 1): Promise<Verdict> {

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { HttpClient } from '../../../proofs/http.ts';
 import { mintApiKey } from '../../src/clients/api-key.ts';
 import { renewEpoch } from '../../src/clients/client-epochs.ts';
 import { revokeApiKey, rotateKey, setPlan } from '../../src/clients/clients.ts';
@@ -203,6 +205,71 @@ describe('Keys that are changed, in every process from the next request on', () 
     expect(await limits()).toEqual(['300', '300']);
   });
 });
+
+describe('A flood of keys that do not exist', () => {
+  const inventions = Array.from({ length: 2_000 }, () => mintApiKey('production'));
+
+  test('does not turn away a valid key that was never sent before, from the same address', async () => {
+    await using fresh = await createTestStore({ clock });
+    // As `homeward serve` does.
+    await fresh.dependencies.db.open();
+    const lookups = countLookups(fresh);
+    using flooder = new HttpClient(500);
+    const valid = await fresh.createKey();
+    let answered = 0;
+    const inMidFlood = Promise.withResolvers<void>();
+    const flood = inventions.map(async (sent) => {
+      const answer = await flooder.send(`${fresh.url}/v1/pets`, { key: sent });
+      answered += 1;
+      if (answered === 100) inMidFlood.resolve();
+      return answer.status;
+    });
+    await inMidFlood.promise;
+    expect((await fresh.call('GET', '/v1/pets', { key: valid.key })).status).toBe(200);
+    const statuses = await Promise.all(flood);
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(lookups.atOnceMax).toBeLessThanOrEqual(4);
+    expect(lookups.count).toBeLessThanOrEqual(inventions.length + 1);
+  });
+
+  test('makes a key that waits for 2 s in vain 503, which counts against nobody', async () => {
+    await using fresh = await createTestStore({ clock });
+    await fresh.dependencies.db.open();
+    using flooder = new HttpClient(300);
+    const lookups = countLookups(fresh);
+    const valid = await fresh.createKey();
+    const owner = new pg.Client({ connectionString: fresh.dependencies.config.databaseUrl });
+    await owner.connect();
+    await owner.query('begin; lock table api_keys in access exclusive mode');
+    const flood = inventions.slice(0, 300).map((sent) => flooder.send(`${fresh.url}/v1/pets`, { key: sent }));
+    await vi.waitUntil(() => lookups.atOnceMax === 4, { timeout: 10_000, interval: 1 });
+    const answer = await fresh.call('GET', '/v1/pets', { key: valid.key });
+    await owner.end();
+    expect(answer).toMatchObject({
+      ...refusal(503, 'unavailable', 'Too many keys are being checked at the moment. Retry in 1 s.'),
+      headers: { 'retry-after': '1', 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '60' },
+    });
+    await Promise.all(flood);
+    expect((await fresh.call('GET', '/v1/pets', { key: valid.key })).status).toBe(200);
+  });
+});
+
+/** Counts the queries that ask whether keys exist, and how many of them are under way at once. */
+function countLookups({ dependencies: { db } }: TestStore) {
+  const lookups = { count: 0, atOnceMax: 0 };
+  let atOnce = 0;
+  const query = db.query.bind(db);
+  vi.spyOn(db, 'query').mockImplementation(async (statement) => {
+    if (statement.name !== 'find-existing-hashes') return query<never>(statement);
+    lookups.count += 1;
+    atOnce += 1;
+    lookups.atOnceMax = Math.max(lookups.atOnceMax, atOnce);
+    return query<never>(statement).finally(() => {
+      atOnce -= 1;
+    });
+  });
+  return lookups;
+}
 
 describe('A key as it is kept', () => {
   test('is a hash and a hint in the database, and not itself', async () => {

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest';
+import { LookupQueue } from '../../src/clients/lookup-queue.ts';
+
+/** A queue whose queries end when the test says so. A hash that begins with "key" exists. */
+function openQueue(bounds: ConstructorParameters<typeof LookupQueue>[1] = {}) {
+  const queries: Array<{ hashes: readonly string[]; end: () => void; fail: (error: Error) => void }> = [];
+  const begun: Array<readonly string[]> = [];
+  const queue = new LookupQueue((hashes) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Set<string>>();
+    queries.push({ hashes, end: () => resolve(new Set(hashes.filter((hash) => hash.startsWith('key')))), fail: reject });
+    begun.push(hashes);
+    return promise;
+  }, bounds);
+  return {
+    queue,
+    /** What was asked of PostgreSQL, query by query. */
+    begun,
+    queries,
+    /** Ends queries, oldest first, and lets others begin, until none is under way or `until` holds. */
+    async drain(until = () => false): Promise<void> {
+      for (let query = queries.shift(); query && !until(); query = queries.shift()) {
+        query.end();
+        await new Promise(setImmediate);
+      }
+    },
+  };
+}
+
+const many = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+const outcomesOf = async (lookups: ReadonlyArray<Promise<boolean>>) =>
+  (await Promise.allSettled(lookups)).map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as { code?: string }).code));
+const oneAtATime = { queriesMax: 1, batchSizeMax: 1 };
+
+describe('LookupQueue', () => {
+  test('says of each hash whether it is a key', async () => {
+    const { queue, drain } = openQueue();
+    const lookups = ['key 1', 'invented 1', 'key 2', 'key 3', 'invented 2', 'key 4'].map((hash) => queue.exists(hash, 'A'));
+    await drain();
+    expect(await outcomesOf(lookups)).toEqual([true, false, true, true, false, true]);
+  });
+
+  test('has 4 queries under way at most, of 32 hashes at most', async () => {
+    const { queue, queries, begun, drain } = openQueue();
+    const lookups = many(1_000, 'invented ').map((hash) => queue.exists(hash, 'A'));
+    let atOnceMax = 0;
+    await drain(() => {
+      atOnceMax = Math.max(atOnceMax, queries.length + 1);
+      return false;
+    });
+    await Promise.all(lookups);
+    expect(atOnceMax).toBe(4);
+    expect(Math.max(...begun.map((hashes) => hashes.length))).toBe(32);
+    expect(begun.length).toBeLessThanOrEqual(4 + Math.ceil(996 / 32));
+  });
+
+  test('answers the oldest of a network first', async () => {
+    const { queue, begun, drain } = openQueue(oneAtATime);
+    const lookups = ['1', '2', '3', '4'].map((hash) => queue.exists(hash, 'A'));
+    await drain();
+    await Promise.all(lookups);
+    expect(begun.flat()).toEqual(['1', '2', '3', '4']);
+  });
+
+  test('lets the single look-up of a network pass behind one of a network that has 1,000 pending', async () => {
+    const { queue, begun, drain } = openQueue(oneAtATime);
+    const flood = many(1_000, 'invented ').map((hash) => queue.exists(hash, 'A'));
+    const valid = queue.exists('key', 'B');
+    await drain();
+    expect(await valid).toBe(true);
+    expect(begun.flat().indexOf('key')).toBeLessThanOrEqual(2);
+    await Promise.all(flood);
+  });
+
+  test('gives each network one look-up a turn, also within one query', async () => {
+    const { queue, begun, drain } = openQueue({ queriesMax: 1, batchSizeMax: 6 });
+    const lookups = [queue.exists('first', 'A')];
+    for (const network of ['A', 'B', 'C'])
+      lookups.push(...many(network === 'C' ? 1 : 5, network).map((hash) => queue.exists(hash, network)));
+    await drain();
+    await Promise.all(lookups);
+    expect(begun).toEqual([['first'], ['A0', 'B0', 'C0', 'A1', 'B1', 'A2'], ['B2', 'A3', 'B3', 'A4', 'B4']]);
+  });
+
+  test('answers a newcomer within one turn of 10,000 networks that each send 5 at once, and drops theirs', async () => {
+    const { queue, begun, drain } = openQueue({ waitMsMax: 60_000 });
+    const flood: Array<Promise<boolean>> = [];
+    for (const hash of many(5, 'invented ')) {
+      for (const network of many(10_000, 'botnet ')) flood.push(queue.exists(`${hash} ${network}`, network));
+    }
+    const outcomes = outcomesOf(flood);
+    const valid = queue.exists('key', 'newcomer');
+    await drain();
+    expect(await valid).toBe(true);
+    expect(begun.findIndex((hashes) => hashes.includes('key'))).toBeLessThanOrEqual(4 + Math.ceil(10_001 / 32));
+    const answered = (await outcomes).filter((outcome) => outcome === false).length;
+    expect(answered).toBe(20_000 + 4 - 1);
+    expect(queue.size).toBe(0);
+  });
+
+  test('with too many pending in all drops the oldest of the longest queue', async () => {
+    const { queue, drain } = openQueue({ ...oneAtATime, pendingMax: 5 });
+    const underWay = queue.exists('under way', 'A');
+    const long = many(4, 'long ').map((hash) => queue.exists(hash, 'A'));
+    const short = queue.exists('key short', 'B');
+    const newcomers = many(2, 'key new ').map((hash) => queue.exists(hash, hash));
+    const outcomes = outcomesOf([underWay, ...long, short, ...newcomers]);
+    await drain();
+    expect(await outcomes).toEqual([false, 'unavailable', 'unavailable', false, false, true, true, true]);
+  });
+
+  test('with too many pending of a network drops the oldest of that network', async () => {
+    const { queue, drain } = openQueue({ ...oneAtATime, pendingOfNetworkMax: 2 });
+    const outcomes = outcomesOf(['under way', '1', '2', '3', 'key'].map((hash) => queue.exists(hash, 'A')));
+    const other = queue.exists('key', 'B');
+    await drain();
+    expect(await outcomes).toEqual([false, 'unavailable', 'unavailable', false, true]);
+    expect(await other).toBe(true);
+  });
+
+  test('tells one that was dropped to retry in a second', async () => {
+    const { queue, drain } = openQueue({ ...oneAtATime, pendingOfNetworkMax: 1 });
+    const [, dropped, ...others] = ['under way', 'dropped', 'newer'].map((hash) => queue.exists(hash, 'A'));
+    await expect(dropped).rejects.toMatchObject({ code: 'unavailable', status: 503, headers: { 'retry-after': '1' } });
+    await drain();
+    await Promise.all(others);
+  });
+
+  test('drops what has waited too long, and answers what is under way', async () => {
+    const { queue, drain } = openQueue({ ...oneAtATime, waitMsMax: 10 });
+    const underWay = queue.exists('key', 'A');
+    await expect(queue.exists('late', 'A')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(queue.exists('late', 'B')).rejects.toMatchObject({ code: 'unavailable' });
+    await drain();
+    expect(await underWay).toBe(true);
+    expect(queue.size).toBe(0);
+  });
+
+  test('shares a look-up that is pending in the same network, or under way in any', async () => {
+    const { queue, begun, drain } = openQueue(oneAtATime);
+    const lookups = [queue.exists('under way', 'A'), queue.exists('under way', 'A'), queue.exists('under way', 'B')];
+    lookups.push(queue.exists('pending', 'A'), queue.exists('pending', 'A'));
+    await drain();
+    await Promise.all(lookups);
+    expect(begun.flat()).toEqual(['under way', 'pending']);
+  });
+
+  test('lets nobody wait for a look-up that is pending in the queue of another network', async () => {
+    const { queue, begun, drain } = openQueue(oneAtATime);
+    const flood = many(100, 'invented ').map((hash) => queue.exists(hash, 'A'));
+    const lookups = [queue.exists('key', 'A'), queue.exists('key', 'B')];
+    await drain();
+    expect(await outcomesOf(lookups)).toEqual([true, true]);
+    expect(begun.flat().indexOf('key')).toBeLessThanOrEqual(2);
+    await Promise.all(flood);
+  });
+
+  test('hands the error of a query to its look-ups alone, and goes on', async () => {
+    const { queue, queries, drain } = openQueue({ queriesMax: 1, batchSizeMax: 2 });
+    const outcomes = outcomesOf(['1', '2', '3', 'key'].map((hash) => queue.exists(hash, 'A')));
+    queries.shift()?.fail(Object.assign(new Error('gone'), { code: 'gone' }));
+    await new Promise(setImmediate);
+    await drain();
+    expect(await outcomes).toEqual(['gone', false, false, true]);
+  });
+
+  test('keeps nothing of what is answered, dropped or failed', async () => {
+    const { queue, queries, drain } = openQueue({ queriesMax: 2, batchSizeMax: 3, pendingMax: 50, pendingOfNetworkMax: 20 });
+    const flood = many(300, 'invented ').map((hash, i) => queue.exists(hash, `network ${i % 7}`));
+    const outcomes = outcomesOf(flood);
+    expect(queue.size).toBeGreaterThan(50);
+    queries.shift()?.fail(new Error('gone'));
+    await new Promise(setImmediate);
+    await drain();
+    expect(new Set(await outcomes)).toEqual(new Set([false, 'unavailable', undefined]));
+    expect(queue.size).toBe(0);
+  });
+});
