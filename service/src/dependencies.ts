@@ -68,7 +68,7 @@ export interface Memories {
 
 /** What a process remembers shares the link's fate: all drop or hand over what they hold when it changes. */
 export function openMemories({ config, db, redis, names, catalogue, clock, log }: Dependencies): Memories {
-  const keys = new KeyFinder(db);
+  const keys = new KeyFinder(db, clock);
   const pages = new PetPages();
   redis.onDoubt(() => {
     keys.forgetAll();

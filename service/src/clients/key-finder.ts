@@ -1,19 +1,21 @@
+import type { Clock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import type { Charge } from '../rate-limit/decide.ts';
 import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey } from './api-key.ts';
 import { clientSubject } from './client-epochs.ts';
 import { findExistingHashes, findKeyByHash } from './client-queries.ts';
+import { endOf } from './key-end.ts';
 import { KeyMemory, type KnownKey } from './key-memory.ts';
 import { LookupQueue } from './lookup-queue.ts';
 
-type Reading = ReturnType<typeof findKeyByHash>;
+type Reading = Promise<Pick<KnownKey, 'key' | 'client'> | undefined>;
 
 /**
  * Finds the client that a key belongs to: cached where that may be trusted, else in PostgreSQL.
  *
  * A hash that this process has not met passes the queue of look-ups first, which says whether it is a key at all. One that
- * has been met is read at once: inventions can't hold it up.
+ * has been met is read at once: inventions can't hold it up. One that has ended is cached for good, and not read again.
  *
  * A reading of a key is upcoming, then under way. Invariants:
  * - One query at a time for a key: a busy key must not take every connection.
@@ -22,33 +24,35 @@ type Reading = ReturnType<typeof findKeyByHash>;
  */
 export class KeyFinder {
   readonly #db: Db;
+  readonly #clock: Clock;
   readonly #memory = new KeyMemory();
   readonly #queue: LookupQueue;
   readonly #upcoming = new Map<string, Reading>();
   readonly #underWay = new Map<string, Reading>();
   #generation = 0;
 
-  constructor(db: Db) {
+  constructor(db: Db, clock: Clock) {
     this.#db = db;
+    this.#clock = clock;
     this.#queue = new LookupQueue((hashes) => this.#findExisting(hashes));
   }
 
   recall(key: string): KnownKey | undefined {
-    return this.#memory.recall(hashApiKey(key));
+    const hash = hashApiKey(key);
+    return this.#memory.recall(hash) ?? this.#recallEnded(hash);
   }
 
-  /** Reads PostgreSQL. `epoch` must have been read before this call; without one the result is not cached. */
+  /** Reads PostgreSQL. `epoch` must have been read before this call; without one only the key's end is cached. */
   async lookUp(given: string, network: string, epoch: string | undefined): Promise<KnownKey | undefined> {
     const hash = hashApiKey(given);
-    if (this.#memory.isUnknown(hash)) return undefined;
+    const ended = this.#recallEnded(hash);
+    if (ended || this.#memory.isUnknown(hash)) return ended;
     const generation = this.#generation;
     const exists = this.#memory.hasMet(hash) || (await this.#queue.exists(hash, network));
     const found = exists ? await this.#read(hash) : undefined;
     if (!found) return undefined;
-    const { key, client } = found;
-    const charge: Charge = { subject: clientSubject(client.id), quota: quotaOf(client), cost: 1, key: { id: key.id, epoch } };
-    const known: KnownKey = { key, client, epoch, readAtMs: performance.now(), charge, bounds: boundsOf(client) };
-    if (epoch !== undefined && generation === this.#generation) this.#memory.remember(hash, known);
+    const known = asKnown(found, epoch);
+    if (epoch !== undefined && generation === this.#generation && !this.#hasEnded(known)) this.#memory.remember(hash, known);
     return known;
   }
 
@@ -66,7 +70,7 @@ export class KeyFinder {
     if (joined) return joined;
     const begin = () => {
       this.#upcoming.delete(hash);
-      const query = findKeyByHash(this.#db, hash);
+      const query = this.#query(hash);
       this.#underWay.set(hash, query);
       const end = () => this.#underWay.delete(hash);
       query.then(end, end);
@@ -78,9 +82,33 @@ export class KeyFinder {
     return reading;
   }
 
-  /** Redis can no longer vouch for what is remembered, nor for what is being read at this moment. */
+  /** Cached here and not by those who wait: what begins next must find it. */
+  async #query(hash: string): Reading {
+    const ended = this.#recallEnded(hash);
+    if (ended) return ended;
+    const found = await findKeyByHash(this.#db, hash);
+    if (found && this.#hasEnded(found)) this.#memory.rememberEnded(hash, asKnown(found, undefined));
+    return found;
+  }
+
+  /** Judged again each time: a clock may be set back. */
+  #recallEnded(hash: string): KnownKey | undefined {
+    const ended = this.#memory.recallEnded(hash);
+    return ended && this.#hasEnded(ended) ? ended : undefined;
+  }
+
+  #hasEnded({ key }: Pick<KnownKey, 'key'>): boolean {
+    return endOf(key, this.#clock.now()) !== undefined;
+  }
+
+  /** Redis can no longer confirm what is cached under an epoch, nor what is being read at this moment. */
   forgetAll(): void {
     this.#generation += 1;
     this.#memory.forgetAll();
   }
+}
+
+function asKnown({ key, client }: Pick<KnownKey, 'key' | 'client'>, epoch: string | undefined): KnownKey {
+  const charge: Charge = { subject: clientSubject(client.id), quota: quotaOf(client), cost: 1, key: { id: key.id, epoch } };
+  return { key, client, epoch, readAtMs: performance.now(), charge, bounds: boundsOf(client) };
 }

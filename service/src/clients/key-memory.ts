@@ -16,6 +16,7 @@ export interface KnownKey {
 
 const knownMax = 50_000;
 const unknownMax = 50_000;
+const endedMax = 50_000;
 /** Bounds what a revocation that could not reach Redis can leave behind. */
 const rememberedMs = 10_000;
 
@@ -26,6 +27,9 @@ export class KeyMemory {
   readonly #met = new RecentMap<true>(knownMax);
   /** Hashes that belong to no key. They never will: a key is random and its hash is never reused. */
   readonly #unknown = new RecentMap<true>(unknownMax);
+
+  /** Keys that were revoked or have expired. Needs no epoch: they never come back. */
+  readonly #ended = new RecentMap<KnownKey>(endedMax);
 
   recall(hash: string): KnownKey | undefined {
     const known = this.#known.get(hash);
@@ -52,6 +56,16 @@ export class KeyMemory {
     this.#unknown.set(hash, true);
   }
 
+  recallEnded(hash: string): KnownKey | undefined {
+    return this.#ended.get(hash);
+  }
+
+  rememberEnded(hash: string, known: KnownKey): void {
+    this.#ended.set(hash, known);
+    this.#known.delete(hash);
+  }
+
+  /** All that an epoch is needed for. */
   forgetAll(): void {
     this.#known.clear();
   }

@@ -1,5 +1,6 @@
 import { environmentOfKey } from '../clients/api-key.ts';
 import { clientSubject } from '../clients/client-epochs.ts';
+import { endOf, type KeyEnd } from '../clients/key-end.ts';
 import type { KeyFinder } from '../clients/key-finder.ts';
 import type { KnownKey } from '../clients/key-memory.ts';
 import type { Scope } from '../clients/scopes.ts';
@@ -167,18 +168,18 @@ function readKey(authorization: string | undefined, config: Parts['config']): st
 }
 
 /** Whether `validate` and `conclude` would let it pass. */
-export const isUsable = ({ key: { revokedAt, expiresAt }, client: { suspendedAt } }: KnownKey, nowMs: number): boolean =>
-  revokedAt === null && suspendedAt === null && (expiresAt === null || expiresAt.getTime() > nowMs);
+export const isUsable = ({ key, client }: KnownKey, nowMs: number): boolean =>
+  client.suspendedAt === null && endOf(key, nowMs) === undefined;
 
 function validate({ clock }: Parts, known: KnownKey | undefined): KnownKey {
   if (!known) throw invalid('No such key exists here. Compare it with the one you saved when it was made.');
-  const { id, revokedAt, expiresAt, replacedBy } = known.key;
-  if (revokedAt) throw invalid(`Key ${id} was revoked at ${revokedAt.toISOString()}. Use another key.`, 'api_key_revoked');
-  if (expiresAt && expiresAt.getTime() <= clock.now()) {
-    const why = replacedBy ? `was replaced by key ${replacedBy}, and its overlap ended` : 'expired';
-    throw invalid(`Key ${id} ${why} at ${expiresAt.toISOString()}. Use ${replacedBy ? 'its successor' : 'a new key'}.`, 'api_key_expired');
-  }
-  return known;
+  const end = endOf(known.key, clock.now());
+  if (!end) return known;
+  const { id, replacedBy } = known.key;
+  const at = end.at.toISOString();
+  if (end.code === 'api_key_revoked') throw invalid(`Key ${id} was revoked at ${at}. Use another key.`, end.code);
+  const why = replacedBy ? `was replaced by key ${replacedBy}, and its overlap ended` : 'expired';
+  throw invalid(`Key ${id} ${why} at ${at}. Use ${replacedBy ? 'its successor' : 'a new key'}.`, end.code);
 }
 
 const suspended = ({ name, suspendedAt }: KnownKey['client']) =>
@@ -187,6 +188,6 @@ const suspended = ({ name, suspendedAt }: KnownKey['client']) =>
     `${name} was suspended by the store at ${suspendedAt?.toISOString()}. Ask the store's staff; your keys work again once it is resumed.`,
   );
 
-function invalid(message: string, code: 'api_key_invalid' | 'api_key_revoked' | 'api_key_expired' = 'api_key_invalid'): AppError {
+function invalid(message: string, code: 'api_key_invalid' | KeyEnd['code'] = 'api_key_invalid'): AppError {
   return new AppError(code, message, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });
 }

@@ -254,6 +254,26 @@ describe('A flood of keys that do not exist', () => {
   });
 });
 
+describe('A key that has ended, sent a thousand times to a process', () => {
+  test.each([
+    ['revoked', 'was revoked at'],
+    ['expired', 'expired at'],
+  ] as const)('is read once where it is %s, and every answer says so or is 429', async (kind, words) => {
+    await using fresh = await createTestStore({ clock });
+    const { key: sent, id } = await fresh.createKey(kind === 'expired' ? { expiresAt: new Date(clock.now()) } : {});
+    if (kind === 'revoked') await revokeApiKey(fresh.dependencies.db, id);
+    const query = vi.spyOn(fresh.dependencies.db, 'query');
+    const send = () => fresh.call('GET', '/v1/pets', { key: sent });
+    const atOnce = await Promise.all(Array.from({ length: 1_000 }, send));
+    // Whether it exists, and then what it is.
+    expect(query.mock.calls).toHaveLength(2);
+    expect(new Set(atOnce.map(({ status }) => status))).toEqual(new Set([401, 429]));
+    clock.advance(60_000);
+    expect(await send()).toMatchObject(refusal(401, `api_key_${kind}`, `Key ${id} ${words} 20`));
+    expect(query.mock.calls).toHaveLength(2);
+  });
+});
+
 /** Counts the queries that ask whether keys exist, and how many of them are under way at once. */
 function countLookups({ dependencies: { db } }: TestStore) {
   const lookups = { count: 0, atOnceMax: 0 };

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashApiKey, mintApiKey } from '../../src/clients/api-key.ts';
+import { revokeApiKey } from '../../src/clients/clients.ts';
 import { KeyFinder } from '../../src/clients/key-finder.ts';
 import type { Db } from '../../src/db/pool.ts';
+import { HandClock } from '../hand-clock.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
+const clock = new HandClock('2026-12-01T12:00:00Z');
 let store: TestStore;
 let finder: KeyFinder;
 let queries: number;
@@ -11,6 +14,8 @@ let atOnce: number;
 let atOnceMax: number;
 beforeAll(async () => {
   store = await createTestStore();
+  // As `homeward serve` does.
+  await store.dependencies.db.open();
 });
 afterAll(() => store[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -27,7 +32,7 @@ beforeEach(() => {
       });
     },
   };
-  finder = new KeyFinder(counted);
+  finder = new KeyFinder(counted, clock);
 });
 
 const create = async () => (await store.createKey()).key;
@@ -120,5 +125,66 @@ describe('KeyFinder', () => {
     expect(await finder.lookUp(key, 'a', undefined)).toBeDefined();
     expect(answered).toBeLessThan(500);
     await Promise.all(flood);
+  });
+
+  describe('of a key that has ended', () => {
+    const revoke = async () => {
+      const { key, id } = await store.createKey();
+      await revokeApiKey(store.dependencies.db, id);
+      return key;
+    };
+    const expire = async () => (await store.createKey({ expiresAt: new Date(clock.now()) })).key;
+
+    describe.each([
+      ['revoked', revoke, { revokedAt: expect.any(Date) }],
+      ['expired', expire, { expiresAt: new Date(clock.now()) }],
+    ] as const)('%s', (_, end, record) => {
+      test('asks twice for a thousand requests, one after the other', async () => {
+        const key = await end();
+        for (let i = 0; i < 1_000; i += 1)
+          expect(finder.recall(key) ?? (await finder.lookUp(key, 'a', undefined))).toMatchObject({ key: record });
+        expect(queries).toBe(2);
+      });
+
+      test('asks twice for a thousand requests at once, also where some come while others wait', async () => {
+        const key = await end();
+        const send = () => Array.from({ length: 250 }, async () => finder.recall(key) ?? (await finder.lookUp(key, 'a', 'epoch')));
+        const sent = send();
+        for (const count of [1, 2]) {
+          await vi.waitUntil(() => queries === count, { interval: 0 });
+          sent.push(...send());
+        }
+        await Promise.all(sent);
+        sent.push(...send());
+        const found = await Promise.all(sent);
+        expect(found.every((known) => known !== undefined)).toBe(true);
+        expect(found).toHaveLength(1_000);
+        expect(queries).toBe(2);
+      });
+
+      test('asks no more when it is told to forget', async () => {
+        const key = await end();
+        await finder.lookUp(key, 'a', 'epoch');
+        finder.forgetAll();
+        expect(finder.recall(key)).toMatchObject({ key: record });
+        expect(queries).toBe(2);
+      });
+    });
+
+    test('asks again where the clock was set back before its expiry', async () => {
+      const { key } = await store.createKey({ expiresAt: new Date(clock.now()) });
+      await finder.lookUp(key, 'a', undefined);
+      clock.advance(-1);
+      expect(finder.recall(key)).toBeUndefined();
+      expect(await finder.lookUp(key, 'a', 'epoch')).toMatchObject({ epoch: 'epoch' });
+      clock.advance(1);
+    });
+
+    test('caches a key that has not ended under its epoch alone', async () => {
+      const { key } = await store.createKey({ expiresAt: new Date(clock.now() + 1) });
+      await finder.lookUp(key, 'a', 'epoch');
+      finder.forgetAll();
+      expect(finder.recall(key)).toBeUndefined();
+    });
   });
 });
