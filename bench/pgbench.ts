@@ -52,7 +52,7 @@ async function statementOfInsert(): Promise<string> {
       return { rows: [{}] };
     },
   } as unknown as Db;
-  await insertPet(db, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n }, 'open');
+  await insertPet(db, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n });
   const [statement, ...more] = sent;
   if (!statement || more.length > 0) throw new Error('adding an animal is expected to be one statement');
   return statement.text;

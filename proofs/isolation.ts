@@ -12,6 +12,7 @@ const operations: Record<string, { owned: boolean; body?: unknown }> = {
   'patch /pets/{petId}': { owned: false },
   'delete /pets/{petId}': { owned: false },
   'put /categories/{categoryId}': { owned: false },
+  'delete /categories/{categoryId}': { owned: false },
   'get /store/orders/{orderId}': { owned: true },
   'post /store/orders/{orderId}/approve': { owned: true },
   'post /store/orders/{orderId}/complete': { owned: true },

@@ -24,12 +24,12 @@ export function selectPets({ status, categoryId, afterId, limit }) {
   };
 }
 
-/** The animal, its category where that is new, and its first row of history. */
+/** The animal and its first row of history, where its category exists. */
 export function insertPet({ name, categoryId, status }, { clientId, keyId }) {
   return {
     name: 'insert-pet',
-    text: `with category as (insert into categories (id) values ($2) on conflict do nothing),
-      pet as (insert into pets (name, category_id, status) values ($1, $2, $3) returning ${columns}),
+    text: `with pet as (
+        insert into pets (name, category_id, status) select $1::text, id, $3::pet_status from categories where id = $2 returning ${columns}),
       added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet)
       select * from pet`,
     values: [name, categoryId, status, clientId, keyId],

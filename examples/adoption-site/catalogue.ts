@@ -10,7 +10,7 @@ const entriesMax = 500;
 /** Visitors who only look leave so many requests of a window to those who adopt. */
 const requestsLeftForAdoptions = 5;
 const animalsPerPage = 24;
-const categoriesMax = 100;
+const categoriesMax = 1_000;
 
 export interface Filter {
   readonly status: PetStatus;
@@ -79,8 +79,16 @@ export class Catalogue {
     return this.#read(`order ${id}`, () => this.#store.orders.get(id));
   }
 
+  /** Those with a name. The store lists them first, so that those without cost no request. */
   async categories(): Promise<readonly Category[]> {
-    const read = async () => (await this.#store.categories.list({ limit: categoriesMax }).page()).items;
+    const read = async () => {
+      const named: Category[] = [];
+      for await (const category of this.#store.categories.list()) {
+        if (category.name === undefined || named.length === categoriesMax) break;
+        named.push(category);
+      }
+      return named;
+    };
     return (await this.#read('categories', read)).value;
   }
 

@@ -12,8 +12,7 @@ const emptyWords: Readonly<Record<PetStatus, string>> = {
 };
 
 export function listPage({ value, asOf }: Seen<AnimalPage>, filter: Filter, categories: readonly Category[]): Html {
-  const named = categories.filter(({ name }) => name !== undefined);
-  const category = named.find(({ id }) => id === filter.categoryId);
+  const category = categories.find(({ id }) => id === filter.categoryId);
   const title = `${category?.name ?? 'Animals'}: ${statusWords[filter.status].toLowerCase()}`;
   return layout({
     title,
@@ -24,7 +23,7 @@ export function listPage({ value, asOf }: Seen<AnimalPage>, filter: Filter, cate
 <div class="hero"><h1>Somebody here is waiting for you</h1><p>Meet the animals of the shelter. When one is promised while you look, this page shows it at once.</p></div>
 <nav class="chips" aria-label="Kind of animal">
 ${chip('All', addressOf({ status: filter.status }), filter.categoryId === undefined)}
-${named.map(({ id, name }) => chip(name ?? '', addressOf({ status: filter.status, categoryId: id }), id === filter.categoryId))}
+${categories.map(({ id, name }) => chip(name ?? '', addressOf({ status: filter.status, categoryId: id }), id === filter.categoryId))}
 </nav>
 <nav class="tabs" aria-label="Where they stand">
 ${(Object.keys(statusWords) as PetStatus[]).map((status) => chip(statusWords[status], addressOf({ ...filter, status, cursor: undefined }), status === filter.status))}

@@ -407,7 +407,7 @@ export type Replayed = {
 /**
  * Every code that a refusal had when this was made.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'category_unknown' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number while that is exact, a bigint beyond: each value has one form.
@@ -572,6 +572,27 @@ export type ListCategoriesResponses = {
 };
 
 export type ListCategoriesResponse = ListCategoriesResponses[keyof ListCategoriesResponses];
+
+export type RemoveCategoryData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the category.
+         */
+        categoryId: Int64;
+    };
+    query?: never;
+    url: '/categories/{categoryId}';
+};
+
+export type RemoveCategoryResponses = {
+    /**
+     * The category is removed.
+     */
+    204: void;
+};
+
+export type RemoveCategoryResponse = RemoveCategoryResponses[keyof RemoveCategoryResponses];
 
 export type PutCategoryData = {
     body: NewCategory;

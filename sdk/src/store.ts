@@ -82,6 +82,9 @@ function categoriesOf(transport: Transport) {
     /** For the store's own keys. */
     name: (id: Int64, name: string, options?: CallOptions) =>
       ask<Category>(transport, { method: 'PUT', url: '/categories/{categoryId}', path: { categoryId: id }, body: { name }, options }),
+    /** For the store's own keys: removes a category that has neither a name nor an animal. */
+    remove: (id: Int64, options?: CallOptions) =>
+      ask<void>(transport, { method: 'DELETE', url: '/categories/{categoryId}', path: { categoryId: id }, options }),
   };
 }
 

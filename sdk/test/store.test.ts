@@ -78,6 +78,10 @@ describe('animals and orders', () => {
     expect(await store.pets.find(pet.id)).toBeUndefined();
     await shelter.categories.name(77, 'Otters');
     expect((await all(store.categories.list())).find(({ id }) => id === 77)?.name).toBe('Otters');
+    const { id } = await shelter.pets.add({ name: 'Stray', categoryId: 79 });
+    await shelter.pets.update(id, { categoryId: 77 });
+    expect(await shelter.categories.remove(79)).toBeUndefined();
+    expect((await all(store.categories.list())).find((one) => one.id === 79)).toBeUndefined();
   });
 
   test('a repeat under the same idempotency key has one effect, two calls without have two', async () => {

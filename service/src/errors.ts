@@ -73,6 +73,16 @@ export const errorCodes = {
       message: 'categoryId 4711 names no category of this store.',
     },
   },
+  category_limit: {
+    status: 400,
+    cause: 'The given categoryId is new, and the client has registered as many new categories today (UTC) as its plan allows.',
+    fix: "Use a category that exists (GET /v1/categories), wait until midnight UTC, or ask the store's staff to add the category.",
+    example: {
+      request: 'POST /v1/pets\n\n{"name":"Biscuit","categoryId":4711}',
+      message:
+        "Category 4711 does not exist, and this client has registered 20 of 20 new categories today (UTC). Use a category that exists (GET /v1/categories), wait until midnight UTC, or ask the store's staff to add it.",
+    },
+  },
   webhook_url_refused: {
     status: 400,
     cause: 'Events are sent only by https, to a host with public addresses, and not to a port below 1024 other than 443.',
@@ -144,6 +154,12 @@ export const errorCodes = {
     fix: 'List animals with GET /v1/pets; ids are never used again.',
     example: { request: 'GET /v1/pets/4711', message: 'There is no animal with the id 4711.' },
   },
+  category_unknown: {
+    status: 404,
+    cause: 'The path names a category that does not exist.',
+    fix: 'List categories with GET /v1/categories.',
+    example: { request: 'DELETE /v1/categories/4711', message: 'There is no category with the id 4711.' },
+  },
   order_not_found: {
     status: 404,
     cause: 'No order that this client may see has this id.',
@@ -201,6 +217,15 @@ export const errorCodes = {
     example: {
       request: 'PATCH /v1/pets/1\n\n{"status":"available"}',
       message: "Biscuit (id 1) is promised by order 1, so its status can't be set to available. Cancel or complete the order first.",
+    },
+  },
+  category_in_use: {
+    status: 409,
+    cause: 'The category has a name or an animal. An animal that was taken back counts too.',
+    fix: 'Leave it: only a category that was registered by mistake, without a name and without animals, can be removed.',
+    example: {
+      request: 'DELETE /v1/categories/1',
+      message: 'Category 1 is named "Dogs". Only a category without a name and without animals can be removed.',
     },
   },
   order_state_conflict: {

@@ -8,19 +8,29 @@ interface Row {
 
 const asCategory = ({ id, name }: Row): Category => (name === null ? { id } : { id, name });
 
-/** One keyset page, by id. */
-export async function selectCategories(db: Db, page: { afterId: bigint | undefined; limit: number }): Promise<Category[]> {
+/** One keyset page: categories with a name, then those without, each by id. */
+export async function selectCategories(
+  db: Db,
+  page: { afterId: bigint | undefined; inSecondPart: boolean; limit: number },
+): Promise<Category[]> {
+  const isFirst = page.afterId === undefined;
+  // The row comparison and the order are those of the index categories_named_first.
   const { rows } = await db.query<Row>({
-    name: 'categories',
-    text: 'select id, name from categories where ($1::bigint is null or id > $1) order by id limit $2',
-    values: [page.afterId ?? null, page.limit],
+    name: isFirst ? 'categories-first' : 'categories-after',
+    text: `select id, name from categories ${isFirst ? '' : 'where ((name is null), id) > ($2, $3)'} order by (name is null), id limit $1`,
+    values: isFirst ? [page.limit] : [page.limit, page.inSecondPart, page.afterId],
   });
   return rows.map(asCategory);
 }
 
+export async function findCategory(db: Db, id: bigint): Promise<Category | undefined> {
+  const { rows } = await db.query<Row>({ name: 'category', text: 'select id, name from categories where id = $1', values: [id] });
+  return rows[0] && asCategory(rows[0]);
+}
+
 /** Names a category, and makes it where it doesn't exist: ids are the store's to choose. */
-export async function upsertCategory(db: Db, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
-  const { rows } = await db.query<Row & { created: boolean }>({
+export async function upsertCategory(tx: Db, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
+  const { rows } = await tx.query<Row & { created: boolean }>({
     name: 'upsert-category',
     text: `insert into categories (id, name) values ($1, $2) on conflict (id) do update set name = excluded.name
       returning id, name, xmax = 0 as created`,
@@ -29,4 +39,72 @@ export async function upsertCategory(db: Db, id: bigint, name: string): Promise<
   const [row] = rows;
   if (!row) throw new Error('an upsert returned no row');
   return { category: asCategory(row), created: row.created };
+}
+
+/** Where another transaction is inserting the same category, waits for its outcome. */
+export async function insertCategory(tx: Db, id: bigint): Promise<void> {
+  await tx.query({ name: 'insert-category', text: 'insert into categories (id) values ($1) on conflict do nothing', values: [id] });
+}
+
+const todayUtc = `(now() at time zone 'utc')::date`;
+
+/**
+ * As insertCategory, and counts the category for its client, in one statement. `counted` is false where the day's count has
+ * reached `perDayMax`: the transaction must then roll back. Exact, since the client's row is locked by the first that counts.
+ * What was there already, or was committed by another meanwhile, is not counted. A day never moves back, so that
+ * transactions on both sides of midnight don't reset each other's count.
+ */
+export async function insertCountedCategory(
+  tx: Db,
+  id: bigint,
+  client: { clientId: bigint; perDayMax: number },
+): Promise<{ inserted: boolean; counted: boolean }> {
+  const { rows } = await tx.query<{ inserted: boolean; counted: boolean }>({
+    name: 'insert-counted-category',
+    text: `with inserted as (insert into categories (id) values ($1) on conflict do nothing returning id),
+      counted as (
+        insert into category_registrations as before (client_id, day, count) select $2, ${todayUtc}, 1 from inserted
+        on conflict (client_id) do update set day = greatest(before.day, excluded.day),
+          count = case when before.day < excluded.day then 1 else before.count + 1 end
+        where before.day < excluded.day or before.count < $3
+        returning client_id)
+      select exists (select from inserted) as inserted, exists (select from counted) as counted`,
+    values: [id, client.clientId, client.perDayMax],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('a select of two values returned no row');
+  return row;
+}
+
+/** Whether a category exists, and how many a client has registered today (UTC), as of one instant. */
+export async function findRegistrations(tx: Db, id: bigint, clientId: bigint): Promise<{ exists: boolean; registeredToday: bigint }> {
+  const { rows } = await tx.query<{ exists: boolean; registeredToday: bigint }>({
+    name: 'category-registrations',
+    text: `select exists (select from categories where id = $1) as exists, coalesce(
+      (select count from category_registrations where client_id = $2 and day >= ${todayUtc}), 0) as "registeredToday"`,
+    values: [id, clientId],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('a select of two values returned no row');
+  return row;
+}
+
+export async function selectUnnamedIds(db: Db, page: { afterId: bigint | undefined; limit: number }): Promise<bigint[]> {
+  const after = page.afterId === undefined ? '' : 'and id > $2';
+  const { rows } = await db.query<{ id: bigint }>({
+    text: `select id from categories where name is null ${after} order by id limit $1`,
+    values: page.afterId === undefined ? [page.limit] : [page.limit, page.afterId],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes those of the categories that have neither a name nor an animal, also none that was taken back. Returns how many. */
+export async function deleteUnusedCategories(tx: Db, ids: readonly bigint[]): Promise<number> {
+  const { rowCount } = await tx.query({
+    name: 'delete-unused-categories',
+    text: `delete from categories where id = any($1::bigint[]) and name is null
+      and not exists (select from pets where category_id = categories.id)`,
+    values: [ids],
+  });
+  return rowCount ?? 0;
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ClientsError } from '../clients/clients.ts';
 import { ConfigError, loadConfig, type ReadConfig, variables } from '../config.ts';
 import { addBanCommands } from './bans.ts';
+import { addCategoryCommands } from './categories.ts';
 import { addClientCommands } from './clients.ts';
 import { explainFailure } from './failures.ts';
 import { addJournalCommands } from './journal.ts';
@@ -30,6 +31,7 @@ export function createProgram(env: Readonly<Record<string, string | undefined>>)
   addKeyCommands(program, quietConfig);
   addClientCommands(program, quietConfig);
   addBanCommands(program, quietConfig);
+  addCategoryCommands(program, quietConfig);
   addOrderCommands(program, quietConfig);
   addWebhookCommands(program, quietConfig);
   addVerifyCommand(program, quietConfig);

@@ -14,18 +14,19 @@ declare module 'fastify' {
 
 /**
  * Answers a POST in one transaction; with an Idempotency-Key a repeat gets the first answer again, byte for byte.
- * `oneStatement`: the work is a single statement, which needs no transaction of its own.
+ * `byOneStatement` is tried first where there is no key: a single statement needs no transaction. Undefined: it did nothing,
+ * and the work is done in a transaction.
  */
 export async function answerOnce(
   db: Transactor,
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Db) => Promise<Answer>,
-  { oneStatement = false } = {},
+  byOneStatement?: (db: Db) => Promise<Answer | undefined>,
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const { clientId } = callerOf(request);
-  if (key === undefined) return send(reply, await (oneStatement ? work(db) : db.transaction(work, clientId)));
+  if (key === undefined) return send(reply, (await byOneStatement?.(db)) ?? (await db.transaction(work, clientId)));
   const { answer, replayed } = await once(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return send(reply, answer);

@@ -20,28 +20,36 @@ export const pageQuery = (what: string) => ({
 /** The header that a page's response is documented with. */
 export const nextLink = { Link: { type: 'string', description: 'The next page, as rel="next"; absent on the last.' } };
 
-/** The last id of the page before; undefined: the first page. */
+/** Where the page before ended. */
 export interface Page {
+  /** Its last id; undefined: this is the first page. */
   readonly afterId: bigint | undefined;
+  /** Where a list has two parts, one after the other and each by id: whether its last row was in the second. */
+  readonly inSecondPart: boolean;
   readonly limit: number;
 }
 
-/** Reads a page, with the link to the next. One row more than asked for tells whether there is one. */
+/**
+ * Reads a page, with the link to the next. One row more than asked for tells whether there is one.
+ *
+ * A list with two parts gives `isInSecondPart`. The cursor carries the part that its row was in when the page was read: the
+ * row may have moved to the other part by the next page, or be gone, and the walk goes on from the same place.
+ */
 export async function readPage<T extends { id: bigint | string }>(
   path: string,
   query: { limit?: number; cursor?: string },
   filters: Filters,
   fetch: (page: Page) => Promise<T[]>,
+  isInSecondPart?: (row: T) => boolean,
 ): Promise<{ rows: T[]; link: string | undefined }> {
   const { limit = sizeDefault, cursor } = query;
-  const afterId = cursor === undefined ? undefined : readCursor(cursor, filters);
-  const found = await fetch({ afterId, limit: limit + 1 });
+  const position = cursor === undefined ? undefined : readPosition(cursor, filters, isInSecondPart !== undefined);
+  const found = await fetch({ afterId: position?.afterId, inSecondPart: position?.inSecondPart ?? false, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  return {
-    rows,
-    link: found.length > limit && last ? linkToNext(path, { limit, filters, cursor: writeCursor(BigInt(last.id), filters) }) : undefined,
-  };
+  if (found.length <= limit || !last) return { rows, link: undefined };
+  const next = writePosition({ afterId: BigInt(last.id), inSecondPart: isInSecondPart?.(last) ?? false }, filters);
+  return { rows, link: linkToNext(path, { limit, filters, cursor: next }) };
 }
 
 export function sendPage(reply: FastifyReply, { rows, link }: { rows: unknown[]; link: string | undefined }): FastifyReply {
@@ -53,20 +61,33 @@ export function sendPage(reply: FastifyReply, { rows, link }: { rows: unknown[];
 export type Filters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Opaque to callers: the last id of a page, and a mark of the filters that it was made under. */
-export function writeCursor(afterId: bigint, filters: Filters): string {
-  return Buffer.from(`${afterId}.${markOf(filters)}`).toString('base64url');
+export const writeCursor = (afterId: bigint, filters: Filters): string => writePosition({ afterId, inSecondPart: false }, filters);
+
+export const readCursor = (cursor: string, filters: Filters): bigint => readPosition(cursor, filters, false).afterId;
+
+interface Position {
+  readonly afterId: bigint;
+  readonly inSecondPart: boolean;
 }
 
-export function readCursor(cursor: string, filters: Filters): bigint {
-  const [id = '', mark = ''] = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
+function writePosition({ afterId, inSecondPart }: Position, filters: Filters): string {
+  return Buffer.from(`${inSecondPart ? secondPart : ''}${afterId}.${markOf(filters)}`).toString('base64url');
+}
+
+const secondPart = '2:';
+
+function readPosition(cursor: string, filters: Filters, hasParts: boolean): Position {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const inSecondPart = hasParts && text.startsWith(secondPart);
+  const [id = '', mark = ''] = text.slice(inSecondPart ? secondPart.length : 0).split('.');
   const afterId = parseInt64(id);
   if (afterId === undefined || !/^[\w-]{8}$/.test(mark)) throw foreignCursor();
   if (mark !== markOf(filters)) {
     throw new AppError('invalid_cursor', 'cursor was made under other filters. Start again without a cursor, or keep the filters.');
   }
   // Base64 has several spellings of the same bytes; only ours is taken.
-  if (cursor !== writeCursor(afterId, filters)) throw foreignCursor();
-  return afterId;
+  if (cursor !== writePosition({ afterId, inSecondPart }, filters)) throw foreignCursor();
+  return { afterId, inSecondPart };
 }
 
 const foreignCursor = () =>

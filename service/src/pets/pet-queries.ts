@@ -6,9 +6,6 @@ import type { NewPet, Pet, PetStatus } from './pet-schemas.ts';
 // As petJson writes an animal: its id is not known before the statement that needs this.
 const petEventData = `format('{"pet":{"id":%s,"name":%s,"categoryId":%s,"status":"%s"}}', id, to_json(name), "categoryId", status)`;
 
-/** A category exists once an animal is in it. */
-const registerCategory = { open: 'category as (insert into categories (id) values ($2) on conflict do nothing),', closed: '' };
-
 const columns = 'id, name, category_id as "categoryId", status';
 
 export interface PetFilter {
@@ -81,25 +78,21 @@ export async function lockPetRows(tx: Db, ids: readonly bigint[]): Promise<void>
 }
 
 /**
- * One statement: the animal, its first row of history, its event, and its category where that is new. With closed
- * categories the foreign key refuses an unknown one.
+ * One statement: the animal, its first row of history and its event, where its category exists. Undefined: it does not, and
+ * nothing is stored. Where the category is deleted at the same time, the foreign key may refuse instead.
  */
-export async function insertPet(db: Db, pet: Required<NewPet>, actor: Actor, categories: 'open' | 'closed'): Promise<Pet> {
+export async function insertPet(db: Db, pet: Required<NewPet>, actor: Actor): Promise<Pet | undefined> {
   const { rows } = await db.query<Pet>({
-    name: `insert-pet-${categories}`,
-    text: `with ${registerCategory[categories]}
-      pet as (insert into pets (name, category_id, status) values ($1, $2, $3) returning ${columns}),
+    name: 'insert-pet',
+    text: `with pet as (
+        insert into pets (name, category_id, status) select $1::text, id, $3::pet_status from categories where id = $2 returning ${columns}),
       added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet),
       told as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${petEventData} from pet)
       select * from pet`,
     values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId],
   });
-  const [inserted] = rows;
-  if (!inserted) throw new Error('an insert returned no row');
-  return inserted;
+  return rows[0];
 }
-
-export const petsCategoryConstraint = 'pets_category_id_fkey';
 
 /** Moves animals on only from where they are expected to be. Returns those that were there. */
 export async function movePets(tx: Db, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
@@ -123,12 +116,10 @@ export async function movePetUnder(tx: Db, lock: AdvisoryLock, id: bigint, from:
 }
 
 /** Only under lockPet. */
-export async function updatePet(tx: Db, pet: Pet, categories: 'open' | 'closed'): Promise<Pet> {
+export async function updatePet(tx: Db, pet: Pet): Promise<Pet> {
   const { rows } = await tx.query<Pet>({
-    name: `update-pet-${categories}`,
-    text: `with ${registerCategory[categories]}
-      pet as (update pets set name = $1, category_id = $2, status = $3, updated_at = now() where id = $4 returning ${columns})
-      select * from pet`,
+    name: 'update-pet',
+    text: `update pets set name = $1, category_id = $2, status = $3, updated_at = now() where id = $4 returning ${columns}`,
     values: [pet.name, pet.categoryId, pet.status, pet.id],
   });
   const [updated] = rows;

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Db, Transactor } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
+import type { Caller } from '../http/admission.ts';
 import { callerOf, type Deprecation } from '../http/api-hooks.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
 import { answerOnce, asItIs } from '../http/idempotent-route.ts';
@@ -25,7 +26,7 @@ import { petEtag, petJson, petsJson, petTextJson } from './pet-json.ts';
 import type { PetPage, PetPages } from './pet-pages.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
-import { changePet, createPet, getPet, petNotFound, removePet } from './pets.ts';
+import { addPetToCategory, changePet, createPet, getPet, petNotFound, removePet } from './pets.ts';
 
 interface Parts {
   readonly db: Db;
@@ -79,21 +80,24 @@ export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Par
         tags: ['Pets'],
         summary: 'Add an animal',
         description:
-          'Unknown fields are ignored. An unknown categoryId registers a category without a name, unless this store keeps a closed list.',
+          'Unknown fields are ignored. An unknown categoryId registers a category without a name, so many a day as the plan allows, unless this store keeps a closed list.',
         headers: idempotencyHeader,
         body: Ref(NewPetSchema),
         response: {
           201: jsonResponse('The created animal.', Ref(PetSchema), etagHeader),
-          ...errorResponses(...bodyErrors, 'category_not_found', ...idempotencyErrors),
+          ...errorResponses(...bodyErrors, 'category_not_found', 'category_limit', ...idempotencyErrors),
         },
       },
     },
     (request, reply) => {
-      const add = async (tx: Db) => {
-        const pet = await createPet(tx, request.body, callerOf(request), config.categories);
-        return { status: 201, body: petJson(pet), headers: { etag: petEtag(pet) } };
+      const caller = callerOf(request);
+      const rules = { categories: config.categories, registrant: registrantOf(caller) };
+      const create = async (tx: Db) => createdAnswer(await createPet(tx, request.body, caller, rules));
+      const addToCategory = async (one: Db) => {
+        const pet = await addPetToCategory(one, request.body, caller, config.categories);
+        return pet && createdAnswer(pet);
       };
-      return answerOnce(catalogue, request, reply, add, { oneStatement: true });
+      return answerOnce(catalogue, request, reply, create, addToCategory);
     },
   );
 
@@ -186,6 +190,12 @@ export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Par
     },
   );
 }
+
+const createdAnswer = (pet: Pet) => ({ status: 201, body: petJson(pet), headers: { etag: petEtag(pet) } });
+
+/** The store's own keys register any number of categories. */
+const registrantOf = ({ scopes, clientId, bounds }: Caller) =>
+  scopes.includes('store:manage') ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
 
 async function readPetPage(db: Db, query: ListPets): Promise<PetPage> {
   const { status, categoryId, id } = query;

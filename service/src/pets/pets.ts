@@ -1,3 +1,4 @@
+import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
 import { type AdvisoryLock, type Db, type Transactor, violates } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import type { PetEventType } from '../events/event-types.ts';
@@ -14,7 +15,6 @@ import {
   markPetRemoved,
   movePets,
   movePetUnder,
-  petsCategoryConstraint,
   updatePet,
 } from './pet-queries.ts';
 import type { NewPet, Pet, PetChanges, PetStatus } from './pet-schemas.ts';
@@ -30,9 +30,46 @@ export async function getPet(db: Db, id: bigint): Promise<Pet> {
   return pet;
 }
 
-export async function createPet(db: Db, pet: NewPet, actor: Actor, categories: Categories): Promise<Pet> {
-  return refuseUnknownCategory(pet.categoryId, () => insertPet(db, { ...pet, status: pet.status ?? 'available' }, actor, categories));
+/**
+ * Adds an animal to a category that exists, by one statement. Undefined: there is no such category and nothing is stored;
+ * createPet may register it.
+ */
+export async function addPetToCategory(db: Db, pet: NewPet, actor: Actor, categories: Categories): Promise<Pet | undefined> {
+  try {
+    const added = await insertPet(db, withStatus(pet), actor);
+    if (!added && categories === 'closed') throw categoryNotFound(pet.categoryId);
+    return added;
+  } catch (error) {
+    // It was removed after the statement had found it.
+    if (violates(error, petsCategoryConstraint)) return undefined;
+    throw error;
+  }
 }
+
+/** In a transaction: adds an animal, and registers its category where that is new. A closed list takes no new one. */
+export async function createPet(
+  tx: Db,
+  pet: NewPet,
+  actor: Actor,
+  { categories, registrant }: { categories: Categories; registrant: Registrant | undefined },
+): Promise<Pet> {
+  try {
+    const added = await insertPet(tx, withStatus(pet), actor);
+    if (added) return added;
+    if (categories === 'closed') throw categoryNotFound(pet.categoryId);
+    await registerCategory(tx, pet.categoryId, registrant);
+    const addedToNew = await insertPet(tx, withStatus(pet), actor);
+    if (addedToNew) return addedToNew;
+  } catch (error) {
+    if (!violates(error, petsCategoryConstraint)) throw error;
+  }
+  // Staff removed the category after it was found or registered by another. The transaction may be aborted, so the caller retries.
+  throw new AppError('unavailable', `Category ${pet.categoryId} was removed at this moment. Repeat the request in 1 s.`, {
+    headers: { 'retry-after': '1' },
+  });
+}
+
+const withStatus = (pet: NewPet): Required<NewPet> => ({ ...pet, status: pet.status ?? 'available' });
 
 /** Changes what staff may change. An open order forbids to override the status: the animal is promised. */
 export async function changePet(
@@ -50,7 +87,8 @@ export async function changePet(
     const wanted: Pet = { id, name, categoryId, status };
     const overridden = wanted.status !== pet.status;
     if (overridden) await refuseIfOrdered(tx, pet, `its status can't be set to ${wanted.status}`);
-    const changed = await refuseUnknownCategory(wanted.categoryId, () => updatePet(tx, wanted, options.categories));
+    if (options.categories === 'open' && wanted.categoryId !== pet.categoryId) await registerCategory(tx, wanted.categoryId, undefined);
+    const changed = await refuseUnknownCategory(wanted.categoryId, () => updatePet(tx, wanted));
     const why = overridden ? 'status set by staff' : 'edited by staff';
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
     const edited = changed.name !== pet.name || changed.categoryId !== pet.categoryId;
@@ -143,6 +181,9 @@ async function refuseUnknownCategory<T>(categoryId: bigint, write: () => Promise
     return await write();
   } catch (error) {
     if (!violates(error, petsCategoryConstraint)) throw error;
-    throw new AppError('category_not_found', `categoryId ${categoryId} names no category of this store.`, { cause: error });
+    throw categoryNotFound(categoryId, error);
   }
 }
+
+const categoryNotFound = (categoryId: bigint, cause?: unknown) =>
+  new AppError('category_not_found', `categoryId ${categoryId} names no category of this store.`, { cause });

@@ -59,6 +59,7 @@ describe('GET /openapi.json', () => {
       removePet: 'DELETE /pets/{petId}',
       listCategories: 'GET /categories',
       putCategory: 'PUT /categories/{categoryId}',
+      removeCategory: 'DELETE /categories/{categoryId}',
       listEvents: 'GET /events',
       listOrders: 'GET /store/orders',
       placeOrder: 'POST /store/orders',
@@ -104,6 +105,7 @@ describe('GET /openapi.json', () => {
       experimental: [
         'updatePet',
         'removePet',
+        'removeCategory',
         'listEvents',
         'listWebhooks',
         'createWebhook',
@@ -141,6 +143,7 @@ describe('GET /openapi.json', () => {
       getPet: 'pets:read',
       updatePet: 'store:manage',
       putCategory: 'store:manage',
+      removeCategory: 'store:manage',
       listOrders: 'orders:read',
       placeOrder: 'orders:write',
       cancelOrder: 'orders:write',

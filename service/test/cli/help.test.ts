@@ -3,10 +3,11 @@ import { variables } from '../../src/config.ts';
 import { homeward } from './homeward-command.ts';
 
 const commands = {
-  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'orders', 'webhooks', 'verify', 'openapi'],
+  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'categories', 'orders', 'webhooks', 'verify', 'openapi'],
   keys: ['create', 'list', 'rotate', 'revoke'],
   clients: ['list', 'set-plan'],
   bans: ['list', 'lift'],
+  categories: ['prune'],
   orders: ['erase'],
   webhooks: ['list', 'replay'],
 };

@@ -115,6 +115,15 @@ test('clients suspend and resume', async () => {
   });
 });
 
+test('categories prune', async () => {
+  await using store = await createTestStore();
+  const { databaseUrl, redisUrl } = store.dependencies.config;
+  const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  await store.dependencies.db.query({ text: 'insert into categories (id) values (-1), (-2)' });
+  expect(await homewardJson(['categories', 'prune'], there)).toEqual({ pruned: 2 });
+  expect(await homeward(['categories', 'prune'], { env: there })).toMatchObject({ status: 0, stdout: '0 unused categories removed.\n' });
+});
+
 test('orders erase and verify', async () => {
   await using store = await createTestStore();
   const { key: partner } = await store.createKey();

@@ -5,6 +5,7 @@ import { type ErrorCode, errorCodes } from '../../src/errors.ts';
 import { addPet, adopter, createManager } from '../adoption-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { HandClock } from '../hand-clock.ts';
+import { countLockWaits } from '../lock-waits.ts';
 import { sendRaw } from '../raw-request.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
 import { addEndpoint } from '../webhook-work.ts';
@@ -41,17 +42,11 @@ async function repeatWhileInProgress(): Promise<Refusal> {
   const repeat = await db.transaction(async (tx) => {
     await tx.query({ text: 'select from pets where id = 1 for update' });
     first = send('idempotency_in_progress', { key: partner });
-    await vi.waitUntil(async () => (await waitingForLocks()) === 1n, { timeout: 1_500, interval: 10 });
+    await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
     return send('idempotency_in_progress', { key: partner });
   });
   expect((await first)?.status).toBe(201);
   return repeat;
-}
-
-async function waitingForLocks(): Promise<bigint | undefined> {
-  const text = 'select count(*) from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted';
-  const { rows } = await store.dependencies.db.query<{ count: bigint }>({ text });
-  return rows[0]?.count;
 }
 
 /** What must be so before the example is sent, where that is more than a partner's key. */
@@ -72,6 +67,13 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Refusal>>> = {
     const at = await openStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
     return send('category_not_found', { at, key: await at.createKey() });
   },
+  category_limit: async () => {
+    const key = await store.createKey({ plan: 'free' });
+    for (let i = 1; i <= 20; i += 1) await addPet(store, key, { categoryId: -i });
+    return send('category_limit', { key });
+  },
+  category_unknown: () => send('category_unknown', { key: manager }),
+  category_in_use: () => send('category_in_use', { key: manager }),
   invalid_rehearsal: async () => {
     const at = await openStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
     return send('invalid_rehearsal', { at, key: await at.createKey() });

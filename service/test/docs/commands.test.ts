@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CleanCheckout } from '../../../proofs/clean-checkout.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import { theService } from '../../src/history/history.ts';
-import { createPet } from '../../src/pets/pets.ts';
+import { addPetToCategory } from '../../src/pets/pets.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { commandsOf, fencedBlocks } from './fenced-blocks.ts';
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   store = await createTestStore();
   const { db, config } = store.dependencies;
   for (const { categoryId, ...animal } of devAnimals())
-    await createPet(db, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
+    await addPetToCategory(db, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
   const { key } = await store.createKey({ client: 'dev' });
   checkout = new CleanCheckout();
   for (const packages of ['node_modules', 'service/node_modules']) {

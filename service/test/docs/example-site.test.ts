@@ -89,6 +89,24 @@ describe('The list', () => {
     expect([/rel="next"/.test(second.text), second.text.includes('Back to the first')]).toEqual([false, true]);
   });
 
+  test('offers every category that has a name, also beyond the first page, and none without', async () => {
+    await using large = await createTestStore();
+    const { key: own } = await large.createKey();
+    await large.dependencies.db.query({
+      text: `insert into categories (id, name) select n, 'Kind ' || n from generate_series(101, 250) n`,
+    });
+    await large.dependencies.db.query({ text: 'insert into categories (id) select generate_series(-300, -1)' });
+    const other = await startSite({ url: large.url, key: own, port: 0 });
+    try {
+      const { text } = await visit('/', {}, other);
+      const offered = [...text.matchAll(/category=(-?\d+)[^>]*>([^<]+)</g)].map(([, id, name]) => `${id} ${name}`);
+      expect(offered).toHaveLength(160);
+      expect(offered).toEqual(expect.arrayContaining(['1 Dogs', '10 Other', '101 Kind 101', '250 Kind 250']));
+    } finally {
+      await other.close();
+    }
+  });
+
   test('that is empty says so in words', async () => {
     expect((await visit('/?category=8')).text).toContain('Nobody among “Horses” needs a home right now.');
   });

@@ -1,7 +1,7 @@
 // docs/guides/limits.md shows answers at one instant of one day: a store on a clock gives them.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { banLengthsMinutes, planNames, quotaOf, strikesUntilBan } from '../../src/rate-limit/plans.ts';
+import { type Bounds, banLengthsMinutes, planBounds, planNames, quotaOf, strikesUntilBan } from '../../src/rate-limit/plans.ts';
 import { createTestStore, type TestAnswer, type TestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
 import { faultsOfResponse, readResponse } from './shown-answers.ts';
@@ -10,6 +10,12 @@ const guide = readFileSync(new URL('../../../docs/guides/limits.md', import.meta
 const shown = fencedBlocks(guide).filter(({ language }) => language === 'http');
 const statusTexts: Readonly<Record<number, string>> = { 200: 'OK', 429: 'Too Many Requests' };
 const shownAtMs = Date.parse('2026-11-15T14:31:37Z');
+/** The rows of the table of what one client may hold. */
+const boundsInGuide: Readonly<Record<string, keyof Bounds>> = {
+  'New categories a day (UTC)': 'newCategoriesPerDay',
+  'Webhook endpoints': 'webhooks',
+  'Event streams at one process': 'streams',
+};
 const free = quotaOf({ plan: 'free', perMinute: null, perDay: null });
 
 let nowMs = shownAtMs;
@@ -54,6 +60,16 @@ describe('docs/guides/limits.md', () => {
     const [first, ...next] = banLengthsMinutes;
     expect(guide).toContain(`The first ban is ${first} minute long, the next ${next.join(', then ')}.`);
     expect(shown).toHaveLength(4);
+  });
+
+  test('has the bounds of each plan on what one client may hold', () => {
+    const [, table = ''] = guide.split('\n| Of one client | Free | Pro | Business | Enterprise |\n');
+    const rows = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| ([A-Z].+) \|$/gm)].map(([, row = '']) => row.split(' | '));
+    const expected = Object.entries(boundsInGuide).map(([words, bound]) => [
+      words,
+      ...planNames.map((plan) => planBounds[plan][bound].toLocaleString('en')),
+    ]);
+    expect(rows).toEqual(expected);
   });
 });
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import type { Clock } from '../../src/clock.ts';
 import { theService } from '../../src/history/history.ts';
-import { createPet } from '../../src/pets/pets.ts';
+import { addPetToCategory } from '../../src/pets/pets.ts';
 import { addPet, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
@@ -157,7 +157,7 @@ function clockEarlyInAMinute(): Clock {
 async function addAnimals(store: TestStore): Promise<void> {
   const { db, config } = store.dependencies;
   for (const { categoryId, ...animal } of devAnimals().slice(0, 30)) {
-    await createPet(db, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
+    await addPetToCategory(db, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
   }
   await publishAll(store);
 }

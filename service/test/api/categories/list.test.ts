@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addPet } from '../../adoption-steps.ts';
-import { walk } from '../../page-walk.ts';
+import { addPet, createManager } from '../../adoption-steps.ts';
+import { nextPage, walk } from '../../page-walk.ts';
 import { refusal } from '../../refusal.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, type TestAnswer, type TestKey, type TestStore } from '../../test-store.ts';
+
+interface Category {
+  readonly id: number;
+  readonly name?: string;
+}
 
 const seeded = ['Dogs', 'Cats', 'Rabbits', 'Birds', 'Small animals', 'Reptiles', 'Fish', 'Horses', 'Farm animals', 'Other'].map(
-  (name, i) => ({ id: i + 1, name }),
+  (name, i): Category => ({ id: i + 1, name }),
 );
 
 let store: TestStore;
@@ -27,15 +32,16 @@ describe('GET /v1/categories', () => {
     expect(await walk(store, key, '/v1/categories?limit=4')).toEqual([seeded.slice(0, 4), seeded.slice(4, 8), seeded.slice(8)]);
   });
 
-  test('shows a category that an animal registered, without a name and in order of id', async () => {
+  test('shows a category that an animal registered after those with a name, whatever its id', async () => {
     await addPet(store, key, { categoryId: -5 });
-    expect((await list('')).json).toEqual([{ id: -5 }, ...seeded]);
+    await addPet(store, key, { categoryId: 5_000 });
+    expect((await list('')).json).toEqual([...seeded, { id: -5 }, { id: 5_000 }]);
   });
 
   test('walked from the smallest id on misses none', async () => {
     await store.call('POST', '/v1/pets', { key: key.key, raw: '{"name":"A","categoryId":-9223372036854775808}' });
     const pages = await walk(store, key, '/v1/categories?limit=1');
-    expect(pages.flat()).toEqual([{ id: Number('-9223372036854775808') }, { id: -5 }, ...seeded]);
+    expect(pages.flat()).toEqual([...seeded, { id: Number('-9223372036854775808') }, { id: -5 }, { id: 5_000 }]);
   });
 
   test.each(['limit=0', 'limit=101', 'name=Dogs', 'limit=1&limit=1'])('with %s is 400', async (query) => {
@@ -46,10 +52,67 @@ describe('GET /v1/categories', () => {
     expect(await list('?cursor=abc')).toMatchObject(refusal(400, 'invalid_cursor', 'Follow the Link header'));
   });
 
+  test('with a cursor of 1.0.0, which was after an id in order of id, goes on without losing any category', async () => {
+    const made = Buffer.from('8.T1PNoYwr').toString('base64url');
+    const next = await list(`?cursor=${made}`);
+    expect(next).toMatchObject({ status: 200 });
+    expect(next.json).toEqual([seeded[8], seeded[9], { id: Number('-9223372036854775808') }, { id: -5 }, { id: 5_000 }]);
+  });
+
+  test('gives a cursor after those with a name that no other list takes', async () => {
+    const cursor = new URLSearchParams(nextPage(await list('?limit=11'))?.split('?')[1]).get('cursor');
+    expect((await list(`?cursor=${cursor}`)).json).toEqual([{ id: -5 }, { id: 5_000 }]);
+    for (const path of ['/v1/pets', '/v1/store/orders', '/v1/webhooks', '/v1/events']) {
+      expect(await store.call('GET', `${path}?cursor=${cursor}`, { key: key.key })).toMatchObject(refusal(400, 'invalid_cursor'));
+    }
+  });
+
   test('without the scope pets:read is 403', async () => {
     const other = await store.createKey({ scopes: ['orders:read'] });
     expect(await store.call('GET', '/v1/categories', { key: other.key })).toMatchObject(
       refusal(403, 'insufficient_scope', 'needs the scope pets:read; this key has orders:read.'),
     );
+  });
+});
+
+describe('GET /v1/categories of a store that others add to', () => {
+  test('100 animals with negative categories do not push named categories off the first page', async () => {
+    await using shared = await createTestStore();
+    const partner = await shared.createKey();
+    for (let i = 1; i <= 100; i += 1) await addPet(shared, partner, { categoryId: -i });
+    const first = await shared.call<unknown[]>('GET', '/v1/categories', { key: partner.key });
+    expect(first.json.slice(0, seeded.length)).toEqual(seeded);
+    expect((await walk(shared, partner, '/v1/categories?limit=7')).flat()).toHaveLength(110);
+  });
+
+  test('shows every unchanged category once to a walk during which others are named, removed and registered', async () => {
+    await using shared = await createTestStore();
+    const [partner, manager] = [await shared.createKey(), await createManager(shared)];
+    await shared.dependencies.db.query({ text: 'insert into categories (id) select generate_series(-14, 0)' });
+    const staying = [-12, -9, -6, -3, 0];
+    const changing = [-14, -13, -11, -10, -8, -7, -5, -4, -2, -1];
+    const changes: number[] = [];
+    /** Names or removes the category that the walk is at, or else the next that it comes to. */
+    const changeNear = async (id: number) => {
+      const due = changing.find((one) => one >= id);
+      if (due === undefined || id > 0) return;
+      changing.splice(changing.indexOf(due), 1);
+      const [method, body] = due % 2 === 0 ? (['PUT', { name: `Named ${due}` }] as const) : (['DELETE', undefined] as const);
+      changes.push((await shared.call(method, `/v1/categories/${due}`, { key: manager.key, body })).status);
+    };
+    const seen: number[] = [];
+    for (let path: string | undefined = '/v1/categories?limit=1'; path; ) {
+      const page: TestAnswer<Category[]> = await shared.call('GET', path, { key: partner.key });
+      const id = page.json[0]?.id ?? Number.NaN;
+      seen.push(id);
+      await changeNear(id);
+      if (id === -9) await addPet(shared, partner, { categoryId: 777 });
+      path = nextPage(page);
+    }
+    expect({ changing, changes: changes.sort() }).toEqual({ changing: [], changes: [...Array(5).fill(200), ...Array(5).fill(204)] });
+    expect(seen.filter((id) => staying.includes(id))).toEqual(staying);
+    expect(seen.slice(0, seeded.length)).toEqual(seeded.map(({ id }) => id));
+    expect(seen.at(-1)).toBe(777);
+    expect(new Set(seen).size).toBe(seen.length);
   });
 });

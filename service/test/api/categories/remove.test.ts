@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { addPet, createManager } from '../../adoption-steps.ts';
+import { countLockWaits } from '../../lock-waits.ts';
+import { refusal } from '../../refusal.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+
+let store: TestStore;
+let key: TestKey;
+let manager: TestKey;
+beforeAll(async () => {
+  store = await createTestStore();
+  [key, manager] = [await store.createKey(), await createManager(store)];
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const remove = (id: number | string, by = manager) => store.call('DELETE', `/v1/categories/${id}`, { key: by.key });
+const list = async () => (await store.call<unknown[]>('GET', '/v1/categories?limit=100', { key: key.key })).json;
+const insertCategory = (id: number) => store.dependencies.db.query({ text: 'insert into categories (id) values ($1)', values: [id] });
+
+describe('DELETE /v1/categories/{categoryId}', () => {
+  test('of one without a name and without animals is 204 without a body, and the category is gone', async () => {
+    await insertCategory(50);
+    expect(await list()).toContainEqual({ id: 50 });
+    expect(await remove(50)).toMatchObject({ status: 204, text: '' });
+    expect(await list()).not.toContainEqual({ id: 50 });
+  });
+
+  test('once more is 404', async () => {
+    await insertCategory(51);
+    await remove(51);
+    expect(await remove(51)).toMatchObject(refusal(404, 'category_unknown', 'There is no category with the id 51.'));
+  });
+
+  test.each(['4711', 'abc', '1.0', '9223372036854775808'])('of %s, which names no category, is 404', async (id) => {
+    expect(await remove(id)).toMatchObject(refusal(404, 'category_unknown', `There is no category with the id ${id}.`));
+  });
+
+  test('of one that has a name is 409 and changes nothing', async () => {
+    expect(await remove(8)).toMatchObject(refusal(409, 'category_in_use', 'Category 8 is named "Horses".'));
+    expect(await list()).toContainEqual({ id: 8, name: 'Horses' });
+  });
+
+  test('of one that an animal is in is 409 and changes nothing', async () => {
+    await addPet(store, key, { categoryId: 52 });
+    expect(await remove(52)).toMatchObject(refusal(409, 'category_in_use', 'Category 52 has an animal in it'));
+    expect(await list()).toContainEqual({ id: 52 });
+  });
+
+  test('of one whose only animal was taken back is 409: its history names it', async () => {
+    const { id } = await addPet(store, key, { categoryId: 53 });
+    await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
+    expect(await remove(53)).toMatchObject(refusal(409, 'category_in_use', 'one that was taken back counts too'));
+  });
+
+  test('of one into which an animal comes at the same time is 409', async () => {
+    await insertCategory(54);
+    let removing: ReturnType<typeof remove> | undefined;
+    await store.dependencies.db.transaction(async (tx) => {
+      await tx.query({ text: `insert into pets (name, category_id, status) values ('Biscuit', 54, 'available')` });
+      removing = remove(54);
+      await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
+    });
+    expect(await removing).toMatchObject(refusal(409, 'category_in_use', 'Category 54 has an animal in it'));
+  });
+
+  test('with a key of a partner is 403 and changes nothing', async () => {
+    await insertCategory(55);
+    expect(await remove(55, key)).toMatchObject(refusal(403, 'insufficient_scope', 'needs the scope store:manage'));
+    expect(await list()).toContainEqual({ id: 55 });
+  });
+});
+
+describe('POST /v1/pets into a category that is removed at the same time', () => {
+  /** Sends a POST while the category is deleted, and commits the deletion once the POST waits for it. */
+  async function postWhileRemoved(id: number, headers: Record<string, string> = {}) {
+    await insertCategory(id);
+    let posting: ReturnType<typeof store.call> | undefined;
+    await store.dependencies.db.transaction(async (tx) => {
+      await tx.query({ text: 'delete from categories where id = $1', values: [id] });
+      posting = store.call('POST', '/v1/pets', { key: key.key, body: { name: 'Late', categoryId: id }, headers });
+      await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
+    });
+    return posting;
+  }
+
+  test('is 201 and registers the category again', async () => {
+    expect(await postWhileRemoved(60)).toMatchObject({ status: 201, json: { name: 'Late', categoryId: 60 } });
+    expect(await list()).toContainEqual({ id: 60 });
+  });
+
+  test('with an Idempotency-Key is 503 and stores nothing, and its repeat is 201', async () => {
+    const headers = { 'idempotency-key': 'late' };
+    const refused = await postWhileRemoved(61, headers);
+    expect(refused).toMatchObject(refusal(503, 'unavailable', 'Category 61 was removed at this moment.'));
+    expect(refused?.headers['retry-after']).toBe('1');
+    expect(await list()).not.toContainEqual({ id: 61 });
+    const again = await store.call('POST', '/v1/pets', { key: key.key, body: { name: 'Late', categoryId: 61 }, headers });
+    expect(again).toMatchObject({ status: 201, json: { categoryId: 61 } });
+  });
+});
