@@ -11,7 +11,7 @@ import { eventTypesPage, referenceOverview, referenceSection, tryItScript } from
 import type { SiteFiles } from './site-files.ts';
 import { startPage } from './start-page.ts';
 
-export interface Content {
+interface Content {
   readonly type: string;
   readonly text: string;
 }

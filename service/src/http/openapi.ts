@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { makeStatic, type StaticContent, sendStatic } from './static-content.ts';
 
 /** The document that describes the API, made from the schemas that validate and serialise. */
 export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, object>): Promise<void> {
@@ -31,5 +32,10 @@ export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, 
       return { schema: { ...schema, ...(config?.scope && { 'x-scope': config.scope }) }, url };
     },
   });
-  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  let content: StaticContent | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
+    // Made on the first request: the document is complete only once the app is ready.
+    content ??= makeStatic('application/json; charset=utf-8', JSON.stringify(app.swagger()));
+    return sendStatic(request, reply.header('access-control-allow-origin', '*'), content);
+  });
 }

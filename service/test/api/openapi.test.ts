@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
 import { eventTypes } from '../../src/events/event-types.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
@@ -199,5 +200,42 @@ describe('GET /openapi.json', () => {
     const { status, headers } = await store.call('GET', '/openapi.json');
     expect(status).toBe(200);
     expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+
+  test('may be read by a page of any origin, and cached for 5 minutes', async () => {
+    expect((await store.call('GET', '/openapi.json')).headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'cache-control': 'public, max-age=300',
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  test('comes packed to a caller that accepts gzip, and is 304 for one that has it', async () => {
+    const packed = await fetch(`${store.url}/openapi.json`, { headers: { 'accept-encoding': 'gzip' } });
+    expect(packed.headers.get('content-encoding')).toBe('gzip');
+    expect(await packed.json()).toEqual(document);
+    const etag = packed.headers.get('etag') ?? '';
+    expect(await store.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } })).toMatchObject({ status: 304, text: '' });
+  });
+
+  test('costs no work that grows with the document once it has been asked for', async () => {
+    const { server } = await createApp(store.dependencies);
+    const etag = String((await server.inject('/openapi.json')).headers.etag);
+    const cpuOf = async (url: string) => {
+      const before = process.cpuUsage();
+      for (let i = 0; i < 100; i += 1) await server.inject({ url, headers: { 'if-none-match': etag } });
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    // The least of several rounds: other work of this process only adds.
+    let [ofHealth, ofDocument] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let round = 0; round < 5; round += 1) {
+      ofHealth = Math.min(ofHealth, await cpuOf('/livez'));
+      ofDocument = Math.min(ofDocument, await cpuOf('/openapi.json'));
+    }
+    await server.close();
+    // Writing the document as JSON takes more than ten times as long as the whole of the other request.
+    expect(ofDocument / ofHealth).toBeLessThan(5);
   });
 });
