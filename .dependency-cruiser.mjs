@@ -114,10 +114,10 @@ export default {
     },
     {
       name: 'leaves',
-      comment: 'errors.ts, config.ts and clock.ts are used by all and use nothing of the service.',
+      comment: 'errors.ts, config.ts, clock.ts and characters.ts are used by all and use nothing of the service but characters.ts.',
       severity: 'error',
-      from: { path: `${src}/(errors|config|clock)\\.ts$` },
-      to: { path: `${src}/` },
+      from: { path: `${src}/(errors|config|clock|characters)\\.ts$` },
+      to: { path: `${src}/`, pathNot: `${src}/characters\\.ts$` },
     },
   ],
   options: {

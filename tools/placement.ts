@@ -15,6 +15,8 @@ const statement =
 const placements: readonly Placement[] = [
   { what: 'SQL', pattern: statement, home: /(^db\/|-queries\.ts$)/ },
   { what: 'process.env', pattern: /\bprocess\.env\b|\benv\b.*from 'node:process'/, home: /^(config|main)\.ts$/ },
+  // What is printed is made safe for a terminal there.
+  { what: 'console', pattern: /\bconsole\.\w+\(/, home: /^cli\/output\.ts$/ },
 ];
 
 /** The lines of the service that stand where they do not belong. */

@@ -89,12 +89,26 @@ export type Adopter = {
     email: string;
 };
 
+/**
+ * Seen only by the client that placed the order and by the store.
+ */
+export type NewAdopter = {
+    /**
+     * The adopter's name.
+     */
+    name: string;
+    /**
+     * The adopter's e-mail address.
+     */
+    email: string;
+};
+
 export type NewOrder = {
     /**
      * The animal to be adopted.
      */
     petId: Int64;
-    adopter: Adopter;
+    adopter: NewAdopter;
 };
 
 export type Order = {
@@ -194,7 +208,7 @@ export type OrderEvent = {
 
 export type NewWebhook = {
     /**
-     * Where events are sent: https, and a public address.
+     * Where events are sent: https, and a public address. It is stored as URL writes it: the host in ASCII, other characters encoded.
      */
     url: string;
     /**
@@ -209,7 +223,7 @@ export type NewWebhook = {
 
 export type WebhookChanges = {
     /**
-     * Where events are sent: https, and a public address.
+     * Where events are sent: https, and a public address. It is stored as URL writes it: the host in ASCII, other characters encoded.
      */
     url?: string;
     /**
@@ -235,7 +249,7 @@ export type Webhook = {
      */
     id: Int64;
     /**
-     * Where events are sent: https, and a public address.
+     * Where events are sent.
      */
     url: string;
     /**
@@ -268,7 +282,7 @@ export type WebhookWithSecret = {
      */
     id: Int64;
     /**
-     * Where events are sent: https, and a public address.
+     * Where events are sent.
      */
     url: string;
     /**

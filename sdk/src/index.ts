@@ -6,6 +6,7 @@ export type {
   DeliveryWithAttempts,
   ErrorCode,
   Int64,
+  NewAdopter,
   NewOrder,
   NewPet,
   NewWebhook,

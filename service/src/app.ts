@@ -25,7 +25,14 @@ import { addSdkRoutes } from './http/sdk-files.ts';
 import type { Api } from './http/type-provider.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { orderRoutes } from './orders/order-routes.ts';
-import { AdopterSchema, NewOrderSchema, OrderEventSchema, OrderSchema, OrderStatusSchema } from './orders/order-schemas.ts';
+import {
+  AdopterSchema,
+  NewAdopterSchema,
+  NewOrderSchema,
+  OrderEventSchema,
+  OrderSchema,
+  OrderStatusSchema,
+} from './orders/order-schemas.ts';
 import { answerReadyPages } from './pets/pet-page-hook.ts';
 import { petRoutes } from './pets/pet-routes.ts';
 import { NewPetSchema, PetChangesSchema, PetSchema, PetStatusSchema } from './pets/pet-schemas.ts';
@@ -63,6 +70,7 @@ const sharedSchemas = [
   NewCategorySchema,
   OrderStatusSchema,
   AdopterSchema,
+  NewAdopterSchema,
   NewOrderSchema,
   OrderSchema,
   OrderEventSchema,

@@ -1,3 +1,5 @@
+import { printableJson } from './characters.ts';
+
 /**
  * Every code that an Error body can carry. Responses, their statuses, the OpenAPI document and the help pages
  * are made from this table.
@@ -85,7 +87,8 @@ export const errorCodes = {
   },
   webhook_url_refused: {
     status: 400,
-    cause: 'Events are sent only by https, to a host with public addresses, and not to a port below 1024 other than 443.',
+    cause:
+      'Events are sent only by https, to a host with public addresses, and not to a port below 1024 other than 443. The address has no control characters.',
     fix: 'Give an address such as https://example.org/hooks.',
     example: {
       request: 'POST /v1/webhooks\n\n{"url":"http://example.org/hooks"}',
@@ -395,7 +398,7 @@ export function internalError(cause: unknown): AppError {
 /** Shows a received value in a message: JSON, cut short, so that no message grows with the request. */
 export function show(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that cannot be kept exactly';
-  const text = typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintAsText) ?? 'nothing');
+  const text = typeof value === 'bigint' ? String(value) : printableJson(JSON.stringify(value, bigintAsText) ?? 'nothing');
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 

@@ -43,6 +43,7 @@ export interface WebhookBody {
   readonly id: number;
   readonly url: string;
   readonly types: string[];
+  readonly description: string;
   readonly status: string;
   readonly disabledReason: string | null;
   readonly failingSince: string | null;

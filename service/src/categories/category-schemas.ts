@@ -1,18 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { pageQuery } from '../http/paging.ts';
-import { Int64, NameText } from '../http/schemas.ts';
+import { Int64, PlainName } from '../http/schemas.ts';
 
 export const CategorySchema = Type.Object(
   {
     id: Int64({ description: 'Chosen by the store.', examples: [1] }),
-    name: Type.Optional(NameText('Absent while nobody has named the category.', ['Dogs'])),
+    name: Type.Optional(Type.String({ description: 'Absent while nobody has named the category.', examples: ['Dogs'] })),
   },
   { $id: 'Category', examples: [{ id: 1, name: 'Dogs' }] },
 );
 export type Category = Static<typeof CategorySchema>;
 
 export const NewCategorySchema = Type.Object(
-  { name: NameText("The category's name.", ['Dogs']) },
+  { name: PlainName("The category's name.", ['Dogs']) },
   { $id: 'NewCategory', examples: [{ name: 'Dogs' }] },
 );
 

@@ -3,7 +3,7 @@ import { findKey } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { liftBan, listBans } from '../rate-limit/bans.ts';
-import { parseId, printJson, printTable, UsageError } from './output.ts';
+import { parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 
 export function addBanCommands(program: Command, config: ReadConfig): void {
   const bans = program.command('bans').description('list and lift temporary bans of keys');
@@ -35,6 +35,6 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
       if (!key) throw new UsageError(`There is no key ${id}.`);
       const lifted = await redis.call((client) => liftBan(client, names, key, clock.now()));
       if (json) printJson({ id: key.id, lifted });
-      else console.log(lifted ? `The ban of key ${id} is lifted.` : `Key ${id} was not banned; its strikes are forgotten.`);
+      else printLines(lifted ? `The ban of key ${id} is lifted.` : `Key ${id} was not banned; its strikes are forgotten.`);
     });
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { pruneCategories } from '../categories/categories.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
-import { printJson } from './output.ts';
+import { printJson, printLines } from './output.ts';
 
 export function addCategoryCommands(program: Command, config: ReadConfig): void {
   const categories = program.command('categories').description('remove categories that nobody uses');
@@ -15,6 +15,6 @@ export function addCategoryCommands(program: Command, config: ReadConfig): void 
       await using dependencies = await openDependencies(config());
       const pruned = await pruneCategories(dependencies.db);
       if (json) printJson({ pruned });
-      else console.log(`${pruned} unused ${pruned === 1 ? 'category' : 'categories'} removed.`);
+      else printLines(`${pruned} unused ${pruned === 1 ? 'category' : 'categories'} removed.`);
     });
 }

@@ -5,7 +5,7 @@ import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
-import { parseId, printJson, printTable } from './output.ts';
+import { parseId, printJson, printLines, printTable } from './output.ts';
 
 const listedMax = 1_000;
 
@@ -53,7 +53,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       const shown = withLimits(client);
       const { name: named, plan, perMinute, perDay, openOrders } = shown;
       if (options.json) printJson(shown);
-      else console.log(`${named} is on the plan ${plan}: ${perMinute} requests a minute, ${perDay} a day, ${openOrders} open orders.`);
+      else printLines(`${named} is on the plan ${plan}: ${perMinute} requests a minute, ${perDay} a day, ${openOrders} open orders.`);
     });
 
   const suspension = [
@@ -75,7 +75,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
         const client = await setSuspended(dependencies.db, dependencies.journal, name, isSuspended);
         const everywhere = await announce(dependencies, client.id);
         if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere });
-        else console.log(isSuspended ? `${client.name} is suspended.` : `${client.name} is resumed.`);
+        else printLines(isSuspended ? `${client.name} is suspended.` : `${client.name} is resumed.`);
       });
   }
 }

@@ -5,7 +5,7 @@ import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { applyJournal } from '../journal/apply-journal.ts';
 import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
-import { printJson, UsageError } from './output.ts';
+import { printJson, printLines, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
 
 /** Bounds memory. */
@@ -28,7 +28,7 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
       endProgress();
       if (json) printJson({ lines: lines.length, ...result });
       else {
-        console.log(
+        printLines(
           `Journal lines: ${lines.length}. Applied: ${result.applied}. Skipped, since what they name is newer than the backup: ${result.skipped}.`,
         );
       }

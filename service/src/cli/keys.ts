@@ -7,7 +7,7 @@ import { openDependencies } from '../dependencies.ts';
 import { planNames } from '../rate-limit/plans.ts';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../webhooks/endpoint-keys.ts';
 import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
-import { parseDuration, parseId, printJson, printTable, UsageError } from './output.ts';
+import { parseDuration, parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 
 const listedMax = 1_000;
 
@@ -80,10 +80,12 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       await announce(dependencies, minted.record.clientId);
       const endpoints =
         handedOver.length > 0
-          ? `\nIts endpoints now belong to key ${minted.record.id}: ${handedOver.join(', ')}. If key ${id} was leaked, check where they lead: homeward webhooks list.`
-          : '';
+          ? [
+              `Its endpoints now belong to key ${minted.record.id}: ${handedOver.join(', ')}. If key ${id} was leaked, check where they lead: homeward webhooks list.`,
+            ]
+          : [];
       printMinted(minted, options, dependencies.config, {
-        note: `\n\nKey ${id} works for another ${options.overlap}.${endpoints}`,
+        notes: [`Key ${id} works for another ${options.overlap}.`, ...endpoints],
         handedOver,
       });
     });
@@ -102,7 +104,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       const everywhere = await announce(dependencies, revoked.clientId);
       const { hint: _, ...printed } = revoked;
       if (options.json) printJson({ ...printed, everywhere });
-      else console.log(describeRevocation(revoked, onRevocation));
+      else printLines(...describeRevocation(revoked, onRevocation));
     });
 }
 
@@ -117,7 +119,7 @@ function readOnRevocation({ keepWebhooks, allWebhooks }: RevokeOptions): OnRevoc
   return keepWebhooks ? 'keep' : allWebhooks ? 'disable-unowned-too' : 'disable';
 }
 
-function describeRevocation({ id, hint, disabled, unowned }: RevokedKey, onRevocation: OnRevocation): string {
+function describeRevocation({ id, hint, disabled, unowned }: RevokedKey, onRevocation: OnRevocation): string[] {
   const lines = [`Key ${id} (${hint}) is revoked.`];
   if (disabled.length > 0) lines.push(`Disabled endpoints: ${disabled.join(', ')}.`);
   else lines.push(onRevocation === 'keep' ? 'Its endpoints stay enabled.' : 'It had no enabled endpoint.');
@@ -126,7 +128,7 @@ function describeRevocation({ id, hint, disabled, unowned }: RevokedKey, onRevoc
       `No key is recorded for endpoints ${unowned.join(', ')} of this client: they are still enabled. Disable them with 'homeward webhooks disable', or all at once with 'homeward keys revoke ${id} --all-webhooks'.`,
     );
   }
-  return lines.join('\n');
+  return lines;
 }
 
 function readScopes(text: string | undefined): readonly Scope[] {
@@ -141,12 +143,13 @@ function printMinted(
   { key, record }: MintedKey,
   options: { json?: boolean },
   { port }: Config,
-  { note = '', ...more }: { note?: string; handedOver?: readonly bigint[] } = {},
+  { notes = [], ...more }: { notes?: readonly string[]; handedOver?: readonly bigint[] } = {},
 ): void {
   const { id, clientId, scopes, expiresAt } = record;
   if (options.json) printJson({ id, clientId, key, scopes, expiresAt, ...more });
   else {
     const url = `http://127.0.0.1:${port}/v1/pets`;
-    console.log(`Key ${id}, shown this once:\n\n  ${key}\n\nTry it:\n\n  curl -H 'Authorization: Bearer ${key}' ${url}${note}`);
+    printLines(`Key ${id}, shown this once:`, '', `  ${key}`, '', 'Try it:', '', `  curl -H 'Authorization: Bearer ${key}' ${url}`);
+    if (notes.length > 0) printLines('', ...notes);
   }
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
 import { migrate } from '../db/migrate.ts';
-import { printJson } from './output.ts';
+import { printJson, printLines } from './output.ts';
 
 export function addMigrateCommand(program: Command, config: ReadConfig): void {
   program
@@ -11,6 +11,6 @@ export function addMigrateCommand(program: Command, config: ReadConfig): void {
     .action(async ({ json }: { json?: boolean }) => {
       const applied = await migrate(config().databaseUrl);
       if (json) printJson({ applied });
-      else console.log(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database is up to date.');
+      else printLines(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database is up to date.');
     });
 }

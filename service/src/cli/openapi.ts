@@ -6,6 +6,7 @@ import { createLogger } from '../dependencies.ts';
 import { Catalogue } from '../pets/catalogue.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import { redisNames } from '../redis/redis-names.ts';
+import { printJson } from './output.ts';
 
 export function addOpenApiCommand(program: Command, config: ReadConfig): void {
   program
@@ -26,7 +27,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         journal: () => {},
         [Symbol.asyncDispose]: async () => {},
       });
-      console.log(JSON.stringify(app.server.swagger(), undefined, 2));
+      printJson(app.server.swagger(), 2);
       await app.server.close();
     });
 }

@@ -4,7 +4,7 @@ import type { ReadConfig } from '../config.ts';
 import { type Dependencies, openDependencies } from '../dependencies.ts';
 import { eraseAdopterByEmail, eraseAdopterOf } from '../orders/adopters.ts';
 import { cancelOpenOrders } from '../orders/orders.ts';
-import { parseId, printJson, UsageError } from './output.ts';
+import { parseId, printJson, printLines, UsageError } from './output.ts';
 import { drawCount, endProgress } from './progress.ts';
 
 const batchSizeMax = 100;
@@ -26,7 +26,7 @@ export function addOrderCommands(program: Command, config: ReadConfig): void {
       const cancelled = await cancelOpenOrders(db, catalogue, whose, { batchSizeMax, progress: drawCount });
       endProgress();
       if (json) printJson({ cancelled });
-      else console.log(`Cancelled orders: ${cancelled}.`);
+      else printLines(`Cancelled orders: ${cancelled}.`);
     });
 
   orders
@@ -50,7 +50,7 @@ async function eraseOrder({ db, journal }: Dependencies, id: bigint, json: boole
   const erased = await eraseAdopterOf(db, journal, id);
   if (!erased) throw new UsageError(`There is no order ${id}.`);
   if (json) printJson({ id, erased: true, answers: erased.answers });
-  else console.log(`The adopter of order ${id} is erased, also from ${responses(erased.answers)}. ${backups}`);
+  else printLines(`The adopter of order ${id} is erased, also from ${responses(erased.answers)}. ${backups}`);
 }
 
 async function eraseEmail({ db, journal }: Dependencies, email: string, json: boolean | undefined): Promise<void> {
@@ -58,9 +58,9 @@ async function eraseEmail({ db, journal }: Dependencies, email: string, json: bo
   // A script must notice that something is left.
   if (open.length > 0) process.exitCode = 1;
   if (json) return printJson({ orders, answers, open });
-  console.log(`The adopter is erased from ${orders} ${orders === 1 ? 'order' : 'orders'} and ${responses(answers)}. ${backups}`);
+  printLines(`The adopter is erased from ${orders} ${orders === 1 ? 'order' : 'orders'} and ${responses(answers)}. ${backups}`);
   if (open.length > 0) {
-    console.log(
+    printLines(
       `Still open, and not erased: ${open.join(', ')}. Cancel or complete them, then erase again: homeward orders cancel --email …`,
     );
   }

@@ -1,34 +1,42 @@
+import { printable, printableJson } from '../characters.ts';
+
 /** The command line is wrong in a way that commander can't see. */
 export class UsageError extends Error {}
 
-/** One JSON value on one line; ids stay exact, since own ids are below 2^53. */
-export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one)));
+/** Lines of text. What is stored may hold characters that a terminal acts on, whatever is accepted today: they are shown, not sent. */
+export function printLines(...lines: readonly string[]): void {
+  for (const line of lines) console.log(printable(line));
+}
+
+/** One line beside the command's answer. */
+export function printProblem(text: string): void {
+  console.error(printable(`homeward: ${text}`));
+}
+
+/** One JSON value, on one line unless it is indented; ids stay exact, since own ids are below 2^53. */
+export function printJson(value: unknown, indent?: number): void {
+  console.log(printableJson(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one), indent)));
 }
 
 /** A table for people: columns as wide as they need, nothing where there are no rows. */
 export function printTable(rows: ReadonlyArray<Readonly<Record<string, unknown>>>, ifEmpty: string): void {
   const [first] = rows;
   if (!first) {
-    console.log(ifEmpty);
+    printLines(ifEmpty);
     return;
   }
   const names = Object.keys(first);
   const cells = rows.map((row) => names.map((name) => cell(row[name])));
   const widths = names.map((name, i) => Math.max(name.length, ...cells.map((line) => line[i]?.length ?? 0)));
-  for (const line of [names, ...cells])
-    console.log(
-      line
-        .map((text, i) => text.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+  const lines = [names, ...cells].map((line) => line.map((text, i) => text.padEnd(widths[i] ?? 0)).join('  '));
+  printLines(...lines.map((line) => line.trimEnd()));
 }
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (value instanceof Date) return value.toISOString().slice(0, 16).replace('T', ' ');
-  return Array.isArray(value) ? value.join(',') : String(value as string | number | bigint | boolean);
+  // Escaped before the widths are taken.
+  return printable(Array.isArray(value) ? value.join(',') : String(value as string | number | bigint | boolean));
 }
 
 const units = { s: 1, m: 60, h: 3_600, d: 86_400 };

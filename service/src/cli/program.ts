@@ -10,7 +10,7 @@ import { addKeyCommands } from './keys.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addOrderCommands } from './orders.ts';
-import { UsageError } from './output.ts';
+import { printProblem, UsageError } from './output.ts';
 import { addServeCommand } from './serve.ts';
 import { addVerifyCommand } from './verify.ts';
 import { addWebhookCommands } from './webhooks.ts';
@@ -61,6 +61,6 @@ function listVariables(): string {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const wrong = error instanceof UsageError || error instanceof ConfigError || error instanceof ClientsError;
-  console.error(`homeward: ${wrong ? error.message : explainFailure(error)}`);
+  printProblem(wrong ? error.message : explainFailure(error));
   return wrong ? 2 : 1;
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { verifyHistory } from '../history/verify.ts';
-import { printJson } from './output.ts';
+import { printJson, printLines } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
 
 export function addVerifyCommand(program: Command, config: ReadConfig): void {
@@ -16,10 +16,10 @@ export function addVerifyCommand(program: Command, config: ReadConfig): void {
       endProgress();
       if (json) printJson({ holds: result.violation === undefined, ...result });
       else {
-        console.log(`Replayed the history: rows ${result.rows}, animals ${result.animals}, orders ${result.orders}.`);
-        if (result.violation) console.log(`VIOLATION: ${result.violation}.`);
+        printLines(`Replayed the history: rows ${result.rows}, animals ${result.animals}, orders ${result.orders}.`);
+        if (result.violation) printLines(`VIOLATION: ${result.violation}.`);
         else
-          console.log(
+          printLines(
             'No animal had two open orders at any instant, every transition was legal, and the present is what the history leads to.',
           );
       }

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import { selectWebhooks } from '../webhooks/webhook-queries.ts';
 import type { Replay } from '../webhooks/webhook-schemas.ts';
 import { disableByOperator, enableByOperator, replay } from '../webhooks/webhooks.ts';
-import { parseId, printJson, printTable, UsageError } from './output.ts';
+import { parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 
 interface ReplayOptions {
   readonly delivery?: string;
@@ -53,7 +53,7 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       await using dependencies = await openDependencies(config());
       await disableByOperator(dependencies.db, dependencies.journal, parseId(id)).catch(asUsageError);
       if (json) printJson({ id: parseId(id), status: 'disabled' });
-      else console.log(`Endpoint ${id} is disabled.`);
+      else printLines(`Endpoint ${id} is disabled.`);
     });
 
   webhooks
@@ -65,7 +65,7 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       await using dependencies = await openDependencies(config());
       await enableByOperator(dependencies.db, parseId(id)).catch(asUsageError);
       if (json) printJson({ id: parseId(id), status: 'enabled' });
-      else console.log(`Endpoint ${id} is enabled.`);
+      else printLines(`Endpoint ${id} is enabled.`);
     });
 
   webhooks
@@ -82,7 +82,7 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       await using dependencies = await openDependencies(config());
       const count = await dependencies.db.transaction((tx) => replay(tx, 'any', parseId(id), wish)).catch(asUsageError);
       if (options.json) printJson({ id: parseId(id), count });
-      else console.log(`${count} ${count === 1 ? 'delivery is' : 'deliveries are'} queued.`);
+      else printLines(`${count} ${count === 1 ? 'delivery is' : 'deliveries are'} queued.`);
     });
 }
 

@@ -1,3 +1,4 @@
+import { controls, findCharacter, reorderings } from '../characters.ts';
 import type { Environment } from '../config.ts';
 import type { Db, Transactor } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
@@ -117,6 +118,11 @@ export async function repeatSuspension(tx: Db, id: bigint, isSuspended: boolean,
 }
 
 async function insertOrFindClient(tx: Db, client: Terms & { name: string }): Promise<Client> {
+  // Only of a new one: a client that was named under earlier rules can still be given keys.
+  const refused = findCharacter(client.name, controls + reorderings);
+  if (refused) {
+    throw new ClientsError(`A client's name has no control characters and no bidirectional overrides; this one contains ${refused}.`);
+  }
   const found = (await insertClient(tx, client)) ?? (await findClientByName(tx, client.name));
   if (!found) throw new Error('a client neither inserted nor found');
   return found;

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { controls, controlsButLineFeed, reorderings } from '../characters.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 
 /** An int64: plain JSON Schema for documents and serialisation; validation turns it into an exact BigInt. */
@@ -20,16 +21,35 @@ export const PathIds = <Name extends string>(descriptions: Readonly<Record<Name,
 export const StringEnum = <T extends string>(values: readonly T[], options: Record<string, unknown> = {}) =>
   Type.Unsafe<T>({ type: 'string', enum: values, ...options });
 
-/** A name that people read. The pattern is linear in time: blanks, one character that isn't, then all but what is refused. */
+/** An animal's name: what it may hold is part of the interface. */
 export const NameText = (description: string, examples: string[]) =>
+  Type.String({ ...nameWithout(controls, 'control characters or lone surrogates'), description, examples });
+
+/** Any other name that people read. */
+export const PlainName = (description: string, examples: string[]) =>
+  Type.String({ ...nameWithout(controls + reorderings, refusedInPlainText), description, examples });
+
+/** What people write for people, in lines. */
+export const PlainText = (description: string, examples: string[]) =>
   Type.String({
     description,
-    minLength: 1,
     maxLength: 200,
-    pattern: '^[\\p{Zs}\\u2028\\u2029\\ufeff]*[^\\s\\p{Cc}\\p{Cs}][^\\p{Cc}\\p{Cs}]*$',
-    'x-must-be': 'a string of 1 to 200 characters, not blank, without control characters or lone surrogates',
+    pattern: `^[^${controlsButLineFeed}${reorderings}]*$`,
+    'x-must-not-contain': controlsButLineFeed + reorderings,
+    'x-must-be': `a string of at most 200 characters and line feeds, without other ${refusedInPlainText}`,
     examples,
   });
+
+const refusedInPlainText = 'control characters, lone surrogates or bidirectional overrides';
+
+/** The pattern is linear in time: blanks, one character that isn't, then all but what is refused. */
+const nameWithout = (refused: string, inWords: string) => ({
+  minLength: 1,
+  maxLength: 200,
+  pattern: `^[\\p{Zs}\\u2028\\u2029\\ufeff]*[^\\s${refused}][^${refused}]*$`,
+  'x-must-not-contain': refused,
+  'x-must-be': `a string of 1 to 200 characters, not blank, without ${inWords}`,
+});
 
 /** A schema for those who take only plain JSON Schema; it is one, whatever its static type says. */
 export const jsonSchema = (schema: TSchema) => schema as { type?: 'object' };

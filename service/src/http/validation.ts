@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
+import { findCharacter } from '../characters.ts';
 import { int64Max, int64Min, parseInt64 } from '../db/int64.ts';
 import { AppError, show } from '../errors.ts';
 
@@ -13,6 +14,7 @@ export function createValidatorCompiler(shared: readonly object[]): FastifySchem
   const ajv = new Ajv({ useDefaults: true, verbose: true, formats: { int64: true } });
   ajv.addKeyword({ keyword: 'int64', modifying: true, errors: false, validate: exactInt64 });
   ajv.addKeyword('x-must-be');
+  ajv.addKeyword('x-must-not-contain');
   for (const schema of shared) ajv.addSchema(withInt64Keyword(schema) as Json);
   return ({ schema, httpPart }) => {
     // A path's ids are read by their routes: what is no id names nothing, which is 404.
@@ -95,7 +97,14 @@ function describeQueryError(error: ErrorObject | undefined): string {
 }
 
 function describe(field: string, error: ErrorObject | undefined): string {
-  return `${field} must be ${expectation(error)}; got ${show(error?.data)}.`;
+  return `${field} must be ${expectation(error)}; got ${show(error?.data)}.${refusedCharacter(error)}`;
+}
+
+/** Named, since it may be invisible, or beyond what is shown of the value. */
+function refusedCharacter(error: ErrorObject | undefined): string {
+  const refused = (error?.parentSchema as Json | undefined)?.['x-must-not-contain'];
+  const found = error?.keyword === 'pattern' && typeof refused === 'string' ? findCharacter(String(error.data), refused) : undefined;
+  return found ? ` It contains ${found}.` : '';
 }
 
 function expectation(error: ErrorObject | undefined): string {

@@ -1,5 +1,5 @@
 import type { AdvisoryLock, Db } from '../db/pool.ts';
-import type { Adopter, Order } from './order-schemas.ts';
+import type { NewAdopter, Order } from './order-schemas.ts';
 import { holdingOrderStatuses, type OrderStatus } from './order-states.ts';
 
 /** Whose orders may be seen: one client's, or all. */
@@ -61,7 +61,7 @@ const openOrdersOf = `select count(*) as of_client, count(*) filter (where lower
 /** Only under openOrdersLock. Undefined where the client or, within it, the adopter has as many open orders as they may. */
 export async function insertOrder(
   tx: Db,
-  order: { clientId: bigint; petId: bigint; adopter: Adopter; expiresInSeconds: number },
+  order: { clientId: bigint; petId: bigint; adopter: NewAdopter; expiresInSeconds: number },
   bounds: OrderBounds,
 ): Promise<Order | undefined> {
   const { rows } = await tx.query<Order>({

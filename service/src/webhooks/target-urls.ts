@@ -1,8 +1,20 @@
 import { isIP } from 'node:net';
+import { controls, findCharacter } from '../characters.ts';
 import { isLoopbackAddress, isPublicAddress } from './public-addresses.ts';
 
 export const urlLengthMax = 2_000;
 const portMin = 1_024;
+
+/** An address that a client gives: as it is stored, or what is wrong with it. */
+export function readTargetUrl(text: string, toLoopback: boolean): { readonly href: string } | { readonly fault: string } {
+  // URL drops tabs and line feeds and encodes the others; a caller who sends them means another address, or harm.
+  const refused = findCharacter(text, controls);
+  if (refused) return { fault: `contains ${refused}; an address has no control characters and no lone surrogates` };
+  const fault = faultOfUrl(text, toLoopback);
+  if (fault) return { fault };
+  const { href } = new URL(text);
+  return href.length > urlLengthMax ? { fault: `is longer than ${urlLengthMax} characters once it is encoded` } : { href };
+}
 
 /** What is wrong with an address to send to, as the end of a sentence; undefined: nothing that can be seen without resolving it. */
 export function faultOfUrl(text: string, toLoopback: boolean): string | undefined {

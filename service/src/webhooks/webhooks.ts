@@ -20,7 +20,7 @@ import {
 } from './delivery-queries.ts';
 import { disableWebhook } from './endpoint-key-queries.ts';
 import { newSecret } from './signatures.ts';
-import { faultOfUrl } from './target-urls.ts';
+import { readTargetUrl } from './target-urls.ts';
 import {
   countWebhooks,
   findWebhook,
@@ -70,7 +70,7 @@ export async function fanOut(tx: Db, { firstPosition, lastPosition }: Published)
 }
 
 export async function addWebhook(tx: Db, wish: NewWebhook, actor: Actor, toLoopback: boolean): Promise<Webhook & { secret: string }> {
-  requireUrl(wish.url, toLoopback);
+  const url = requireUrl(wish.url, toLoopback);
   requireOrdersScope(actor, wish.types ?? []);
   await requireUnrevoked(tx, actor.keyId);
   const count = await countWebhooks(tx, actor.clientId);
@@ -82,7 +82,7 @@ export async function addWebhook(tx: Db, wish: NewWebhook, actor: Actor, toLoopb
   }
   const secret = newSecret();
   const { clientId, keyId } = actor;
-  const webhook = await insertWebhook(tx, { ...wish, clientId, keyId, withOrders: maySeeOrders(actor), secret });
+  const webhook = await insertWebhook(tx, { ...wish, url, clientId, keyId, withOrders: maySeeOrders(actor), secret });
   return { ...webhook, secret };
 }
 
@@ -101,9 +101,9 @@ export async function changeWebhook(
 ): Promise<Webhook> {
   return db.transaction(async (tx) => {
     const webhook = await getWebhook(tx, actor, id);
-    if (changes.url !== undefined) requireUrl(changes.url, toLoopback);
+    const url = changes.url === undefined ? undefined : requireUrl(changes.url, toLoopback);
     requireOrdersScope(actor, changes.types ?? []);
-    const { url, types, description, status } = changes;
+    const { types, description, status } = changes;
     // A key that sets the address, or enables an endpoint whose key has ended, answers for it from then on: what that key may not
     // read is not sent.
     const takesOver = url !== undefined || types !== undefined || (status === 'enabled' && webhook.isKeyEnded);
@@ -219,9 +219,11 @@ async function getEnabled(tx: Db, owner: Owner, id: bigint): Promise<Webhook> {
   throw new AppError('webhook_disabled', `Endpoint ${id} is disabled. ${webhook.disabledReason ?? ''} Enable it first.`.replace('  ', ' '));
 }
 
-function requireUrl(url: string, toLoopback: boolean): void {
-  const fault = faultOfUrl(url, toLoopback);
-  if (fault) throw new AppError('webhook_url_refused', `url ${fault}; got ${show(url)}.`);
+/** As it is stored: in the one form that URL writes, which is visible ASCII. */
+function requireUrl(text: string, toLoopback: boolean): string {
+  const read = readTargetUrl(text, toLoopback);
+  if ('fault' in read) throw new AppError('webhook_url_refused', `url ${read.fault}; got ${show(text)}.`);
+  return read.href;
 }
 
 const maySeeOrders = ({ scopes }: Actor) => scopes.includes('orders:read') || scopes.includes('store:manage');

@@ -55,6 +55,60 @@ describe('POST /v1/webhooks', () => {
     expect(await create({ url: bad })).toMatchObject(refusal(400, 'webhook_url_refused', why));
   });
 
+  test.each([
+    ['NUL', 'https://example.org/\0hooks', 'U+0000'],
+    ['a tab', 'https://example.org/ho\toks', 'U+0009'],
+    ['a line feed at its end', 'https://example.org/hooks\n', 'U+000A'],
+    ['ESC', 'https://example.org/\u001b[2Jhooks', 'U+001B'],
+    ['a control of C1', 'https://example.org/\u009b2Jhooks', 'U+009B'],
+    ['a lone surrogate', 'https://example.org/\ud800', 'U+D800'],
+  ])('with %s in the url is 400 and names it, also as a change', async (_, bad, character) => {
+    const refused = refusal(400, 'webhook_url_refused', `contains ${character}`);
+    expect(await create({ url: bad })).toMatchObject(refused);
+    const { id } = await addEndpoint(store, await store.createKey({ client: 'changing' }), { url });
+    const { key } = await store.createKey({ client: 'changing' });
+    expect(await store.call('PATCH', `/v1/webhooks/${id}`, { key, body: { url: bad } })).toMatchObject(refused);
+  });
+
+  test.each([
+    ['upper case and no path', 'https://EXAMPLE.org', 'https://example.org/'],
+    ['a host and a path beyond ASCII', 'https://b\u00fccher.example/\u202eskooh', 'https://xn--bcher-kva.example/%E2%80%AEskooh'],
+    ['blanks', ' https://example.org/a b', 'https://example.org/a%20b'],
+  ])('with %s in the url stores the one form that URL writes, also as a change', async (_, given, stored) => {
+    const key = await store.createKey();
+    const { status, json } = await create({ url: given }, {}, key);
+    expect({ status, url: json.url }).toEqual({ status: 201, url: stored });
+    const { id } = await addEndpoint(store, key, { url });
+    const changed = await store.call('PATCH', `/v1/webhooks/${id}`, { key: key.key, body: { url: given } });
+    expect(changed).toMatchObject({ status: 200, json: { url: stored } });
+  });
+
+  test('with a url that is too long once it is encoded is 400', async () => {
+    const bad = `https://example.org/${'\u00fc'.repeat(400)}`;
+    expect(await create({ url: bad })).toMatchObject(
+      refusal(400, 'webhook_url_refused', 'is longer than 2000 characters once it is encoded'),
+    );
+  });
+
+  test('with line feeds in the description is 201; other controls and overrides are 400', async () => {
+    const key = await store.createKey();
+    expect((await create({ url, description: 'The site\nof the shelter' }, {}, key)).json.description).toBe('The site\nof the shelter');
+    for (const [bad, character] of [
+      ['a\0', 'U+0000'],
+      ['a\r\nb', 'U+000D'],
+      ['a\u001b[2J', 'U+001B'],
+      ['a\u009b2J', 'U+009B'],
+      ['a\u202eb', 'U+202E'],
+      ['a\u2066b', 'U+2066'],
+      ['a\ud800', 'U+D800'],
+    ]) {
+      const refused = await create({ url, description: bad }, {}, key);
+      expect(refused).toMatchObject(refusal(400, 'invalid_body', `It contains ${character}.`));
+    }
+    // A mark of Arabic or Hebrew text is none of them.
+    expect((await create({ url, description: 'אתר\u200f!' }, {}, key)).status).toBe(201);
+  });
+
   test('with an unknown type is 400', async () => {
     expect(await create({ url, types: ['pet.sneezed'] })).toMatchObject(refusal(400, 'invalid_body', 'types.0 must be one of pet.created'));
   });

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type ApiDocument, type Operation, operationsOf, resolve, type Schema } from '../../src/docs/reference-document.ts';
+import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
+import { executeAsOwner } from '../databases.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { addEndpoint } from '../webhook-work.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let store: TestStore;
+let manager: TestKey;
+let document: ApiDocument;
+/** What the ids in a path name, so that requests come as far as the database. */
+let ids: Record<string, string>;
+beforeAll(async () => {
+  store = await createTestStore();
+  manager = await createManager(store);
+  document = (await store.call<ApiDocument>('GET', '/openapi.json')).json;
+  const pet = await addPet(store, manager);
+  const order = await placeOrder(store, manager, pet.id);
+  const webhook = await addEndpoint(store, manager, { url: 'https://example.org/hooks' });
+  const delivery = await store.call<{ id: number }>('POST', `/v1/webhooks/${webhook.id}/test`, { key: manager.key });
+  ids = Object.fromEntries(
+    Object.entries({ petId: pet.id, orderId: order.id, webhookId: webhook.id, deliveryId: delivery.json.id }).map(([name, id]) => [
+      name,
+      String(id),
+    ]),
+  );
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const texts: ReadonlyArray<readonly [name: string, text: string]> = [
+  ['NUL', 'a\0b'],
+  ['ESC', 'a\u001b[2J'],
+  ['CSI of C1', 'a\u009b2J'],
+  ['an override', 'a\u202eb'],
+  ['a lone surrogate', 'a\ud800b'],
+  ['a line feed', 'a\nb'],
+  ['100,000 characters', 'x'.repeat(100_000)],
+  ['100,000 characters outside the BMP', '🐕'.repeat(50_000)],
+];
+/** So that the value is read as what the field is for, and not refused as something else altogether. */
+const disguises: ReadonlyArray<(text: string) => string> = [
+  (text) => text,
+  (text) => `https://example.org/${text}`,
+  (text) => `${text}@example.org`,
+];
+
+describe('text that no field takes is never an error of the service', () => {
+  test('in any field of any body', async () => {
+    const bodies = operationsOf(document).filter(({ method, requestBody }) => ['POST', 'PUT', 'PATCH'].includes(method) && requestBody);
+    const outcomes: string[] = [];
+    let sent = 0;
+    for (const operation of bodies) {
+      const schema = resolve(document, operation.requestBody?.content['application/json']?.schema ?? {});
+      for (const field of fieldsOf(schema)) {
+        for (const [name, text] of texts) {
+          for (const disguise of disguises) {
+            const body = withField(exampleOf(schema), field, disguise(text));
+            const { status } = await store.call(operation.method, pathOf(operation), { key: manager.key, raw: asciiJson(body) });
+            sent += 1;
+            if (status >= 500) outcomes.push(`${operation.operationId} with ${name} in ${field.join('.')} is ${status}`);
+          }
+        }
+      }
+    }
+    expect(outcomes).toEqual([]);
+    expect(bodies.length).toBeGreaterThanOrEqual(7);
+    expect(sent).toBeGreaterThanOrEqual(bodies.length * texts.length * disguises.length);
+  });
+
+  test('in any parameter of any query or path', async () => {
+    const outcomes: string[] = [];
+    // A header can't hold them, and a URL no lone surrogate; the server itself refuses what is too long for a request's first line.
+    const sendable = texts.filter(([, text]) => text.length < 1_000 && text.isWellFormed());
+    for (const operation of operationsOf(document)) {
+      for (const { name, in: place } of operation.parameters ?? []) {
+        if (place === 'header') continue;
+        for (const [what, text] of sendable) {
+          const encoded = encodeURIComponent(text);
+          const path = place === 'query' ? `${pathOf(operation)}?${name}=${encoded}` : pathOf(operation, { [name]: encoded });
+          const { status } = await store.call(operation.method, path, { key: manager.key });
+          if (status >= 500) outcomes.push(`${operation.operationId} with ${what} in ${name} is ${status}`);
+        }
+      }
+    }
+    expect(outcomes).toEqual([]);
+  });
+});
+
+test('an order that was placed under earlier rules is still shown', async () => {
+  const pet = await addPet(store, manager);
+  const { id } = await placeOrder(store, manager, pet.id);
+  const adopter = { name: 'Ada\u202eecalevoL', email: 'x@x' };
+  const { databaseUrl } = store.dependencies.config;
+  await executeAsOwner(databaseUrl, 'update orders set adopter_name = $1, adopter_email = $2 where id = $3', [
+    ...Object.values(adopter),
+    id,
+  ]);
+  const { key } = manager;
+  expect(await store.call('GET', `/v1/store/orders/${id}`, { key })).toMatchObject({ status: 200, json: { id, adopter } });
+  expect(await store.call('GET', `/v1/store/orders?petId=${pet.id}`, { key })).toMatchObject({ status: 200, json: [{ id, adopter }] });
+  expect(await store.call('POST', `/v1/store/orders/${id}/cancel`, { key })).toMatchObject({ status: 200, json: { id, adopter } });
+});
+
+/** Every field, also of objects within; of an array its first element. */
+function fieldsOf(schema: Schema, prefix: readonly string[] = []): string[][] {
+  const { properties = {}, items } = resolve(document, schema);
+  if (items) return fieldsOf(items, [...prefix, '0']);
+  const own = Object.entries(properties).flatMap(([name, property]) => fieldsOf(property, [...prefix, name]));
+  return prefix.length > 0 ? [[...prefix], ...own] : own;
+}
+
+/** The documented example. */
+const exampleOf = (schema: Schema) => structuredClone((resolve(document, schema).examples?.[0] ?? {}) as Record<string, unknown>);
+
+function withField(body: Record<string, unknown>, field: readonly string[], value: string): Record<string, unknown> {
+  const last = field.at(-1) ?? '';
+  let parent: Record<string, unknown> = body;
+  for (const [i, name] of field.slice(0, -1).entries()) {
+    if (typeof parent[name] !== 'object') parent[name] = field[i + 1] === '0' ? [] : {};
+    parent = parent[name] as Record<string, unknown>;
+  }
+  parent[last] = value;
+  return body;
+}
+
+/** A lone surrogate can be sent only as an escape. */
+const asciiJson = (value: unknown) =>
+  JSON.stringify(value).replace(/[\u0080-\uffff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const pathOf = ({ path }: Operation, given: Record<string, string> = {}) =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => given[name] ?? ids[name] ?? '1');

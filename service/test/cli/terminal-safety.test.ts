@@ -1,0 +1,76 @@
+import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { cloneTemplate, executeAsOwner } from '../databases.ts';
+import { homeward } from './homeward-command.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Clears the screen, sets a title, by C0 and by C1; forges a row; reverses what follows; hides. NUL is missing: PostgreSQL stores none. */
+const hostile = 'Paws\u001b[2J\u001b]0;owned\u0007\u009b31m\r\n2   Forged  enterprise\u202egnp.exe\u2066\u200f\u2028\u007f';
+/** Everything that a terminal acts on but the line feed that ends a line. */
+const unsafe = /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
+
+let env: Record<string, string>;
+beforeAll(async () => {
+  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
+  // By SQL, as rows that were stored before such text was refused.
+  const { DATABASE_URL: url = '' } = env;
+  await executeAsOwner(url, "insert into clients (id, name, plan) overriding system value values (1, $1, 'free')", [hostile]);
+  await executeAsOwner(
+    url,
+    "insert into api_keys (id, client_id, hash, hint, scopes) overriding system value values (1000, 1, sha256('x'), $1, '{pets:read}')",
+    [hostile],
+  );
+  const insertWebhook = `insert into webhooks (id, client_id, url, types, description, with_orders, secret)
+    overriding system value values (1000, 1, $1, '{}', $1, false, 'whsec_x')`;
+  await executeAsOwner(url, insertWebhook, [hostile]);
+});
+
+describe('text that was stored with control characters and overrides reaches no terminal as it is', () => {
+  test.each<[args: string[], status: number, shows: string | undefined]>([
+    [['clients', 'list'], 0, 'Paws\\u{1b}[2J'],
+    [['clients', 'list', '--json'], 0, 'Paws\\u001b[2J'],
+    [['keys', 'list'], 0, 'Paws\\u{1b}[2J'],
+    [['keys', 'list', '--client', '<name>'], 0, 'Paws\\u{1b}[2J'],
+    [['keys', 'list', '--json'], 0, 'Paws\\u001b[2J'],
+    [['webhooks', 'list'], 0, 'Paws\\u{1b}[2J'],
+    [['webhooks', 'list', '--json'], 0, '\\u202egnp.exe'],
+    [['keys', 'create', '--client', '<name>', '--plan', 'pro'], 2, 'Client "Paws\\u{1b}[2J'],
+    [['keys', 'create', '--client', '<name>', '--plan', 'free'], 0, undefined],
+    [['clients', 'set-plan', '<name>', '--plan', 'pro'], 0, 'Paws\\u{1b}[2J'],
+    [['clients', 'set-plan', '<name>', '--plan', 'pro', '--json'], 0, 'Paws\\u001b[2J'],
+    [['clients', 'set-plan', 'no <name>', '--plan', 'pro'], 2, 'no Paws\\u{1b}[2J'],
+    [['keys', 'revoke', '1000'], 0, 'Paws\\u{1b}[2J'],
+    [['keys', 'revoke', '<name>'], 2, 'Paws\\u{1b}[2J'],
+    [['keys', 'rotate', '1000'], 2, undefined],
+    [['webhooks', 'replay', '1000', '--failed'], 0, undefined],
+    [['bans', 'list'], 0, undefined],
+    [['bans', 'lift', '1000'], 0, undefined],
+    [['orders', 'erase', '<name>'], 2, 'Paws\\u{1b}[2J'],
+    [['verify'], 0, undefined],
+  ])('homeward %j', async (args, expected, shows = '') => {
+    const { status, stdout, stderr } = await homeward(
+      args.map((arg) => arg.replace('<name>', hostile)),
+      { env },
+    );
+    expect({ status, unsafe: unsafe.exec(stdout + stderr)?.[0] ?? null }).toEqual({ status: expected, unsafe: null });
+    expect(stdout + stderr).toContain(shows);
+  });
+
+  test('a line feed in a name makes no row of its own, and columns are as wide as what is shown', async () => {
+    const { stdout } = await homeward(['clients', 'list'], { env });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]?.indexOf('plan')).toBe(lines[1]?.indexOf('pro  '));
+  });
+
+  test('--json is the value as it is stored', async () => {
+    const { stdout } = await homeward(['clients', 'list', '--json'], { env });
+    expect(JSON.parse(stdout)).toMatchObject([{ name: hostile }]);
+  });
+});
+
+test('a new client whose name holds ESC is refused with 2', async () => {
+  const { status, stderr } = await homeward(['keys', 'create', '--client', 'Claws\u001b[2J', '--plan', 'free'], { env });
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('this one contains U+001B.') });
+});

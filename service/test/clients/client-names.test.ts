@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ClientsError } from '../../src/clients/clients.ts';
+import { executeAsOwner } from '../databases.ts';
+import { createTestStore, type TestStore } from '../test-store.ts';
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await createTestStore();
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+describe("a new client's name", () => {
+  test.each([
+    ['ESC', 'Paws\u001b[2J', 'U+001B'],
+    ['a line feed', 'Paws\nClaws', 'U+000A'],
+    ['a control of C1', 'Paws\u009b', 'U+009B'],
+    ['an override', 'Paws\u202eswalC', 'U+202E'],
+    ['an isolate', 'Paws\u2067', 'U+2067'],
+    ['a lone surrogate', 'Paws\udc00', 'U+DC00'],
+  ])('with %s is refused', async (_, client, character) => {
+    const refused = new ClientsError(
+      `A client's name has no control characters and no bidirectional overrides; this one contains ${character}.`,
+    );
+    await expect(store.createKey({ client })).rejects.toThrow(refused);
+  });
+
+  test('in any script, with the marks that it needs, is taken', async () => {
+    expect((await store.createKey({ client: 'מקלט (ת״א)\u200f 犬' })).id).toBeGreaterThan(0n);
+  });
+
+  test('that an older client has is no obstacle to another key of that client', async () => {
+    const [name, perMinute, perDay] = ['Old\u202edlO', 5, 50];
+    const insert = "insert into clients (name, plan, per_minute, per_day) values ($1, 'enterprise', $2, $3)";
+    await executeAsOwner(store.dependencies.config.databaseUrl, insert, [name, perMinute, perDay]);
+    expect((await store.createKey({ client: name, plan: { perMinute, perDay } })).id).toBeGreaterThan(0n);
+  });
+});
