@@ -3,13 +3,14 @@ import { variables } from '../../src/config.ts';
 import { homeward } from './homeward-command.ts';
 
 const commands = {
-  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'categories', 'orders', 'webhooks', 'verify', 'openapi'],
+  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'categories', 'orders', 'webhooks', 'verify', 'journal', 'openapi'],
   keys: ['create', 'list', 'rotate', 'revoke'],
-  clients: ['list', 'set-plan'],
+  clients: ['list', 'set-plan', 'suspend', 'resume'],
   bans: ['list', 'lift'],
   categories: ['prune'],
-  orders: ['erase'],
-  webhooks: ['list', 'replay'],
+  orders: ['cancel', 'erase'],
+  webhooks: ['list', 'disable', 'enable', 'replay'],
+  journal: ['apply'],
 };
 
 test.each(Object.entries(commands))('homeward %s --help lists exactly its subcommands and ends with 0', async (command, subcommands) => {
