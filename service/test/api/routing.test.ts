@@ -64,7 +64,7 @@ describe('A method that a path does not have', () => {
     ['OPTIONS', '/v1/pets', 'GET, HEAD, POST'],
     ['POST', '/v1/pets/1', 'DELETE, GET, HEAD, PATCH'],
     ['POST', '/v1/categories', 'GET, HEAD'],
-    ['GET', '/v1/categories/1', 'PUT'],
+    ['GET', '/v1/categories/1', 'DELETE, PUT'],
     ['DELETE', '/v1/store/orders/1', 'GET, HEAD'],
     ['GET', '/v1/store/orders/1/approve', 'POST'],
   ])('%s %s is 405, names those that it has, and lists them in Allow', async (method, path, allow) => {
