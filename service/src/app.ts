@@ -22,6 +22,8 @@ import { LateAnswers, rehearsalHeaders, rehearse } from './http/rehearsal.ts';
 import { logRequests } from './http/request-log.ts';
 import { ErrorSchema } from './http/schemas.ts';
 import { addSdkRoutes } from './http/sdk-files.ts';
+import { addSecurityHeaders } from './http/security-headers.ts';
+import { addSecurityTxt } from './http/security-txt.ts';
 import type { Api } from './http/type-provider.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { orderRoutes } from './orders/order-routes.ts';
@@ -132,6 +134,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
   });
   app.decorateRequest('rawBody', null);
   for (const schema of sharedSchemas) app.addSchema(schema);
+  addSecurityHeaders(app);
   logRequests(app);
   addErrorHandler(app);
   app.addHook('onSend', (_, reply, payload, done) => {
@@ -145,6 +148,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
   });
   await addOpenApi(app, eventWebhooks);
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
+  addSecurityTxt(app, { clock, config });
   docsRoutes(app);
   addSdkRoutes(app);
 

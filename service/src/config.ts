@@ -23,6 +23,10 @@ export const variables = {
   HOMEWARD_POOL_SIZE: { fallback: '10', help: 'PostgreSQL connections of a process' },
   HOMEWARD_PAGE_CACHE: { fallback: 'on', help: 'on: pages of animals are kept while nothing changes; off: each is read from PostgreSQL' },
   HOMEWARD_WEBHOOKS_TO_LOOPBACK: { fallback: 'off', help: 'on: webhooks may be sent to this machine, also without TLS; for development' },
+  HOMEWARD_SECURITY_CONTACT: {
+    fallback: '',
+    help: 'mailto: or https: address for reports of vulnerabilities, in /.well-known/security.txt',
+  },
   HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'time between failing readiness and closing, at shutdown' },
   LOG_LEVEL: { fallback: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
 } as const;
@@ -47,6 +51,8 @@ export interface Config {
   readonly poolSize: number;
   readonly pageCache: 'on' | 'off';
   readonly webhooksToLoopback: 'on' | 'off';
+  /** Empty: none is named. */
+  readonly securityContact: string;
   readonly drainMs: number;
   readonly logLevel: string;
 }
@@ -89,9 +95,20 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     poolSize: integer('HOMEWARD_POOL_SIZE', 1, 1_000),
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),
     webhooksToLoopback: oneOf('HOMEWARD_WEBHOOKS_TO_LOOPBACK', ['on', 'off']),
+    securityContact: readContact(text('HOMEWARD_SECURITY_CONTACT')),
     drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
     logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   });
+}
+
+/** Visible ASCII only: it becomes a line of a text. */
+function readContact(contact: string): string {
+  const isMail = /^mailto:[^@?]+@[^@?]+$/.test(contact);
+  const isPage = contact.startsWith('https://') && URL.canParse(contact);
+  if (contact === '' || (/^[\x21-\x7e]+$/.test(contact) && (isMail || isPage))) return contact;
+  throw new ConfigError(
+    `HOMEWARD_SECURITY_CONTACT must be an address such as mailto:security@example.org or https://example.org/security; got "${contact}".`,
+  );
 }
 
 function readProxies(list: string): string[] {

@@ -19,6 +19,7 @@ describe('loadConfig', () => {
       poolSize: 10,
       pageCache: 'on',
       webhooksToLoopback: 'off',
+      securityContact: '',
       drainMs: 1_500,
       logLevel: 'info',
     });
@@ -42,6 +43,7 @@ describe('loadConfig', () => {
         HOMEWARD_POOL_SIZE: '5',
         HOMEWARD_PAGE_CACHE: 'off',
         HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
+        HOMEWARD_SECURITY_CONTACT: 'mailto:security@example.org',
         HOMEWARD_DRAIN_MS: '0',
         LOG_LEVEL: 'silent',
       }),
@@ -61,6 +63,7 @@ describe('loadConfig', () => {
       poolSize: 5,
       pageCache: 'off',
       webhooksToLoopback: 'on',
+      securityContact: 'mailto:security@example.org',
       drainMs: 0,
       logLevel: 'silent',
     });
@@ -98,6 +101,27 @@ describe('loadConfig', () => {
       );
     },
   );
+
+  test.each(['https://example.org/security', 'mailto:security@example.org'])('takes %s as a security contact', (contact) => {
+    expect(loadConfig({ HOMEWARD_SECURITY_CONTACT: contact }).securityContact).toBe(contact);
+  });
+
+  test.each([
+    'security@example.org',
+    'http://example.org/security',
+    'https://',
+    'mailto:security',
+    'mailto:a@b@example.org',
+    'mailto:security@example.org\nContact: mailto:other@example.org',
+    'mailto:sécurité@example.org',
+    'tel:+1-201-555-0123',
+  ])('refuses %j as a security contact and shows it', (contact) => {
+    expect(() => loadConfig({ HOMEWARD_SECURITY_CONTACT: contact })).toThrow(
+      new ConfigError(
+        `HOMEWARD_SECURITY_CONTACT must be an address such as mailto:security@example.org or https://example.org/security; got "${contact}".`,
+      ),
+    );
+  });
 
   test.each(['DATABASE_URL', 'REDIS_URL'])('refuses a %s of another kind, and does not show it: it may hold a password', (name) => {
     const load = () => loadConfig({ [name]: 'mysql://user:secret@db' });

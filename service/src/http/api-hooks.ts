@@ -10,6 +10,7 @@ import { asAppError, sendError } from './error-handler.ts';
 import { etagOf, matchesEtag } from './etags.ts';
 import { addLink } from './paging.ts';
 import { errorResponses } from './schemas.ts';
+import { securityHeaders } from './security-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -78,7 +79,7 @@ export function addApiHooks(api: FastifyInstance, parts: Parts): void {
 
 /** What the router refuses before any hook has run is admitted, counted and answered like every other request. */
 export async function refuseUnroutable(error: AppError, request: FastifyRequest, reply: FastifyReply, admit: Admit): Promise<void> {
-  reply.headers(corsHeaders).header('cache-control', 'no-store');
+  reply.headers(securityHeaders).headers(corsHeaders).header('cache-control', 'no-store');
   const refusal = await admitRequest(request, reply, admit).then(() => error, asAppError);
   sendError(refusal, request, reply);
 }
@@ -124,7 +125,7 @@ const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-expose
 const cacheControl = 'private, no-cache';
 
 /** What every answer of a successful read has, beside those of its limits and its own. */
-export const answerHeaders = { ...corsHeaders, 'cache-control': cacheControl };
+export const answerHeaders = { ...securityHeaders, ...corsHeaders, 'cache-control': cacheControl };
 
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;

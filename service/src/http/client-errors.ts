@@ -7,6 +7,7 @@ import { addressSubject } from './addresses.ts';
 import { newRequestId } from './api-hooks.ts';
 import { helpLink } from './error-handler.ts';
 import { lingerMs } from './lingering.ts';
+import { securityHeaders } from './security-headers.ts';
 
 type CountAddress = (address: string) => Promise<Record<string, string>>;
 type Refuse = (socket: Duplex, refusal: AppError, reason: string) => void;
@@ -74,6 +75,7 @@ function writeResponse(error: AppError, headers: Record<string, string>): string
   const fields = {
     ...headers,
     ...error.headers,
+    ...securityHeaders,
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
     'cache-control': 'no-store',

@@ -14,7 +14,6 @@ export interface StaticContent {
 export const staticHeaders = {
   'cache-control': 'public, max-age=300',
   vary: 'accept-encoding',
-  'x-content-type-options': 'nosniff',
 };
 
 export function makeStatic(type: string, content: string | Buffer): StaticContent {
