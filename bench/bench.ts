@@ -1,7 +1,8 @@
-// What it costs: npm run bench -- [SCENARIO…] side by side with others, npm run bench -- size | memory by itself
+// What it costs: npm run bench -- [SCENARIO…] side by side with others, npm run bench -- size | memory | cost by itself
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   memory: () => import('./memory.ts'),
+  cost: () => import('./cost.ts'),
 };
 
 const part = parts[process.argv[2] ?? ''];

@@ -1,12 +1,10 @@
 // What is measured: one store, and beside it the programs that do the same work, each started when it is first needed.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ServeProcess, Store } from '../proofs/store.ts';
-import { accepts, freePort } from '../tools/servers.ts';
 import { collectPages, type Page } from './mix.ts';
+import { startProgram, warningsIn } from './program.ts';
 import { type HttpContender, unguardedScript } from './scenarios.ts';
 import { type BenchKey, fillStore, insertKeys } from './seed.ts';
 
@@ -14,11 +12,6 @@ import { type BenchKey, fillStore, insertKeys } from './seed.ts';
 export const poolSize = 10;
 
 const peersFolder = fileURLToPath(new URL('./peers', import.meta.url));
-const startTimeoutMs = 30_000;
-
-interface Program extends AsyncDisposable {
-  readonly origin: string;
-}
 
 export class Contenders implements AsyncDisposable {
   readonly store: Store;
@@ -66,7 +59,7 @@ export class Contenders implements AsyncDisposable {
       const log = one.log();
       const fresh = log.slice(this.#logRead.get(one) ?? 0);
       this.#logRead.set(one, log.length);
-      return fresh.split('\n').flatMap(readWarning);
+      return warningsIn(fresh);
     });
   }
 
@@ -99,47 +92,11 @@ export class Contenders implements AsyncDisposable {
       HOMEWARD_POOL_SIZE: String(poolSize),
       PAGES_FILE: this.#pagesFile,
     };
-    return this.#programs.use(await startProgram(script, env)).origin;
+    return this.#programs.use(await startProgram([script], env)).origin;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#programs.disposeAsync();
     await this.store[Symbol.asyncDispose]();
   }
-}
-
-function readWarning(line: string): string[] {
-  if (!line.startsWith('{') || !line.endsWith('}')) return [];
-  const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } };
-  return [err ? `${msg}: ${err.message}` : msg];
-}
-
-async function startProgram(script: string, env: NodeJS.ProcessEnv): Promise<Program> {
-  const port = await freePort();
-  // The channel tells the program when this process is gone, even by SIGKILL.
-  const child = spawn(process.execPath, [script], { env: { ...env, PORT: String(port) }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
-  child.channel?.unref();
-  let output = '';
-  const keep = (text: string) => {
-    output = (output + text).slice(-2_000);
-  };
-  child.stdout?.setEncoding('utf8').on('data', keep);
-  child.stderr?.setEncoding('utf8').on('data', keep);
-  const deadline = Date.now() + startTimeoutMs;
-  while (!(await accepts(port))) {
-    if (child.exitCode !== null || Date.now() > deadline) {
-      await end(child);
-      throw new Error(`${path.basename(script)} did not start: ${output}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  child.once('exit', (code) => code !== null && console.error(`${path.basename(script)} ended with status ${code}: ${output}`));
-  return { origin: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: () => end(child) };
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await ended;
 }

@@ -135,4 +135,8 @@ function printUsage(): void {
   console.log('  --rounds N     how often all contenders take their turns (5)');
   console.log('  --save         writes figures to docs/figures');
   console.log('  --json         prints all numbers as the last line');
+  console.log('\nBy themselves, each with --json:\n');
+  console.log('  size [--sizes N,…]    what a request costs in a store of ten thousand animals and of a hundred million');
+  console.log('  memory [--minutes N]  memory of one process under full load');
+  console.log("  cost --base REV       a process's own CPU time for a request, against the tree of a git revision");
 }

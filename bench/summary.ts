@@ -56,7 +56,7 @@ function ratioOf(key: string, of: ContenderResult, to: ContenderResult): RatioRe
   return { key, of: of.name, to: to.name, ...spreadOf(ratios) };
 }
 
-const spreadOf = (values: readonly number[]): Spread => ({
+export const spreadOf = (values: readonly number[]): Spread => ({
   median: quantile(values, 0.5),
   min: Math.min(...values),
   max: Math.max(...values),

@@ -1,0 +1,138 @@
+// Two trees of the program, each with its own process and database, on servers that they share.
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { startPostgres, startRedis } from '../tools/servers.ts';
+import { type Program, startProgram } from './program.ts';
+import { type BenchKey, fillStore, insertKeys } from './seed.ts';
+
+export const ownRoot = fileURLToPath(new URL('..', import.meta.url));
+const commandTimeoutMs = 120_000;
+
+export class UnknownRevision extends Error {}
+
+export interface Tree {
+  readonly name: 'base' | 'present';
+  readonly program: Program;
+  readonly keys: readonly BenchKey[];
+  /** Available animals that nobody has ordered. */
+  readonly freshPetIds: readonly string[];
+  readonly databaseUrl: string;
+}
+
+export interface Trees extends AsyncDisposable {
+  readonly base: Tree;
+  readonly present: Tree;
+}
+
+export async function openTrees(revision: string, freshPets: number): Promise<Trees> {
+  await using resources = new AsyncDisposableStack();
+  const checkout = resources.use(checkOut(revision));
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  resources.use(postgres);
+  resources.use(redis);
+  const open = async (name: Tree['name'], root: string) =>
+    openTree({ name, root, freshPets, serverUrl: postgres.url, redisUrl: redis.url, resources });
+  // One after the other: each alone with the machine, as it will be measured.
+  const base = await open('base', checkout.root);
+  const present = await open('present', ownRoot);
+  const opened = resources.move();
+  return { base, present, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** The commit's short name, by which a report says what was measured. */
+export function commitOf(revision: string): string {
+  try {
+    return git('rev-parse', '--short', '--verify', '--end-of-options', `${revision}^{commit}`).trim();
+  } catch {
+    throw new UnknownRevision(`There is no revision "${revision}".`);
+  }
+}
+
+interface Checkout extends Disposable {
+  readonly root: string;
+}
+
+/** Goes away with `using`, and with this process. */
+function checkOut(revision: string): Checkout {
+  const commit = commitOf(revision);
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-base-'));
+  const root = path.join(folder, 'tree');
+  const remove = () => {
+    if (existsSync(root)) git('worktree', 'remove', '--force', root);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', remove);
+  git('worktree', 'add', '--quiet', '--detach', root, commit);
+  for (const packages of ['node_modules', 'service/node_modules']) {
+    if (existsSync(path.join(ownRoot, packages))) symlinkSync(path.join(ownRoot, packages), path.join(root, packages));
+  }
+  return {
+    root,
+    [Symbol.dispose]() {
+      process.off('exit', remove);
+      remove();
+    },
+  };
+}
+
+const git = (...args: string[]): string =>
+  execFileSync('git', ['-C', ownRoot, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: commandTimeoutMs });
+
+async function openTree(options: {
+  name: Tree['name'];
+  root: string;
+  freshPets: number;
+  serverUrl: string;
+  redisUrl: string;
+  resources: AsyncDisposableStack;
+}): Promise<Tree> {
+  const { name, root, freshPets, serverUrl, redisUrl, resources } = options;
+  await ask(serverUrl, `create database ${name}`);
+  const databaseUrl = new URL(`/${name}`, serverUrl).href;
+  const env = {
+    ...process.env,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'warn',
+    HOST: '127.0.0.1',
+    HOMEWARD_DRAIN_MS: '0',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+  };
+  const main = path.join(root, 'service/src/main.ts');
+  await promisify(execFile)(process.execPath, [main, 'migrate'], { env, timeout: commandTimeoutMs });
+  await fillStore(databaseUrl);
+  const keys = await insertKeys(databaseUrl);
+  const freshPetIds = await addFreshPets(databaseUrl, freshPets);
+  const program = resources.use(await startProgram([main, 'serve'], env));
+  return { name, program, keys, freshPetIds, databaseUrl };
+}
+
+async function addFreshPets(databaseUrl: string, count: number): Promise<string[]> {
+  const rows = await ask<{ id: string }>(
+    databaseUrl,
+    `insert into pets (name, category_id, status) select 'Fresh ' || i, 1 + i % 10, 'available' from generate_series(1, $1::int) as i returning id`,
+    [count],
+  );
+  await ask(databaseUrl, 'vacuum (analyze) pets');
+  return rows.map(({ id }) => id);
+}
+
+export async function countOrders({ databaseUrl }: Tree): Promise<number> {
+  const [row] = await ask<{ count: number }>(databaseUrl, 'select count(*)::int as count from orders');
+  return row?.count ?? 0;
+}
+
+async function ask<Row extends pg.QueryResultRow>(connectionString: string, text: string, values: unknown[] = []): Promise<Row[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,242 @@
+// A process's own CPU time for a request, against the tree of a git revision:
+// npm run bench -- cost --base REV [--bar 1.05] [--rounds N] [--lists N] [--orders N] [--json]
+import { cpus } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { cpuMs } from '../proofs/process-cpu.ts';
+import { MissingServer } from '../tools/servers.ts';
+import { commitOf, countOrders, openTrees, type Tree, type Trees, UnknownRevision } from './cost-trees.ts';
+import { warningsIn } from './program.ts';
+import { requestText, SocketLoad } from './socket-load.ts';
+import { type Spread, spreadOf } from './summary.ts';
+
+/** With the most of each, a client of the 200 has 5,050 open orders: fewer than its bound of 10,000. */
+const bounds = { rounds: 100, lists: 10_000, orders: 250 };
+/** Base, present, present, base, and so on: turns are short, so that what else the machine does meets both trees alike. */
+const turnsInRound = 40;
+const turnTimeoutMs = 60_000;
+/** What a process still does after its last response is part of the cost. */
+const settleMs = 5;
+
+const usage = `Usage: npm run bench -- cost --base REV [--bar 1.05] [--rounds N] [--lists N] [--orders N] [--json]
+
+  --base REV   the git revision that the present tree is measured against
+  --bar N      the highest ratio that passes (1.05); exit status 1 beyond it
+  --rounds N   how often both trees take their turns (10)
+  --lists N    lists asked for in a turn, of which a tree has ${turnsInRound} in a round (1000)
+  --orders N   orders placed in a turn (100)
+  --json       prints all numbers as the last line`;
+
+const { values } = parseArgs({
+  options: {
+    base: { type: 'string' },
+    bar: { type: 'string', default: '1.05' },
+    rounds: { type: 'string', default: '10' },
+    lists: { type: 'string', default: '1000' },
+    orders: { type: 'string', default: '100' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const progress = (text: string) => void (process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`));
+
+// So that what is done at the exit, such as removing the checkout, is done then too.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
+process.exitCode = await main();
+
+interface Options {
+  readonly base: string;
+  readonly bar: number;
+  readonly rounds: number;
+  readonly lists: number;
+  readonly orders: number;
+}
+
+async function main(): Promise<number> {
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const options = readOptions();
+  if (!options) {
+    console.error(usage);
+    return 2;
+  }
+  try {
+    const report = await measure(options);
+    progress('');
+    print(report);
+    if (values.json) console.log(JSON.stringify(report, (_, value) => (typeof value === 'number' ? Number(value.toFixed(3)) : value)));
+    return report.kinds.every(({ holds }) => holds) ? 0 : 1;
+  } catch (error) {
+    progress('');
+    const expected = error instanceof MissingServer || error instanceof UnknownRevision;
+    console.error(expected ? error.message : error);
+    return 1;
+  }
+}
+
+function readOptions(): Options | undefined {
+  const [rounds, lists, orders] = (['rounds', 'lists', 'orders'] as const).map((name) => {
+    const count = Number(values[name]);
+    if (Number.isInteger(count) && count >= 1 && count <= bounds[name]) return count;
+    console.error(`--${name} must be an integer from 1 to ${bounds[name]}; got "${values[name]}".`);
+    return undefined;
+  });
+  const bar = Number(values.bar);
+  if (!(bar > 0)) console.error(`--bar must be a number above 0; got "${values.bar}".`);
+  if (!values.base) console.error('--base is missing.');
+  return values.base && bar > 0 && rounds && lists && orders ? { base: values.base, bar, rounds, lists, orders } : undefined;
+}
+
+interface KindReport {
+  readonly kind: string;
+  readonly requestsPerTurn: number;
+  /** In µs for a request, a figure for each round. */
+  readonly base: Spread & { readonly byRound: readonly number[] };
+  readonly present: Spread & { readonly byRound: readonly number[] };
+  /** Of the present tree to the base. */
+  readonly ratio: Spread & { readonly byRound: readonly number[] };
+  readonly holds: boolean;
+}
+
+interface Report {
+  readonly base: string;
+  readonly bar: number;
+  readonly rounds: number;
+  readonly machine: { readonly processor: string; readonly cores: number; readonly node: string };
+  readonly kinds: readonly KindReport[];
+  /** What the trees warned of meanwhile, such as the loss of Redis: then they did other work than was meant to be measured. */
+  readonly warnings: Readonly<Record<Tree['name'], readonly string[]>>;
+}
+
+interface Kind {
+  readonly name: string;
+  readonly requestsPerTurn: number;
+  readonly connections: number;
+  readonly status: number;
+  /** Never the same order twice: `turn` counts the turns of this tree from 0, the warm-up's included. */
+  requests(tree: Tree, turn: number): string[];
+}
+
+async function measure(options: Options): Promise<Report> {
+  const { base, bar, rounds, lists, orders } = options;
+  const commit = commitOf(base);
+  const turns = (rounds + 1) * turnsInRound;
+  progress(`checking out ${commit}, starting PostgreSQL, Redis and both trees`);
+  await using trees = await openTrees(base, orders * turns);
+  const kinds = [listKind(lists), orderKind(orders)];
+  const reports = new Map(kinds.map((kind) => [kind, { base: [] as number[], present: [] as number[] }]));
+  // The first round warms: the compiler, the connections, what is cached of keys and pages.
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const kind of kinds) {
+      progress(round === 0 ? `warming: ${kind.name}` : `round ${round} of ${rounds}: ${kind.name}`);
+      const figures = await measureRound(kind, trees, round);
+      if (round === 0) continue;
+      reports.get(kind)?.base.push(figures.base);
+      reports.get(kind)?.present.push(figures.present);
+    }
+  }
+  for (const tree of [trees.base, trees.present]) {
+    const placed = await countOrders(tree);
+    if (placed !== orders * turns) throw new Error(`the ${tree.name} tree has ${placed} orders in place of ${orders * turns}`);
+  }
+  const machine = { processor: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
+  const described = [...reports].map(([kind, figures]) => describe(kind, figures, bar));
+  const warnings = { base: warningsIn(trees.base.program.log()), present: warningsIn(trees.present.program.log()) };
+  return { base: commit, bar, rounds, machine, kinds: described, warnings };
+}
+
+/** µs for a request of each tree. */
+async function measureRound(kind: Kind, { base, present }: Trees, round: number): Promise<{ base: number; present: number }> {
+  using toBase = await SocketLoad.open(base.program.origin, kind.connections);
+  using toPresent = await SocketLoad.open(present.program.origin, kind.connections);
+  const spentMs = { base: 0, present: 0 };
+  for (let i = 0; i < turnsInRound; i += 1) {
+    const pair = [
+      [base, toBase],
+      [present, toPresent],
+    ] as const;
+    const turn = round * turnsInRound + i;
+    for (const [tree, load] of i % 2 === 0 ? pair : pair.toReversed()) spentMs[tree.name] += await measureTurn(kind, tree, load, turn);
+  }
+  const toMicroseconds = 1_000 / (kind.requestsPerTurn * turnsInRound);
+  return { base: spentMs.base * toMicroseconds, present: spentMs.present * toMicroseconds };
+}
+
+async function measureTurn(kind: Kind, tree: Tree, load: SocketLoad, turn: number): Promise<number> {
+  const requests = kind.requests(tree, turn);
+  const beforeMs = cpuMs(tree.program.pid);
+  await load.send(requests, { status: kind.status, timeoutMs: turnTimeoutMs });
+  await sleep(settleMs);
+  return cpuMs(tree.program.pid) - beforeMs;
+}
+
+/** One page by a thousand keys: it is cached from its first request on. */
+function listKind(count: number): Kind {
+  return {
+    name: 'GET /v1/pets, cached',
+    requestsPerTurn: count,
+    connections: 32,
+    status: 200,
+    requests: ({ keys }) => Array.from({ length: count }, (_, i) => requestText('GET', '/v1/pets', keyAt(keys, i))),
+  };
+}
+
+/** Each is for an animal that nobody has ordered, by an adopter who has ordered none, for the clients in turn. */
+function orderKind(count: number): Kind {
+  const orderText = (key: string, petId: number, number: number) =>
+    requestText('POST', '/v1/store/orders', key, { petId, adopter: { name: 'Ada Lovelace', email: `ada${number}@example.org` } });
+  return {
+    name: 'POST /v1/store/orders',
+    requestsPerTurn: count,
+    // Fewer than the process has connections to PostgreSQL: none waits for one.
+    connections: 4,
+    status: 201,
+    requests: ({ keys, freshPetIds }, turn) =>
+      freshPetIds.slice(turn * count, (turn + 1) * count).map((petId, i) => {
+        const number = turn * count + i;
+        return orderText(keyAt(keys, number), Number(petId), number);
+      }),
+  };
+}
+
+/** Neighbours are of different clients: 7 is prime to the number of keys, and more than a client has. */
+function keyAt(keys: Tree['keys'], i: number): string {
+  return keys[(i * 7) % keys.length]?.key ?? '';
+}
+
+function describe(kind: Kind, { base, present }: { base: number[]; present: number[] }, bar: number): KindReport {
+  const ratios = present.map((value, round) => value / (base[round] ?? Number.NaN));
+  const ratio = spreadOf(ratios);
+  return {
+    kind: kind.name,
+    requestsPerTurn: kind.requestsPerTurn,
+    base: { ...spreadOf(base), byRound: base },
+    present: { ...spreadOf(present), byRound: present },
+    ratio: { ...ratio, byRound: ratios },
+    holds: ratio.median <= bar,
+  };
+}
+
+function print({ base, bar, rounds, kinds, warnings }: Report): void {
+  console.log("CPU time of the service's own process for a request, in µs; medians, in brackets the lowest and the highest");
+  console.log(
+    `  the present tree against ${base}; ${rounds} rounds of ${turnsInRound} turns of each: base, present, present, base, and so on\n`,
+  );
+  for (const kind of kinds) {
+    const line = (name: string, { median, min, max }: Spread, digits: number) =>
+      console.log(`  ${name.padEnd(8)}  ${median.toFixed(digits).padStart(7)}  (${min.toFixed(digits)}–${max.toFixed(digits)})`);
+    console.log(`${kind.kind}: ${kind.requestsPerTurn.toLocaleString('en')} a turn`);
+    line('base', kind.base, 1);
+    line('present', kind.present, 1);
+    line('ratio', kind.ratio, 3);
+    console.log(`  by round  ${kind.ratio.byRound.map((ratio) => ratio.toFixed(3)).join(' ')}`);
+    console.log(`  ${kind.holds ? 'within' : 'OVER'} the bar of ${bar}\n`);
+  }
+  for (const name of ['base', 'present'] as const) {
+    for (const [warning, same] of Map.groupBy(warnings[name], (one) => one)) {
+      console.log(`The ${name} tree warned ${same.length} times: ${warning}`);
+    }
+  }
+}

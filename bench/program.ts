@@ -1,0 +1,57 @@
+// A program that serves HTTP on a port of this machine, and ends with this one.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { accepts, freePort } from '../tools/servers.ts';
+
+export interface Program extends AsyncDisposable {
+  readonly origin: string;
+  readonly pid: number;
+  /** The end of what it has logged. */
+  log(): string;
+}
+
+const startTimeoutMs = 30_000;
+const logCharsMax = 100_000;
+const shownCharsMax = 2_000;
+
+/** `command` is a script and its arguments; it listens on `PORT`. */
+export async function startProgram(command: readonly [string, ...string[]], env: NodeJS.ProcessEnv): Promise<Program> {
+  const port = await freePort();
+  const name = path.basename(command[0]);
+  // The channel tells the program when this process is gone, even by SIGKILL.
+  const child = spawn(process.execPath, command, { env: { ...env, PORT: String(port) }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  child.channel?.unref();
+  let output = '';
+  const keep = (text: string) => {
+    output = (output + text).slice(-logCharsMax);
+  };
+  child.stdout?.setEncoding('utf8').on('data', keep);
+  child.stderr?.setEncoding('utf8').on('data', keep);
+  const deadline = Date.now() + startTimeoutMs;
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      await end(child);
+      throw new Error(`${name} did not start: ${output.slice(-shownCharsMax)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  child.once('exit', (code) => code !== null && console.error(`${name} ended with status ${code}: ${output.slice(-shownCharsMax)}`));
+  return { origin: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, log: () => output, [Symbol.asyncDispose]: () => end(child) };
+}
+
+/** What a service that logs warnings alone has warned of. */
+export const warningsIn = (log: string): string[] => log.split('\n').flatMap(readWarning);
+
+function readWarning(line: string): string[] {
+  if (!line.startsWith('{') || !line.endsWith('}')) return [];
+  const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } };
+  return [err ? `${msg}: ${err.message}` : msg];
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
