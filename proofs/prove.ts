@@ -8,6 +8,7 @@ import { feed } from './feed.ts';
 import { firstCall } from './first-call.ts';
 import { freshness } from './freshness.ts';
 import { history } from './history.ts';
+import { hostilePartner } from './hostile-partner.ts';
 import { idempotency } from './idempotency.ts';
 import { isolation } from './isolation.ts';
 import { limits } from './limits.ts';
@@ -54,6 +55,7 @@ const proofs: Proof[] = [
   ssrf,
   webhooks,
   slowNeighbour,
+  hostilePartner,
   pages,
 ];
 

@@ -6,6 +6,8 @@ export interface Sample {
   /** By performance.now(). */
   readonly sentAtMs: number;
   readonly tookMs: number;
+  /** From when it was to be sent: also what this process could not send in time. */
+  readonly sinceDueMs: number;
   /** Undefined: the connection failed. */
   readonly answer: Answer | undefined;
 }
@@ -35,17 +37,18 @@ export class SteadyLoad {
     for (let sent = 0; !this.#stopped; ) {
       const due = Math.floor(((performance.now() - startMs) / 1_000) * perSecond) + 1;
       for (; sent < due; sent += 1) {
-        const one = this.#sample(sent).finally(() => this.#pending.delete(one));
+        const one = this.#sample(sent, startMs + (sent / perSecond) * 1_000).finally(() => this.#pending.delete(one));
         this.#pending.add(one);
       }
       await sleep(Math.max(startMs + (sent / perSecond) * 1_000 - performance.now(), 1));
     }
   }
 
-  async #sample(index: number): Promise<void> {
+  async #sample(index: number, dueAtMs: number): Promise<void> {
     const sentAtMs = performance.now();
     const answer = await this.#send(index).catch(() => undefined);
-    this.samples.push({ sentAtMs, tookMs: performance.now() - sentAtMs, answer });
+    const answeredAtMs = performance.now();
+    this.samples.push({ sentAtMs, tookMs: answeredAtMs - sentAtMs, sinceDueMs: answeredAtMs - dueAtMs, answer });
   }
 }
 
