@@ -12,6 +12,7 @@ import {
 } from '../../src/webhooks/endpoint-keys.ts';
 import { disableByOperator, enableByOperator } from '../../src/webhooks/webhooks.ts';
 import { executeAsOwner } from '../databases.ts';
+import { countLockWaits } from '../lock-waits.ts';
 import { refusal } from '../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
@@ -49,11 +50,6 @@ const rotate = ({ id }: TestKey, overlapSeconds: number) =>
 
 const expire = ({ id }: TestKey) =>
   executeAsOwner(store.dependencies.config.databaseUrl, `update api_keys set expires_at = now() - interval '1 s' where id = $1`, [id]);
-
-async function waitingForLocks(): Promise<bigint | undefined> {
-  const text = 'select count(*) from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted';
-  return (await store.dependencies.db.query<{ count: bigint }>({ text })).rows[0]?.count;
-}
 
 describe('Revoking a key', () => {
   test('disables its endpoints, says which, and leaves those of the other keys of the client', async () => {
@@ -102,9 +98,15 @@ describe('Revoking a key', () => {
       // The request stops here, with its key checked and its endpoint not yet added.
       await tx.query({ text: 'select from clients where id = $1 for no key update', values: [leaked.clientId] });
       const added = store.call<WebhookBody>('POST', '/v1/webhooks', { key: leaked.key, body: { url } });
-      await until(waitingForLocks, (count) => count === 1n);
+      await until(
+        () => countLockWaits(store),
+        (count) => count === 1n,
+      );
       const revoked = revoke(leaked);
-      await until(waitingForLocks, (count) => count === 2n);
+      await until(
+        () => countLockWaits(store),
+        (count) => count === 2n,
+      );
       return [added, revoked] as const;
     });
     const { json, status } = await adding;

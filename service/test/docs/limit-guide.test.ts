@@ -12,9 +12,12 @@ const statusTexts: Readonly<Record<number, string>> = { 200: 'OK', 429: 'Too Man
 const shownAtMs = Date.parse('2026-11-15T14:31:37Z');
 /** The rows of the table of what one client may hold. */
 const boundsInGuide: Readonly<Record<string, keyof Bounds>> = {
+  'Open orders': 'openOrders',
+  "Open orders for one adopter's address": 'openOrdersOfAdopter',
   'New categories a day (UTC)': 'newCategoriesPerDay',
   'Webhook endpoints': 'webhooks',
   'Event streams at one process': 'streams',
+  'Event streams that catch up at the same time, at one process': 'catchUps',
 };
 const free = quotaOf({ plan: 'free', perMinute: null, perDay: null });
 
