@@ -17,11 +17,12 @@ export class UnknownRevision extends Error {}
 
 export interface Tree {
   readonly name: 'base' | 'present';
-  readonly program: Program;
   readonly keys: readonly BenchKey[];
   /** Available animals that nobody has ordered. */
   readonly freshPetIds: readonly string[];
   readonly databaseUrl: string;
+  /** A new process. */
+  serve(): Promise<Program>;
 }
 
 export interface Trees extends AsyncDisposable {
@@ -36,8 +37,7 @@ export async function openTrees(revision: string, freshPets: number): Promise<Tr
   resources.use(postgres);
   resources.use(redis);
   const open = async (name: Tree['name'], root: string) =>
-    openTree({ name, root, freshPets, serverUrl: postgres.url, redisUrl: redis.url, resources });
-  // One after the other: each alone with the machine, as it will be measured.
+    openTree({ name, root, freshPets, serverUrl: postgres.url, redisUrl: redis.url });
   const base = await open('base', checkout.root);
   const present = await open('present', ownRoot);
   const opened = resources.move();
@@ -89,9 +89,8 @@ async function openTree(options: {
   freshPets: number;
   serverUrl: string;
   redisUrl: string;
-  resources: AsyncDisposableStack;
 }): Promise<Tree> {
-  const { name, root, freshPets, serverUrl, redisUrl, resources } = options;
+  const { name, root, freshPets, serverUrl, redisUrl } = options;
   await ask(serverUrl, `create database ${name}`);
   const databaseUrl = new URL(`/${name}`, serverUrl).href;
   const env = {
@@ -108,8 +107,7 @@ async function openTree(options: {
   await fillStore(databaseUrl);
   const keys = await insertKeys(databaseUrl);
   const freshPetIds = await addFreshPets(databaseUrl, freshPets);
-  const program = resources.use(await startProgram([main, 'serve'], env));
-  return { name, program, keys, freshPetIds, databaseUrl };
+  return { name, keys, freshPetIds, databaseUrl, serve: () => startProgram([main, 'serve'], env) };
 }
 
 async function addFreshPets(databaseUrl: string, count: number): Promise<string[]> {

@@ -4,16 +4,20 @@ import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { cpuMs } from '../proofs/process-cpu.ts';
+import { quantile } from '../proofs/quantile.ts';
 import { MissingServer } from '../tools/servers.ts';
-import { commitOf, countOrders, openTrees, type Tree, type Trees, UnknownRevision } from './cost-trees.ts';
-import { warningsIn } from './program.ts';
+import { commitOf, countOrders, openTrees, type Tree, UnknownRevision } from './cost-trees.ts';
+import { type Program, warningsIn } from './program.ts';
 import { requestText, SocketLoad } from './socket-load.ts';
 import { type Spread, spreadOf } from './summary.ts';
 
-/** With the most of each, a client of the 200 has 5,050 open orders: fewer than its bound of 10,000. */
-const bounds = { rounds: 100, lists: 10_000, orders: 250 };
+/** With the most of each, a client of the 200 has 4,500 open orders: fewer than its bound of 10,000. */
+const bounds = { rounds: 100, lists: 10_000, orders: 150 };
 /** Base, present, present, base, and so on: turns are short, so that what else the machine does meets both trees alike. */
-const turnsInRound = 40;
+const measuredTurns = 40;
+/** For the compiler, the connections, and what is cached of keys and pages. */
+const warmingTurns = 20;
+const turnsInRound = warmingTurns + measuredTurns;
 const turnTimeoutMs = 60_000;
 /** What a process still does after its last response is part of the cost. */
 const settleMs = 5;
@@ -23,8 +27,8 @@ const usage = `Usage: npm run bench -- cost --base REV [--bar 1.05] [--rounds N]
   --base REV   the git revision that the present tree is measured against
   --bar N      the highest ratio that passes (1.05); exit status 1 beyond it
   --rounds N   how often both trees take their turns (10)
-  --lists N    lists asked for in a turn, of which a tree has ${turnsInRound} in a round (1000)
-  --orders N   orders placed in a turn (100)
+  --lists N    lists asked for in a turn, of which a tree has ${turnsInRound} in a round, ${warmingTurns} of them to warm (500)
+  --orders N   orders placed in a turn (50)
   --json       prints all numbers as the last line`;
 
 const { values } = parseArgs({
@@ -32,8 +36,8 @@ const { values } = parseArgs({
     base: { type: 'string' },
     bar: { type: 'string', default: '1.05' },
     rounds: { type: 'string', default: '10' },
-    lists: { type: 'string', default: '1000' },
-    orders: { type: 'string', default: '100' },
+    lists: { type: 'string', default: '500' },
+    orders: { type: 'string', default: '50' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -89,14 +93,18 @@ function readOptions(): Options | undefined {
   return values.base && bar > 0 && rounds && lists && orders ? { base: values.base, bar, rounds, lists, orders } : undefined;
 }
 
+interface Figures extends Spread {
+  readonly byRound: readonly number[];
+}
+
 interface KindReport {
   readonly kind: string;
   readonly requestsPerTurn: number;
-  /** In µs for a request, a figure for each round. */
-  readonly base: Spread & { readonly byRound: readonly number[] };
-  readonly present: Spread & { readonly byRound: readonly number[] };
+  /** In µs for a request. */
+  readonly base: Figures;
+  readonly present: Figures;
   /** Of the present tree to the base. */
-  readonly ratio: Spread & { readonly byRound: readonly number[] };
+  readonly ratio: Figures;
   readonly holds: boolean;
 }
 
@@ -115,61 +123,81 @@ interface Kind {
   readonly requestsPerTurn: number;
   readonly connections: number;
   readonly status: number;
-  /** Never the same order twice: `turn` counts the turns of this tree from 0, the warm-up's included. */
+  /** Never the same order twice: `turn` counts the turns of a tree from 0, over all rounds. */
   requests(tree: Tree, turn: number): string[];
 }
 
 async function measure(options: Options): Promise<Report> {
   const { base, bar, rounds, lists, orders } = options;
   const commit = commitOf(base);
-  const turns = (rounds + 1) * turnsInRound;
-  progress(`checking out ${commit}, starting PostgreSQL, Redis and both trees`);
-  await using trees = await openTrees(base, orders * turns);
+  const ordersOfTree = orders * rounds * turnsInRound;
+  progress(`checking out ${commit}, starting PostgreSQL and Redis, filling both databases`);
+  await using trees = await openTrees(base, ordersOfTree);
   const kinds = [listKind(lists), orderKind(orders)];
-  const reports = new Map(kinds.map((kind) => [kind, { base: [] as number[], present: [] as number[] }]));
-  // The first round warms: the compiler, the connections, what is cached of keys and pages.
-  for (let round = 0; round <= rounds; round += 1) {
+  const figures = new Map(kinds.map((kind) => [kind, [] as RoundFigures[]]));
+  const warnings = { base: [] as string[], present: [] as string[] };
+  for (let round = 0; round < rounds; round += 1) {
+    // New processes: how the compiler and the collector settle in one of them differs by some percent from the next.
+    await using ofBase = await trees.base.serve();
+    await using ofPresent = await trees.present.serve();
+    const runs = [
+      { tree: trees.base, program: ofBase },
+      { tree: trees.present, program: ofPresent },
+    ] as const;
     for (const kind of kinds) {
-      progress(round === 0 ? `warming: ${kind.name}` : `round ${round} of ${rounds}: ${kind.name}`);
-      const figures = await measureRound(kind, trees, round);
-      if (round === 0) continue;
-      reports.get(kind)?.base.push(figures.base);
-      reports.get(kind)?.present.push(figures.present);
+      progress(`round ${round + 1} of ${rounds}: ${kind.name}`);
+      figures.get(kind)?.push(await measureRound(kind, runs, round));
     }
+    for (const { tree, program } of runs) warnings[tree.name].push(...warningsIn(program.log()));
   }
   for (const tree of [trees.base, trees.present]) {
     const placed = await countOrders(tree);
-    if (placed !== orders * turns) throw new Error(`the ${tree.name} tree has ${placed} orders in place of ${orders * turns}`);
+    if (placed !== ordersOfTree) throw new Error(`the ${tree.name} tree has ${placed} orders in place of ${ordersOfTree}`);
   }
   const machine = { processor: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
-  const described = [...reports].map(([kind, figures]) => describe(kind, figures, bar));
-  const warnings = { base: warningsIn(trees.base.program.log()), present: warningsIn(trees.present.program.log()) };
+  const described = [...figures].map(([kind, byRound]) => describe(kind, byRound, bar));
   return { base: commit, bar, rounds, machine, kinds: described, warnings };
 }
 
-/** µs for a request of each tree. */
-async function measureRound(kind: Kind, { base, present }: Trees, round: number): Promise<{ base: number; present: number }> {
-  using toBase = await SocketLoad.open(base.program.origin, kind.connections);
-  using toPresent = await SocketLoad.open(present.program.origin, kind.connections);
-  const spentMs = { base: 0, present: 0 };
-  for (let i = 0; i < turnsInRound; i += 1) {
-    const pair = [
-      [base, toBase],
-      [present, toPresent],
-    ] as const;
-    const turn = round * turnsInRound + i;
-    for (const [tree, load] of i % 2 === 0 ? pair : pair.toReversed()) spentMs[tree.name] += await measureTurn(kind, tree, load, turn);
-  }
-  const toMicroseconds = 1_000 / (kind.requestsPerTurn * turnsInRound);
-  return { base: spentMs.base * toMicroseconds, present: spentMs.present * toMicroseconds };
+interface Run {
+  readonly tree: Tree;
+  readonly program: Program;
 }
 
-async function measureTurn(kind: Kind, tree: Tree, load: SocketLoad, turn: number): Promise<number> {
+interface RoundFigures {
+  /** µs for a request. */
+  readonly base: number;
+  readonly present: number;
+  /** Of two turns that follow each other. */
+  readonly ratio: number;
+}
+
+/** Medians of its turns: one in which the machine starved the process, or Redis was late, counts no more than another. */
+async function measureRound(kind: Kind, [base, present]: readonly [Run, Run], round: number): Promise<RoundFigures> {
+  using toBase = await SocketLoad.open(base.program.origin, kind.connections);
+  using toPresent = await SocketLoad.open(present.program.origin, kind.connections);
+  const spent = { base: [] as number[], present: [] as number[] };
+  const pair = [
+    { run: base, load: toBase },
+    { run: present, load: toPresent },
+  ];
+  for (let i = 0; i < turnsInRound; i += 1) {
+    for (const { run, load } of i % 2 === 0 ? pair : pair.toReversed()) {
+      const us = await measureTurn(kind, run, load, round * turnsInRound + i);
+      if (i >= warmingTurns) spent[run.tree.name].push(us);
+    }
+  }
+  const ratios = spent.present.map((us, i) => us / (spent.base[i] ?? Number.NaN));
+  return { base: quantile(spent.base, 0.5), present: quantile(spent.present, 0.5), ratio: quantile(ratios, 0.5) };
+}
+
+/** µs for a request. */
+async function measureTurn(kind: Kind, { tree, program }: Run, load: SocketLoad, turn: number): Promise<number> {
   const requests = kind.requests(tree, turn);
-  const beforeMs = cpuMs(tree.program.pid);
+  const beforeMs = cpuMs(program.pid);
   await load.send(requests, { status: kind.status, timeoutMs: turnTimeoutMs });
   await sleep(settleMs);
-  return cpuMs(tree.program.pid) - beforeMs;
+  return ((cpuMs(program.pid) - beforeMs) * 1_000) / kind.requestsPerTurn;
 }
 
 /** One page by a thousand keys: it is cached from its first request on. */
@@ -179,7 +207,7 @@ function listKind(count: number): Kind {
     requestsPerTurn: count,
     connections: 32,
     status: 200,
-    requests: ({ keys }) => Array.from({ length: count }, (_, i) => requestText('GET', '/v1/pets', keyAt(keys, i))),
+    requests: ({ keys }, turn) => Array.from({ length: count }, (_, i) => requestText('GET', '/v1/pets', keyAt(keys, turn * count + i))),
   };
 }
 
@@ -206,23 +234,18 @@ function keyAt(keys: Tree['keys'], i: number): string {
   return keys[(i * 7) % keys.length]?.key ?? '';
 }
 
-function describe(kind: Kind, { base, present }: { base: number[]; present: number[] }, bar: number): KindReport {
-  const ratios = present.map((value, round) => value / (base[round] ?? Number.NaN));
-  const ratio = spreadOf(ratios);
-  return {
-    kind: kind.name,
-    requestsPerTurn: kind.requestsPerTurn,
-    base: { ...spreadOf(base), byRound: base },
-    present: { ...spreadOf(present), byRound: present },
-    ratio: { ...ratio, byRound: ratios },
-    holds: ratio.median <= bar,
-  };
+function describe({ name, requestsPerTurn }: Kind, rounds: readonly RoundFigures[], bar: number): KindReport {
+  const [base, present, ratio] = (['base', 'present', 'ratio'] as const).map((figure): Figures => {
+    const byRound = rounds.map((round) => round[figure]);
+    return { ...spreadOf(byRound), byRound };
+  }) as [Figures, Figures, Figures];
+  return { kind: name, requestsPerTurn, base, present, ratio, holds: ratio.median <= bar };
 }
 
 function print({ base, bar, rounds, kinds, warnings }: Report): void {
   console.log("CPU time of the service's own process for a request, in µs; medians, in brackets the lowest and the highest");
   console.log(
-    `  the present tree against ${base}; ${rounds} rounds of ${turnsInRound} turns of each: base, present, present, base, and so on\n`,
+    `  the present tree against ${base}; ${rounds} rounds, each by new processes, of ${measuredTurns} turns of each: base, present, present, base, and so on\n`,
   );
   for (const kind of kinds) {
     const line = (name: string, { median, min, max }: Spread, digits: number) =>
