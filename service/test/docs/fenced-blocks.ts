@@ -3,10 +3,17 @@ export interface Block {
   readonly text: string;
 }
 
-/** The fenced code blocks of a Markdown text, in order. */
+const fence = /^( *)```(\w*)\n(.*?)^\1```$/gms;
+
+/** The fenced code blocks of a Markdown text, in order; those of a list without its indentation. */
 export function fencedBlocks(markdown: string): Block[] {
-  return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({ language, text }));
+  return [...markdown.matchAll(fence)].map(([, indentation = '', language = '', text = '']) => ({
+    language,
+    text: text.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
+  }));
 }
+
+export const withoutBlocks = (markdown: string): string => markdown.replaceAll(fence, '');
 
 /** The commands of a block, continued lines joined, comments left out. */
 export function commandsOf({ text }: Block): string[] {

@@ -1,4 +1,4 @@
-// What README.md and CONTRIBUTING.md state that has its source elsewhere.
+// What documents state that has its source elsewhere.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,19 +9,23 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const exists = (file: string) => existsSync(path.join(root, file));
 
-describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'ARCHITECTURE.md', 'docs/operations.md', 'docs/security.md'];
+
+describe.each(documents)('%s', (file) => {
   const text = read(file);
 
-  test('links to files that exist', () => {
-    const targets = [...text.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target = '']) => target);
-    expect(targets.length).toBeGreaterThan(3);
-    expect(targets.filter((target) => !exists(target))).toEqual([]);
+  test('links to files that exist, and to sections that they have', () => {
+    const targets = [...text.matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target = '']) => target);
+    expect(targets.length).toBeGreaterThan(1);
+    expect(targets.filter((target) => !leadsSomewhere(file, target))).toEqual([]);
   });
 
   test('names paths that exist, or that git ignores', () => {
     const top = /^(service|proofs|bench|tools|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
     const paths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter((code) => top.test(code));
-    expect(paths.filter((one) => !exists(one))).toEqual([]);
+    // ARCHITECTURE.md and docs/security.md leave out where the service's files are.
+    const isThere = (one: string) => ['', 'service/src/', 'service/test/'].some((folder) => exists(folder + one));
+    expect(paths.filter((one) => !isThere(one))).toEqual([]);
     const made = [...text.matchAll(/`(\.homeward)[^`]*`/g)];
     for (const [, folder = ''] of made) expect(read('.gitignore')).toContain(folder);
   });
@@ -59,3 +63,16 @@ test('README.md states the limits of the plans', () => {
   });
   expect(stated).toEqual(expected);
 });
+
+/** As a code host resolves it: from the folder of the document, to a heading by its words. */
+function leadsSomewhere(from: string, target: string): boolean {
+  const [file = '', section] = target.split('#');
+  const found = file === '' ? from : path.join(path.dirname(from), file);
+  if (!exists(found)) return false;
+  return section === undefined || headingsOf(read(found)).includes(section);
+}
+
+function headingsOf(markdown: string): string[] {
+  const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase());
+  return headings.map((heading) => heading.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'));
+}
