@@ -16,10 +16,26 @@ import { addVerifyCommand } from './verify.ts';
 import { addWebhookCommands } from './webhooks.ts';
 import { addWorkerCommand } from './worker.ts';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 const exitCodes = 'Exit status: 0 done, 1 failed, 2 the command or its configuration is wrong.';
 
 /** The `homeward` command. */
-export function createProgram(env: Readonly<Record<string, string | undefined>>): { parseAsync(): Promise<void> } {
+export function createProgram(env: Environment): { parseAsync(): Promise<void> } {
+  const program = buildProgram(env);
+  return {
+    async parseAsync() {
+      try {
+        await program.parseAsync();
+      } catch (error) {
+        process.exitCode = report(error);
+      }
+    },
+  };
+}
+
+/** Every command with its arguments and options; a test holds documents against it. */
+export function buildProgram(env: Environment): Command {
   const config: ReadConfig = () => loadConfig(env);
   // A command that prints an answer prints nothing else: what is to be said, it says itself.
   const quietConfig: ReadConfig = () => ({ ...config(), logLevel: 'silent' });
@@ -39,15 +55,7 @@ export function createProgram(env: Readonly<Record<string, string | undefined>>)
   addOpenApiCommand(program, quietConfig);
   program.addHelpText('after', () => `\n${listVariables()}\n\n${exitCodes}`);
   program.configureHelp({ showGlobalOptions: true });
-  return {
-    async parseAsync() {
-      try {
-        await program.parseAsync();
-      } catch (error) {
-        process.exitCode = report(error);
-      }
-    },
-  };
+  return program;
 }
 
 function listVariables(): string {
