@@ -42,8 +42,9 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant renews the token before the commit: a page read in between is kept under it, without the change.
   using tree = mutant
     ? plantMutant([
-        swapped('const result = await this.#db.query<Row>(statement);', 'await this.renew();'),
-        swapped('const result = await this.#db.transaction(work);', 'await this.renew();'),
+        { file, from: query, to: `await this.renew();\n    ${query}` },
+        { file, from: 'if (result.rowCount) await this.renew();', to: '' },
+        { file, from: `${commit}\n    await this.renew();`, to: `await this.renew();\n    ${commit}` },
       ])
     : undefined;
   await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
@@ -61,11 +62,9 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   return await judge(store, shelves, run);
 }
 
-const swapped = (first: string, second: string) => ({
-  file: 'pets/catalogue.ts',
-  from: `${first}\n    ${second}`,
-  to: `${second}\n    ${first}`,
-});
+const file = 'pets/catalogue.ts';
+const query = 'const result = await this.#db.query<Row>(statement);';
+const commit = 'const result = await this.#db.transaction(work, clientId);';
 
 async function write(http: HttpClient, store: Store, shelf: Shelf, manager: Key, run: Run): Promise<void> {
   while (Date.now() < run.endsAtMs) {

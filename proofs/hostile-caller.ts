@@ -10,8 +10,8 @@ export type Command =
   | { readonly do: 'occupy'; readonly target: Target; readonly firstPetId: number; readonly count: number }
   /** Everything at once, until it is told to stop. */
   | { readonly do: 'attack'; readonly target: Target }
-  /** Ordinary lists at this rate instead, by as many callers. */
-  | { readonly do: 'list'; readonly target: Target; readonly perSecond: number }
+  /** Ordinary lists instead, by as many callers: as fast as they are answered, or at this rate. */
+  | { readonly do: 'list'; readonly target: Target; readonly perSecond?: number }
   | { readonly do: 'stop' };
 
 /** What came of it. */
@@ -25,7 +25,7 @@ export interface Report {
 }
 
 /** It is on another machine than the store, really: where there is one machine, the store goes first. */
-const priority = 10;
+const priority = 19;
 const occupiers = 8;
 const faultsMax = 20;
 /** A connection that is refused at once must not become a loop that does nothing else. */
@@ -39,7 +39,7 @@ if (process.send) {
   process.on('message', (command: Command) => {
     if (command.do === 'stop') void running?.stop().then(reply);
     else if (command.do === 'occupy') void occupy(command).then(reply);
-    else running = command.do === 'attack' ? attack(command.target) : listSteadily(command.target, command.perSecond);
+    else running = command.do === 'attack' ? attack(command.target) : listAll(command.target, command.perSecond);
   });
 }
 
@@ -65,14 +65,14 @@ function attack(target: Target): { stop(): Promise<Report> } {
   );
 }
 
-/** As many callers as attack by plain requests, each sending when the next is due. */
-function listSteadily(target: Target, perSecond: number): { stop(): Promise<Report> } {
-  const callers = Object.entries(attacks).reduce((sum, [name, { workers }]) => sum + (name.startsWith('streams') ? 0 : workers), 0);
+/** As many callers as attack. With a rate, each sends when the next is due. */
+function listAll(target: Target, perSecond: number | undefined): { stop(): Promise<Report> } {
+  const callers = Object.values(attacks).reduce((sum, { workers }) => sum + workers, 0);
   const [startMs, firstIndex] = [performance.now(), started.get('list') ?? 0];
   return loop(target, (tally, next) =>
     Array.from({ length: callers }, () => async () => {
       const step = next('list');
-      const aheadMs = startMs + ((step.index - firstIndex) * 1_000) / perSecond - performance.now();
+      const aheadMs = perSecond ? startMs + ((step.index - firstIndex) * 1_000) / perSecond - performance.now() : 0;
       if (aheadMs > 0) await sleep(aheadMs);
       await tally.count('lists', list(step));
     }),

@@ -32,7 +32,9 @@ const animalCount = bounds.openOrders + 300;
 const occupiedCount = bounds.openOrders + 250;
 const hostileKeyCount = 12;
 const slowdownMax = 1.5;
-const warmUpMs = 1_000;
+/** A phase of 3 s has 3 requests beyond its p99: of that few, this much is chance. */
+const shortSlackMs = 100;
+const warmUpMs = 2_000;
 const replyTimeoutMs = 60_000;
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
@@ -49,7 +51,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const env = { LOG_LEVEL: 'fatal', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   await using store = await Store.open({ processes: 2, root: tree?.root, env });
   await prefill(store, short ? 20_000 : 150_000);
-  const { honest, hostile, target } = await makeClients(store);
+  const { honest, hostile, target, accomplice } = await makeClients(store);
   store.work();
   await using caller = new HostileCaller();
   using http = new HttpClient(256);
@@ -57,27 +59,31 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
   progress('the hostile partner orders whatever it can');
   const occupied = await caller.ask({ do: 'occupy', target, firstPetId: 1, count: occupiedCount });
+  // By another client: what a process does for the first time takes it longer, in an attack as in anything.
+  caller.tell({ do: 'attack', target: accomplice });
   await loadFor(warmUpMs, honestPerSecond, (i) => client.send(i));
-  const phaseMs = short ? 2_500 : 30_000;
+  await caller.ask({ do: 'stop' });
+  const phaseMs = short ? 3_000 : 30_000;
   const outcome = await runPhases(caller, client, target, phaseMs, progress);
   const finalOrders: number[] = [];
   for (const url of target.urls) finalOrders.push((await client.orderAvailable(url))?.status ?? 0);
   return [
-    ...judgeHonest(outcome, finalOrders),
+    ...judgeHonest(outcome, finalOrders, short ? shortSlackMs : 0),
     ...(await judgeHostile(store, hostile, [occupied, ...outcome.attacks])),
     await judgeCategories(store, http, honest, hostile),
   ];
 }
 
 interface Outcome {
-  /** Of the honest client, beside attacks and beside as many ordinary lists. */
+  /** Of the honest client: beside attacks, beside as many callers that only list, and beside as many lists a second. */
   readonly attacked: readonly Sample[];
   readonly beside: readonly Sample[];
+  readonly besideRate: readonly Sample[];
   readonly attacks: readonly Report[];
   readonly lists: readonly Report[];
 }
 
-/** Attack, lists, lists, attack: what drifts falls on both. The lists come as fast as the first attack was answered. */
+/** Attack, lists, lists, attack: what drifts falls on both. Between them lists come only as fast as the attack was answered. */
 async function runPhases(
   caller: HostileCaller,
   client: HonestClient,
@@ -85,7 +91,7 @@ async function runPhases(
   phaseMs: number,
   progress: ProofContext['progress'],
 ): Promise<Outcome> {
-  const [attacked, beside, attacks, lists] = [[] as Sample[], [] as Sample[], [] as Report[], [] as Report[]];
+  const [attacked, beside, besideRate, attacks, lists] = [[] as Sample[], [] as Sample[], [] as Sample[], [] as Report[], [] as Report[]];
   let sent = 0;
   const phase = async (command: Command, samples: Sample[], reports: Report[]) => {
     progress(`${command.do}, ${phaseMs / 1_000} s`);
@@ -97,12 +103,13 @@ async function runPhases(
     reports.push(await caller.ask({ do: 'stop' }));
   };
   const attack = () => phase({ do: 'attack', target }, attacked, attacks);
-  const list = () => phase({ do: 'list', target, perSecond: rateOf(attacks) }, beside, lists);
+  const list = () => phase({ do: 'list', target }, beside, lists);
   await attack();
   await list();
+  await phase({ do: 'list', target, perSecond: rateOf(attacks) }, besideRate, []);
   await list();
   await attack();
-  return { attacked, beside, attacks, lists };
+  return { attacked, beside, besideRate, attacks, lists };
 }
 
 const rateOf = (reports: readonly Report[]) =>
@@ -112,7 +119,7 @@ const rateOf = (reports: readonly Report[]) =>
     0.001,
   );
 
-function judgeHonest({ attacked, beside, attacks, lists }: Outcome, finalOrders: readonly number[]): Claim[] {
+function judgeHonest({ attacked, beside, besideRate, attacks, lists }: Outcome, finalOrders: readonly number[], slackMs: number): Claim[] {
   const at = (q: number) => (samples: readonly Sample[]) =>
     quantile(
       samples.map(({ sinceDueMs }) => sinceDueMs),
@@ -120,15 +127,15 @@ function judgeHonest({ attacked, beside, attacks, lists }: Outcome, finalOrders:
     );
   const [p99, median] = [at(0.99), at(0.5)];
   const [attackedMs, besideMs] = [p99(attacked), p99(beside)];
-  const all = [...attacked, ...beside];
+  const all = [...attacked, ...beside, ...besideRate];
   const count = (isSo: (status: number) => boolean) => all.filter(({ answer }) => isSo(answer?.status ?? 0)).length;
   const [faults, limited, failed] = [count((status) => status >= 500), count((status) => status === 429), count((status) => status === 0)];
   return [
     {
-      claim: `An honest client's requests beside the attack, at p99, against beside as many ordinary lists a second`,
-      bar: `at most ${slowdownMax} times`,
-      figure: `${(attackedMs / besideMs).toFixed(2)} times (${attackedMs.toFixed(1)} ms against ${besideMs.toFixed(1)} ms, at the median ${median(attacked).toFixed(1)} against ${median(beside).toFixed(1)} ms; ${rateOf(attacks).toFixed(0)} hostile requests a second against ${rateOf(lists).toFixed(0)} lists)`,
-      holds: attackedMs <= slowdownMax * besideMs,
+      claim: `An honest client's requests beside the attack, at p99, against beside as many callers that send ordinary lists at full speed`,
+      bar: `at most ${slowdownMax} times${slackMs > 0 ? ` and ${slackMs} ms` : ''}`,
+      figure: `${(attackedMs / besideMs).toFixed(2)} times (${attackedMs.toFixed(1)} ms against ${besideMs.toFixed(1)} ms, at the median ${median(attacked).toFixed(1)} against ${median(beside).toFixed(1)} ms; ${rateOf(attacks).toFixed(0)} hostile requests a second against ${rateOf(lists).toFixed(0)} lists; ${p99(besideRate).toFixed(1)} ms beside only as many lists a second)`,
+      holds: attackedMs <= slowdownMax * besideMs + slackMs,
       isTimed: true,
     },
     {
@@ -164,7 +171,7 @@ async function judgeHostile(store: Store, { clientId }: Key, reports: readonly R
       claim: `Open orders that the hostile client has, of all and of one adopter, after ${tried.toLocaleString('en')} requests for them`,
       bar: `${bounds.openOrders}, ${bounds.openOrdersOfAdopter}`,
       figure: `${orders}, ${most}`,
-      holds: orders >= 0 && orders <= bounds.openOrders && most <= bounds.openOrdersOfAdopter,
+      holds: orders === bounds.openOrders && most === bounds.openOrdersOfAdopter,
     },
     {
       claim: 'Orders for an impossible address, and endpoints with control characters or overrides, that were stored',
@@ -233,26 +240,24 @@ async function prefill(store: Store, events: number): Promise<void> {
   await ask(store, 'analyze', []);
 }
 
-async function makeClients(store: Store): Promise<{ honest: Key; hostile: Key; target: Target }> {
+async function makeClients(store: Store): Promise<{ honest: Key; hostile: Key; target: Target; accomplice: Target }> {
   await using staff = await Staff.of(store);
   const [honest] = await staff.createKeys('honest', generous, 1);
   const [ordinary] = await staff.createKeys('ordinary', generous, 1);
-  const hostile = await Promise.all(Array.from({ length: hostileKeyCount }, () => createHostileKey(staff)));
+  const hostile = await Promise.all(Array.from({ length: hostileKeyCount }, () => createHostileKey(staff, 'hostile')));
+  const other = await createHostileKey(staff, 'accomplice');
   const [first] = hostile;
-  const revoked = await createHostileKey(staff);
+  const revoked = await createHostileKey(staff, 'hostile');
   await staff.revoke(revoked);
   if (!honest || !ordinary || !first) throw new Error('no keys');
   const urls = store.processes.map(({ url }) => url);
-  return {
-    honest,
-    hostile: first,
-    target: { urls, keys: hostile.map(({ key }) => key), revokedKey: revoked.key, ordinaryKey: ordinary.key },
-  };
+  const target = { urls, keys: hostile.map(({ key }) => key), revokedKey: revoked.key, ordinaryKey: ordinary.key };
+  return { honest, hostile: first, target, accomplice: { ...target, keys: [other.key] } };
 }
 
-async function createHostileKey({ dependencies: { db } }: Staff): Promise<Key> {
+async function createHostileKey({ dependencies: { db } }: Staff, client: string): Promise<Key> {
   const { key, record } = await createKey(db, {
-    client: 'hostile',
+    client,
     limits: { plan: 'business', perMinute: null, perDay: null },
     scopes: defaultScopes,
     expiresAt: null,

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { categoryRoutes } from './categories/category-routes.ts';
 import { CategorySchema, NewCategorySchema } from './categories/category-schemas.ts';
+import { getQuota } from './clients/clients.ts';
 import { KeyWatch } from './clients/key-watch.ts';
 import { type Dependencies, openMemories } from './dependencies.ts';
 import { docsRoutes } from './docs/docs-routes.ts';
@@ -161,7 +162,14 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
       const otherMethods = refuseOtherMethods(api);
       petRoutes(api, { db, catalogue, pages, clock, config });
       categoryRoutes(api, { db });
-      eventRoutes(api, { db, tail, streams, keyWatch, charge: (caller) => chargeForWork(limiter, caller) });
+      eventRoutes(api, {
+        db,
+        tail,
+        streams,
+        keyWatch,
+        charge: (payer) => chargeForWork(limiter, payer),
+        readQuota: (clientId) => getQuota(db, clientId),
+      });
       orderRoutes(api, { db, catalogue, config });
       webhookRoutes(api, { db, config });
       deliveryRoutes(api, { db });

@@ -5,7 +5,7 @@ import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { applyJournal } from '../journal/apply-journal.ts';
 import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
-import { printJson, printLines, UsageError } from './output.ts';
+import { printJson, printLines, printProblem, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
 
 /** Bounds memory. */
@@ -20,9 +20,10 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
       'read logs and repeat their erasures, revocations, rotations and suspensions; after a restore, before serve and worker are started',
     )
     .argument('<file...>', "logs of the worker and of commands, or the file of HOMEWARD_JOURNAL; '-' reads standard input")
+    .option('--skip-unreadable', 'pass over journal lines that were cut off, and print them')
     .option('--json', 'print one JSON object')
-    .action(async (files: string[], { json }: { json?: boolean }) => {
-      const lines = await readLines(files);
+    .action(async (files: string[], { json, skipUnreadable = false }: { json?: boolean; skipUnreadable?: boolean }) => {
+      const lines = await readLines(files, skipUnreadable);
       await using dependencies = await openDependencies(config());
       const result = await applyJournal(dependencies.db, lines, drawBar);
       endProgress();
@@ -35,7 +36,7 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
     });
 }
 
-async function readLines(files: readonly string[]): Promise<JournalLine[]> {
+async function readLines(files: readonly string[], skipUnreadable: boolean): Promise<JournalLine[]> {
   const lines: JournalLine[] = [];
   for (const file of files) {
     const input = file === '-' ? process.stdin : createReadStream(file);
@@ -43,7 +44,7 @@ async function readLines(files: readonly string[]): Promise<JournalLine[]> {
     try {
       for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
         number += 1;
-        const line = readJournalLine(text);
+        const line = readLine(text, skipUnreadable);
         if (line) lines.push(line);
         if (lines.length > linesMax) throw new UsageError(`There are more than ${linesMax} journal lines. Apply the files one by one.`);
       }
@@ -53,5 +54,17 @@ async function readLines(files: readonly string[]): Promise<JournalLine[]> {
       throw new UsageError(`${file}, line ${number}: ${error instanceof Error ? error.message : String(error)}. Nothing was applied.`);
     }
   }
+  // Most likely the wrong file: to go on as if all were applied would bring revoked keys back.
+  if (lines.length === 0) throw new UsageError(`There is no journal line in ${files.join(', ')}. Nothing was applied.`);
   return lines;
+}
+
+function readLine(text: string, skipUnreadable: boolean): JournalLine | undefined {
+  try {
+    return readJournalLine(text);
+  } catch (error) {
+    if (!skipUnreadable) throw error;
+    printProblem(`skipped: ${text.slice(0, 200)}`);
+    return undefined;
+  }
 }

@@ -119,14 +119,17 @@ function readOnRevocation({ keepWebhooks, allWebhooks }: RevokeOptions): OnRevoc
   return keepWebhooks ? 'keep' : allWebhooks ? 'disable-unowned-too' : 'disable';
 }
 
-function describeRevocation({ id, hint, disabled, unowned }: RevokedKey, onRevocation: OnRevocation): string[] {
+function describeRevocation({ id, hint, disabled, stillEnabled }: RevokedKey, onRevocation: OnRevocation): string[] {
   const lines = [`Key ${id} (${hint}) is revoked.`];
   if (disabled.length > 0) lines.push(`Disabled endpoints: ${disabled.join(', ')}.`);
   else lines.push(onRevocation === 'keep' ? 'Its endpoints stay enabled.' : 'It had no enabled endpoint.');
-  if (unowned.length > 0) {
-    lines.push(
-      `No key is recorded for endpoints ${unowned.join(', ')} of this client: they are still enabled. Disable them with 'homeward webhooks disable', or all at once with 'homeward keys revoke ${id} --all-webhooks'.`,
-    );
+  if (stillEnabled.length > 0) {
+    lines.push('Endpoints of this client that are still enabled:');
+    for (const { id: endpoint, keyId, url } of stillEnabled)
+      lines.push(`  ${endpoint}  ${keyId === null ? 'no key recorded' : `key ${keyId}`}  ${url}`);
+    lines.push("If the key was leaked, check where they lead ('homeward webhooks disable'), and let the partner replace their secrets.");
+    if (stillEnabled.some(({ keyId }) => keyId === null))
+      lines.push(`'homeward keys revoke ${id} --all-webhooks' disables those without a key.`);
   }
   return lines;
 }

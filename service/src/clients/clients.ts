@@ -3,12 +3,13 @@ import type { Environment } from '../config.ts';
 import type { Db, Transactor } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import { boundsOf } from '../rate-limit/plans.ts';
+import { boundsOf, type Quota, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey, keyHint, mintApiKey } from './api-key.ts';
 import {
   type ApiKey,
   type Client,
   endKeyAsOf,
+  findClient,
   findClientByName,
   holdUnrevokedKey,
   insertClient,
@@ -94,6 +95,13 @@ export async function setSuspended(db: Transactor, journal: Journal, name: strin
     journal({ act: isSuspended ? 'client_suspended' : 'client_resumed', client: client.id });
     return client;
   });
+}
+
+/** As it is now, for what has been open since before its plan may have changed. */
+export async function getQuota(db: Db, clientId: bigint): Promise<Quota> {
+  const client = await findClient(db, clientId);
+  if (!client) throw new Error('a caller without a client');
+  return quotaOf(client);
 }
 
 export async function setPlan(db: Db, name: string, limits: Terms): Promise<Client> {

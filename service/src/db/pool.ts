@@ -32,6 +32,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 export const applicationRole = 'homeward_app';
 
 const connectTimeoutMs = 500;
+const turnTimeoutMs = 500;
 const startTimeoutMs = 10_000;
 const statementTimeoutMs = 2_000;
 const idleInTransactionMs = 5_000;
@@ -80,7 +81,7 @@ export class Pool implements Transactor, Snapshotter {
     const laneCount = Math.max(Math.floor(size / 2), 1);
     const turnsMax = Math.max(size - laneCount, 1);
     this.#pool = new pg.Pool({ ...options, max: turnsMax, idleTimeoutMillis: 0 });
-    this.#turns = new FairTurns({ turnsMax, waitMsMax: connectTimeoutMs, waitingOfOwnerMax: waitingMax });
+    this.#turns = new FairTurns({ turnsMax, waitMsMax: turnTimeoutMs, waitingOfOwnerMax: waitingMax });
     this.#lanes = new Lanes(options, laneCount, () => this.#probeNow());
     // A connection can break at any time, also while it is lent out, when the pool itself does not listen.
     this.#pool.on('connect', (client) => {

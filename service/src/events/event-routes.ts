@@ -21,9 +21,13 @@ interface Parts {
   readonly tail: EventTail;
   readonly streams: EventStreams;
   readonly keyWatch: KeyWatch;
-  /** Charges a caller a request; returns the ms after which to ask again, 0 where it was admitted. */
-  charge(caller: Caller): Promise<number>;
+  /** Charges a client a request; returns the ms after which to ask again, 0 where it was admitted. */
+  charge(payer: Payer): Promise<number>;
+  /** What the client's plan allows now. */
+  readQuota(clientId: bigint): Promise<Payer['quota']>;
 }
+
+type Payer = Pick<Caller, 'clientId' | 'quota'>;
 
 interface Filter {
   readonly type: EventType | undefined;
@@ -32,7 +36,7 @@ interface Filter {
 
 const path = '/v1/events';
 const catchUpSize = 100;
-/** While a client has used up its requests: its plan may change before the window ends. */
+/** While a client has used up its requests: its plan may change, or Redis lose its counts, before the window ends. */
 const askAgainMs = 2_000;
 /** Not all streams go on in the instant in which a window begins. */
 const jitterMs = 1_000;
@@ -52,7 +56,7 @@ const stream = {
 };
 const pageOrStream = { ...page, content: { ...page.content, 'text/event-stream': stream } };
 
-export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge }: Parts): void {
+export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, readQuota }: Parts): void {
   const catchUps = new ClientTurns();
 
   api.get(
@@ -111,20 +115,35 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge }: P
     let position = first.nextAfter;
     let end = position;
     let isCatchingUp = false;
+    let { quota } = caller;
     const send = (events: readonly EventRow[], to: bigint) => {
       stream.send(events.map(streamTextOf).join(''), () => cursorAt(to));
       position = to;
     };
+    const readPaidPage = async () => {
+      // It is not closed for want of requests.
+      for (;;) {
+        const waitMs = await charge({ clientId: caller.clientId, quota });
+        if (waitMs === 0) break;
+        await stream.sleep(Math.min(waitMs + Math.random() * jitterMs, askAgainMs));
+        if (!stream.isOpen) return;
+        quota = await readQuota(caller.clientId);
+      }
+      const page = await readEvents(db, filter, { after: position, limit: catchUpSize });
+      send(page.events, page.nextAfter);
+    };
     const catchUp = async () => {
       isCatchingUp = true;
       await stream.drained();
-      const endTurn = await catchUps.take(caller.clientId, caller.bounds.catchUps, (cancel) => stream.onClose(cancel));
+      let ignoreClose = () => {};
+      const turn = catchUps.take(caller.clientId, caller.bounds.catchUps, (cancel) => {
+        ignoreClose = stream.onClose(cancel);
+      });
+      const endTurn = await stream.outliving(() => turn);
+      ignoreClose();
       try {
         while (stream.isOpen && position < end) {
-          await paid(stream, caller);
-          if (!stream.isOpen) break;
-          const page = await readEvents(db, filter, { after: position, limit: catchUpSize });
-          send(page.events, page.nextAfter);
+          await stream.outliving(readPaidPage);
           await stream.drained();
         }
       } finally {
@@ -145,14 +164,6 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge }: P
     });
     stream.onClose(unfollow);
     send(first.events, first.nextAfter);
-  }
-
-  /** Once a request is paid for the next page, or the stream has closed. It is not closed for want of requests. */
-  async function paid(stream: EventStream, caller: Caller): Promise<void> {
-    for (let waitMs = await charge(caller); waitMs > 0 && stream.isOpen; waitMs = await charge(caller)) {
-      await stream.pause(Math.min(waitMs + Math.random() * jitterMs, askAgainMs));
-      if (!stream.isOpen) return;
-    }
   }
 }
 

@@ -72,8 +72,9 @@ export class EventStream {
   readonly #times: Times;
   readonly #lifetime: NodeJS.Timeout;
   #isOpen = true;
-  #isPaused = false;
-  /** Its lifetime ended during a pause. */
+  /** What must end before its lifetime may. */
+  #holds = 0;
+  /** Its lifetime ended meanwhile. */
   #isOverdue = false;
   /** Up to where the reader has everything that it is to see, sent with the next sign of life; undefined: it knows. */
   #idToTell: (() => string) | undefined;
@@ -107,10 +108,12 @@ export class EventStream {
     return this.#response.writableLength > waitingBytesMax;
   }
 
-  onClose(listener: () => void): void {
+  /** Returns what takes the listener away again. */
+  onClose(listener: () => void): () => void {
     // A reader may have gone before its stream was opened.
     if (this.#response.destroyed) queueMicrotask(listener);
     else this.#response.once('close', listener);
+    return () => void this.#response.off('close', listener);
   }
 
   /** `lastId`: of the last event, or of one after it that this reader does not see; asked for with the next sign of life. */
@@ -140,26 +143,33 @@ export class EventStream {
     });
   }
 
-  /**
-   * Waits, or until the stream closes. Its lifetime does not end meanwhile: a reader that has used up its requests would come
-   * back too early, and be banned for it.
-   */
-  async pause(ms: number): Promise<void> {
+  /** Its lifetime does not end while `work` is under way: a reader that waits for its requests would come back too early, and be banned. */
+  async outliving<T>(work: () => Promise<T>): Promise<T> {
+    this.#holds += 1;
+    try {
+      return await work();
+    } finally {
+      this.#holds -= 1;
+      if (this.#isOverdue && this.#holds === 0) this.close();
+    }
+  }
+
+  /** Waits, or until the stream closes. */
+  async sleep(ms: number): Promise<void> {
     if (!this.#isOpen) return;
-    this.#isPaused = true;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      this.onClose(() => {
+      const end = () => {
         clearTimeout(timer);
+        ignoreClose();
         resolve();
-      });
+      };
+      const timer = setTimeout(end, ms).unref();
+      const ignoreClose = this.onClose(end);
     });
-    this.#isPaused = false;
-    if (this.#isOverdue) this.close();
   }
 
   #endLifetime(): void {
-    if (this.#isPaused) this.#isOverdue = true;
+    if (this.#holds > 0) this.#isOverdue = true;
     else this.close();
   }
 

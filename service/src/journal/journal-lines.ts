@@ -8,7 +8,7 @@ export interface JournalLine {
 
 /** Reads a line of a log. Undefined: it is none of the journal. Throws where it is one, and not readable. */
 export function readJournalLine(line: string): JournalLine | undefined {
-  if (!line.includes('"journal":true')) return undefined;
+  if (!isMentioned.test(line)) return undefined;
   const fields = parseObject(line);
   // A log may quote another's line in a message.
   if (fields?.['journal'] !== true) return undefined;
@@ -50,11 +50,16 @@ function idsOf(value: unknown): bigint[] | undefined {
   return ids.every((id) => id !== undefined) ? ids : undefined;
 }
 
+/** Also within a string, where a collector has wrapped the line. */
+const isMentioned = /\\*"journal\\*":true/;
+
 function parseObject(line: string): Fields | undefined {
-  // What collects logs may put a time or a name in front.
+  // What collects logs may put a time or a name in front, or the line into a field of its own.
   const start = line.indexOf('{');
   try {
-    return JSON.parse(line.slice(Math.max(start, 0))) as Fields;
+    const fields = JSON.parse(line.slice(Math.max(start, 0))) as Fields;
+    const wrapped = fields['log'];
+    return typeof wrapped === 'string' && isMentioned.test(wrapped) ? parseObject(wrapped) : fields;
   } catch {
     throw new Error(`not a journal line of this release: ${line.slice(0, 200)}`);
   }

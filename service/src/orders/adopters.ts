@@ -7,11 +7,12 @@ import {
   eraseAdopters,
   findOrderOfAdopter,
   type KnownAdopter,
+  lockClosedOrdersOfAdopter,
   lockOrdersFromBefore,
-  lockOrdersOfAdopter,
   lockOrdersToErase,
+  selectOpenOrderIds,
 } from './order-queries.ts';
-import { isOpen, type OrderStatus } from './order-states.ts';
+import type { OrderStatus } from './order-states.ts';
 import { orderEvent } from './orders.ts';
 
 /** How long the adopter's data are kept after an order ended; undefined: for as long as the order is. */
@@ -22,6 +23,7 @@ export interface Retention {
   readonly adoptionDays: number | undefined;
 }
 
+const openShownMax = 1_000;
 const cameToNothing = ['cancelled', 'expired'] as const satisfies readonly OrderStatus[];
 const adopted = ['completed', 'returned'] as const satisfies readonly OrderStatus[];
 
@@ -33,10 +35,12 @@ export async function eraseOldAdopters(
   batchSizeMax: number,
 ): Promise<number> {
   return db.transaction(async (tx) => {
-    const found = await lockOrdersToErase(tx, cameToNothing, adopterDays, batchSizeMax);
-    if (adoptionDays !== undefined && found.length < batchSizeMax) {
-      found.push(...(await lockOrdersToErase(tx, adopted, adoptionDays, batchSizeMax - found.length)));
-    }
+    const found: KnownAdopter[] = [];
+    const find = async (statuses: readonly OrderStatus[], days: number) => {
+      for (const status of statuses) found.push(...(await lockOrdersToErase(tx, status, days, batchSizeMax - found.length)));
+    };
+    await find(cameToNothing, adopterDays);
+    if (adoptionDays !== undefined) await find(adopted, adoptionDays);
     return (await erase(tx, journal, found)).orders;
   });
 }
@@ -62,25 +66,18 @@ export async function eraseAdopterByEmail(
   email: string,
   batchSizeMax: number,
 ): Promise<Erased & { open: bigint[] }> {
-  let [orders, answers] = [0, 0];
-  const open: bigint[] = [];
-  for (let afterId: bigint | undefined = 0n; afterId !== undefined; ) {
-    const page: { afterId: bigint; limit: number } = { afterId, limit: batchSizeMax };
-    afterId = await db.transaction(async (tx) => {
-      const found = await lockOrdersOfAdopter(tx, email, page);
-      open.push(...found.filter(({ status }) => isOpen(status)).map(({ id }) => id));
-      const erased = await erase(
-        tx,
-        journal,
-        found.filter(({ status }) => !isOpen(status)),
-      );
-      orders += erased.orders;
-      answers += erased.answers;
-      return found.at(-1)?.id;
-    });
+  const total = { orders: 0, answers: 0 };
+  for (;;) {
+    const erased = await db.transaction(async (tx) => erase(tx, journal, await lockClosedOrdersOfAdopter(tx, email, batchSizeMax)));
+    // An erased order is found no more.
+    if (erased.orders === 0) return { ...total, open: await selectOpenOrdersOfAdopter(db, email) };
+    total.orders += erased.orders;
+    total.answers += erased.answers;
   }
-  return { orders, answers, open };
 }
+
+const selectOpenOrdersOfAdopter = (db: Db, email: string) =>
+  selectOpenOrderIds(db, { clientId: undefined, email }, { afterId: 0n, limit: openShownMax });
 
 /** After a restore: as it was done at `at`. False where none of the orders is here, or those that are were placed later. */
 export async function repeatErasure(tx: Db, ids: readonly bigint[], at: Date): Promise<boolean> {

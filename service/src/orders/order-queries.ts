@@ -55,8 +55,12 @@ export interface OrderBounds {
   readonly openOrdersOfAdopter: number;
 }
 
-const openOrdersOf = `select count(*) as of_client, count(*) filter (where lower(adopter_email) = lower($2)) as of_adopter
-  from orders where client_id = $1 and status in ('placed', 'approved')`;
+/** Counts up to the limits and no further: a client may have many. */
+const openOrdersOf = (clientLimit: string, adopterLimit: string) => {
+  const ofClient = `from orders where client_id = $1 and status in ('placed', 'approved')`;
+  return `select (select count(*) from (select ${ofClient} limit ${clientLimit}) as first) as of_client,
+    (select count(*) from (select ${ofClient} and lower(adopter_email) = lower($2) limit ${adopterLimit}) as first) as of_adopter`;
+};
 
 /** Only under openOrdersLock. Undefined where the client or, within it, the adopter has as many open orders as they may. */
 export async function insertOrder(
@@ -66,7 +70,7 @@ export async function insertOrder(
 ): Promise<Order | undefined> {
   const { rows } = await tx.query<Order>({
     name: 'insert-order',
-    text: `with open as (${openOrdersOf})
+    text: `with open as (${openOrdersOf('$6', '$7')})
       insert into orders (client_id, pet_id, adopter_name, adopter_email, expires_at)
       select $1, $4, $3, $2, now() + make_interval(secs => $5) from open where of_client < $6 and of_adopter < $7 returning ${columns}`,
     values: [
@@ -85,7 +89,7 @@ export async function insertOrder(
 export async function countOpenOrders(tx: Db, clientId: bigint, email: string): Promise<{ ofClient: number; ofAdopter: number }> {
   const { rows } = await tx.query<{ of_client: bigint; of_adopter: bigint }>({
     name: 'count-open-orders',
-    text: openOrdersOf,
+    text: openOrdersOf('all', 'all'),
     values: [clientId, email],
   });
   return { ofClient: Number(rows[0]?.of_client ?? 0), ofAdopter: Number(rows[0]?.of_adopter ?? 0) };
@@ -98,8 +102,10 @@ export async function selectOpenOrderIds(
   page: { afterId: bigint; limit: number },
 ): Promise<bigint[]> {
   const { rows } = await db.query<{ id: bigint }>({
-    text: `select id from orders where status in ('placed', 'approved') and ($1::bigint is null or client_id = $1)
-      and ($2::text is null or lower(adopter_email) = lower($2)) and id > $3 order by id limit $4`,
+    // Found by its index first: in the order of ids the primary key would be read from the beginning of all orders.
+    text: `with found as materialized (select id from orders where status in ('placed', 'approved')
+        and ($1::bigint is null or client_id = $1) and ($2::text is null or lower(adopter_email) = lower($2)))
+      select id from found where id > $3 order by id limit $4`,
     values: [whose.clientId ?? null, whose.email ?? null, page.afterId, page.limit],
   });
   return rows.map(({ id }) => id);
@@ -163,30 +169,25 @@ export interface KnownAdopter {
   readonly petId: bigint;
 }
 
-/** Those of an address after an id, whatever the case that it is written in. Locked until the transaction ends. */
-export async function lockOrdersOfAdopter(
-  tx: Db,
-  email: string,
-  page: { afterId: bigint; limit: number },
-): Promise<Array<KnownAdopter & { status: OrderStatus }>> {
-  const { rows } = await tx.query<KnownAdopter & { status: OrderStatus }>({
-    text: `select id, pet_id as "petId", status from orders where lower(adopter_email) = lower($1) and id > $2 order by id limit $3 for update`,
-    values: [email, page.afterId, page.limit],
+/** Those of an address that are not open, whatever the case that it is written in. Locked until the transaction ends. */
+export async function lockClosedOrdersOfAdopter(tx: Db, email: string, limit: number): Promise<KnownAdopter[]> {
+  const { rows } = await tx.query<KnownAdopter>({
+    text: `select id, pet_id as "petId" from orders where lower(adopter_email) = lower($1) and status not in ('placed', 'approved')
+      limit $2 for update`,
+    values: [email, limit],
   });
   return rows;
 }
 
-/** Orders that came to one of these states longer ago than so many days, the longest first; passes over those that someone else is at. */
-export async function lockOrdersToErase(
-  tx: Db,
-  statuses: readonly OrderStatus[],
-  retentionDays: number,
-  limit: number,
-): Promise<KnownAdopter[]> {
+/**
+ * Orders that came to this state longer ago than so many days, the longest first; passes over those that someone else is at. One
+ * state at a time: of two the index has no common order, and all that are due would be read and sorted for each batch.
+ */
+export async function lockOrdersToErase(tx: Db, status: OrderStatus, retentionDays: number, limit: number): Promise<KnownAdopter[]> {
   const { rows } = await tx.query<KnownAdopter>({
-    text: `select id, pet_id as "petId" from orders where status = any($1::order_status[]) and adopter_email is not null
+    text: `select id, pet_id as "petId" from orders where status = $1 and adopter_email is not null
       and updated_at <= now() - make_interval(days => $2) order by updated_at limit $3 for update skip locked`,
-    values: [statuses, retentionDays, limit],
+    values: [status, retentionDays, limit],
   });
   return rows;
 }

@@ -97,20 +97,14 @@ export async function cancelOpenOrders(
     const ids = await selectOpenOrderIds(db, whose, { afterId, limit: batchSizeMax });
     const last = ids.at(-1);
     if (last === undefined) return cancelled;
-    cancelled += await catalogue.transaction((tx) => cancelThoseOpen(tx, ids));
-    progress(cancelled);
+    for (const id of ids) if (await cancelIfOpen(catalogue, id)) progress(++cancelled);
     afterId = last;
   }
 }
 
-/** One after another, each as if it were asked for alone; those that were closed meanwhile are left as they are. */
-async function cancelThoseOpen(tx: Db, ids: readonly bigint[]): Promise<number> {
-  let cancelled = 0;
-  for (const id of ids) {
-    const isDone = await actOnOrder(tx, 'all', id, 'cancel', theService).then(() => true, ignoreConflict);
-    if (isDone) cancelled += 1;
-  }
-  return cancelled;
+/** In a transaction of its own: one that held the animals of several orders could wait for another that wants them in another order. */
+async function cancelIfOpen(catalogue: Transactor, id: bigint): Promise<boolean> {
+  return catalogue.transaction((tx) => actOnOrder(tx, 'all', id, 'cancel', theService)).then(() => true, ignoreConflict);
 }
 
 function ignoreConflict(error: unknown): false {

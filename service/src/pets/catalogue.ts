@@ -26,7 +26,8 @@ export class Catalogue implements Transactor {
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     const result = await this.#db.query<Row>(statement);
-    await this.renew();
+    // A statement that wrote nothing, such as an animal of an unknown category, costs nobody their cached pages.
+    if (result.rowCount) await this.renew();
     return result;
   }
 

@@ -8,13 +8,19 @@ interface OfKey {
 
 const isOfKey = 'client_id = $1 and key_id is not distinct from $2 and removed_at is null';
 
-/** Those that are enabled. */
-export async function selectWebhookIds(db: Db, { clientId, keyId }: OfKey): Promise<bigint[]> {
-  const { rows } = await db.query<{ id: bigint }>({
-    text: `select id from webhooks where ${isOfKey} and status = 'enabled' order by id`,
-    values: [clientId, keyId],
+export interface EnabledWebhook {
+  readonly id: bigint;
+  /** Null: none is recorded. */
+  readonly keyId: bigint | null;
+  readonly url: string;
+}
+
+export async function selectEnabledWebhooks(db: Db, clientId: bigint): Promise<EnabledWebhook[]> {
+  const { rows } = await db.query<EnabledWebhook>({
+    text: `select id, key_id as "keyId", url from webhooks where client_id = $1 and status = 'enabled' and removed_at is null order by id`,
+    values: [clientId],
   });
-  return idsOf(rows);
+  return rows;
 }
 
 /** Returns the ids of those that this disabled. */
@@ -36,11 +42,22 @@ export async function disableWebhook(tx: Db, id: bigint, reason: string): Promis
   return rowCount === 1;
 }
 
-/** Those that were added before `at`, as far as the clocks agree. Returns how many. */
+/** One, whatever its client; from then on it belongs to no key where its key has ended. False where there is none. */
+export async function enableWebhook(tx: Db, id: bigint): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: `update webhooks set status = 'enabled', disabled_reason = null, failing_since = null, updated_at = now(),
+        key_id = (select api_keys.id from api_keys where api_keys.id = key_id and revoked_at is null and (expires_at is null or expires_at > now()))
+      where id = $1 and removed_at is null`,
+    values: [id],
+  });
+  return rowCount === 1;
+}
+
+/** Those that were added before `at` and not changed since, as far as the clocks agree. Returns how many. */
 export async function disableWebhooksFromBefore(tx: Db, ids: readonly bigint[], reason: string, at: Date): Promise<number> {
   const { rowCount } = await tx.query({
     text: `update webhooks set status = 'disabled', disabled_reason = $2, updated_at = now()
-      where id = any($1::bigint[]) and removed_at is null and created_at <= $3::timestamptz + interval '1 minute'`,
+      where id = any($1::bigint[]) and removed_at is null and updated_at <= $3::timestamptz + interval '1 minute'`,
     values: [ids, reason, at],
   });
   return rowCount ?? 0;
@@ -65,28 +82,31 @@ const idsOf = (rows: ReadonlyArray<{ id: bigint }>): bigint[] => rows.map(({ id 
 const isExpired = (key: string) => `${key}.revoked_at is null and ${key}.expires_at <= now()`;
 const isLately = `($1::float8 is null or old.expires_at > now() - make_interval(secs => $1))`;
 
-/** To the last key of the line of successors. */
+/** To the last key of the line of successors, where that is in force. */
 export async function handOverWebhooksOfExpiredKeys(tx: Db, sinceSeconds: number | undefined): Promise<void> {
   await tx.query({
     text: `with recursive line (first, last) as (
         select old.id, old.replaced_by from api_keys old where ${isExpired('old')} and ${isLately} and old.replaced_by is not null
           and exists (select from webhooks where key_id = old.id)
-        union all select first, next.replaced_by from line join api_keys next on next.id = last where next.replaced_by is not null)
-      update webhooks set key_id = last from line
-        where key_id = first and last = (select max(other.last) from line other where other.first = line.first)`,
+        union all select first, next.replaced_by from line join api_keys next on next.id = last where next.replaced_by is not null),
+      heir as (
+        select first, last from (select first, max(last) as last from line group by first) as ends join api_keys on api_keys.id = last
+          where revoked_at is null and (expires_at is null or expires_at > now()))
+      update webhooks set key_id = last from heir where key_id = first`,
     values: [sinceSeconds ?? null],
   });
 }
 
+/** What is left with them has no successor in force. */
 export async function disableWebhooksOfExpiredKeys(
   tx: Db,
   sinceSeconds: number | undefined,
 ): Promise<Array<{ id: bigint; clientId: bigint; reason: string }>> {
   const { rows } = await tx.query<{ id: bigint; clientId: bigint; reason: string }>({
     text: `update webhooks set status = 'disabled', updated_at = now(),
-        disabled_reason = format('Key %s, which set this endpoint, expired, and it has no successor.', old.id)
+        disabled_reason = format('Key %s, which set this endpoint, expired, and no successor is in force.', old.id)
       from api_keys old where key_id = old.id and status = 'enabled' and removed_at is null
-        and ${isExpired('old')} and old.replaced_by is null and ${isLately}
+        and ${isExpired('old')} and ${isLately}
       returning webhooks.id, webhooks.client_id as "clientId", disabled_reason as reason`,
     values: [sinceSeconds ?? null],
   });

@@ -6,14 +6,15 @@ import {
   disableWebhooks,
   disableWebhooksFromBefore,
   disableWebhooksOfExpiredKeys,
+  type EnabledWebhook,
   handOverWebhooks,
   handOverWebhooksOfExpiredKeys,
   removeKey,
-  selectWebhookIds,
+  selectEnabledWebhooks,
 } from './endpoint-key-queries.ts';
 
 /**
- * An endpoint belongs to the key that added it or last set its address, and ends with it: a leaked key must not go on reading
+ * An endpoint belongs to the key that added it or last set its address or types, and ends with it: a leaked key must not go on reading
  * by an endpoint that it left behind. A key's successor by rotation takes its endpoints over.
  */
 export type OnRevocation = 'disable' | 'keep' | 'disable-unowned-too';
@@ -25,8 +26,8 @@ export interface RevokedKey {
   readonly revokedAt: Date | null;
   /** Endpoints that this disabled. */
   readonly disabled: readonly bigint[];
-  /** Enabled endpoints of the client that no key is recorded for. */
-  readonly unowned: readonly bigint[];
+  /** Endpoints of the client that are left enabled: those of its other keys, and those that no key is recorded for. */
+  readonly stillEnabled: readonly EnabledWebhook[];
 }
 
 export async function revokeKeyAndWebhooks(db: Transactor, journal: Journal, id: bigint, onRevocation: OnRevocation): Promise<RevokedKey> {
@@ -42,10 +43,9 @@ export async function revokeKeyAndWebhooks(db: Transactor, journal: Journal, id:
             `Key ${id} of this client was revoked, and no key is recorded for this endpoint.`,
           )
         : [];
-    const left = await selectWebhookIds(tx, { clientId, keyId: null });
     const disabled = [...own, ...unowned];
     journal({ act: 'key_revoked', key: id, webhooks: disabled });
-    return { id, clientId, hint, revokedAt, disabled, unowned: left };
+    return { id, clientId, hint, revokedAt, disabled, stillEnabled: await selectEnabledWebhooks(tx, clientId) };
   });
 }
 
@@ -64,8 +64,8 @@ export async function rotateKeyAndWebhooks(
 }
 
 /**
- * Disables the endpoints of keys that expired in the last `sinceSeconds`; undefined: ever. A key that was rotated has a
- * successor, to which goes what it added during the overlap.
+ * Disables the endpoints of keys that expired in the last `sinceSeconds`; undefined: ever. What a rotated key added during the
+ * overlap goes to its successor, where that is in force.
  */
 export async function disableWebhooksOfEndedKeys(
   db: Transactor,

@@ -40,6 +40,11 @@ export async function findWebhook(db: Db, owner: Owner, id: bigint): Promise<Own
   return rows[0];
 }
 
+/** Until the transaction ends nobody else changes it. */
+export async function lockWebhook(tx: Db, id: bigint): Promise<void> {
+  await tx.query({ name: 'lock-webhook', text: 'select from webhooks where id = $1 for no key update', values: [id] });
+}
+
 /** Holds the client, so that of two requests at once the second counts what the first has added. */
 export async function countWebhooks(tx: Db, clientId: bigint): Promise<number> {
   await tx.query({ name: 'hold-client', text: 'select from clients where id = $1 for no key update', values: [clientId] });

@@ -18,13 +18,14 @@ import {
   replayTime,
   selectAttempts,
 } from './delivery-queries.ts';
-import { disableWebhook } from './endpoint-key-queries.ts';
+import { disableWebhook, enableWebhook } from './endpoint-key-queries.ts';
 import { newSecret } from './signatures.ts';
 import { readTargetUrl } from './target-urls.ts';
 import {
   countWebhooks,
   findWebhook,
   insertWebhook,
+  lockWebhook,
   markRemoved,
   type OwnedWebhook,
   type Owner,
@@ -100,14 +101,17 @@ export async function changeWebhook(
   toLoopback: boolean,
 ): Promise<Webhook> {
   return db.transaction(async (tx) => {
+    const sets = changes.url !== undefined || changes.types !== undefined || changes.status === 'enabled';
+    // Key, then endpoint, as a revocation takes them: of the two at once, one sees what the other has done.
+    if (sets) await requireUnrevoked(tx, actor.keyId);
+    await lockWebhook(tx, id);
     const webhook = await getWebhook(tx, actor, id);
     const url = changes.url === undefined ? undefined : requireUrl(changes.url, toLoopback);
     requireOrdersScope(actor, changes.types ?? []);
     const { types, description, status } = changes;
-    // A key that sets the address, or enables an endpoint whose key has ended, answers for it from then on: what that key may not
-    // read is not sent.
+    // A key that sets the address or types, or enables an endpoint whose key has ended, answers for it from then on: what that key
+    // may not read is not sent.
     const takesOver = url !== undefined || types !== undefined || (status === 'enabled' && webhook.isKeyEnded);
-    if (takesOver) await requireUnrevoked(tx, actor.keyId);
     const owner = takesOver ? { keyId: actor.keyId, withOrders: maySeeOrders(actor) } : undefined;
     const changed = await updateWebhook(tx, id, { url, types, description, status, owner });
     if (!changed) throw webhookNotFound(String(id));
@@ -126,14 +130,7 @@ export async function disableByOperator(db: Transactor, journal: Journal, id: bi
 
 export async function enableByOperator(db: Transactor, id: bigint): Promise<void> {
   await db.transaction(async (tx) => {
-    const webhook = await getWebhook(tx, 'any', id);
-    await updateWebhook(tx, webhook.id, {
-      url: undefined,
-      types: undefined,
-      description: undefined,
-      status: 'enabled',
-      owner: undefined,
-    });
+    if (!(await enableWebhook(tx, id))) throw webhookNotFound(String(id));
     await hasten(tx, id, replayMax);
   });
 }

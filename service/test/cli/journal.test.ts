@@ -3,7 +3,7 @@ import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, inject, test, vi } from 'vitest';
-import { cloneTemplate } from '../databases.ts';
+import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { createTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
@@ -60,4 +60,58 @@ test('A journal that was cut off stops with the line, and nothing is applied', a
   const { status, stderr } = await homeward(['journal', 'apply', journal], { env });
   expect(status).toBe(2);
   expect(stderr).toMatch(/^homeward: .*journal\.log, line 2: not a journal line of this release: .* Nothing was applied\.\n$/);
+});
+
+test('A file without a journal line is an error, not a success; one that was cut off can be passed over', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
+  const journal = path.join(folder.path, 'journal.log');
+  const env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
+  await writeFile(journal, '{"level":30,"msg":"working"}\n');
+  const { status, stderr } = await homeward(['journal', 'apply', journal], { env });
+  expect(status).toBe(2);
+  expect(stderr).toContain('There is no journal line in');
+  const line = JSON.stringify({ time: Date.now(), journal: true, act: 'client_suspended', client: 1 });
+  await writeFile(journal, `${line.slice(0, -9)}\n${line}\n`);
+  const skipped = await homeward(['journal', 'apply', journal, '--skip-unreadable', '--json'], { env });
+  expect(skipped).toMatchObject({ status: 0, stdout: '{"lines":1,"applied":0,"skipped":1}\n' });
+  expect(skipped.stderr).toContain('homeward: skipped: {"time"');
+});
+
+test('What was changed after a line was written is left as it is: endpoints, and a later suspension', async () => {
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
+  const journal = path.join(folder.path, 'journal.log');
+  await using store = await createTestStore();
+  const [key, other] = [await store.createKey({ client: 'Paws' }), await store.createKey({ client: 'Claws' })];
+  const add = async () =>
+    (await store.call<{ id: number }>('POST', '/v1/webhooks', { key: key.key, body: { url: 'https://example.org/' } })).json.id;
+  const [changed, disabled] = [await add(), await add()];
+  const { db, config } = store.dependencies;
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  await executeAsOwner(config.databaseUrl, 'update webhooks set created_at = $1, updated_at = $1 where id = $2', [hoursAgo(9), disabled]);
+  await executeAsOwner(config.databaseUrl, 'update webhooks set created_at = $1, updated_at = $2 where id = $3', [
+    hoursAgo(9),
+    hoursAgo(1),
+    changed,
+  ]);
+  await executeAsOwner(config.databaseUrl, 'update api_keys set created_at = $1', [hoursAgo(9)]);
+  await executeAsOwner(config.databaseUrl, 'update clients set created_at = $1, suspended_at = $2', [hoursAgo(9), hoursAgo(1)]);
+  const lines = [
+    { act: 'key_revoked', key: Number(key.id), webhooks: [changed, disabled] },
+    { act: 'key_rotated', key: Number(other.id), expiresAt: hoursAgo(4) },
+    { act: 'client_resumed', client: Number(key.clientId) },
+  ].map((entry) => JSON.stringify({ time: hoursAgo(5).getTime(), journal: true, ...entry }));
+  await writeFile(journal, `${lines.join('\n')}\n`);
+  const env = { DATABASE_URL: config.databaseUrl, REDIS_URL: inject('redisUrl') };
+  expect(await homewardJson(['journal', 'apply', journal], env)).toEqual({ lines: 3, applied: 2, skipped: 1 });
+  const { rows: webhooks } = await db.query({ text: 'select status from webhooks order by id' });
+  expect(webhooks).toEqual([{ status: 'enabled' }, { status: 'disabled' }]);
+  const { rows: keys } = await db.query({
+    text: 'select revoked_at is not null as revoked, expires_at < now() as expired from api_keys order by id',
+  });
+  expect(keys).toEqual([
+    { revoked: true, expired: null },
+    { revoked: false, expired: true },
+  ]);
+  const { rows: clients } = await db.query({ text: 'select count(*) from clients where suspended_at is null' });
+  expect(clients).toEqual([{ count: 0n }]);
 });

@@ -84,7 +84,7 @@ test('keys rotate', async () => {
 
 test('keys revoke', async () => {
   const revoked = await homewardJson(['keys', 'revoke', '1'], env);
-  expect(revoked).toEqual({ id: 1, clientId: expect.any(Number), revokedAt: instant, disabled: [], unowned: [], everywhere: true });
+  expect(revoked).toEqual({ id: 1, clientId: expect.any(Number), revokedAt: instant, disabled: [], stillEnabled: [], everywhere: true });
 });
 
 test('keys list', async () => {

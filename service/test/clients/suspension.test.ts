@@ -85,9 +85,11 @@ describe('Revoking a key', () => {
     const [kept, plain, all] = keys as [TestKey, TestKey, TestKey];
     const [own, old] = [await addEndpoint(store, kept, { url }), await addEndpoint(store, plain, { url })];
     await executeAsOwner(store.dependencies.config.databaseUrl, 'update webhooks set key_id = null where id = $1', [old.id]);
-    expect(await revoke(kept, 'keep')).toMatchObject({ disabled: [], unowned: [BigInt(old.id)] });
-    expect(await revoke(plain)).toMatchObject({ disabled: [], unowned: [BigInt(old.id)] });
-    expect(await revoke(all, 'disable-unowned-too')).toMatchObject({ disabled: [BigInt(old.id)], unowned: [] });
+    const left = { id: BigInt(own.id), keyId: kept.id, url };
+    const unowned = { id: BigInt(old.id), keyId: null, url };
+    expect(await revoke(kept, 'keep')).toMatchObject({ disabled: [], stillEnabled: [left, unowned] });
+    expect(await revoke(plain)).toMatchObject({ disabled: [], stillEnabled: [left, unowned] });
+    expect(await revoke(all, 'disable-unowned-too')).toMatchObject({ disabled: [BigInt(old.id)], stillEnabled: [left] });
     const reader = await store.createKey({ client: 'Feathers' });
     expect((await webhook(reader, own.id)).status).toBe('enabled');
   });
@@ -112,6 +114,41 @@ describe('Revoking a key', () => {
     const { json, status } = await adding;
     expect(status).toBe(201);
     expect((await revoking).disabled).toEqual([BigInt(json.id)]);
+  });
+
+  test('is not undone by a request that enables the endpoint at that moment, by the same key or another of the client', async () => {
+    const [leaked, other] = [await store.createKey({ client: 'Pouncer' }), await store.createKey({ client: 'Pouncer' })];
+    const endpoints = [await addEndpoint(store, leaked, { url }), await addEndpoint(store, leaked, { url })];
+    const ids = endpoints.map(({ id }) => BigInt(id));
+    const [revoking, ...enabling] = await store.dependencies.db.transaction(async (tx) => {
+      // The revocation stops at the first endpoint, with its key revoked and nothing disabled yet.
+      await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [ids[0]] });
+      const revoked = revoke(leaked);
+      await until(
+        () => countLockWaits(store),
+        (count) => count === 1n,
+      );
+      const enabled = [
+        patch(leaked, endpoints[1]?.id ?? 0, { status: 'enabled' }),
+        patch(other, endpoints[0]?.id ?? 0, { status: 'enabled' }),
+      ];
+      await until(
+        () => countLockWaits(store),
+        (count) => count === 3n,
+      );
+      return [revoked, ...enabled] as const;
+    });
+    expect((await revoking).disabled).toEqual(ids);
+    expect((await Promise.all(enabling)).map(({ status }) => status)).toEqual([401, 200]);
+    const { rows } = await store.dependencies.db.query({
+      text: 'select key_id as key, status from webhooks where id = any($1::bigint[]) order by id',
+      values: [ids],
+    });
+    // The one that another key has enabled belongs to that key.
+    expect(rows).toEqual([
+      { key: other.id, status: 'enabled' },
+      { key: leaked.id, status: 'disabled' },
+    ]);
   });
 
   test('stops what it would be sent, from the next event on', async () => {
@@ -159,7 +196,7 @@ describe('A key that expires', () => {
     const [key, reader] = [await store.createKey({ client: 'Shells' }), await store.createKey({ client: 'Shells' })];
     const { id } = await addEndpoint(store, key, { url });
     await expire(key);
-    const reason = `Key ${key.id}, which set this endpoint, expired, and it has no successor.`;
+    const reason = `Key ${key.id}, which set this endpoint, expired, and no successor is in force.`;
     expect(await sweep()).toEqual([{ id: BigInt(id), clientId: key.clientId, reason }]);
     expect(await webhook(reader, id)).toMatchObject({ status: 'disabled', disabledReason: reason });
     expect(await sweep()).toEqual([]);
@@ -174,6 +211,26 @@ describe('A key that expires', () => {
     expect(await sweep()).toEqual([]);
     const { rows } = await store.dependencies.db.query({ text: 'select key_id, status from webhooks where id = $1', values: [id] });
     expect(rows).toEqual([{ key_id: third.id, status: 'enabled' }]);
+  });
+
+  test('whose successor was revoked meanwhile has its endpoints disabled', async () => {
+    const first = await store.createKey({ client: 'Hides' });
+    const { record: second } = await rotate(first, 60);
+    await revoke({ ...first, id: second.id });
+    const { id } = await addEndpoint(store, first, { url });
+    await expire(first);
+    expect(await sweep()).toMatchObject([{ id: BigInt(id) }]);
+  });
+
+  test('and whose endpoint an operator enables again leaves it enabled, without a key', async () => {
+    const key = await store.createKey({ client: 'Quills' });
+    const { id } = await addEndpoint(store, key, { url });
+    await expire(key);
+    await sweep();
+    await enableByOperator(store.dependencies.db, BigInt(id));
+    expect(await disableWebhooksOfEndedKeys(store.dependencies.db, undefined)).toEqual([]);
+    const { rows } = await store.dependencies.db.query({ text: 'select key_id, status from webhooks where id = $1', values: [id] });
+    expect(rows).toEqual([{ key_id: null, status: 'enabled' }]);
   });
 
   test('after it was revoked with its endpoints left enabled leaves them so', async () => {
@@ -212,14 +269,19 @@ describe('A suspended client', () => {
 
   test('is sent nothing, and nothing is queued for it', async () => {
     await using receiver = await WebhookReceiver.open();
+    await using bystander = await WebhookReceiver.open();
     const [key, other] = [await store.createKey({ client: 'Claws' }), await store.createKey()];
     await addEndpoint(store, key, { url: receiver.url });
+    await addEndpoint(store, other, { url: bystander.url });
     await addAnimal(store, other);
     await publishAll(store.dependencies);
     await suspend('Claws', true);
     await addAnimal(store, other);
     await publishAll(store.dependencies);
     await using _ = deliver(store.dependencies);
+    // By the second the deliverer has looked at all that is due, more than once.
+    await bystander.has(2);
+    expect(receiver.received).toHaveLength(0);
     await suspend('Claws', false);
     await addAnimal(store, other);
     await publishAll(store.dependencies);

@@ -108,4 +108,19 @@ describe('A stream', () => {
     expect(stream.isOpen).toBe(false);
     reader[Symbol.dispose]();
   });
+
+  test('whose lifetime ends while it waits for its requests ends when that is over, and leaves no listener behind', async () => {
+    const { reader, stream } = await open({ times: { lifetimeMs: 20 } });
+    let isHeld = true;
+    const held = stream.outliving(async () => {
+      for (let i = 0; i < 20; i += 1) await stream.sleep(5);
+      isHeld = false;
+    });
+    const warnings: Error[] = [];
+    process.on('warning', (warning) => warnings.push(warning));
+    await reader.until(() => reader.isEnded, 'end of the stream');
+    expect(isHeld).toBe(false);
+    await held;
+    expect(warnings).toEqual([]);
+  });
 });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -36,6 +36,27 @@ describe('A journal', () => {
   test('finds a line behind what a collector of logs puts in front', () => {
     const line = 'worker-1 | {"time":1763200000000,"journal":true,"act":"client_suspended","client":4}';
     expect(readJournalLine(line)).toEqual({ at: new Date(1_763_200_000_000), entry: { act: 'client_suspended', client: 4n } });
+  });
+
+  test('finds a line that a collector has put into a field of its own', () => {
+    const line = JSON.stringify({ log: '{"time":1763200000000,"journal":true,"act":"client_suspended","client":4}\n', stream: 'stdout' });
+    expect(readJournalLine(line)?.entry).toEqual({ act: 'client_suspended', client: 4n });
+  });
+
+  test('goes on with a line of its own after one that was cut off', async () => {
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
+    const file = path.join(folder.path, 'journal');
+    writeFileSync(file, '{"time":1,"journal":true,"ac');
+    openJournal({ fd: 2, file })({ act: 'client_suspended', client: 4n });
+    const [, second = ''] = readFileSync(file, 'utf8').split('\n');
+    expect(readJournalLine(second)?.entry).toEqual({ act: 'client_suspended', client: 4n });
+  });
+
+  test('that can not be written throws, and says so', () => {
+    const journal = openJournal({ fd: 2, file: '/nowhere/journal' });
+    expect(() => journal({ act: 'client_suspended', client: 4n })).toThrow("The journal can't be written, so nothing was changed: ENOENT");
+    const closed = openJournal({ fd: 9_999, file: '' });
+    expect(() => closed({ act: 'client_suspended', client: 4n })).toThrow('EBADF');
   });
 
   test.each([

@@ -1,6 +1,7 @@
 // A stream that catches up pays for its pages, and waits rather than ends where it can't.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../proofs/stream-reader.ts';
+import { setPlan } from '../../../src/clients/clients.ts';
 import { listBans } from '../../../src/rate-limit/bans.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
@@ -59,7 +60,30 @@ describe('A stream from the beginning of 3,000 events', () => {
     expect(refused).toMatchObject({ status: 429, headers: { 'x-ratelimit-strikes-remaining': '30' } });
   });
 
-  test('opened five times at once by one client catches up two by two, and all get everything', async () => {
+  test('opened five times at once by a client with requests for 4 pages more is read on by two of them; the others wait their turn', async () => {
+    clock.set('2026-11-15T11:00:00Z');
+    const key = await store.createKey({ plan: { perMinute: 9, perDay: 1_000 } });
+    const streams = await Promise.all(Array.from({ length: 5 }, () => open(key)));
+    const total = () => streams.reduce((sum, { count }) => sum + count, 0);
+    try {
+      await streams[0]?.until(() => total() === 9 * pageSize, 'page more', 20_000);
+      expect(streams.filter(({ count }) => count > pageSize)).toHaveLength(2);
+    } finally {
+      for (const stream of streams) stream[Symbol.dispose]();
+    }
+  });
+
+  test('that is paused goes on at once where the client gets a larger plan', async () => {
+    clock.set('2026-11-15T14:00:00Z');
+    const key = await store.createKey({ client: 'Grower', plan: { perMinute: 2, perDay: 1_000 } });
+    using stream = await open(key);
+    await stream.untilCount(2 * pageSize, 20_000);
+    await setPlan(store.dependencies.db, 'Grower', { plan: 'business', perMinute: null, perDay: null });
+    await stream.untilCount(3_000, 20_000);
+    expect(stream.isEnded).toBe(false);
+  });
+
+  test('opened five times at once by one client gets everything to each of them', async () => {
     clock.set('2026-11-15T12:00:00Z');
     const key = await store.createKey();
     const streams = await Promise.all(Array.from({ length: 5 }, () => open(key)));
