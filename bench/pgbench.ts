@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
 import type { Store } from '../proofs/store.ts';
-import { applicationRole, type Db } from '../service/src/db/pool.ts';
+import { applicationRole } from '../service/src/db/pool.ts';
+import type { CatalogueWriter } from '../service/src/pets/catalogue.ts';
 import { insertPet } from '../service/src/pets/pet-queries.ts';
 import { runCommand } from '../tools/command.ts';
 import { poolSize } from './contenders.ts';
@@ -46,13 +47,13 @@ async function writeScript(keys: readonly BenchKey[]): Promise<string> {
 
 async function statementOfInsert(): Promise<string> {
   const sent: pg.QueryConfig[] = [];
-  const db = {
-    query: async (statement: pg.QueryConfig) => {
+  const catalogue = {
+    write: async (statement: pg.QueryConfig) => {
       sent.push(statement);
       return { rows: [{}] };
     },
-  } as unknown as Db;
-  await insertPet(db, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n });
+  } as unknown as CatalogueWriter;
+  await insertPet(catalogue, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n });
   const [statement, ...more] = sent;
   if (!statement || more.length > 0) throw new Error('adding an animal is expected to be one statement');
   return statement.text;

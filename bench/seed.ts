@@ -1,7 +1,7 @@
 // What every contender finds: animals, and keys that no limit refuses.
 import pg from 'pg';
 import { hashApiKey, keyHint, mintApiKey } from '../service/src/clients/api-key.ts';
-import { defaultScopes } from '../service/src/clients/scopes.ts';
+import { defaultScopes } from '../service/src/domain/scopes.ts';
 
 export interface BenchKey {
   readonly id: number;

@@ -1,9 +1,9 @@
 // The same service for everyone, uncounted: what authentication and limits cost is the difference. Never part of the product.
 import { createApp } from '../service/src/app.ts';
 import type { KnownKey } from '../service/src/clients/key-memory.ts';
-import { defaultScopes } from '../service/src/clients/scopes.ts';
 import { loadConfig } from '../service/src/config.ts';
 import { type Memories, openDependencies, openMemories } from '../service/src/dependencies.ts';
+import { defaultScopes } from '../service/src/domain/scopes.ts';
 import type { Verdict } from '../service/src/rate-limit/decide.ts';
 import { planBounds } from '../service/src/rate-limit/plans.ts';
 import type { Waiting } from '../service/src/rate-limit/redis-limiter.ts';

@@ -2,9 +2,10 @@
 import type pg from 'pg';
 import { HttpClient } from '../proofs/http.ts';
 import { quantile } from '../proofs/quantile.ts';
-import { applicationRole, type Db } from '../service/src/db/pool.ts';
+import type { Db } from '../service/src/db/handles.ts';
+import { applicationRole } from '../service/src/db/pool.ts';
+import type { PetStatus } from '../service/src/domain/pet-statuses.ts';
 import { selectPets } from '../service/src/pets/pet-queries.ts';
-import type { PetStatus } from '../service/src/pets/pet-schemas.ts';
 import { categoriesCount, type Progress, withClient } from './size-fill.ts';
 
 export const listKinds = ['first page', 'random cursor', 'by status', 'by category', 'by both'] as const;

@@ -30,7 +30,7 @@ export const erasure: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant reads the journal and erases nothing.
   const edit = {
-    file: 'journal/apply-journal.ts',
+    file: 'recovery/apply-journal.ts',
     from: '({ orders }) => repeatErasure(tx, orders, at)',
     to: 'async ({ orders }) => orders.length > 0',
   };

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { Transaction } from '../service/src/db/handles.ts';
 import { applicationRole } from '../service/src/db/pool.ts';
 import { recordEvents } from '../service/src/events/events.ts';
 import type { Told } from './feed-reader.ts';
@@ -71,9 +72,10 @@ export class FeedWriters implements AsyncDisposable {
       (data) => ({ type: 'pet.updated', petId: BigInt(data.petId), clientId: null, data: JSON.stringify(data) }) as const,
     );
     const half = Math.floor(events.length / 2);
-    await recordEvents(client, ...events.slice(0, half));
+    const tx = new Transaction(client);
+    await recordEvents(tx, ...events.slice(0, half));
     await sleep(isLong ? longMs : randomInt(10) === 0 ? randomInt(300) : randomInt(10));
-    await recordEvents(client, ...events.slice(half));
+    await recordEvents(tx, ...events.slice(half));
     if (!isLong && randomInt(10) === 0) {
       await client.query('rollback');
       this.rolledBack += 1;

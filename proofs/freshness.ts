@@ -39,12 +39,13 @@ interface Run {
 }
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant renews the token before the commit: a page read in between is kept under it, without the change.
+  // The mutant replaces the token before the commit: a page that is read in between is cached under it, without the change.
   using tree = mutant
     ? plantMutant([
-        { file, from: query, to: `await this.renew();\n    ${query}` },
-        { file, from: 'if (result.rowCount) await this.renew();', to: '' },
-        { file, from: `${commit}\n    await this.renew();`, to: `await this.renew();\n    ${commit}` },
+        { file, from: query, to: `await this.invalidate();\n    ${query}` },
+        { file, from: 'if (result.rowCount) await this.invalidate();', to: '' },
+        { file, from: commit, to: `${commit}\n      await this.invalidate();` },
+        { file, from: 'if (hasWritten) await this.invalidate();', to: '' },
       ])
     : undefined;
   await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
@@ -64,7 +65,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
 const file = 'pets/catalogue.ts';
 const query = 'const result = await this.#db.query<Row>(statement);';
-const commit = 'const result = await this.#db.transaction(work, clientId);';
+const commit = 'const outcome = await work(tx);';
 
 async function write(http: HttpClient, store: Store, shelf: Shelf, manager: Key, run: Run): Promise<void> {
   while (Date.now() < run.endsAtMs) {

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createKey } from '../service/src/clients/clients.ts';
-import { defaultScopes } from '../service/src/clients/scopes.ts';
+import { defaultScopes } from '../service/src/domain/scopes.ts';
 import { planBounds } from '../service/src/rate-limit/plans.ts';
 import { ask, generous } from './adopters.ts';
 import { HonestClient, honestPerSecond } from './honest-client.ts';

@@ -1,6 +1,6 @@
 // One caller of each kind, and every operation called by each of them.
 import { createKey, setSuspended } from '../service/src/clients/clients.ts';
-import { defaultScopes, scopes as everyScope, type Scope } from '../service/src/clients/scopes.ts';
+import { defaultScopes, scopes as everyScope, type Scope } from '../service/src/domain/scopes.ts';
 import { generous } from './adopters.ts';
 import type { Answer, HttpClient } from './http.ts';
 import { absentId, type Caller, expectedOf, matrix } from './isolation-matrix.ts';

@@ -1,6 +1,6 @@
 // What one client is told of another's orders: in pages of the feed, in its stream, and at its endpoints.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventTypes } from '../service/src/events/event-types.ts';
+import { eventTypes } from '../service/src/domain/event-types.ts';
 import { adopter } from './adopters.ts';
 import type { HttpClient } from './http.ts';
 import { nowhere } from './isolation-matrix.ts';

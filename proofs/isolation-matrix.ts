@@ -1,5 +1,5 @@
 // Who may do what: every operation with the scope that it must need, every kind of caller, and what the one must answer the other.
-import type { Scope } from '../service/src/clients/scopes.ts';
+import type { Scope } from '../service/src/domain/scopes.ts';
 import { errorCodes } from '../service/src/errors.ts';
 import { adopter } from './adopters.ts';
 

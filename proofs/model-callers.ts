@@ -1,7 +1,7 @@
 // Who sends the requests of the model: clients with their limits, and those without a valid key.
 import { mintApiKey } from '../service/src/clients/api-key.ts';
 import { createKey } from '../service/src/clients/clients.ts';
-import { defaultScopes, type Scope } from '../service/src/clients/scopes.ts';
+import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
 import type { ModelQuota } from './model-limiter.ts';
 import type { Caller } from './model-steps.ts';
 import type { Staff } from './staff.ts';

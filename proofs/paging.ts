@@ -1,8 +1,9 @@
 // Millions of animals, and a page of them from anywhere: what it costs, and whether a walk over all pages misses or repeats one.
 import pg from 'pg';
-import { applicationRole, type Db } from '../service/src/db/pool.ts';
+import type { Db } from '../service/src/db/handles.ts';
+import { applicationRole } from '../service/src/db/pool.ts';
+import { type PetStatus, petStatuses } from '../service/src/domain/pet-statuses.ts';
 import { selectPets } from '../service/src/pets/pet-queries.ts';
-import { type PetStatus, petStatuses } from '../service/src/pets/pet-schemas.ts';
 import { HttpClient } from './http.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 import { quantile } from './quantile.ts';

@@ -1,9 +1,9 @@
 // What the store's staff do by command, done through the same functions: a process for each would take longer than the proof.
 import { renewEpoch } from '../service/src/clients/client-epochs.ts';
 import { createKey, revokeApiKey } from '../service/src/clients/clients.ts';
-import { defaultScopes, type Scope } from '../service/src/clients/scopes.ts';
 import { loadConfig } from '../service/src/config.ts';
 import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
+import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
 import type { Key, Store } from './store.ts';
 
 export class Staff implements AsyncDisposable {

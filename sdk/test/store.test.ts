@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { defaultScopes } from '../../service/src/clients/scopes.ts';
+import { defaultScopes } from '../../service/src/domain/scopes.ts';
 import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
 import { createStore, HomewardError } from '../src/index.ts';
 

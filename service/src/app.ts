@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import { admit, chargeForWork, countUnreadable, lookAtAddress } from './admission/admission.ts';
+import { addApiHooks, newRequestId, refuseUnroutable } from './admission/api-hooks.ts';
 import { categoryRoutes } from './categories/category-routes.ts';
-import { CategorySchema, NewCategorySchema } from './categories/category-schemas.ts';
+import { categorySchemas } from './categories/category-schemas.ts';
 import { getQuota } from './clients/clients.ts';
 import { KeyWatch } from './clients/key-watch.ts';
 import { type Dependencies, openMemories } from './dependencies.ts';
 import { docsRoutes } from './docs/docs-routes.ts';
 import { eventRoutes } from './events/event-routes.ts';
-import { eventWebhooks, OrderEventEnvelopeSchema, PetEventSchema } from './events/event-schemas.ts';
+import { eventWebhooks } from './events/event-schemas.ts';
 import { EventTail } from './events/event-tail.ts';
 import { trustsProxies } from './http/addresses.ts';
-import { admit, chargeForWork, countUnreadable, lookAtAddress } from './http/admission.ts';
-import { addApiHooks, newRequestId, refuseUnroutable } from './http/api-hooks.ts';
 import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
 import { addErrorHandler, asAppError } from './http/error-handler.ts';
 import { EventStreams } from './http/event-stream.ts';
@@ -19,7 +19,6 @@ import { addHealthRoutes } from './http/health.ts';
 import { parseJsonBody } from './http/json-body.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { addOpenApi } from './http/openapi.ts';
-import { LateAnswers, rehearsalHeaders, rehearse } from './http/rehearsal.ts';
 import { logRequests } from './http/request-log.ts';
 import { ErrorSchema } from './http/schemas.ts';
 import { addSdkRoutes } from './http/sdk-files.ts';
@@ -28,30 +27,15 @@ import { addSecurityTxt } from './http/security-txt.ts';
 import type { Api } from './http/type-provider.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { orderRoutes } from './orders/order-routes.ts';
-import {
-  AdopterSchema,
-  NewAdopterSchema,
-  NewOrderSchema,
-  OrderEventSchema,
-  OrderSchema,
-  OrderStatusSchema,
-} from './orders/order-schemas.ts';
+import { orderSchemas } from './orders/order-schemas.ts';
+import { findOpenOrder } from './orders/orders.ts';
 import { answerReadyPages } from './pets/pet-page-hook.ts';
 import { petRoutes } from './pets/pet-routes.ts';
-import { NewPetSchema, PetChangesSchema, PetSchema, PetStatusSchema } from './pets/pet-schemas.ts';
+import { petSchemas } from './pets/pet-schemas.ts';
+import { LateAnswers, rehearsalHeaders, rehearse } from './rehearsal/rehearsal.ts';
 import { deliveryRoutes } from './webhooks/delivery-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
-import {
-  DeliveryAttemptSchema,
-  DeliverySchema,
-  DeliveryWithAttemptsSchema,
-  NewWebhookSchema,
-  ReplayedSchema,
-  ReplaySchema,
-  WebhookChangesSchema,
-  WebhookSchema,
-  WebhookWithSecretSchema,
-} from './webhooks/webhook-schemas.ts';
+import { webhookSchemas } from './webhooks/webhook-schemas.ts';
 
 export interface App {
   readonly server: FastifyInstance;
@@ -63,32 +47,7 @@ const bodyBytesMax = 1_048_576;
 const headerBytesMax = 16_384;
 const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
-const sharedSchemas = [
-  ErrorSchema,
-  PetStatusSchema,
-  NewPetSchema,
-  PetSchema,
-  PetChangesSchema,
-  CategorySchema,
-  NewCategorySchema,
-  OrderStatusSchema,
-  AdopterSchema,
-  NewAdopterSchema,
-  NewOrderSchema,
-  OrderSchema,
-  OrderEventSchema,
-  PetEventSchema,
-  OrderEventEnvelopeSchema,
-  NewWebhookSchema,
-  WebhookChangesSchema,
-  WebhookSchema,
-  WebhookWithSecretSchema,
-  DeliverySchema,
-  DeliveryAttemptSchema,
-  DeliveryWithAttemptsSchema,
-  ReplaySchema,
-  ReplayedSchema,
-];
+const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderSchemas, ...webhookSchemas];
 
 /** The API assembled. */
 export async function createApp(dependencies: Dependencies, memories = openMemories(dependencies)): Promise<App> {
@@ -160,7 +119,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
       if (rehearses) api.addHook('onSend', (request, reply) => lateAnswers.holdBack(request, reply));
       addErrorHandler(api);
       const otherMethods = refuseOtherMethods(api);
-      petRoutes(api, { db, catalogue, pages, clock, config });
+      petRoutes(api, { db, catalogue, findOpenOrder, pages, clock, config });
       categoryRoutes(api, { db });
       eventRoutes(api, {
         db,

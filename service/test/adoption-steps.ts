@@ -1,6 +1,7 @@
 // What tests about animals and orders do before they come to their point. A step that fails ends the test.
-import { defaultScopes } from '../src/clients/scopes.ts';
-import type { PetStatus } from '../src/pets/pet-schemas.ts';
+
+import type { PetStatus } from '../src/domain/pet-statuses.ts';
+import { defaultScopes } from '../src/domain/scopes.ts';
 import type { CallOptions, KeyOptions, TestAnswer, TestKey, TestStore } from './test-store.ts';
 
 export interface PetBody {

@@ -1,6 +1,7 @@
 // What tests about events do before they come to their point.
+
+import type { PetStatus } from '../src/domain/pet-statuses.ts';
 import { publishEvents } from '../src/events/events.ts';
-import type { PetStatus } from '../src/pets/pet-schemas.ts';
 import type { OrderBody, PetBody } from './adoption-steps.ts';
 import { nextPage } from './page-walk.ts';
 import type { TestKey, TestStore } from './test-store.ts';
@@ -18,7 +19,7 @@ const pagesMax = 1_000;
 /** As a worker does it: all that is committed by now. Returns how many. */
 export async function publishAll(store: TestStore): Promise<number> {
   const { db, catalogue } = store.dependencies;
-  const steps = { beforeExposing: () => catalogue.renew(), alongside: async () => {} };
+  const steps = { beforeExposing: () => catalogue.invalidate(), alongside: async () => {} };
   let published = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const count = await publishEvents(db, 500, steps);

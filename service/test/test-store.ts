@@ -3,10 +3,10 @@ import { inject } from 'vitest';
 import { type Answer, HttpClient } from '../../proofs/http.ts';
 import { createApp } from '../src/app.ts';
 import { createKey, type Terms } from '../src/clients/clients.ts';
-import { defaultScopes, type Scope } from '../src/clients/scopes.ts';
 import type { Clock } from '../src/clock.ts';
 import { loadConfig } from '../src/config.ts';
 import { type Dependencies, openDependencies } from '../src/dependencies.ts';
+import { defaultScopes, type Scope } from '../src/domain/scopes.ts';
 import type { PlanName } from '../src/rate-limit/plans.ts';
 import { cloneTemplate } from './databases.ts';
 

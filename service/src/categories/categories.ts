@@ -1,4 +1,5 @@
-import { type Db, type Transactor, violates } from '../db/pool.ts';
+import type { Transaction, Transactor } from '../db/handles.ts';
+import { violates } from '../db/pool.ts';
 import { AppError, show } from '../errors.ts';
 import {
   deleteUnusedCategories,
@@ -24,7 +25,7 @@ export interface Registrant {
  * Makes sure that a category exists, for an animal that this transaction adds. Without a registrant nothing is counted: staff
  * may register any number. In a transaction, never on a pipelined connection: it waits while another registers the same one.
  */
-export async function registerCategory(tx: Db, id: bigint, registrant: Registrant | undefined): Promise<void> {
+export async function registerCategory(tx: Transaction, id: bigint, registrant: Registrant | undefined): Promise<void> {
   if (!registrant) return insertCategory(tx, id);
   const { clientId, perDayMax } = registrant;
   // Read without a lock first: a client at its limit does not queue behind its own transactions.

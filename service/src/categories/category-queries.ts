@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import type { Db, Transaction } from '../db/handles.ts';
 import type { Category } from './category-schemas.ts';
 
 interface Row {
@@ -29,7 +29,7 @@ export async function findCategory(db: Db, id: bigint): Promise<Category | undef
 }
 
 /** Names a category, and makes it where it doesn't exist: ids are the store's to choose. */
-export async function upsertCategory(tx: Db, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
+export async function upsertCategory(tx: Transaction, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
   const { rows } = await tx.query<Row & { created: boolean }>({
     name: 'upsert-category',
     text: `insert into categories (id, name) values ($1, $2) on conflict (id) do update set name = excluded.name
@@ -42,7 +42,7 @@ export async function upsertCategory(tx: Db, id: bigint, name: string): Promise<
 }
 
 /** Where another transaction is inserting the same category, waits for its outcome. */
-export async function insertCategory(tx: Db, id: bigint): Promise<void> {
+export async function insertCategory(tx: Transaction, id: bigint): Promise<void> {
   await tx.query({ name: 'insert-category', text: 'insert into categories (id) values ($1) on conflict do nothing', values: [id] });
 }
 
@@ -55,7 +55,7 @@ const todayUtc = `(now() at time zone 'utc')::date`;
  * transactions on both sides of midnight don't reset each other's count.
  */
 export async function insertCountedCategory(
-  tx: Db,
+  tx: Transaction,
   id: bigint,
   client: { clientId: bigint; perDayMax: number },
 ): Promise<{ inserted: boolean; counted: boolean }> {
@@ -77,7 +77,11 @@ export async function insertCountedCategory(
 }
 
 /** Whether a category exists, and how many a client has registered today (UTC), as of one instant. */
-export async function findRegistrations(tx: Db, id: bigint, clientId: bigint): Promise<{ exists: boolean; registeredToday: bigint }> {
+export async function findRegistrations(
+  tx: Transaction,
+  id: bigint,
+  clientId: bigint,
+): Promise<{ exists: boolean; registeredToday: bigint }> {
   const { rows } = await tx.query<{ exists: boolean; registeredToday: bigint }>({
     name: 'category-registrations',
     text: `select exists (select from categories where id = $1) as exists, coalesce(
@@ -99,7 +103,7 @@ export async function selectUnnamedIds(db: Db, page: { afterId: bigint | undefin
 }
 
 /** Deletes those of the categories that have neither a name nor an animal, also none that was taken back. Returns how many. */
-export async function deleteUnusedCategories(tx: Db, ids: readonly bigint[]): Promise<number> {
+export async function deleteUnusedCategories(tx: Transaction, ids: readonly bigint[]): Promise<number> {
   const { rowCount } = await tx.query({
     name: 'delete-unused-categories',
     text: `delete from categories where id = any($1::bigint[]) and name is null

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
+import type { Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import type { Transactor } from '../db/pool.ts';
 import { AppError, show } from '../errors.ts';
 import { nextLink, readPage, sendPage } from '../http/paging.ts';
 import { bodyErrors, errorResponses, etagHeader, jsonResponse, notModified, PathIds, Ref } from '../http/schemas.ts';

@@ -16,4 +16,6 @@ export const NewCategorySchema = Type.Object(
   { $id: 'NewCategory', examples: [{ name: 'Dogs' }] },
 );
 
+export const categorySchemas = [CategorySchema, NewCategorySchema];
+
 export const ListCategoriesQuery = Type.Object(pageQuery('categories'), { additionalProperties: false });

@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
-import { applyJournal } from '../journal/apply-journal.ts';
 import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
+import { applyJournal } from '../recovery/apply-journal.ts';
 import { printJson, printLines, printProblem, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { listKeys } from '../clients/client-queries.ts';
 import { createKey, type MintedKey } from '../clients/clients.ts';
-import { defaultScopes, isScope, type Scope, scopes } from '../clients/scopes.ts';
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
+import { defaultScopes, isScope, type Scope, scopes } from '../domain/scopes.ts';
 import { planNames } from '../rate-limit/plans.ts';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../webhooks/endpoint-keys.ts';
 import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';

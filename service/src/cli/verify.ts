@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
-import { verifyHistory } from '../history/verify.ts';
+import { verifyHistory } from '../verify/verify.ts';
 import { printJson, printLines } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
 

@@ -51,7 +51,7 @@ async function work(config: Config): Promise<void> {
     }
   };
   // No event overtakes the list: what it tells of is there for whoever reads it.
-  const publishing = { beforeExposing: () => catalogue.renew(), alongside: fanOut };
+  const publishing = { beforeExposing: () => catalogue.invalidate(), alongside: fanOut };
   const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });
   const deliverer = new Deliverer({
     db,

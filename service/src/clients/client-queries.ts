@@ -1,6 +1,6 @@
-import type { Db } from '../db/pool.ts';
+import type { Db, Transaction } from '../db/handles.ts';
+import type { Scope } from '../domain/scopes.ts';
 import type { PlanName } from '../rate-limit/plans.ts';
-import type { Scope } from './scopes.ts';
 
 export interface Client {
   readonly id: bigint;
@@ -130,7 +130,7 @@ export async function revokeKey(db: Db, id: bigint): Promise<ApiKey | undefined>
 }
 
 /** False where the key is revoked. Until the transaction ends nobody can revoke it. */
-export async function holdUnrevokedKey(tx: Db, id: bigint): Promise<boolean> {
+export async function holdUnrevokedKey(tx: Transaction, id: bigint): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'hold-unrevoked-key',
     text: 'select from api_keys where id = $1 and revoked_at is null for share',
@@ -165,7 +165,7 @@ const isFromBefore = (table: string, at: string) => `${table}.created_at <= ${at
 
 /** Undefined where there is no such key, or one that was made after `at`. What has ended already stays as it is. */
 export async function endKeyAsOf(
-  tx: Db,
+  tx: Transaction,
   id: bigint,
   { at, revokedAt, expiresAt }: { at: Date; revokedAt: Date | null; expiresAt: Date | null },
 ): Promise<{ replacedBy: bigint | null } | undefined> {
@@ -178,7 +178,7 @@ export async function endKeyAsOf(
 }
 
 /** False where there is no such client, one that was made after `at`, or one that was suspended later. */
-export async function updateSuspensionAsOf(tx: Db, id: bigint, suspendedAt: Date | null, at: Date): Promise<boolean> {
+export async function updateSuspensionAsOf(tx: Transaction, id: bigint, suspendedAt: Date | null, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `update clients set suspended_at = $2 where id = $1 and ${isFromBefore('clients', '$3')}
       and (suspended_at is null or suspended_at <= $3::timestamptz + interval '1 minute')`,

@@ -1,6 +1,7 @@
 import { controls, findCharacter, reorderings } from '../characters.ts';
 import type { Environment } from '../config.ts';
-import type { Db, Transactor } from '../db/pool.ts';
+import type { Db, Transaction, Transactor } from '../db/handles.ts';
+import type { Scope } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { boundsOf, type Quota, quotaOf } from '../rate-limit/plans.ts';
@@ -22,7 +23,6 @@ import {
   updateSuspension,
   updateSuspensionAsOf,
 } from './client-queries.ts';
-import type { Scope } from './scopes.ts';
 
 export type { Terms };
 
@@ -58,7 +58,7 @@ export async function createKey(
 
 /** The new key works at once, the old one until the overlap is over. The new key lives as long as the old one was to. */
 export async function rotateKey(
-  tx: Db,
+  tx: Transaction,
   id: bigint,
   options: { overlapSeconds: number; environment: Environment },
 ): Promise<MintedKey & { readonly oldExpiresAt: Date }> {
@@ -82,7 +82,7 @@ export async function revokeApiKey(db: Db, id: bigint): Promise<ApiKey> {
 }
 
 /** For what must not outlive its key: throws where the key was revoked, and holds off a revocation until the transaction ends. */
-export async function requireUnrevoked(tx: Db, keyId: bigint): Promise<void> {
+export async function requireUnrevoked(tx: Transaction, keyId: bigint): Promise<void> {
   if (await holdUnrevokedKey(tx, keyId)) return;
   throw new AppError('api_key_revoked', `Key ${keyId} was revoked while this request was in progress. Use another key.`);
 }
@@ -112,20 +112,25 @@ export async function setPlan(db: Db, name: string, limits: Terms): Promise<Clie
 }
 
 /** After a restore: as it was done at `at`. False where there is no such key, or one that was made later. */
-export async function repeatRevocation(tx: Db, id: bigint, at: Date): Promise<boolean> {
+export async function repeatRevocation(tx: Transaction, id: bigint, at: Date): Promise<boolean> {
   return (await endKeyAsOf(tx, id, { at, revokedAt: at, expiresAt: null })) !== undefined;
 }
 
 /** Its successor can't be brought back: nobody but its owner has it. Returns whether the backup knows of one. */
-export async function repeatRotation(tx: Db, id: bigint, expiresAt: Date, at: Date): Promise<{ replacedBy: bigint | null } | undefined> {
+export async function repeatRotation(
+  tx: Transaction,
+  id: bigint,
+  expiresAt: Date,
+  at: Date,
+): Promise<{ replacedBy: bigint | null } | undefined> {
   return endKeyAsOf(tx, id, { at, revokedAt: null, expiresAt });
 }
 
-export async function repeatSuspension(tx: Db, id: bigint, isSuspended: boolean, at: Date): Promise<boolean> {
+export async function repeatSuspension(tx: Transaction, id: bigint, isSuspended: boolean, at: Date): Promise<boolean> {
   return updateSuspensionAsOf(tx, id, isSuspended ? at : null, at);
 }
 
-async function insertOrFindClient(tx: Db, client: Terms & { name: string }): Promise<Client> {
+async function insertOrFindClient(tx: Transaction, client: Terms & { name: string }): Promise<Client> {
   // Only of a new one: a client that was named under earlier rules can still be given keys.
   const refused = findCharacter(client.name, controls + reorderings);
   if (refused) {
@@ -137,7 +142,7 @@ async function insertOrFindClient(tx: Db, client: Terms & { name: string }): Pro
 }
 
 async function mint(
-  tx: Db,
+  tx: Transaction,
   clientId: bigint,
   wish: { scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
 ): Promise<MintedKey> {

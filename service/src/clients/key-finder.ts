@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Db } from '../db/pool.ts';
+import type { Db } from '../db/handles.ts';
 import type { Charge } from '../rate-limit/decide.ts';
 import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey } from './api-key.ts';

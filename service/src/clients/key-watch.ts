@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../db/pool.ts';
+import type { Db } from '../db/handles.ts';
 import { selectEndedKeys } from './client-queries.ts';
 
 /** Gets the keys that have ended lately, some of them more than once. */

@@ -1,4 +1,4 @@
-import type { Db } from './pool.ts';
+import type { Db } from './handles.ts';
 
 /** Minted once by the first migration. */
 export async function getDeploymentId(db: Db): Promise<string> {

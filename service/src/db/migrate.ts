@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import type { Db } from './pool.ts';
+import type { Db } from './handles.ts';
 
 const dir = fileURLToPath(new URL('../../migrations', import.meta.url));
 const migrationsTable = 'schema_migrations';

@@ -1,29 +1,8 @@
 import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { FairTurns, NoTurn } from './fair-turns.ts';
+import { type Db, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import { isUnconfirmedCommit, Lanes, Unconfirmed } from './lanes.ts';
-
-/** What a query needs: the pool, or the one connection of a transaction. */
-export interface Db {
-  query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
-}
-
-/** A lock by name, held until the transaction ends. */
-export interface AdvisoryLock {
-  readonly name: string;
-  readonly of: bigint;
-}
-
-/** What an operation needs that writes: it owns the transaction. */
-export interface Transactor extends Db {
-  /** `clientId`: for whom. Where all connections are busy, clients take turns. */
-  transaction<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T>;
-}
-
-/** What an operation needs that reads many statements' worth as of one instant. */
-export interface Snapshotter {
-  snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T>;
-}
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -130,7 +109,7 @@ export class Pool implements Transactor, Snapshotter {
   }
 
   /** Commits all that `work` did, or nothing. Where the commit itself fails, the outcome is unknown: 503, never success. */
-  async transaction<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T> {
+  async transaction<T>(work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
     return this.#within('begin', work, clientId);
   }
 
@@ -138,11 +117,11 @@ export class Pool implements Transactor, Snapshotter {
     return this.#within('begin isolation level repeatable read read only', work);
   }
 
-  async #within<T>(begin: string, work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T> {
+  async #within<T>(begin: string, work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
     return this.#withClient(clientId, async (client) => {
       await client.query(begin);
       try {
-        const result = await work(client);
+        const result = await work(new Transaction(client));
         await client.query('commit');
         return result;
       } catch (error) {

@@ -1,5 +1,6 @@
-import type { Db } from '../db/pool.ts';
-import type { EventType } from './event-types.ts';
+import type { Db, Transaction } from '../db/handles.ts';
+import type { EventType } from '../domain/event-types.ts';
+import type { Visibility } from '../domain/visibility.ts';
 
 export interface NewEvent {
   readonly type: EventType;
@@ -20,13 +21,10 @@ export interface EventRow {
   readonly data: string;
 }
 
-/** Of which clients' orders one is told. */
-export type OrdersOf = 'none' | 'all' | { readonly clientId: bigint };
-
 const columns = 'position, type, at, client_id as "clientId", data';
 
 /** One statement for any number, in the order given. */
-export async function insertEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
+export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   await tx.query({
     name: 'insert-events',
     text: `insert into outbox (type, pet_id, client_id, data)
@@ -52,7 +50,7 @@ export async function isOutboxEmpty(db: Db): Promise<boolean> {
 const publisherLock = 4_663_958;
 
 /** Makes this transaction the only one that publishes. False where another does. */
-export async function tryToPublish(tx: Db): Promise<boolean> {
+export async function tryToPublish(tx: Transaction): Promise<boolean> {
   const { rows } = await tx.query<{ locked: boolean }>({
     name: 'lock-publisher',
     text: 'select pg_try_advisory_xact_lock($1) as locked',
@@ -62,7 +60,7 @@ export async function tryToPublish(tx: Db): Promise<boolean> {
 }
 
 /** Those that have committed by now, each animal's in order. */
-export async function selectUnpublished(tx: Db, limit: number): Promise<bigint[]> {
+export async function selectUnpublished(tx: Transaction, limit: number): Promise<bigint[]> {
   const { rows } = await tx.query<{ id: bigint }>({
     name: 'select-unpublished',
     text: 'select id from outbox order by id limit $1',
@@ -75,7 +73,7 @@ export async function selectUnpublished(tx: Db, limit: number): Promise<bigint[]
  * Moves them to the feed under the next positions. The row of the feed is held until the commit: whatever a reader sees,
  * it sees everything before.
  */
-export async function publish(tx: Db, ids: readonly bigint[]): Promise<{ firstPosition: bigint; lastPosition: bigint }> {
+export async function publish(tx: Transaction, ids: readonly bigint[]): Promise<{ firstPosition: bigint; lastPosition: bigint }> {
   const { rows } = await tx.query<{ firstPosition: bigint; lastPosition: bigint }>({
     name: 'publish-events',
     text: `with moved as (delete from outbox where id = any($1::bigint[]) returning *),
@@ -100,10 +98,10 @@ export interface FeedPage {
 /** Events of every type after a position, within `span` positions. */
 export async function selectEvents(
   db: Db,
-  ordersOf: OrdersOf,
+  orders: Visibility | 'none',
   page: { readonly after: bigint; readonly span: number; readonly limit: number },
 ): Promise<FeedPage> {
-  const [whose, clientId] = typeof ordersOf === 'string' ? [ordersOf, null] : ['own', ordersOf.clientId];
+  const [whose, clientId] = typeof orders === 'string' ? [orders, null] : ['own', orders.clientId];
   return readFeed(db, {
     name: 'events',
     where: `position > start and position <= start + $3 and (client_id is null or $4 = 'all' or ($4 = 'own' and client_id = $5))`,

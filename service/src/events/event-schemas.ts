@@ -1,57 +1,45 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
+import { eventMeanings, eventTypes } from '../domain/event-types.ts';
 import { pageQuery } from '../http/paging.ts';
-import { Ref, StringEnum } from '../http/schemas.ts';
-import { OrderEventSchema } from '../orders/order-schemas.ts';
-import { PetSchema, PetStatusSchema } from '../pets/pet-schemas.ts';
-import { eventMeanings, eventTypes } from './event-types.ts';
+import { StringEnum } from '../http/schemas.ts';
 
-const isOf = (what: 'pet' | 'order') => eventTypes.filter((type) => type.startsWith(`${what}.`));
+const schemaIds = { pet: 'PetEvent', order: 'OrderEvent' } as const;
+type Kind = keyof typeof schemaIds;
 
-const envelope = {
-  id: Type.String({
-    description: 'Unique. The same wherever the event is read or sent, so that a repeat can be told.',
-    examples: ['evt_1'],
-  }),
-  createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it happened.' }),
-};
+const kindOf = (type: string): Kind => (type.startsWith('pet.') ? 'pet' : 'order');
 
-export const PetEventSchema = Type.Object(
+/** An event about an animal or an order. Each feature describes the data of its own events with it. */
+export const EventSchema = (
+  kind: Kind,
   {
-    ...envelope,
-    type: StringEnum(isOf('pet'), { description: 'What happened to the animal.' }),
-    data: Type.Object({
-      pet: Ref(PetSchema),
-      previousStatus: Type.Optional(Ref(PetStatusSchema)),
-    }),
-  },
-  {
-    $id: 'PetEvent',
-    description: 'The animal as it was right after the change; with pet.status_changed also its status before.',
-    examples: [
-      {
-        id: 'evt_1',
-        type: 'pet.created',
-        createdAt: '2026-11-15T10:00:00.000Z',
-        data: { pet: { id: 1, name: 'Biscuit', categoryId: 1, status: 'available' } },
-      },
-    ],
-  },
-);
+    data,
+    what,
+    ...options
+  }: { readonly data: TProperties; readonly what: string; readonly description: string; readonly examples?: unknown[] },
+) =>
+  Type.Object(
+    {
+      id: Type.String({
+        description: 'Unique. The same wherever the event is read or sent, so that a duplicate can be recognised.',
+        examples: ['evt_1'],
+      }),
+      createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it happened.' }),
+      type: StringEnum(
+        eventTypes.filter((type) => kindOf(type) === kind),
+        { description: what },
+      ),
+      data: Type.Object(data),
+    },
+    { $id: schemaIds[kind], ...options },
+  );
 
-export const OrderEventEnvelopeSchema = Type.Object(
-  {
-    ...envelope,
-    type: StringEnum(isOf('order'), { description: 'What happened to the order.' }),
-    data: Type.Object({ order: Ref(OrderEventSchema) }),
-  },
-  { $id: 'OrderEvent', description: 'Told to the client that placed the order, and to the store.' },
-);
+/** Any event, by reference to the schemas that the features export. */
+export const AnyEvent = Type.Union(Object.values(schemaIds).map((id) => Type.Unsafe({ $ref: `${id}#` })));
 
 /** What is sent for each type of event, as OpenAPI describes it. */
 export const eventWebhooks = Object.fromEntries(
   eventTypes.map((type) => {
-    const name = type.startsWith('pet.') ? 'PetEvent' : 'OrderEvent';
-    const schema = { allOf: [{ $ref: `#/components/schemas/${name}` }, { properties: { type: { const: type } } }] };
+    const schema = { allOf: [{ $ref: `#/components/schemas/${schemaIds[kindOf(type)]}` }, { properties: { type: { const: type } } }] };
     return [
       type,
       {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../db/pool.ts';
+import type { Db } from '../db/handles.ts';
 import { type EventRow, readNewEvents } from './events.ts';
 
 /** Gets the events after `from` up to `to`; those up to `from` it has had, or must read by itself. */

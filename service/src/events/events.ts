@@ -1,4 +1,6 @@
-import type { Db, Transactor } from '../db/pool.ts';
+import type { Db, Transaction, Transactor } from '../db/handles.ts';
+import { type EventType, isOrderEvent } from '../domain/event-types.ts';
+import type { Visibility } from '../domain/visibility.ts';
 import { AppError } from '../errors.ts';
 import {
   dropPartitions,
@@ -8,16 +10,14 @@ import {
   isOutboxEmpty,
   makePartitions,
   type NewEvent,
-  type OrdersOf,
   publish,
   selectEvents,
   selectEventsOfType,
   selectUnpublished,
   tryToPublish,
 } from './event-queries.ts';
-import { type EventType, isOrderEvent } from './event-types.ts';
 
-export type { EventRow, NewEvent, OrdersOf };
+export type { EventRow, NewEvent };
 
 /** Events are kept for so long after they were published. */
 export const keptDays = 30;
@@ -26,7 +26,7 @@ export const keptDays = 30;
 const span = 10_000;
 
 /** Written in the transaction of the change, once the animal's row is locked by it: none is lost, and an animal's come in order. */
-export async function recordEvents(tx: Db, ...events: NewEvent[]): Promise<void> {
+export async function recordEvents(tx: Transaction, ...events: NewEvent[]): Promise<void> {
   if (events.length > 0) await insertEvents(tx, events);
 }
 
@@ -45,7 +45,7 @@ export interface Published {
 export async function publishEvents(
   db: Transactor,
   batchSizeMax: number,
-  { beforeExposing, alongside }: { beforeExposing(): Promise<void>; alongside(tx: Db, published: Published): Promise<void> },
+  { beforeExposing, alongside }: { beforeExposing(): Promise<void>; alongside(tx: Transaction, published: Published): Promise<void> },
 ): Promise<number> {
   if (await isOutboxEmpty(db)) return 0;
   return db.transaction(async (tx) => {
@@ -58,6 +58,12 @@ export async function publishEvents(
   });
 }
 
+export interface EventFilter {
+  readonly type: EventType | undefined;
+  /** Which orders' events are included. */
+  readonly orders: Visibility | 'none';
+}
+
 export interface EventPage {
   readonly events: EventRow[];
   /** Where the next page begins, whether or not there is something yet. */
@@ -67,7 +73,7 @@ export interface EventPage {
 /** Reads on after a position; undefined: from the oldest that is kept. */
 export async function readEvents(
   db: Db,
-  filter: { type: EventType | undefined; ordersOf: OrdersOf },
+  filter: EventFilter,
   { after, limit }: { after: bigint | undefined; limit: number },
 ): Promise<EventPage> {
   const page = await selectPage(db, filter, { after: after ?? 0n, limit });
@@ -90,17 +96,13 @@ export async function readEvents(
   return { events: page.events, nextAfter };
 }
 
-function selectPage(
-  db: Db,
-  { type, ordersOf }: { type: EventType | undefined; ordersOf: OrdersOf },
-  page: { after: bigint; limit: number },
-): Promise<FeedPage> {
-  if (type === undefined) return selectEvents(db, ordersOf, { ...page, span });
+function selectPage(db: Db, { type, orders }: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
+  if (type === undefined) return selectEvents(db, orders, { ...page, span });
   // What happened to an animal is told to everyone.
-  if (ordersOf === 'all' || !isOrderEvent(type)) return selectEventsOfType(db, type, 'any', page);
+  if (orders === 'all' || !isOrderEvent(type)) return selectEventsOfType(db, type, 'any', page);
   // Nothing of the kind is ever told: only where the feed ends.
-  if (ordersOf === 'none') return selectEvents(db, ordersOf, { ...page, span: 0 });
-  return selectEventsOfType(db, type, ordersOf.clientId, page);
+  if (orders === 'none') return selectEvents(db, orders, { ...page, span: 0 });
+  return selectEventsOfType(db, type, orders.clientId, page);
 }
 
 /** The end of the feed as it is now: what is published from now on comes after it. */
@@ -119,9 +121,12 @@ export async function readNewEvents(
   return { events, lastPosition };
 }
 
-/** Whether somebody who is told of these orders may see an event. */
-export const isTold = ({ clientId }: EventRow, ordersOf: OrdersOf): boolean =>
-  clientId === null || ordersOf === 'all' || (ordersOf !== 'none' && ordersOf.clientId === clientId);
+/** Whether an event passes a filter. */
+export const matches = (event: EventRow, { type, orders }: EventFilter): boolean =>
+  (type === undefined || event.type === type) && isVisible(event, orders);
+
+const isVisible = ({ clientId }: EventRow, orders: EventFilter['orders']): boolean =>
+  clientId === null || orders === 'all' || (orders !== 'none' && orders.clientId === clientId);
 
 /** Makes the partitions of the coming days, and drops those that are too old. Returns how many it dropped. */
 export async function turnPartitions(db: Db): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import type { Db, Transaction } from '../db/handles.ts';
 
 export interface StoredAnswer {
   readonly status: number;
@@ -9,7 +9,7 @@ export interface StoredAnswer {
 const keptFor = "interval '24 hours'";
 
 /** Until the transaction ends. False at once where another holds it: a repeat doesn't wait for the first. */
-export async function tryLockKey(tx: Db, clientId: bigint, key: string): Promise<boolean> {
+export async function tryLockKey(tx: Transaction, clientId: bigint, key: string): Promise<boolean> {
   const { rows } = await tx.query<{ locked: boolean }>({
     name: 'lock-idempotency-key',
     text: `select pg_try_advisory_xact_lock(hashtextextended($2, $1)) as locked`,
@@ -18,7 +18,11 @@ export async function tryLockKey(tx: Db, clientId: bigint, key: string): Promise
   return rows[0]?.locked ?? false;
 }
 
-export async function findAnswer(tx: Db, clientId: bigint, key: string): Promise<(StoredAnswer & { fingerprint: string }) | undefined> {
+export async function findAnswer(
+  tx: Transaction,
+  clientId: bigint,
+  key: string,
+): Promise<(StoredAnswer & { fingerprint: string }) | undefined> {
   const { rows } = await tx.query<StoredAnswer & { fingerprint: string }>({
     name: 'idempotent-answer',
     text: `select fingerprint, status, headers, body from idempotent_answers
@@ -30,7 +34,7 @@ export async function findAnswer(tx: Db, clientId: bigint, key: string): Promise
 
 /** Takes the place of one that is out of date and not yet swept away. */
 export async function insertAnswer(
-  tx: Db,
+  tx: Transaction,
   answer: StoredAnswer & { clientId: bigint; key: string; fingerprint: string; orderId: bigint | undefined },
 ): Promise<void> {
   await tx.query({
@@ -54,7 +58,7 @@ export async function deleteOldAnswers(db: Db, batchSizeMax: number): Promise<nu
   return rowCount ?? 0;
 }
 
-export async function nullAdopters(tx: Db, orderIds: readonly bigint[]): Promise<number> {
+export async function nullAdopters(tx: Transaction, orderIds: readonly bigint[]): Promise<number> {
   const { rowCount } = await tx.query({
     text: `update idempotent_answers set body = jsonb_set(body::jsonb, '{adopter}', 'null')::text where order_id = any($1::bigint[])`,
     values: [orderIds],

@@ -1,4 +1,4 @@
-import type { Db, Transactor } from '../db/pool.ts';
+import type { Transaction, Transactions } from '../db/handles.ts';
 import { AppError } from '../errors.ts';
 import { findAnswer, insertAnswer, nullAdopters, type StoredAnswer, tryLockKey } from './idempotency-queries.ts';
 
@@ -13,10 +13,10 @@ export interface Answer extends StoredAnswer {
  * Does `work` once for each client and key: the effect, the key and the answer are committed together, so that a
  * crash at any point leaves all or nothing, and a repeat finds one or the other.
  */
-export async function once(
-  db: Transactor,
+export async function once<Tx extends Transaction>(
+  db: Transactions<Tx>,
   request: { clientId: bigint; key: string; fingerprint: string },
-  work: (tx: Db) => Promise<Answer>,
+  work: (tx: Tx) => Promise<Answer>,
 ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
   return db.transaction(async (tx) => {
     if (!(await tryLockKey(tx, request.clientId, request.key))) {
@@ -38,6 +38,6 @@ export async function once(
 }
 
 /** A retry is still recognised; its response no longer names the adopter. Returns how many did. */
-export async function eraseAdoptersFromAnswers(tx: Db, orderIds: readonly bigint[]): Promise<number> {
+export async function eraseAdoptersFromAnswers(tx: Transaction, orderIds: readonly bigint[]): Promise<number> {
   return nullAdopters(tx, orderIds);
 }

@@ -1,4 +1,5 @@
-import type { Db, Transactor } from '../db/pool.ts';
+import type { Db, Transaction, Transactor } from '../db/handles.ts';
+import type { OrderStatus } from '../domain/order-states.ts';
 import { recordEvents } from '../events/events.ts';
 import { eraseAdoptersFromAnswers } from '../idempotency/idempotency.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -12,7 +13,6 @@ import {
   lockOrdersToErase,
   selectOpenOrderIds,
 } from './order-queries.ts';
-import type { OrderStatus } from './order-states.ts';
 import { orderEvent } from './orders.ts';
 
 /** How long the adopter's data are kept after an order ended; undefined: for as long as the order is. */
@@ -80,7 +80,7 @@ const selectOpenOrdersOfAdopter = (db: Db, email: string) =>
   selectOpenOrderIds(db, { clientId: undefined, email }, { afterId: 0n, limit: openShownMax });
 
 /** After a restore: as it was done at `at`. False where none of the orders is here, or those that are were placed later. */
-export async function repeatErasure(tx: Db, ids: readonly bigint[], at: Date): Promise<boolean> {
+export async function repeatErasure(tx: Transaction, ids: readonly bigint[], at: Date): Promise<boolean> {
   const found = await lockOrdersFromBefore(tx, ids, at);
   await erase(tx, () => {}, found);
   return found.length > 0;
@@ -90,7 +90,7 @@ export async function repeatErasure(tx: Db, ids: readonly bigint[], at: Date): P
  * From the orders and from the responses stored for retries. The orders stay. Its event is written under the animals' locks, as
  * every event of an animal's orders is, so that they are told in order.
  */
-async function erase(tx: Db, journal: Journal, found: readonly KnownAdopter[]): Promise<Erased> {
+async function erase(tx: Transaction, journal: Journal, found: readonly KnownAdopter[]): Promise<Erased> {
   if (found.length === 0) return { orders: 0, answers: 0 };
   await lockPets(
     tx,

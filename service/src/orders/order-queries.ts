@@ -1,9 +1,7 @@
-import type { AdvisoryLock, Db } from '../db/pool.ts';
+import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
+import { holdingOrderStatuses, type OrderStatus, openOrderStatuses } from '../domain/order-states.ts';
+import type { Visibility } from '../domain/visibility.ts';
 import type { NewAdopter, Order } from './order-schemas.ts';
-import { holdingOrderStatuses, type OrderStatus } from './order-states.ts';
-
-/** Whose orders may be seen: one client's, or all. */
-export type Sight = { readonly clientId: bigint } | 'all';
 
 // A placed order reads as expired from the instant on, whether or not the worker has come by.
 const overdue = `(status = 'placed' and expires_at <= now())`;
@@ -14,7 +12,7 @@ const columns = `id, pet_id as "petId", case when ${overdue} then 'expired' else
 /** One keyset page. Each combination of filters is a statement of its own. */
 export async function selectOrders(
   db: Db,
-  sight: Sight,
+  visibility: Visibility,
   filter: { status: OrderStatus | undefined; petId: bigint | undefined },
   page: { afterId: bigint | undefined; limit: number },
 ): Promise<Order[]> {
@@ -25,7 +23,7 @@ export async function selectOrders(
     conditions.push(condition.replace('?', `$${values.push(value)}`));
     used.push(name);
   };
-  if (sight !== 'all') where('client', 'client_id = ?', sight.clientId);
+  if (visibility !== 'all') where('client', 'client_id = ?', visibility.clientId);
   if (filter.petId !== undefined) where('pet', 'pet_id = ?', filter.petId);
   if (filter.status === 'placed') where('placed', `status = ? and not ${overdue}`, 'placed');
   else if (filter.status === 'expired') where('expired', `(status = ? or ${overdue})`, 'expired');
@@ -35,11 +33,11 @@ export async function selectOrders(
   return rows;
 }
 
-export async function findOrder(db: Db, sight: Sight, id: bigint): Promise<Order | undefined> {
+export async function findOrder(db: Db, visibility: Visibility, id: bigint): Promise<Order | undefined> {
   const { rows } = await db.query<Order>({
     name: 'order',
     text: `select ${columns} from orders where id = $1 and ($2::bigint is null or client_id = $2)`,
-    values: [id, clientOf(sight)],
+    values: [id, clientOf(visibility)],
   });
   return rows[0];
 }
@@ -64,7 +62,7 @@ const openOrdersOf = (clientLimit: string, adopterLimit: string) => {
 
 /** Only under openOrdersLock. Undefined where the client or, within it, the adopter has as many open orders as they may. */
 export async function insertOrder(
-  tx: Db,
+  tx: Transaction,
   order: { clientId: bigint; petId: bigint; adopter: NewAdopter; expiresInSeconds: number },
   bounds: OrderBounds,
 ): Promise<Order | undefined> {
@@ -86,7 +84,7 @@ export async function insertOrder(
   return rows[0];
 }
 
-export async function countOpenOrders(tx: Db, clientId: bigint, email: string): Promise<{ ofClient: number; ofAdopter: number }> {
+export async function countOpenOrders(tx: Transaction, clientId: bigint, email: string): Promise<{ ofClient: number; ofAdopter: number }> {
   const { rows } = await tx.query<{ of_client: bigint; of_adopter: bigint }>({
     name: 'count-open-orders',
     text: openOrdersOf('all', 'all'),
@@ -111,10 +109,10 @@ export async function selectOpenOrderIds(
   return rows.map(({ id }) => id);
 }
 
-/** Moves an order on only from where it may be. Undefined: it is elsewhere, overdue, or not in sight. */
+/** Moves an order on only from where it may be. Undefined: it is elsewhere, overdue, or not visible. */
 export async function moveOrder(
-  tx: Db,
-  sight: Sight,
+  tx: Transaction,
+  visibility: Visibility,
   id: bigint,
   from: readonly OrderStatus[],
   to: OrderStatus,
@@ -126,13 +124,23 @@ export async function moveOrder(
           and status = any($3::order_status[]) and (status <> 'placed' or expires_at > clock_timestamp()) for update),
       moved as (update orders set status = $4, updated_at = now() where id = (select id from old) returning ${columns}, client_id as "clientId")
       select moved.*, old.status as "from" from moved join old using (id)`,
-    values: [id, clientOf(sight), from, to],
+    values: [id, clientOf(visibility), from, to],
   });
   return rows[0];
 }
 
+/** The open order of an animal. Only under the animal's lock: without it nobody can place or close one. */
+export async function findOpenOrderId(tx: Transaction, petId: bigint): Promise<bigint | undefined> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    name: 'open-order-of-pet',
+    text: 'select id from orders where pet_id = $1 and status = any($2::order_status[])',
+    values: [petId, openOrderStatuses],
+  });
+  return rows[0]?.id;
+}
+
 /** Whether an order other than this one promises or has sold the animal. */
-export async function isHeldByAnotherOrder(tx: Db, petId: bigint, orderId: bigint): Promise<boolean> {
+export async function isHeldByAnotherOrder(tx: Transaction, petId: bigint, orderId: bigint): Promise<boolean> {
   const { rows } = await tx.query<{ held: boolean }>({
     name: 'held-by-another-order',
     text: `select exists (select from orders where pet_id = $1 and id <> $2 and status = any($3::order_status[])) as held`,
@@ -142,7 +150,7 @@ export async function isHeldByAnotherOrder(tx: Db, petId: bigint, orderId: bigin
 }
 
 /** Locks and expires a batch of orders whose time is over, passing over those that someone else is at. They read the same before and after. */
-export async function expireOrders(tx: Db, batchSizeMax: number): Promise<Array<{ order: Order; clientId: bigint }>> {
+export async function expireOrders(tx: Transaction, batchSizeMax: number): Promise<Array<{ order: Order; clientId: bigint }>> {
   const { rows } = await tx.query<Order & { clientId: bigint }>({
     name: 'expire-orders',
     text: `with due as materialized (
@@ -170,7 +178,7 @@ export interface KnownAdopter {
 }
 
 /** Those of an address that are not open, whatever the case that it is written in. Locked until the transaction ends. */
-export async function lockClosedOrdersOfAdopter(tx: Db, email: string, limit: number): Promise<KnownAdopter[]> {
+export async function lockClosedOrdersOfAdopter(tx: Transaction, email: string, limit: number): Promise<KnownAdopter[]> {
   const { rows } = await tx.query<KnownAdopter>({
     text: `select id, pet_id as "petId" from orders where lower(adopter_email) = lower($1) and status not in ('placed', 'approved')
       limit $2 for update`,
@@ -183,7 +191,12 @@ export async function lockClosedOrdersOfAdopter(tx: Db, email: string, limit: nu
  * Orders that came to this state longer ago than so many days, the longest first; passes over those that someone else is at. One
  * state at a time: of two the index has no common order, and all that are due would be read and sorted for each batch.
  */
-export async function lockOrdersToErase(tx: Db, status: OrderStatus, retentionDays: number, limit: number): Promise<KnownAdopter[]> {
+export async function lockOrdersToErase(
+  tx: Transaction,
+  status: OrderStatus,
+  retentionDays: number,
+  limit: number,
+): Promise<KnownAdopter[]> {
   const { rows } = await tx.query<KnownAdopter>({
     text: `select id, pet_id as "petId" from orders where status = $1 and adopter_email is not null
       and updated_at <= now() - make_interval(days => $2) order by updated_at limit $3 for update skip locked`,
@@ -192,7 +205,7 @@ export async function lockOrdersToErase(tx: Db, status: OrderStatus, retentionDa
   return rows;
 }
 
-export async function findOrderOfAdopter(tx: Db, id: bigint): Promise<KnownAdopter | undefined> {
+export async function findOrderOfAdopter(tx: Transaction, id: bigint): Promise<KnownAdopter | undefined> {
   const { rows } = await tx.query<KnownAdopter>({
     text: 'select id, pet_id as "petId" from orders where id = $1 for update',
     values: [id],
@@ -201,7 +214,7 @@ export async function findOrderOfAdopter(tx: Db, id: bigint): Promise<KnownAdopt
 }
 
 /** Those of these that were placed before `at`, as far as the clocks agree. Locked until the transaction ends. */
-export async function lockOrdersFromBefore(tx: Db, ids: readonly bigint[], at: Date): Promise<KnownAdopter[]> {
+export async function lockOrdersFromBefore(tx: Transaction, ids: readonly bigint[], at: Date): Promise<KnownAdopter[]> {
   const { rows } = await tx.query<KnownAdopter>({
     text: `select id, pet_id as "petId" from orders
       where id = any($1::bigint[]) and created_at <= $2::timestamptz + interval '1 minute' order by id for update`,
@@ -211,7 +224,7 @@ export async function lockOrdersFromBefore(tx: Db, ids: readonly bigint[], at: D
 }
 
 /** Returns those whose adopter this erased. */
-export async function eraseAdopters(tx: Db, ids: readonly bigint[]): Promise<Array<{ order: Order; clientId: bigint }>> {
+export async function eraseAdopters(tx: Transaction, ids: readonly bigint[]): Promise<Array<{ order: Order; clientId: bigint }>> {
   const { rows } = await tx.query<Order & { clientId: bigint }>({
     text: `update orders set adopter_name = null, adopter_email = null where id = any($1::bigint[]) and adopter_email is not null
       returning ${columns}, client_id as "clientId"`,
@@ -220,4 +233,4 @@ export async function eraseAdopters(tx: Db, ids: readonly bigint[]): Promise<Arr
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ clientId, ...order }) => ({ order, clientId }));
 }
 
-const clientOf = (sight: Sight) => (sight === 'all' ? null : sight.clientId);
+const clientOf = (visibility: Visibility) => (visibility === 'all' ? null : visibility.clientId);

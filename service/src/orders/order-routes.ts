@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
+import { callerOf } from '../admission/api-hooks.ts';
 import type { Config } from '../config.ts';
+import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import type { Db, Transactor } from '../db/pool.ts';
-import type { Caller } from '../http/admission.ts';
-import { callerOf } from '../http/api-hooks.ts';
-import { answerOnce } from '../http/idempotent-route.ts';
+import { callerActions, orderActions } from '../domain/order-states.ts';
+import { visibilityOf } from '../domain/visibility.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
   bodyErrors,
@@ -18,16 +18,17 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
+import { answerOnce } from '../idempotency/idempotent-route.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
 import { orderJson } from './order-json.ts';
-import { type Sight, selectOrders } from './order-queries.ts';
+import { selectOrders } from './order-queries.ts';
 import { ListOrdersQuery, NewOrderSchema, OrderSchema } from './order-schemas.ts';
-import { callerActions, orderActions } from './order-states.ts';
 import { actOnOrder, getOrder, orderNotFound, placeOrder } from './orders.ts';
 
 interface Parts {
   readonly db: Db;
   /** An order moves its animal. */
-  readonly catalogue: Transactor;
+  readonly catalogue: Catalogue;
   readonly config: Pick<Config, 'orderExpirySeconds'>;
 }
 
@@ -56,7 +57,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
     async (request, reply) => {
       const { status, petId } = request.query;
       const filters = { status, petId: petId?.toString() };
-      const select = (page: Page) => selectOrders(db, sightOf(callerOf(request)), { status, petId }, page);
+      const select = (page: Page) => selectOrders(db, visibilityOf(callerOf(request)), { status, petId }, page);
       return sendPage(reply, await readPage(path, request.query, filters, select));
     },
   );
@@ -104,7 +105,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         },
       },
     },
-    async (request, reply) => reply.send(await getOrder(db, sightOf(callerOf(request)), readOrderId(request.params.orderId))),
+    async (request, reply) => reply.send(await getOrder(db, visibilityOf(callerOf(request)), readOrderId(request.params.orderId))),
   );
 
   for (const name of callerActions) {
@@ -130,15 +131,12 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
       (request, reply) =>
         answerOnce(catalogue, request, reply, async (tx) => {
           const caller = callerOf(request);
-          const order = await actOnOrder(tx, sightOf(caller), readOrderId(request.params.orderId), name, caller);
+          const order = await actOnOrder(tx, visibilityOf(caller), readOrderId(request.params.orderId), name, caller);
           return { status: 200, body: orderJson(order), headers: {}, orderId: order.id };
         }),
     );
   }
 }
-
-/** The store's own keys see every order, all others what their client has placed. */
-const sightOf = (caller: Caller): Sight => (caller.scopes.includes('store:manage') ? 'all' : { clientId: caller.clientId });
 
 function readOrderId(text: string): bigint {
   const id = parseInt64(text);

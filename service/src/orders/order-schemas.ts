@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { controls } from '../characters.ts';
+import { orderStatuses } from '../domain/order-states.ts';
+import { EventSchema } from '../events/event-schemas.ts';
 import { pageQuery } from '../http/paging.ts';
 import { Int64, PlainName, Ref, StringEnum } from '../http/schemas.ts';
-import { orderStatuses } from './order-states.ts';
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 
@@ -82,6 +83,22 @@ export const OrderEventSchema = Type.Object(
   },
   { $id: 'OrderInEvent', description: "An order without the adopter's data, which are in no event." },
 );
+
+const OrderEventEnvelopeSchema = EventSchema('order', {
+  what: 'What happened to the order.',
+  data: { order: Ref(OrderEventSchema) },
+  description: 'Sent to the client that placed the order, and to the store.',
+});
+
+export const orderSchemas = [
+  OrderStatusSchema,
+  AdopterSchema,
+  NewAdopterSchema,
+  NewOrderSchema,
+  OrderSchema,
+  OrderEventSchema,
+  OrderEventEnvelopeSchema,
+];
 
 export const ListOrdersQuery = Type.Object(
   {

@@ -1,12 +1,17 @@
-import type { Db, Transactor } from '../db/pool.ts';
+import type { Db, Transaction } from '../db/handles.ts';
+import { type Actor, theService } from '../domain/actor.ts';
+import { actionsFrom, type CallerAction, type OrderStatus, orderActions, placing } from '../domain/order-states.ts';
+import type { Visibility } from '../domain/visibility.ts';
 import { AppError } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
-import { type Actor, recordTransitions, type Transition, theService } from '../history/history.ts';
+import { recordTransitions, type Transition } from '../history/history.ts';
+import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import { holdPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
 import { orderEventJson } from './order-json.ts';
 import {
   countOpenOrders,
   expireOrders,
+  findOpenOrderId,
   findOrder,
   insertOrder,
   isAnyOrderDue,
@@ -14,15 +19,13 @@ import {
   moveOrder,
   type OrderBounds,
   openOrdersLock,
-  type Sight,
   selectOpenOrderIds,
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
-import { actionsFrom, type CallerAction, type OrderStatus, orderActions, placing } from './order-states.ts';
 
 /** Promises the animal and records the order, or neither. Within the client's bounds, also where it places several at once. */
 export async function placeOrder(
-  tx: Db,
+  tx: CatalogueTransaction,
   order: NewOrder,
   actor: { clientId: bigint; keyId: bigint; bounds: OrderBounds },
   expiresInSeconds: number,
@@ -36,17 +39,23 @@ export async function placeOrder(
   return placed;
 }
 
-export async function getOrder(db: Db, sight: Sight, id: bigint): Promise<Order> {
-  const order = await findOrder(db, sight, id);
+export async function getOrder(db: Db, visibility: Visibility, id: bigint): Promise<Order> {
+  const order = await findOrder(db, visibility, id);
   if (!order) throw orderNotFound(String(id));
   return order;
 }
 
 /** Does what the table of states allows, to the order and its animal together. */
-export async function actOnOrder(tx: Db, sight: Sight, id: bigint, name: CallerAction, actor: Actor): Promise<Order> {
+export async function actOnOrder(
+  tx: CatalogueTransaction,
+  visibility: Visibility,
+  id: bigint,
+  name: CallerAction,
+  actor: Actor,
+): Promise<Order> {
   const action = orderActions[name];
-  const moved = await moveOrder(tx, sight, id, action.from, action.to);
-  if (!moved) throw conflict(await getOrder(tx, sight, id), name);
+  const moved = await moveOrder(tx, visibility, id, action.from, action.to);
+  if (!moved) throw conflict(await getOrder(tx, visibility, id), name);
   const { from, clientId, ...order } = moved;
   const { petId } = order;
   const petMove = action.pet && (name !== 'return' || (await isStillSoldBy(tx, id, petId))) ? action.pet : undefined;
@@ -62,7 +71,7 @@ export async function actOnOrder(tx: Db, sight: Sight, id: bigint, name: CallerA
 }
 
 /** Expires a batch of orders whose time is over, and frees their animals. Returns how many. */
-export async function expireDueOrders(db: Db, catalogue: Transactor, batchSizeMax: number): Promise<number> {
+export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax: number): Promise<number> {
   // The catalogue is left alone where there is nothing to do: every change of it costs all processes their pages.
   if (!(await isAnyOrderDue(db))) return 0;
   return catalogue.transaction(async (tx) => {
@@ -85,10 +94,15 @@ export async function expireDueOrders(db: Db, catalogue: Transactor, batchSizeMa
   });
 }
 
+/** The order that promises an animal to somebody. Only under the animal's lock. */
+export async function findOpenOrder(tx: Transaction, petId: bigint): Promise<bigint | undefined> {
+  return findOpenOrderId(tx, petId);
+}
+
 /** Cancels every open order of a client, of an adopter's address, or of both together. Returns how many. */
 export async function cancelOpenOrders(
   db: Db,
-  catalogue: Transactor,
+  catalogue: Catalogue,
   whose: { clientId: bigint | undefined; email: string | undefined },
   { batchSizeMax, progress }: { batchSizeMax: number; progress(done: number): void },
 ): Promise<number> {
@@ -103,7 +117,7 @@ export async function cancelOpenOrders(
 }
 
 /** In a transaction of its own: one that held the animals of several orders could wait for another that wants them in another order. */
-async function cancelIfOpen(catalogue: Transactor, id: bigint): Promise<boolean> {
+async function cancelIfOpen(catalogue: Catalogue, id: bigint): Promise<boolean> {
   return catalogue.transaction((tx) => actOnOrder(tx, 'all', id, 'cancel', theService)).then(() => true, ignoreConflict);
 }
 
@@ -116,7 +130,7 @@ export const orderNotFound = (id: string) =>
   new AppError('order_not_found', `There is no order with the id ${id.slice(0, 40)} among yours.`);
 
 /** False where staff have set the animal's status since, or another order has it by now: then it stays where it is. */
-async function isStillSoldBy(tx: Db, orderId: bigint, petId: bigint): Promise<boolean> {
+async function isStillSoldBy(tx: Transaction, orderId: bigint, petId: bigint): Promise<boolean> {
   const pet = await holdPet(tx, petId);
   return pet?.status === orderActions.return.pet.from && !(await isHeldByAnotherOrder(tx, petId, orderId));
 }

@@ -1,43 +1,72 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
-import type { Db, Transactor } from '../db/pool.ts';
+import { Transaction, type Transactions, type Transactor } from '../db/handles.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import type { RedisNames } from '../redis/redis-names.ts';
 
+/** What a statement that changes animals needs: whoever implements it invalidates the cached lists. */
+export interface CatalogueWriter {
+  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
+}
+
+/** A transaction that may change animals. Its commit invalidates the cached lists, unless it changed none. */
+export class CatalogueTransaction extends Transaction implements CatalogueWriter {
+  #hasWritten = false;
+
+  get hasWritten(): boolean {
+    return this.#hasWritten;
+  }
+
+  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    const result = await this.query<Row>(statement);
+    if (result.rowCount) this.#hasWritten = true;
+    return result;
+  }
+}
+
 /**
- * Commits every change to what a list of animals can show. After the commit, and before the caller is told of it, a new
- * token stands in Redis: whoever kept a page from before can tell. A random token, not a count, since a Redis that lost
- * its memory must never bring an old one back.
+ * Commits every change to the animals that a list can show. A list is cached together with the catalogue's token in Redis, and is
+ * served only while that token is unchanged. So a write replaces the token after its commit and before the caller is told of
+ * it. Tokens are random, not counted: a Redis that lost its data must never bring an old one back.
+ *
+ * It has no `query` and is no Transactor: a plain read invalidates nothing, and the compiler rejects it in place of the pool.
  */
-export class Catalogue implements Transactor {
+export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransaction> {
   readonly #db: Transactor;
   readonly #link: RedisLink;
   readonly #tokenName: string;
-  #renewal: Promise<void> | undefined;
-  #isUntold = false;
+  #invalidation: Promise<void> | undefined;
+  /** A token could not be replaced: it is once Redis is back. */
+  #isInvalidationOwed = false;
 
   constructor(db: Transactor, link: RedisLink, names: RedisNames) {
     this.#db = db;
     this.#link = link;
     this.#tokenName = names.catalogueToken;
-    link.onRestored(() => this.#isUntold && void this.#renewToken());
+    link.onRestored(() => this.#isInvalidationOwed && void this.#replaceToken());
   }
 
-  async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+  /** One statement outside a transaction. If it changed no row, such as an animal of an unknown category, nothing is invalidated. */
+  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     const result = await this.#db.query<Row>(statement);
-    // A statement that wrote nothing, such as an animal of an unknown category, costs nobody their cached pages.
-    if (result.rowCount) await this.renew();
+    if (result.rowCount) await this.invalidate();
     return result;
   }
 
-  async transaction<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T> {
-    const result = await this.#db.transaction(work, clientId);
-    await this.renew();
+  async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, clientId?: bigint): Promise<T> {
+    let hasWritten = false;
+    const result = await this.#db.transaction(async (plain) => {
+      const tx = new CatalogueTransaction(plain);
+      const outcome = await work(tx);
+      hasWritten = tx.hasWritten;
+      return outcome;
+    }, clientId);
+    if (hasWritten) await this.invalidate();
     return result;
   }
 
-  /** The token that stands for all that is committed at this moment. One is planted in a store that nobody has written to. */
+  /** The token of everything that is committed at this moment. Undefined in a store without one, which then gets its first. */
   async readToken(client: Redis): Promise<string | undefined> {
     const token = await client.get(this.#tokenName);
     if (token === null) client.set(this.#tokenName, newToken(), 'NX').catch(() => {});
@@ -45,26 +74,26 @@ export class Catalogue implements Transactor {
   }
 
   /**
-   * Puts a new token in Redis: one for all that was committed in this turn of the event loop. Also for who tells of a change
-   * that another committed, who may have died before it came to this.
+   * Replaces the token: once for everything that was committed in this turn of the event loop. The publisher of events calls it too,
+   * since the process that committed a change may have died before it got here.
    */
-  renew(): Promise<void> {
-    this.#renewal ??= new Promise((resolve) => {
+  invalidate(): Promise<void> {
+    this.#invalidation ??= new Promise((resolve) => {
       setImmediate(() => {
-        this.#renewal = undefined;
-        resolve(this.#renewToken());
+        this.#invalidation = undefined;
+        resolve(this.#replaceToken());
       });
     });
-    return this.#renewal;
+    return this.#invalidation;
   }
 
-  /** Without Redis no process keeps a page for long, and the token is renewed once it is back. */
-  async #renewToken(): Promise<void> {
+  /** Without Redis no process caches a list for long, and the token is replaced as soon as Redis is back. */
+  async #replaceToken(): Promise<void> {
     try {
       await this.#link.call((client) => client.set(this.#tokenName, newToken()));
-      this.#isUntold = false;
+      this.#isInvalidationOwed = false;
     } catch {
-      this.#isUntold = true;
+      this.#isInvalidationOwed = true;
     }
   }
 }

@@ -2,7 +2,7 @@ import fastJsonStringify from 'fast-json-stringify';
 import { etagOf } from '../http/etags.ts';
 import { jsonSchema } from '../http/schemas.ts';
 import type { PetText } from './pet-queries.ts';
-import { type Pet, PetSchema, PetStatusSchema } from './pet-schemas.ts';
+import { type Pet, PetSchema, PetStatusSchema, petFields } from './pet-schemas.ts';
 
 /** One animal as the bytes that every response carries. */
 export const petJson: (pet: Pet) => string = fastJsonStringify(jsonSchema(PetSchema), {
@@ -12,11 +12,7 @@ export const petJson: (pet: Pet) => string = fastJsonStringify(jsonSchema(PetSch
 /** A page of animals as PostgreSQL writes them, in the same bytes: an int64 is JSON as it stands, all else is a string. */
 export const petsJson = (pets: readonly PetText[]): string => `[${pets.map(petTextJson).join(',')}]`;
 
-const fields = Object.entries(PetSchema.properties).map(([name, schema]) => ({
-  name: name as keyof Pet,
-  start: `"${name}":`,
-  isNumber: 'format' in schema && schema.format === 'int64',
-}));
+const fields = petFields.map(({ name, isNumber }) => ({ name, isNumber, start: `"${name}":` }));
 
 export function petTextJson(pet: PetText): string {
   let json = '';

@@ -1,19 +1,19 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
+import { type Decided, isUsable } from '../admission/admission.ts';
+import { answerHeaders, countOfHeader, newRequestId } from '../admission/api-hooks.ts';
 import type { KeyFinder } from '../clients/key-finder.ts';
 import type { KnownKey } from '../clients/key-memory.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { type Decided, isUsable } from '../http/admission.ts';
-import { answerHeaders, countOfHeader, newRequestId } from '../http/api-hooks.ts';
 import { matchesEtag } from '../http/etags.ts';
-import { asksForRehearsal } from '../http/rehearsal.ts';
 import { isRequestLogged, logRequest } from '../http/request-log.ts';
 import { canSendWhole, sendWhole } from '../http/whole-response.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
 import { type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterAnswer, Waiting } from '../rate-limit/redis-limiter.ts';
+import { asksForRehearsal } from '../rehearsal/rehearsal.ts';
 import type { PetPage, PetPages } from './pet-pages.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;

@@ -1,12 +1,13 @@
-import type { AdvisoryLock, Db } from '../db/pool.ts';
-import type { Actor } from '../history/history.ts';
-import { openOrderStatuses } from '../orders/order-states.ts';
-import type { NewPet, Pet, PetStatus } from './pet-schemas.ts';
+import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
+import type { Actor } from '../domain/actor.ts';
+import type { PetStatus } from '../domain/pet-statuses.ts';
+import type { CatalogueWriter } from './catalogue.ts';
+import { type NewPet, type Pet, petFields } from './pet-schemas.ts';
 
-// As petJson writes an animal: its id is not known before the statement that needs this.
-const petEventData = `format('{"pet":{"id":%s,"name":%s,"categoryId":%s,"status":"%s"}}', id, to_json(name), "categoryId", status)`;
+const columns = petFields.map(({ name, column }) => (name === column ? column : `${column} as "${name}"`)).join(', ');
 
-const columns = 'id, name, category_id as "categoryId", status';
+/** The data of `pet.created` in the bytes of petJson, made by PostgreSQL: the id is not known before the statement runs. */
+const createdEventData = `'{"pet":{${petFields.map(({ name, isNumber }) => `"${name}":' || ${isNumber ? `"${name}"` : `to_json("${name}")`} || '`).join(',')}}}'`;
 
 export interface PetFilter {
   readonly status: PetStatus | undefined;
@@ -63,7 +64,7 @@ export async function findPet(db: Db, id: bigint): Promise<Pet | undefined> {
 }
 
 /** Held until the transaction ends: whoever reserves, releases or overrides this animal waits. */
-export async function lockPet(tx: Db, id: bigint): Promise<Pet | undefined> {
+export async function lockPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
   const { rows } = await tx.query<Pet>({
     name: 'lock-pet',
     text: `select ${columns} from pets where id = $1 and removed_at is null for update`,
@@ -73,7 +74,7 @@ export async function lockPet(tx: Db, id: bigint): Promise<Pet | undefined> {
 }
 
 /** In the order of their ids, so that two who lock several never wait for each other. */
-export async function lockPetRows(tx: Db, ids: readonly bigint[]): Promise<void> {
+export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
 }
 
@@ -81,13 +82,13 @@ export async function lockPetRows(tx: Db, ids: readonly bigint[]): Promise<void>
  * One statement: the animal, its first row of history and its event, where its category exists. Undefined: it does not, and
  * nothing is stored. Where the category is deleted at the same time, the foreign key may refuse instead.
  */
-export async function insertPet(db: Db, pet: Required<NewPet>, actor: Actor): Promise<Pet | undefined> {
-  const { rows } = await db.query<Pet>({
+export async function insertPet(catalogue: CatalogueWriter, pet: Required<NewPet>, actor: Actor): Promise<Pet | undefined> {
+  const { rows } = await catalogue.write<Pet>({
     name: 'insert-pet',
     text: `with pet as (
         insert into pets (name, category_id, status) select $1::text, id, $3::pet_status from categories where id = $2 returning ${columns}),
       added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet),
-      told as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${petEventData} from pet)
+      told as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${createdEventData} from pet)
       select * from pet`,
     values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId],
   });
@@ -95,8 +96,8 @@ export async function insertPet(db: Db, pet: Required<NewPet>, actor: Actor): Pr
 }
 
 /** Moves animals on only from where they are expected to be. Returns those that were there. */
-export async function movePets(tx: Db, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
-  const { rows } = await tx.query<Pet>({
+export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
+  const { rows } = await tx.write<Pet>({
     name: 'move-pets',
     text: `update pets set status = $3, updated_at = now() where id = any($1::bigint[]) and status = $2 and removed_at is null returning ${columns}`,
     values: [ids, from, to],
@@ -105,8 +106,14 @@ export async function movePets(tx: Db, ids: readonly bigint[], from: PetStatus, 
 }
 
 /** The same for one animal, once the lock is held. */
-export async function movePetUnder(tx: Db, lock: AdvisoryLock, id: bigint, from: PetStatus, to: PetStatus): Promise<Pet | undefined> {
-  const { rows } = await tx.query<Pet>({
+export async function movePetUnder(
+  tx: CatalogueWriter,
+  lock: AdvisoryLock,
+  id: bigint,
+  from: PetStatus,
+  to: PetStatus,
+): Promise<Pet | undefined> {
+  const { rows } = await tx.write<Pet>({
     name: 'move-pet-under-lock',
     text: `with held as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
       update pets set status = $3, updated_at = now() from held where id = $1 and status = $2 and removed_at is null returning ${columns}`,
@@ -116,8 +123,8 @@ export async function movePetUnder(tx: Db, lock: AdvisoryLock, id: bigint, from:
 }
 
 /** Only under lockPet. */
-export async function updatePet(tx: Db, pet: Pet): Promise<Pet> {
-  const { rows } = await tx.query<Pet>({
+export async function updatePet(tx: CatalogueWriter, pet: Pet): Promise<Pet> {
+  const { rows } = await tx.write<Pet>({
     name: 'update-pet',
     text: `update pets set name = $1, category_id = $2, status = $3, updated_at = now() where id = $4 returning ${columns}`,
     values: [pet.name, pet.categoryId, pet.status, pet.id],
@@ -128,16 +135,6 @@ export async function updatePet(tx: Db, pet: Pet): Promise<Pet> {
 }
 
 /** Only under lockPet. */
-export async function markPetRemoved(tx: Db, id: bigint): Promise<void> {
-  await tx.query({ name: 'remove-pet', text: 'update pets set removed_at = now(), updated_at = now() where id = $1', values: [id] });
-}
-
-/** The open order that promises an animal to someone. Only under lockPet: without the lock nobody can place or close one. */
-export async function findOpenOrderId(tx: Db, petId: bigint): Promise<bigint | undefined> {
-  const { rows } = await tx.query<{ id: bigint }>({
-    name: 'open-order-of-pet',
-    text: 'select id from orders where pet_id = $1 and status = any($2::order_status[])',
-    values: [petId, openOrderStatuses],
-  });
-  return rows[0]?.id;
+export async function markPetRemoved(tx: CatalogueWriter, id: bigint): Promise<void> {
+  await tx.write({ name: 'remove-pet', text: 'update pets set removed_at = now(), updated_at = now() where id = $1', values: [id] });
 }

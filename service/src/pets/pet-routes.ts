@@ -1,14 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import type { Caller } from '../admission/admission.ts';
+import { callerOf, type Deprecation } from '../admission/api-hooks.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import type { Db, Transactor } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import type { Caller } from '../http/admission.ts';
-import { callerOf, type Deprecation } from '../http/api-hooks.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
-import { answerOnce, asItIs } from '../http/idempotent-route.ts';
 import { addLink, type Filters, nextLink, type Page, readPage } from '../http/paging.ts';
 import {
   bodyErrors,
@@ -22,15 +21,18 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
+import { answerOnce, asItIs } from '../idempotency/idempotent-route.ts';
+import type { Catalogue, CatalogueTransaction } from './catalogue.ts';
 import { petEtag, petJson, petsJson, petTextJson } from './pet-json.ts';
 import type { PetPage, PetPages } from './pet-pages.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
-import { addPetToCategory, changePet, createPet, getPet, petNotFound, removePet } from './pets.ts';
+import { addPetToCategory, changePet, createPet, type FindOpenOrder, getPet, petNotFound, removePet } from './pets.ts';
 
 interface Parts {
   readonly db: Db;
-  readonly catalogue: Transactor;
+  readonly catalogue: Catalogue;
+  readonly findOpenOrder: FindOpenOrder;
   readonly pages: PetPages;
   readonly clock: Clock;
   readonly config: Pick<Config, 'categories'>;
@@ -49,7 +51,7 @@ const ifMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ description: "The animal's ETag: 412 where it has changed since." })),
 });
 
-export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Parts): void {
+export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock, config }: Parts): void {
   api.get(
     '/pets',
     {
@@ -92,9 +94,9 @@ export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Par
     (request, reply) => {
       const caller = callerOf(request);
       const rules = { categories: config.categories, registrant: registrantOf(caller) };
-      const create = async (tx: Db) => createdAnswer(await createPet(tx, request.body, caller, rules));
-      const addToCategory = async (one: Db) => {
-        const pet = await addPetToCategory(one, request.body, caller, config.categories);
+      const create = async (tx: CatalogueTransaction) => createdAnswer(await createPet(tx, request.body, caller, rules));
+      const addToCategory = async () => {
+        const pet = await addPetToCategory(catalogue, request.body, caller, config.categories);
         return pet && createdAnswer(pet);
       };
       return answerOnce(catalogue, request, reply, create, addToCategory);
@@ -160,6 +162,7 @@ export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Par
       const expect = expectEtag(request.headers['if-match']);
       const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, callerOf(request), {
         expect,
+        findOpenOrder,
         categories: config.categories,
       });
       return reply.header('etag', petEtag(pet)).send(pet);
@@ -185,7 +188,8 @@ export function petRoutes(api: Api, { db, catalogue, pages, clock, config }: Par
       },
     },
     async (request, reply) => {
-      await removePet(catalogue, readPetId(request.params.petId), callerOf(request), expectEtag(request.headers['if-match']));
+      const expect = expectEtag(request.headers['if-match']);
+      await removePet(catalogue, readPetId(request.params.petId), callerOf(request), { expect, findOpenOrder });
       return reply.status(204).send();
     },
   );

@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { petStatuses } from '../domain/pet-statuses.ts';
+import { EventSchema } from '../events/event-schemas.ts';
 import { pageQuery } from '../http/paging.ts';
 import { Int64, NameText, Ref, StringEnum } from '../http/schemas.ts';
-
-export const petStatuses = ['available', 'pending', 'sold'] as const;
-export type PetStatus = (typeof petStatuses)[number];
 
 export const PetStatusSchema = StringEnum(petStatuses, { $id: 'PetStatus', description: 'Where the animal stands.' });
 const Status = Ref(PetStatusSchema);
@@ -25,6 +24,13 @@ export const PetSchema = Type.Object(
 );
 export type Pet = Static<typeof PetSchema>;
 
+/** The fields of an animal with their columns, for queries and for JSON that is written without parsing numbers. */
+export const petFields = Object.entries(PetSchema.properties).map(([name, schema]) => ({
+  name: name as keyof Pet,
+  column: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  isNumber: 'format' in schema && schema.format === 'int64',
+}));
+
 export const PetChangesSchema = Type.Object(
   { name: Type.Optional(fields.name), categoryId: Type.Optional(fields.categoryId), status: Type.Optional(Status) },
   {
@@ -35,6 +41,22 @@ export const PetChangesSchema = Type.Object(
   },
 );
 export type PetChanges = Static<typeof PetChangesSchema>;
+
+const PetEventSchema = EventSchema('pet', {
+  what: 'What happened to the animal.',
+  data: { pet: Ref(PetSchema), previousStatus: Type.Optional(Ref(PetStatusSchema)) },
+  description: 'The animal as it was right after the change; with pet.status_changed also its status before.',
+  examples: [
+    {
+      id: 'evt_1',
+      type: 'pet.created',
+      createdAt: '2026-11-15T10:00:00.000Z',
+      data: { pet: { id: 1, name: 'Biscuit', categoryId: 1, status: 'available' } },
+    },
+  ],
+});
+
+export const petSchemas = [PetStatusSchema, NewPetSchema, PetSchema, PetChangesSchema, PetEventSchema];
 
 const idsMax = 100;
 

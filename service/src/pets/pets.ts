@@ -1,28 +1,25 @@
 import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
-import { type AdvisoryLock, type Db, type Transactor, violates } from '../db/pool.ts';
+import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
+import { violates } from '../db/pool.ts';
+import type { Actor } from '../domain/actor.ts';
+import type { PetEventType } from '../domain/event-types.ts';
+import { placing } from '../domain/order-states.ts';
+import { type PetStatus, removed } from '../domain/pet-statuses.ts';
 import { AppError } from '../errors.ts';
-import type { PetEventType } from '../events/event-types.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
-import { type Actor, recordTransitions } from '../history/history.ts';
-import { placing } from '../orders/order-states.ts';
+import { recordTransitions } from '../history/history.ts';
+import type { Catalogue, CatalogueTransaction, CatalogueWriter } from './catalogue.ts';
 import { petJson } from './pet-json.ts';
-import {
-  findOpenOrderId,
-  findPet,
-  insertPet,
-  lockPet,
-  lockPetRows,
-  markPetRemoved,
-  movePets,
-  movePetUnder,
-  updatePet,
-} from './pet-queries.ts';
-import type { NewPet, Pet, PetChanges, PetStatus } from './pet-schemas.ts';
+import { findPet, insertPet, lockPet, lockPetRows, markPetRemoved, movePets, movePetUnder, updatePet } from './pet-queries.ts';
+import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
 type Categories = 'open' | 'closed';
 
 /** Throws where the animal, as it stands under its lock, is not the one that the caller expects. */
 type Expectation = (pet: Pet) => void;
+
+/** Finds the open order of an animal. An argument, since orders are built on animals and not the other way round. */
+export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
 
 export async function getPet(db: Db, id: bigint): Promise<Pet> {
   const pet = await findPet(db, id);
@@ -34,9 +31,14 @@ export async function getPet(db: Db, id: bigint): Promise<Pet> {
  * Adds an animal to a category that exists, by one statement. Undefined: there is no such category and nothing is stored;
  * createPet may register it.
  */
-export async function addPetToCategory(db: Db, pet: NewPet, actor: Actor, categories: Categories): Promise<Pet | undefined> {
+export async function addPetToCategory(
+  catalogue: CatalogueWriter,
+  pet: NewPet,
+  actor: Actor,
+  categories: Categories,
+): Promise<Pet | undefined> {
   try {
-    const added = await insertPet(db, withStatus(pet), actor);
+    const added = await insertPet(catalogue, withStatus(pet), actor);
     if (!added && categories === 'closed') throw categoryNotFound(pet.categoryId);
     return added;
   } catch (error) {
@@ -48,7 +50,7 @@ export async function addPetToCategory(db: Db, pet: NewPet, actor: Actor, catego
 
 /** In a transaction: adds an animal, and registers its category where that is new. A closed list takes no new one. */
 export async function createPet(
-  tx: Db,
+  tx: CatalogueTransaction,
   pet: NewPet,
   actor: Actor,
   { categories, registrant }: { categories: Categories; registrant: Registrant | undefined },
@@ -73,20 +75,20 @@ const withStatus = (pet: NewPet): Required<NewPet> => ({ ...pet, status: pet.sta
 
 /** Changes what staff may change. An open order forbids to override the status: the animal is promised. */
 export async function changePet(
-  db: Transactor,
+  catalogue: Catalogue,
   id: bigint,
   changes: PetChanges,
   actor: Actor,
-  options: { expect: Expectation; categories: Categories },
+  options: { expect: Expectation; findOpenOrder: FindOpenOrder; categories: Categories },
 ): Promise<Pet> {
-  return db.transaction(async (tx) => {
+  return catalogue.transaction(async (tx) => {
     const pet = await lockOrThrow(tx, id);
     options.expect(pet);
     // Field by field: a body may hold others, such as an id.
     const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
     const wanted: Pet = { id, name, categoryId, status };
     const overridden = wanted.status !== pet.status;
-    if (overridden) await refuseIfOrdered(tx, pet, `its status can't be set to ${wanted.status}`);
+    if (overridden) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${wanted.status}`);
     if (options.categories === 'open' && wanted.categoryId !== pet.categoryId) await registerCategory(tx, wanted.categoryId, undefined);
     const changed = await refuseUnknownCategory(wanted.categoryId, () => updatePet(tx, wanted));
     const why = overridden ? 'status set by staff' : 'edited by staff';
@@ -102,25 +104,27 @@ export async function changePet(
 }
 
 /** Takes back an animal that was added by mistake: it leaves every list, and its history stays. */
-export async function removePet(db: Transactor, id: bigint, actor: Actor, expect: Expectation): Promise<void> {
-  await db.transaction(async (tx) => {
+export async function removePet(
+  catalogue: Catalogue,
+  id: bigint,
+  actor: Actor,
+  { expect, findOpenOrder }: { expect: Expectation; findOpenOrder: FindOpenOrder },
+): Promise<void> {
+  await catalogue.transaction(async (tx) => {
     const pet = await lockOrThrow(tx, id);
     expect(pet);
-    await refuseIfOrdered(tx, pet, "it can't be taken back");
+    rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be taken back");
     await markPetRemoved(tx, id);
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'taken back by staff' });
     await recordEvents(tx, petEvent('pet.removed', pet));
   });
 }
 
-/** What an animal's history says where it was taken back. */
-export const removed = 'removed';
-
 /**
  * Promises an animal to an order. Two callers at once: the second finds it pending. Takes the caller's own lock in the same round
  * trip: a statement for it alone would be a tenth of what an order costs.
  */
-export async function reservePet(tx: Db, id: bigint, lock: AdvisoryLock): Promise<Pet> {
+export async function reservePet(tx: CatalogueTransaction, id: bigint, lock: AdvisoryLock): Promise<Pet> {
   const { from, to } = placing.pet;
   const reserved = await movePetUnder(tx, lock, id, from, to);
   if (reserved) return reserved;
@@ -132,7 +136,11 @@ export async function reservePet(tx: Db, id: bigint, lock: AdvisoryLock): Promis
 }
 
 /** Moves animals on with their orders. An open order forbids to move one otherwise, so they are where the orders left them. */
-export async function movePetsWithOrders(tx: Db, ids: readonly bigint[], move: { from: PetStatus; to: PetStatus }): Promise<Pet[]> {
+export async function movePetsWithOrders(
+  tx: CatalogueTransaction,
+  ids: readonly bigint[],
+  move: { from: PetStatus; to: PetStatus },
+): Promise<Pet[]> {
   const moved = await movePets(tx, ids, move.from, move.to);
   if (moved.length !== ids.length) throw new Error(`of the animals ${ids.join(', ')} not all are ${move.from}, though their orders say so`);
   return moved;
@@ -150,25 +158,24 @@ const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
 });
 
 /** Locks an animal until the transaction ends. Undefined: it was taken back. */
-export async function holdPet(tx: Db, id: bigint): Promise<Pet | undefined> {
+export async function holdPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
   return lockPet(tx, id);
 }
 
 /** Locks animals until the transaction ends, also those that were taken back: what is told of an animal is told in order. */
-export async function lockPets(tx: Db, ids: readonly bigint[]): Promise<void> {
+export async function lockPets(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await lockPetRows(tx, ids);
 }
 
 export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with the id ${id.slice(0, 40)}.`);
 
-async function lockOrThrow(tx: Db, id: bigint): Promise<Pet> {
+async function lockOrThrow(tx: Transaction, id: bigint): Promise<Pet> {
   const pet = await lockPet(tx, id);
   if (!pet) throw petNotFound(String(id));
   return pet;
 }
 
-async function refuseIfOrdered(tx: Db, pet: Pet, what: string): Promise<void> {
-  const order = await findOpenOrderId(tx, pet.id);
+function rejectIfOrdered(order: bigint | undefined, pet: Pet, what: string): void {
   if (order === undefined) return;
   throw new AppError(
     'pet_has_open_order',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from '../db/pool.ts';
+import type { Db } from '../db/handles.ts';
 import { type AttemptResult, type Claimed, claimDeliveries, type DisabledWebhook, recordAttempts } from './delivery-queries.ts';
 import { retryDelaySeconds } from './retry-schedule.ts';
 import type { Exchange, Message } from './safe-sender.ts';

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import type { Db, Transaction } from '../db/handles.ts';
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './webhook-schemas.ts';
 
 const columns = `id, case when position is null then 'test_' || id else 'evt_' || position end as "eventId", type, status,
@@ -12,7 +12,7 @@ const isToldOf = `(webhooks.types = '{}' or events.type = any(webhooks.types))
 /** A suspended client is sent nothing, and nothing is queued for it. */
 const isServed = `not exists (select from clients where clients.id = webhooks.client_id and suspended_at is not null)`;
 
-export async function countEnabled(tx: Db): Promise<number> {
+export async function countEnabled(tx: Transaction): Promise<number> {
   const { rows } = await tx.query<{ count: bigint }>({
     name: 'count-enabled-webhooks',
     text: `select count(*) from webhooks where status = 'enabled'`,
@@ -21,7 +21,7 @@ export async function countEnabled(tx: Db): Promise<number> {
 }
 
 /** One delivery for each event of these positions and each endpoint that is told of it. They were published in this transaction. */
-export async function insertDeliveries(tx: Db, firstPosition: bigint, lastPosition: bigint): Promise<void> {
+export async function insertDeliveries(tx: Transaction, firstPosition: bigint, lastPosition: bigint): Promise<void> {
   await tx.query({
     text: `insert into deliveries (webhook_id, position, pet_id, at, type, data)
       select webhooks.id, events.position, events.pet_id, events.at, events.type, events.data
@@ -32,7 +32,7 @@ export async function insertDeliveries(tx: Db, firstPosition: bigint, lastPositi
   });
 }
 
-export async function insertTest(tx: Db, webhookId: bigint, type: string, data: string): Promise<Delivery> {
+export async function insertTest(tx: Transaction, webhookId: bigint, type: string, data: string): Promise<Delivery> {
   const { rows } = await tx.query<Delivery>({
     name: 'insert-test-delivery',
     text: `insert into deliveries (webhook_id, type, data) values ($1, $2, $3) returning ${columns}`,
@@ -83,7 +83,7 @@ export async function selectAttempts(db: Db, deliveryId: bigint, limit: number):
 const anew = `status = 'pending', attempt_count = 0, next_attempt_at = now(), delivered_at = null`;
 
 /** Queues it again. One that is under way stays so. */
-export async function replayOne(tx: Db, webhookId: bigint, id: bigint): Promise<number> {
+export async function replayOne(tx: Transaction, webhookId: bigint, id: bigint): Promise<number> {
   const { rowCount } = await tx.query({
     name: 'replay-delivery',
     text: `update deliveries set ${anew} where webhook_id = $1 and id = $2 and leased_until is null`,
@@ -92,7 +92,7 @@ export async function replayOne(tx: Db, webhookId: bigint, id: bigint): Promise<
   return rowCount ?? 0;
 }
 
-export async function replayFailed(tx: Db, webhookId: bigint, limit: number): Promise<number> {
+export async function replayFailed(tx: Transaction, webhookId: bigint, limit: number): Promise<number> {
   const { rowCount } = await tx.query({
     name: 'replay-failed-deliveries',
     text: `update deliveries set ${anew} where id in (
@@ -103,7 +103,7 @@ export async function replayFailed(tx: Db, webhookId: bigint, limit: number): Pr
 }
 
 /** Queues every event that was published in this time and that the endpoint is told of, also those that it never got. */
-export async function replayTime(tx: Db, webhookId: bigint, from: Date, to: Date, limit: number): Promise<number> {
+export async function replayTime(tx: Transaction, webhookId: bigint, from: Date, to: Date, limit: number): Promise<number> {
   const { rowCount } = await tx.query({
     name: 'replay-time',
     text: `insert into deliveries (webhook_id, position, pet_id, at, type, data)
@@ -117,7 +117,7 @@ export async function replayTime(tx: Db, webhookId: bigint, from: Date, to: Date
 }
 
 /** Sends at once what waits for its next attempt. What was put off behind it follows when it is done. */
-export async function hasten(tx: Db, webhookId: bigint, limit: number): Promise<void> {
+export async function hasten(tx: Transaction, webhookId: bigint, limit: number): Promise<void> {
   await tx.query({
     name: 'hasten-deliveries',
     text: `update deliveries set next_attempt_at = now() where leased_until is null and id in (

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import type { Transactor } from '../db/pool.ts';
-import { callerOf } from '../http/api-hooks.ts';
-import { answerOnce } from '../http/idempotent-route.ts';
+import { callerOf } from '../admission/api-hooks.ts';
+import type { Transactor } from '../db/handles.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
   bodyErrors,
@@ -14,6 +13,7 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
+import { answerOnce } from '../idempotency/idempotent-route.ts';
 import { selectDeliveries } from './delivery-queries.ts';
 import { deliveryJson } from './webhook-json.ts';
 import {

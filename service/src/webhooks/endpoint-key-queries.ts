@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import type { Db, Transaction } from '../db/handles.ts';
 
 /** The endpoints of a client by their key; null: those without one. */
 interface OfKey {
@@ -24,7 +24,7 @@ export async function selectEnabledWebhooks(db: Db, clientId: bigint): Promise<E
 }
 
 /** Returns the ids of those that this disabled. */
-export async function disableWebhooks(tx: Db, { clientId, keyId }: OfKey, reason: string): Promise<bigint[]> {
+export async function disableWebhooks(tx: Transaction, { clientId, keyId }: OfKey, reason: string): Promise<bigint[]> {
   const { rows } = await tx.query<{ id: bigint }>({
     text: `update webhooks set status = 'disabled', disabled_reason = $3, updated_at = now()
       where ${isOfKey} and status = 'enabled' returning id`,
@@ -34,7 +34,7 @@ export async function disableWebhooks(tx: Db, { clientId, keyId }: OfKey, reason
 }
 
 /** One, whatever its client. False where there is none. */
-export async function disableWebhook(tx: Db, id: bigint, reason: string): Promise<boolean> {
+export async function disableWebhook(tx: Transaction, id: bigint, reason: string): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `update webhooks set status = 'disabled', disabled_reason = $2, updated_at = now() where id = $1 and removed_at is null`,
     values: [id, reason],
@@ -43,7 +43,7 @@ export async function disableWebhook(tx: Db, id: bigint, reason: string): Promis
 }
 
 /** One, whatever its client; from then on it belongs to no key where its key has ended. False where there is none. */
-export async function enableWebhook(tx: Db, id: bigint): Promise<boolean> {
+export async function enableWebhook(tx: Transaction, id: bigint): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `update webhooks set status = 'enabled', disabled_reason = null, failing_since = null, updated_at = now(),
         key_id = (select api_keys.id from api_keys where api_keys.id = key_id and revoked_at is null and (expires_at is null or expires_at > now()))
@@ -54,7 +54,7 @@ export async function enableWebhook(tx: Db, id: bigint): Promise<boolean> {
 }
 
 /** Those that were added before `at` and not changed since, as far as the clocks agree. Returns how many. */
-export async function disableWebhooksFromBefore(tx: Db, ids: readonly bigint[], reason: string, at: Date): Promise<number> {
+export async function disableWebhooksFromBefore(tx: Transaction, ids: readonly bigint[], reason: string, at: Date): Promise<number> {
   const { rowCount } = await tx.query({
     text: `update webhooks set status = 'disabled', disabled_reason = $2, updated_at = now()
       where id = any($1::bigint[]) and removed_at is null and updated_at <= $3::timestamptz + interval '1 minute'`,
@@ -63,12 +63,12 @@ export async function disableWebhooksFromBefore(tx: Db, ids: readonly bigint[], 
   return rowCount ?? 0;
 }
 
-export async function removeKey(tx: Db, keyId: bigint): Promise<void> {
+export async function removeKey(tx: Transaction, keyId: bigint): Promise<void> {
   await tx.query({ text: 'update webhooks set key_id = null where key_id = $1', values: [keyId] });
 }
 
 /** Disabled ones too: who enables one later does so by the successor. */
-export async function handOverWebhooks(tx: Db, keyId: bigint, successorId: bigint): Promise<bigint[]> {
+export async function handOverWebhooks(tx: Transaction, keyId: bigint, successorId: bigint): Promise<bigint[]> {
   const { rows } = await tx.query<{ id: bigint }>({
     text: `update webhooks set key_id = $2 where key_id = $1 and removed_at is null returning id`,
     values: [keyId, successorId],
@@ -83,7 +83,7 @@ const isExpired = (key: string) => `${key}.revoked_at is null and ${key}.expires
 const isLately = `($1::float8 is null or old.expires_at > now() - make_interval(secs => $1))`;
 
 /** To the last key of the line of successors, where that is in force. */
-export async function handOverWebhooksOfExpiredKeys(tx: Db, sinceSeconds: number | undefined): Promise<void> {
+export async function handOverWebhooksOfExpiredKeys(tx: Transaction, sinceSeconds: number | undefined): Promise<void> {
   await tx.query({
     text: `with recursive line (first, last) as (
         select old.id, old.replaced_by from api_keys old where ${isExpired('old')} and ${isLately} and old.replaced_by is not null
@@ -99,7 +99,7 @@ export async function handOverWebhooksOfExpiredKeys(tx: Db, sinceSeconds: number
 
 /** What is left with them has no successor in force. */
 export async function disableWebhooksOfExpiredKeys(
-  tx: Db,
+  tx: Transaction,
   sinceSeconds: number | undefined,
 ): Promise<Array<{ id: bigint; clientId: bigint; reason: string }>> {
   const { rows } = await tx.query<{ id: bigint; clientId: bigint; reason: string }>({

@@ -1,6 +1,6 @@
 import { type MintedKey, revokeApiKey, rotateKey } from '../clients/clients.ts';
 import type { Environment } from '../config.ts';
-import type { Db, Transactor } from '../db/pool.ts';
+import type { Transaction, Transactor } from '../db/handles.ts';
 import type { Journal } from '../journal/journal.ts';
 import {
   disableWebhooks,
@@ -78,11 +78,11 @@ export async function disableWebhooksOfEndedKeys(
 }
 
 /** After a restore: as it was done at `at`. False where none of them is here, or those that are were added later. */
-export async function repeatDisabling(tx: Db, ids: readonly bigint[], reason: string, at: Date): Promise<boolean> {
+export async function repeatDisabling(tx: Transaction, ids: readonly bigint[], reason: string, at: Date): Promise<boolean> {
   return ids.length > 0 && (await disableWebhooksFromBefore(tx, ids, reason, at)) > 0;
 }
 
 /** Its endpoints belong to no key from now on. */
-export async function forgetKeyOfWebhooks(tx: Db, keyId: bigint): Promise<void> {
+export async function forgetKeyOfWebhooks(tx: Transaction, keyId: bigint): Promise<void> {
   await removeKey(tx, keyId);
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import type { Db, Transaction } from '../db/handles.ts';
 import type { NewWebhook, Webhook } from './webhook-schemas.ts';
 
 /** Whose endpoints are meant: one client's, or, by the operator's command, all. */
@@ -41,12 +41,12 @@ export async function findWebhook(db: Db, owner: Owner, id: bigint): Promise<Own
 }
 
 /** Until the transaction ends nobody else changes it. */
-export async function lockWebhook(tx: Db, id: bigint): Promise<void> {
+export async function lockWebhook(tx: Transaction, id: bigint): Promise<void> {
   await tx.query({ name: 'lock-webhook', text: 'select from webhooks where id = $1 for no key update', values: [id] });
 }
 
 /** Holds the client, so that of two requests at once the second counts what the first has added. */
-export async function countWebhooks(tx: Db, clientId: bigint): Promise<number> {
+export async function countWebhooks(tx: Transaction, clientId: bigint): Promise<number> {
   await tx.query({ name: 'hold-client', text: 'select from clients where id = $1 for no key update', values: [clientId] });
   const { rows } = await tx.query<{ count: bigint }>({
     name: 'count-webhooks',
@@ -57,7 +57,7 @@ export async function countWebhooks(tx: Db, clientId: bigint): Promise<number> {
 }
 
 export async function insertWebhook(
-  tx: Db,
+  tx: Transaction,
   webhook: NewWebhook & { clientId: bigint; keyId: bigint; withOrders: boolean; secret: string },
 ): Promise<Webhook> {
   const { rows } = await tx.query<Webhook>({
@@ -81,7 +81,7 @@ export async function insertWebhook(
 
 /** Undefined fields stay. Enabling forgets why it was disabled. */
 export async function updateWebhook(
-  tx: Db,
+  tx: Transaction,
   id: bigint,
   changes: {
     url: string | undefined;
@@ -112,7 +112,7 @@ export async function updateWebhook(
 }
 
 /** The old secret signs too for a day. */
-export async function replaceSecret(tx: Db, owner: Owner, id: bigint, secret: string): Promise<Webhook | undefined> {
+export async function replaceSecret(tx: Transaction, owner: Owner, id: bigint, secret: string): Promise<Webhook | undefined> {
   const { rows } = await tx.query<Webhook>({
     name: 'replace-webhook-secret',
     text: `update webhooks set updated_at = now(), previous_secret = secret, previous_secret_until = now() + interval '24 hours', secret = $3

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
+import { callerOf } from '../admission/api-hooks.ts';
 import type { Config } from '../config.ts';
-import type { Transactor } from '../db/pool.ts';
-import { callerOf } from '../http/api-hooks.ts';
-import { answerOnce } from '../http/idempotent-route.ts';
+import type { Transactor } from '../db/handles.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
   bodyErrors,
@@ -15,6 +14,7 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
+import { answerOnce } from '../idempotency/idempotent-route.ts';
 import { webhookJson } from './webhook-json.ts';
 import { selectWebhooks } from './webhook-queries.ts';
 import {

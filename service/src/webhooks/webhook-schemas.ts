@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { eventTypes } from '../events/event-types.ts';
+import { eventTypes } from '../domain/event-types.ts';
 import { pageQuery } from '../http/paging.ts';
 import { Int64, PathIds, PlainText, Ref, StringEnum } from '../http/schemas.ts';
 
@@ -149,3 +149,15 @@ export const ListDeliveriesQuery = Type.Object(
   },
   { additionalProperties: false },
 );
+
+export const webhookSchemas = [
+  NewWebhookSchema,
+  WebhookChangesSchema,
+  WebhookSchema,
+  WebhookWithSecretSchema,
+  DeliverySchema,
+  DeliveryAttemptSchema,
+  DeliveryWithAttemptsSchema,
+  ReplaySchema,
+  ReplayedSchema,
+];

@@ -1,7 +1,7 @@
 import { requireUnrevoked } from '../clients/clients.ts';
-import type { Scope } from '../clients/scopes.ts';
+import type { Db, Transaction, Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import type { Db, Transactor } from '../db/pool.ts';
+import type { Scope } from '../domain/scopes.ts';
 import { AppError, show } from '../errors.ts';
 import type { Published } from '../events/events.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -45,7 +45,8 @@ import {
 
 export type { Owner };
 
-interface Actor {
+/** The caller that manages an endpoint. */
+interface Manager {
   readonly clientId: bigint;
   readonly keyId: bigint;
   readonly scopes: readonly Scope[];
@@ -60,7 +61,7 @@ const failingShownMax = 100;
 const fanOutSizeMax = 20_000;
 
 /** Queues what was just published for the endpoints that are told of it, in the transaction that published it. */
-export async function fanOut(tx: Db, { firstPosition, lastPosition }: Published): Promise<void> {
+export async function fanOut(tx: Transaction, { firstPosition, lastPosition }: Published): Promise<void> {
   const endpoints = await countEnabled(tx);
   if (endpoints === 0) return;
   const step = BigInt(Math.max(Math.floor(fanOutSizeMax / endpoints), 1));
@@ -70,7 +71,12 @@ export async function fanOut(tx: Db, { firstPosition, lastPosition }: Published)
   }
 }
 
-export async function addWebhook(tx: Db, wish: NewWebhook, actor: Actor, toLoopback: boolean): Promise<Webhook & { secret: string }> {
+export async function addWebhook(
+  tx: Transaction,
+  wish: NewWebhook,
+  actor: Manager,
+  toLoopback: boolean,
+): Promise<Webhook & { secret: string }> {
   const url = requireUrl(wish.url, toLoopback);
   requireOrdersScope(actor, wish.types ?? []);
   await requireUnrevoked(tx, actor.keyId);
@@ -97,7 +103,7 @@ export async function changeWebhook(
   db: Transactor,
   id: bigint,
   changes: WebhookChanges,
-  actor: Actor,
+  actor: Manager,
   toLoopback: boolean,
 ): Promise<Webhook> {
   return db.transaction(async (tx) => {
@@ -139,7 +145,7 @@ export async function removeWebhook(db: Db, owner: Owner, id: bigint): Promise<v
   if (!(await markRemoved(db, owner, id))) throw webhookNotFound(String(id));
 }
 
-export async function rotateSecret(tx: Db, owner: Owner, id: bigint): Promise<Webhook & { secret: string }> {
+export async function rotateSecret(tx: Transaction, owner: Owner, id: bigint): Promise<Webhook & { secret: string }> {
   const secret = newSecret();
   const webhook = await replaceSecret(tx, owner, id, secret);
   if (!webhook) throw webhookNotFound(String(id));
@@ -147,7 +153,7 @@ export async function rotateSecret(tx: Db, owner: Owner, id: bigint): Promise<We
 }
 
 /** Queues one delivery, to this endpoint alone. */
-export async function testWebhook(tx: Db, owner: Owner, id: bigint): Promise<Delivery> {
+export async function testWebhook(tx: Transaction, owner: Owner, id: bigint): Promise<Delivery> {
   await getEnabled(tx, owner, id);
   return insertTest(tx, id, testType, '{}');
 }
@@ -165,14 +171,14 @@ export async function getDelivery(
 }
 
 /** Queues deliveries again, and hurries those that wait. Returns how many are queued by it. */
-export async function replay(tx: Db, owner: Owner, webhookId: bigint, wish: Replay): Promise<number> {
+export async function replay(tx: Transaction, owner: Owner, webhookId: bigint, wish: Replay): Promise<number> {
   await getEnabled(tx, owner, webhookId);
   const count = await queueAgain(tx, webhookId, wish);
   await hasten(tx, webhookId, replayMax);
   return count;
 }
 
-async function queueAgain(tx: Db, webhookId: bigint, { deliveryId, failed, from, to }: Replay): Promise<number> {
+async function queueAgain(tx: Transaction, webhookId: bigint, { deliveryId, failed, from, to }: Replay): Promise<number> {
   if (deliveryId !== undefined) {
     if (!(await findDelivery(tx, webhookId, deliveryId))) throw deliveryNotFound(String(deliveryId));
     return replayOne(tx, webhookId, deliveryId);
@@ -210,7 +216,7 @@ const webhookNotFound = (id: string) =>
 const deliveryNotFound = (id: string) =>
   new AppError('delivery_not_found', `There is no delivery with the id ${id.slice(0, 40)} at this endpoint.`);
 
-async function getEnabled(tx: Db, owner: Owner, id: bigint): Promise<Webhook> {
+async function getEnabled(tx: Transaction, owner: Owner, id: bigint): Promise<Webhook> {
   const webhook = await getWebhook(tx, owner, id);
   if (webhook.status === 'enabled') return webhook;
   throw new AppError('webhook_disabled', `Endpoint ${id} is disabled. ${webhook.disabledReason ?? ''} Enable it first.`.replace('  ', ' '));
@@ -223,9 +229,9 @@ function requireUrl(text: string, toLoopback: boolean): string {
   return read.href;
 }
 
-const maySeeOrders = ({ scopes }: Actor) => scopes.includes('orders:read') || scopes.includes('store:manage');
+const maySeeOrders = ({ scopes }: Manager) => scopes.includes('orders:read') || scopes.includes('store:manage');
 
-function requireOrdersScope(actor: Actor, types: readonly string[]): void {
+function requireOrdersScope(actor: Manager, types: readonly string[]): void {
   const type = types.find((one) => one.startsWith('order.'));
   if (!type || maySeeOrders(actor)) return;
   throw new AppError(

@@ -158,7 +158,8 @@ describe('Keys that are changed, in every process from the next request on', () 
   /** As the commands do it: the change, then the word to every process. */
   const announce = ({ clientId }: TestKey) => renewEpoch(real.dependencies.redis, real.dependencies.names, clientId);
   const callBoth = (sent: string) => Promise.all([real, another].map((process) => process.call('GET', '/v1/pets', { key: sent })));
-  const rotate = (id: bigint, overlapSeconds: number) => rotateKey(real.dependencies.db, id, { overlapSeconds, environment: 'production' });
+  const rotate = (id: bigint, overlapSeconds: number) =>
+    real.dependencies.db.transaction((tx) => rotateKey(tx, id, { overlapSeconds, environment: 'production' }));
 
   test('a revoked one is 401', async () => {
     const one = await real.createKey();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import { eventTypes } from '../../src/events/event-types.ts';
+import { eventTypes } from '../../src/domain/event-types.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
 interface Operation {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { hashApiKey, mintApiKey } from '../../src/clients/api-key.ts';
 import { revokeApiKey } from '../../src/clients/clients.ts';
 import { KeyFinder } from '../../src/clients/key-finder.ts';
-import type { Db } from '../../src/db/pool.ts';
+import type { Db } from '../../src/db/handles.ts';
 import { HandClock } from '../hand-clock.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { guides } from '../../src/docs/guides.ts';
 import { readSiteFiles } from '../../src/docs/site-files.ts';
+import { orderActions, orderStatuses } from '../../src/domain/order-states.ts';
 import { type ErrorCode, errorCodes } from '../../src/errors.ts';
 import { helpLink } from '../../src/http/error-handler.ts';
-import { orderActions, orderStatuses } from '../../src/orders/order-states.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
 const root = new URL('../../../', import.meta.url);

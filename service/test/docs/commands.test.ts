@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CleanCheckout } from '../../../proofs/clean-checkout.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
-import { theService } from '../../src/history/history.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { addPetToCategory } from '../../src/pets/pets.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { commandsOf, fencedBlocks } from './fenced-blocks.ts';
@@ -31,9 +31,9 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   store = await createTestStore();
-  const { db, config } = store.dependencies;
+  const { catalogue, config } = store.dependencies;
   for (const { categoryId, ...animal } of devAnimals())
-    await addPetToCategory(db, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
+    await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
   const { key } = await store.createKey({ client: 'dev' });
   checkout = new CleanCheckout();
   for (const packages of ['node_modules', 'service/node_modules']) {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventMeanings } from '../../src/events/event-types.ts';
+import { eventMeanings } from '../../src/domain/event-types.ts';
 import { keptDays } from '../../src/events/events.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';

@@ -1,8 +1,8 @@
 // The guide to orders shows the life of an order twice, as a diagram and as a table: both must be what the program does.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { orderActions, orderStatuses, placing } from '../../src/domain/order-states.ts';
 import { errorCodes } from '../../src/errors.ts';
-import { orderActions, orderStatuses, placing } from '../../src/orders/order-states.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/orders.md', import.meta.url), 'utf8');
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import type { Clock } from '../../src/clock.ts';
-import { theService } from '../../src/history/history.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { addPetToCategory } from '../../src/pets/pets.ts';
 import { addPet, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
@@ -155,9 +155,9 @@ function clockEarlyInAMinute(): Clock {
 }
 
 async function addAnimals(store: TestStore): Promise<void> {
-  const { db, config } = store.dependencies;
+  const { catalogue, config } = store.dependencies;
   for (const { categoryId, ...animal } of devAnimals().slice(0, 30)) {
-    await addPetToCategory(db, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
+    await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
   }
   await publishAll(store);
 }

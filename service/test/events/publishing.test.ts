@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Transaction } from '../../src/db/handles.ts';
 import { type Published, publishEvents, recordEvents } from '../../src/events/events.ts';
 import { expireDueOrders } from '../../src/orders/orders.ts';
 import { petJson } from '../../src/pets/pet-json.ts';
@@ -97,7 +98,7 @@ describe('An event is written with its change', () => {
   test('a transaction that is rolled back leaves none', async () => {
     const { id } = await addPet(store, key);
     await using writer = await openWriter();
-    await recordEvents(writer, renamed(id, 1));
+    await recordEvents(new Transaction(writer), renamed(id, 1));
     await writer.query('rollback');
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
@@ -135,7 +136,7 @@ describe('Publishing', () => {
   test('misses no transaction that commits late, and repeats none', async () => {
     const { id } = await addPet(store, key);
     await using late = await openWriter();
-    await recordEvents(late, renamed(id, 1));
+    await recordEvents(new Transaction(late), renamed(id, 1));
     const other = await addPet(store, key);
     const before = await readOn(store, manager, next);
     await late.query('commit');
@@ -187,7 +188,7 @@ describe('Publishing', () => {
     let visible: unknown[] | undefined;
     await publishEvents(db, 500, {
       beforeExposing: async () => {
-        await catalogue.renew();
+        await catalogue.invalidate();
         visible = (await store.call<unknown[]>('GET', next, { key: key.key })).json;
       },
       alongside: async () => {},

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Replay } from '../../src/history/replay.ts';
+import { Replay } from '../../src/verify/replay.ts';
 
 const petId = 7n;
 type Row = readonly [who: 'animal' | number, from: string | null, to: string];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { verifyHistory } from '../../src/history/verify.ts';
+import { verifyHistory } from '../../src/verify/verify.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
 // More than one range of animals holds, and for the last of them more rows than one query reads.

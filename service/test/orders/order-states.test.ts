@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { actionsFrom, callerActions, isLegalOrderTransition, orderActions, orderStatuses } from '../../src/orders/order-states.ts';
+import { actionsFrom, callerActions, isLegalOrderTransition, orderActions, orderStatuses } from '../../src/domain/order-states.ts';
 
 describe('The life of an order', () => {
   test.each([

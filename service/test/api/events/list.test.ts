@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventTypes } from '../../../src/events/event-types.ts';
+import { eventTypes } from '../../../src/domain/event-types.ts';
 import { writeCursor } from '../../../src/http/paging.ts';
 import { eraseAdopterOf } from '../../../src/orders/adopters.ts';
 import { expireDueOrders } from '../../../src/orders/orders.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifyHistory } from '../../../../src/history/verify.ts';
 import { expireDueOrders } from '../../../../src/orders/orders.ts';
+import { verifyHistory } from '../../../../src/verify/verify.ts';
 import { act, actAll, addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { refusal } from '../../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { Scope } from '../clients/scopes.ts';
+import type { Scope } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
-import { requestSubject } from './addresses.ts';
+import { requestSubject } from '../http/addresses.ts';
+import { asAppError, sendError } from '../http/error-handler.ts';
+import { etagOf, matchesEtag } from '../http/etags.ts';
+import { addLink } from '../http/paging.ts';
+import { errorResponses } from '../http/schemas.ts';
+import { securityHeaders } from '../http/security-headers.ts';
 import { type Admission, type Caller, givenTwice, type Rehearsal } from './admission.ts';
-import { asAppError, sendError } from './error-handler.ts';
-import { etagOf, matchesEtag } from './etags.ts';
-import { addLink } from './paging.ts';
-import { errorResponses } from './schemas.ts';
-import { securityHeaders } from './security-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Admission, Standing } from '../admission/admission.ts';
+import { exposedHeaders } from '../admission/api-hooks.ts';
 import { AppError, show, unavailable } from '../errors.ts';
 import { minuteMs, type Verdict } from '../rate-limit/decide.ts';
 import type { Quota } from '../rate-limit/plans.ts';
 import { type RateLimitHeaders, rateLimitHeaders, refuseClient } from '../rate-limit/rate-limit-headers.ts';
 import { type RedisLink, RedisLost } from '../redis/redis-link.ts';
 import type { RedisNames } from '../redis/redis-names.ts';
-import type { Admission, Standing } from './admission.ts';
-import { exposedHeaders } from './api-hooks.ts';
 
 interface Parts {
   readonly redis: Pick<RedisLink, 'call'>;

@@ -3,16 +3,16 @@ import { clientSubject } from '../clients/client-epochs.ts';
 import { endOf, type KeyEnd } from '../clients/key-end.ts';
 import type { KeyFinder } from '../clients/key-finder.ts';
 import type { KnownKey } from '../clients/key-memory.ts';
-import type { Scope } from '../clients/scopes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import type { Scope } from '../domain/scopes.ts';
 import { AppError, internalError } from '../errors.ts';
+import { networkOf } from '../http/addresses.ts';
 import { msUntilAdmitted, type Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
 import { addressQuota, type Bounds, type Quota } from '../rate-limit/plans.ts';
 import { type RateLimitHeaders, rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterAnswer } from '../rate-limit/redis-limiter.ts';
-import { networkOf } from './addresses.ts';
 
 /** Who sends a request. */
 export interface Caller {

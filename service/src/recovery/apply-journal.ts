@@ -1,9 +1,9 @@
 import { repeatRevocation, repeatRotation, repeatSuspension } from '../clients/clients.ts';
-import type { Db, Transactor } from '../db/pool.ts';
+import type { Transaction, Transactor } from '../db/handles.ts';
+import type { JournalEntry } from '../journal/journal.ts';
+import type { JournalLine } from '../journal/journal-lines.ts';
 import { repeatErasure } from '../orders/adopters.ts';
 import { forgetKeyOfWebhooks, repeatDisabling } from '../webhooks/endpoint-keys.ts';
-import type { JournalEntry } from './journal.ts';
-import type { JournalLine } from './journal-lines.ts';
 
 export interface Applied {
   /** Lines that named something that is here. */
@@ -32,7 +32,7 @@ export async function applyJournal(
 }
 
 /** False where there is nothing here that the line is about. */
-function repeat(tx: Db, { entry, at }: JournalLine): Promise<boolean> {
+function repeat(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> {
   const { act } = entry;
   const repeaters: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
     adopters_erased: ({ orders }) => repeatErasure(tx, orders, at),

@@ -1,4 +1,4 @@
-import { type OrderStatus, orderStatuses } from '../orders/order-states.ts';
+import { type OrderStatus, orderStatuses } from './order-states.ts';
 
 const petEvents = ['pet.created', 'pet.updated', 'pet.status_changed', 'pet.removed'] as const;
 

@@ -1,6 +1,6 @@
-import type { Db, Snapshotter } from '../db/pool.ts';
-import { type HistoryRow, readLastPetId, selectHistory, selectOrderStates, selectPetStates } from './history-queries.ts';
+import type { Db, Snapshotter } from '../db/handles.ts';
 import { Replay } from './replay.ts';
+import { type HistoryRow, readLastPetId, selectHistory, selectOrderStates, selectPetStates } from './verify-queries.ts';
 
 export interface Verification {
   readonly animals: number;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Db, Transactor } from '../db/pool.ts';
+import { callerOf } from '../admission/api-hooks.ts';
+import type { Transaction, Transactions } from '../db/handles.ts';
+import { visibilityOf } from '../domain/visibility.ts';
 import { AppError, show } from '../errors.ts';
-import { type Answer, once } from '../idempotency/idempotency.ts';
-import { callerOf } from './api-hooks.ts';
+import { type Answer, once } from './idempotency.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,16 +18,16 @@ declare module 'fastify' {
  * `byOneStatement` is tried first where there is no key: a single statement needs no transaction. Undefined: it did nothing,
  * and the work is done in a transaction.
  */
-export async function answerOnce(
-  db: Transactor,
+export async function answerOnce<Tx extends Transaction>(
+  db: Transactions<Tx>,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: Db) => Promise<Answer>,
-  byOneStatement?: (db: Db) => Promise<Answer | undefined>,
+  work: (tx: Tx) => Promise<Answer>,
+  byOneStatement?: () => Promise<Answer | undefined>,
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const { clientId } = callerOf(request);
-  if (key === undefined) return send(reply, (await byOneStatement?.(db)) ?? (await db.transaction(work, clientId)));
+  if (key === undefined) return send(reply, (await byOneStatement?.()) ?? (await db.transaction(work, clientId)));
   const { answer, replayed } = await once(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return send(reply, answer);
@@ -50,9 +51,9 @@ function readIdempotencyKey(header: string | string[] | undefined): string | und
 /** What the store's own keys may see is not repeated to another key of the same client. */
 function fingerprintOf(request: FastifyRequest): string {
   const { method, url, rawBody } = request;
-  const sight = callerOf(request).scopes.includes('store:manage') ? 'all' : 'own';
+  const visibility = visibilityOf(callerOf(request)) === 'all' ? 'all' : 'own';
   return createHash('sha256')
-    .update(`${sight} ${method} ${url}\n`)
+    .update(`${visibility} ${method} ${url}\n`)
     .update(rawBody ?? '')
     .digest('base64url');
 }

@@ -1,7 +1,6 @@
-import { isLegalOrderTransition, isOpen, petMoveOf, placing } from '../orders/order-states.ts';
-import { petStatuses } from '../pets/pet-schemas.ts';
-import { removed } from '../pets/pets.ts';
-import type { HistoryRow } from './history-queries.ts';
+import { isLegalOrderTransition, isOpen, petMoveOf, placing } from '../domain/order-states.ts';
+import { petStatuses, removed } from '../domain/pet-statuses.ts';
+import type { HistoryRow } from './verify-queries.ts';
 
 /** One animal's history played again, row by row. What is wrong comes back as a sentence; undefined: nothing is. */
 export class Replay {

@@ -1,5 +1,5 @@
-import type { Scope } from '../clients/scopes.ts';
-import type { PetStatus } from '../pets/pet-schemas.ts';
+import type { PetStatus } from './pet-statuses.ts';
+import type { Scope } from './scopes.ts';
 
 /**
  * The life of an order, and what it does to the animal. The API, `homeward verify` and the documents read this table;

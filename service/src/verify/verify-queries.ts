@@ -1,0 +1,56 @@
+import type { Db } from '../db/handles.ts';
+
+/** A row of history as it is replayed. */
+export interface HistoryRow {
+  readonly id: bigint;
+  readonly petId: bigint;
+  readonly orderId: bigint | null;
+  readonly from: string | null;
+  readonly to: string;
+}
+
+export interface PetState {
+  readonly id: bigint;
+  readonly status: string;
+}
+
+export interface OrderState extends PetState {
+  readonly petId: bigint;
+}
+
+/** Animals in order of id, after `afterId`. */
+export async function selectPetStates(db: Db, afterId: bigint, limit: number): Promise<PetState[]> {
+  const { rows } = await db.query<PetState>({
+    name: 'verify-pets',
+    text: `select id, case when removed_at is null then status::text else 'removed' end as status from pets where id > $1 order by id limit $2`,
+    values: [afterId, limit],
+  });
+  return rows;
+}
+
+/** The orders of a range of animals, by animal. */
+export async function selectOrderStates(db: Db, afterPetId: bigint, lastPetId: bigint): Promise<OrderState[]> {
+  const { rows } = await db.query<OrderState>({
+    name: 'verify-orders',
+    text: 'select id, pet_id as "petId", status from orders where pet_id > $1 and pet_id <= $2 order by pet_id, id',
+    values: [afterPetId, lastPetId],
+  });
+  return rows;
+}
+
+/** The history of a range of animals, by animal and in the order of what happened, from after one row on. */
+export async function selectHistory(db: Db, after: { petId: bigint; id: bigint }, lastPetId: bigint, limit: number): Promise<HistoryRow[]> {
+  const { rows } = await db.query<HistoryRow>({
+    name: 'verify-history',
+    text: `select id, pet_id as "petId", order_id as "orderId", from_status as "from", to_status as "to"
+      from history where (pet_id, id) > ($1, $2) and pet_id <= $3 order by pet_id, id limit $4`,
+    values: [after.petId, after.id, lastPetId, limit],
+  });
+  return rows;
+}
+
+/** Where a progress bar ends. */
+export async function readLastPetId(db: Db): Promise<bigint> {
+  const { rows } = await db.query<{ last: bigint | null }>({ text: 'select max(id) as last from pets' });
+  return rows[0]?.last ?? 0n;
+}
