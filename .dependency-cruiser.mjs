@@ -1,11 +1,52 @@
 // The directions of the service: main → cli → app → routes → operations → queries → db, never back.
 
 const src = '^service/src';
+
+/** The folders of the service, from the top down: a folder imports only from those below it, so that there is no cycle. */
+const floors = [
+  'cli',
+  'docs',
+  'recovery',
+  'verify',
+  'orders',
+  'pets',
+  'webhooks',
+  'events',
+  'categories',
+  'rehearsal',
+  'idempotency',
+  'admission',
+  'http',
+  'clients',
+  'history',
+  'journal',
+  'rate-limit',
+  'redis',
+  'db',
+  'domain',
+];
+
+const neverUp = floors.slice(1).map((folder, index) => ({
+  name: `up-from-${folder}`,
+  comment: `${folder}/ lies below ${floors.slice(0, index + 1).join(', ')}. Move what both need to a folder below, or pass it as an argument.`,
+  severity: 'error',
+  from: { path: `${src}/${folder}/` },
+  to: { path: `${src}/(${floors.slice(0, index + 1).join('|')})/` },
+}));
+
 /** The folders of the product's features, and what they stand on. */
-const feature = `${src}/(?!(cli|console|db|docs|http|redis)/)([^/]+)/`;
+const feature = `${src}/(?!(admission|cli|db|docs|http|redis)/)([^/]+)/`;
 
 export default {
   forbidden: [
+    ...neverUp,
+    {
+      name: 'folder-without-floor',
+      comment: 'A folder of the service that the list of floors does not name yet.',
+      severity: 'error',
+      from: { path: `${src}/(?!(${floors.join('|')})/)[^/]+/` },
+      to: {},
+    },
     {
       name: 'no-cycle',
       comment: 'Modules that need each other are one module. Types alone may point both ways: they are gone at run time.',
@@ -68,7 +109,7 @@ export default {
         'What the documentation says comes from the tables of codes and states and from the OpenAPI document, never from a database.',
       severity: 'error',
       from: { path: `${src}/docs/` },
-      to: { path: `${src}/`, pathNot: [`${src}/(docs/|errors\\.ts$|http/(html|static-content)\\.ts$)`, '-states\\.ts$'] },
+      to: { path: `${src}/`, pathNot: `${src}/(docs/|domain/|errors\\.ts$|http/(html|static-content)\\.ts$)` },
     },
     {
       name: 'queries-below-routes',
@@ -79,9 +120,9 @@ export default {
     },
     {
       name: 'features-know-no-http',
-      comment: 'Operations and queries know nothing of HTTP: what does is named -routes, -schemas, -json or -hook.',
+      comment: 'Operations and queries know nothing of HTTP: what does is named -routes, -route, -schemas, -json, -hook or -listener.',
       severity: 'error',
-      from: { path: [feature, `${src}/(db|redis)/`], pathNot: '-(routes|schemas|json|hook)\\.ts$' },
+      from: { path: [feature, `${src}/(db|redis)/`], pathNot: '-(routes?|schemas|json|hook|listener)\\.ts$' },
       to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/', '^(node:)?https?2?$'] },
     },
     {
@@ -103,21 +144,21 @@ export default {
       comment: 'A query uses the database and the shapes of its rows.',
       severity: 'error',
       from: { path: '-queries\\.ts$' },
-      to: { path: `${src}/`, pathNot: [`${src}/(db/|errors\\.ts$)`, '-(schemas|states)\\.ts$'], dependencyTypesNot: ['type-only'] },
+      to: { path: `${src}/`, pathNot: [`${src}/(db/|domain/|errors\\.ts$)`, '-schemas\\.ts$'], dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'db-and-redis-know-no-feature',
       comment: 'The lowest layer serves every feature and names none.',
       severity: 'error',
       from: { path: `${src}/(db|redis)/` },
-      to: { path: `${src}/`, pathNot: `${src}/(db/|redis/|(errors|config|clock)\\.ts$)` },
+      to: { path: `${src}/`, pathNot: `${src}/(db/|redis/|domain/|(errors|config|clock)\\.ts$)` },
     },
     {
       name: 'leaves',
-      comment: 'errors.ts, config.ts, clock.ts and characters.ts are used by all and use nothing of the service but characters.ts.',
+      comment: 'domain/, errors.ts, config.ts, clock.ts and characters.ts are used by all and use nothing of the service but themselves.',
       severity: 'error',
-      from: { path: `${src}/(errors|config|clock|characters)\\.ts$` },
-      to: { path: `${src}/`, pathNot: `${src}/characters\\.ts$` },
+      from: { path: `${src}/(domain/|(errors|config|clock|characters)\\.ts$)` },
+      to: { path: `${src}/`, pathNot: `${src}/(domain/|characters\\.ts$)` },
     },
   ],
   options: {

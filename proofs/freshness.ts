@@ -44,8 +44,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     ? plantMutant([
         { file, from: query, to: `await this.invalidate();\n    ${query}` },
         { file, from: 'if (result.rowCount) await this.invalidate();', to: '' },
-        { file, from: commit, to: `${commit}\n      await this.invalidate();` },
-        { file, from: 'if (hasWritten) await this.invalidate();', to: '' },
+        { file, from: `${commit}\n    await this.invalidate();`, to: `await this.invalidate();\n    ${commit}` },
       ])
     : undefined;
   await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
@@ -65,7 +64,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
 const file = 'pets/catalogue.ts';
 const query = 'const result = await this.#db.query<Row>(statement);';
-const commit = 'const outcome = await work(tx);';
+const commit = 'const result = await this.#db.transaction((tx) => work(new CatalogueTransaction(tx)), clientId);';
 
 async function write(http: HttpClient, store: Store, shelf: Shelf, manager: Key, run: Run): Promise<void> {
   while (Date.now() < run.endsAtMs) {

@@ -52,6 +52,28 @@ export type PetChanges = {
     status?: PetStatus;
 };
 
+/**
+ * The animal as it was right after the change; with pet.status_changed also its status before.
+ */
+export type PetEvent = {
+    /**
+     * Unique. The same wherever the event is read or sent, so that a duplicate can be recognised.
+     */
+    id: string;
+    /**
+     * When it happened.
+     */
+    createdAt: string;
+    /**
+     * What happened to the animal.
+     */
+    type: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed';
+    data: {
+        pet: Pet;
+        previousStatus?: PetStatus;
+    };
+};
+
 export type Category = {
     /**
      * Chosen by the store.
@@ -164,33 +186,11 @@ export type OrderInEvent = {
 };
 
 /**
- * The animal as it was right after the change; with pet.status_changed also its status before.
- */
-export type PetEvent = {
-    /**
-     * Unique. The same wherever the event is read or sent, so that a repeat can be told.
-     */
-    id: string;
-    /**
-     * When it happened.
-     */
-    createdAt: string;
-    /**
-     * What happened to the animal.
-     */
-    type: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed';
-    data: {
-        pet: Pet;
-        previousStatus?: PetStatus;
-    };
-};
-
-/**
- * Told to the client that placed the order, and to the store.
+ * Sent to the client that placed the order, and to the store.
  */
 export type OrderEvent = {
     /**
-     * Unique. The same wherever the event is read or sent, so that a repeat can be told.
+     * Unique. The same wherever the event is read or sent, so that a duplicate can be recognised.
      */
     id: string;
     /**

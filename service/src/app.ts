@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
-import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
-import { admit, chargeForWork, countUnreadable, lookAtAddress } from './admission/admission.ts';
-import { addApiHooks, newRequestId, refuseUnroutable } from './admission/api-hooks.ts';
+import { createServer } from 'node:http';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import { admit, chargeForWork, countUnreadable, readAddressHeaders } from './admission/admission.ts';
+import { type Admit, addAdmission, rejectUnroutable } from './admission/admission-hook.ts';
 import { categoryRoutes } from './categories/category-routes.ts';
 import { categorySchemas } from './categories/category-schemas.ts';
 import { getQuota } from './clients/clients.ts';
@@ -13,26 +13,31 @@ import { eventWebhooks } from './events/event-schemas.ts';
 import { EventTail } from './events/event-tail.ts';
 import { trustsProxies } from './http/addresses.ts';
 import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
+import { addConditionalResponses } from './http/conditional-responses.ts';
+import { addCors } from './http/cors.ts';
+import { announceDeprecations } from './http/deprecation.ts';
 import { addErrorHandler, asAppError } from './http/error-handler.ts';
 import { EventStreams } from './http/event-stream.ts';
 import { addHealthRoutes } from './http/health.ts';
-import { parseJsonBody } from './http/json-body.ts';
+import { addJsonBodies } from './http/json-body.ts';
 import { refuseOtherMethods } from './http/methods.ts';
 import { addOpenApi } from './http/openapi.ts';
+import { newRequestId } from './http/request-id.ts';
 import { logRequests } from './http/request-log.ts';
 import { ErrorSchema } from './http/schemas.ts';
 import { addSdkRoutes } from './http/sdk-files.ts';
 import { addSecurityHeaders } from './http/security-headers.ts';
 import { addSecurityTxt } from './http/security-txt.ts';
 import type { Api } from './http/type-provider.ts';
+import { rejectUnknownQuery } from './http/unknown-query.ts';
 import { createValidatorCompiler } from './http/validation.ts';
 import { orderRoutes } from './orders/order-routes.ts';
 import { orderSchemas } from './orders/order-schemas.ts';
 import { findOpenOrder } from './orders/orders.ts';
-import { answerReadyPages } from './pets/pet-page-hook.ts';
+import { FastPath } from './pets/fast-path-listener.ts';
 import { petRoutes } from './pets/pet-routes.ts';
 import { petSchemas } from './pets/pet-schemas.ts';
-import { LateAnswers, rehearsalHeaders, rehearse } from './rehearsal/rehearsal.ts';
+import { LateAnswers, rehearsalHeaders, rehearse } from './rehearsal/rehearsal-hook.ts';
 import { deliveryRoutes } from './webhooks/delivery-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 import { webhookSchemas } from './webhooks/webhook-schemas.ts';
@@ -45,8 +50,15 @@ export interface App {
 
 const bodyBytesMax = 1_048_576;
 const headerBytesMax = 16_384;
-const headersTimeoutMs = 5_000;
-const requestTimeoutMs = 10_000;
+const serverOptions = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 500,
+  maxHeaderSize: headerBytesMax,
+  // A request without Host gets our own 400: Node's has no body.
+  requireHostHeader: false,
+};
 const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderSchemas, ...webhookSchemas];
 
 /** The API assembled. */
@@ -55,13 +67,19 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
   const { keys, limiter, pages } = memories;
   const parts = { keys, limiter, clock, config };
   const rehearses = config.environment === 'staging';
-  const admitAsAlways = ({ raw, ...request }: { authorization: string | undefined; address: () => string; raw: IncomingMessage }) =>
-    admit(parts, { ...request, decided: takeDecision(raw) });
-  const admitCaller: typeof admitAsAlways = rehearses
-    ? async (request) => rehearse({ redis, names }, await admitAsAlways(request), request.raw.headers)
-    : admitAsAlways;
-  const refuseOnSocket = createSocketRefuser((address) => countUnreadable(limiter, address), log);
   let draining = false;
+  const fastPath = new FastPath({
+    ...parts,
+    pages,
+    log,
+    keepAliveSeconds: serverOptions.keepAliveTimeout / 1_000,
+    isOpen: () => db.reachable && !draining,
+  });
+  const admitPlain: Admit = ({ raw, ...request }) => admit(parts, { ...request, decided: fastPath.takeDecision(raw) });
+  const admitCaller: Admit = rehearses
+    ? async (request) => rehearse({ redis, names }, await admitPlain(request), request.raw.headers)
+    : admitPlain;
+  const refuseOnSocket = createSocketRefuser((address) => countUnreadable(limiter, address), log);
   const streams = new EventStreams();
   const lateAnswers = new LateAnswers();
   const tail = new EventTail(db, (error) => log.warn({ err: error }, 'the feed could not be read'));
@@ -73,26 +91,18 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     genReqId: newRequestId,
     trustProxy: config.trustedProxies.length > 0 && trustsProxies(config.trustedProxies),
     bodyLimit: bodyBytesMax,
-    requestTimeout: requestTimeoutMs,
+    serverFactory: (fastify) => createServer(serverOptions, fastPath.before(fastify)),
     // A path parameter may be as long as a path can be: what is too long for an id is refused as one.
     routerOptions: { maxParamLength: headerBytesMax },
-    // Without Host, Node would answer by itself, and with nothing but a status.
-    http: { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 500, maxHeaderSize: headerBytesMax, requireHostHeader: false },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: answerClientErrors(refuseOnSocket),
-    frameworkErrors: (error, request, reply) => void refuseUnroutable(asAppError(error), request, reply, admitCaller),
+    frameworkErrors: (error, request, reply) => void rejectUnroutable(asAppError(error), request, reply, admitCaller),
   });
   ignoreExpectations(app.server);
   refuseTunnels(app.server, refuseOnSocket);
-  const takeDecision = answerReadyPages(app.server, { ...parts, pages, log, isOpen: () => db.reachable && !draining });
   app.setValidatorCompiler(createValidatorCompiler(sharedSchemas));
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    if (request.headers['idempotency-key'] !== undefined) request.rawBody = body;
-    return parseJsonBody(body);
-  });
-  app.decorateRequest('rawBody', null);
+  addJsonBodies(app);
   for (const schema of sharedSchemas) app.addSchema(schema);
   addSecurityHeaders(app);
   logRequests(app);
@@ -114,8 +124,14 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
 
   await app.register(
     async (api: Api) => {
-      const look = (address: string) => lookAtAddress(limiter, address);
-      addApiHooks(api, { admit: admitCaller, look, moreHeaders: rehearses ? rehearsalHeaders : [] });
+      addCors(api, {
+        readRateHeaders: (address) => readAddressHeaders(limiter, address),
+        moreHeaders: rehearses ? rehearsalHeaders : [],
+      });
+      addAdmission(api, admitCaller);
+      rejectUnknownQuery(api);
+      announceDeprecations(api);
+      addConditionalResponses(api);
       if (rehearses) api.addHook('onSend', (request, reply) => lateAnswers.holdBack(request, reply));
       addErrorHandler(api);
       const otherMethods = refuseOtherMethods(api);

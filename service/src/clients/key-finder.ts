@@ -5,8 +5,8 @@ import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey } from './api-key.ts';
 import { clientSubject } from './client-epochs.ts';
 import { findExistingHashes, findKeyByHash } from './client-queries.ts';
-import { endOf } from './key-end.ts';
 import { KeyMemory, type KnownKey } from './key-memory.ts';
+import { invalidityOf } from './key-validity.ts';
 import { LookupQueue } from './lookup-queue.ts';
 
 type Reading = Promise<Pick<KnownKey, 'key' | 'client'> | undefined>;
@@ -97,8 +97,8 @@ export class KeyFinder {
     return ended && this.#hasEnded(ended) ? ended : undefined;
   }
 
-  #hasEnded({ key }: Pick<KnownKey, 'key'>): boolean {
-    return endOf(key, this.#clock.now()) !== undefined;
+  #hasEnded(found: Pick<KnownKey, 'key' | 'client'>): boolean {
+    return invalidityOf(found, this.#clock.now())?.isFinal ?? false;
   }
 
   /** Redis can no longer confirm what is cached under an epoch, nor what is being read at this moment. */

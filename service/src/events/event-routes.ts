@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Caller } from '../admission/admission.ts';
-import { callerOf } from '../admission/api-hooks.ts';
+import { callerOf } from '../admission/admission-hook.ts';
 import type { KeyWatch } from '../clients/key-watch.ts';
 import type { Db } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
-import { newRequestId } from '../admission/api-hooks.ts';
 import { AppError } from '../errors.ts';
 import { addressSubject } from './addresses.ts';
 import { helpLink } from './error-handler.ts';
 import { lingerMs } from './lingering.ts';
+import { newRequestId } from './request-id.ts';
 import { securityHeaders } from './security-headers.ts';
 
 type CountAddress = (address: string) => Promise<Record<string, string>>;

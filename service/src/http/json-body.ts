@@ -1,8 +1,26 @@
 import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { AppError } from '../errors.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The bytes of the body as they came; null: there is no Idempotency-Key to compare them for. */
+    rawBody: Buffer | null;
+  }
+}
+
 const depthMax = 64;
+
+/** JSON is the one type of body that is accepted. */
+export function addJsonBodies(app: FastifyInstance): void {
+  app.decorateRequest('rawBody', null);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    if (request.headers['idempotency-key'] !== undefined) request.rawBody = body;
+    return parseJsonBody(body);
+  });
+}
 
 /**
  * Parses a request's JSON without rounding: an integer written out with 16 digits or more becomes a BigInt. Whether a

@@ -1,17 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../admission/api-hooks.ts';
+import { callerOf } from '../admission/admission-hook.ts';
 import type { Transaction, Transactions } from '../db/handles.ts';
 import { visibilityOf } from '../domain/visibility.ts';
 import { AppError, show } from '../errors.ts';
 import { type Answer, once } from './idempotency.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The bytes of the body, as they came. */
-    rawBody: Buffer | null;
-  }
-}
 
 /**
  * Answers a POST in one transaction; with an Idempotency-Key a repeat gets the first answer again, byte for byte.

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { callerOf } from '../admission/api-hooks.ts';
+import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';

@@ -5,23 +5,15 @@ import { Transaction, type Transactions, type Transactor } from '../db/handles.t
 import type { RedisLink } from '../redis/redis-link.ts';
 import type { RedisNames } from '../redis/redis-names.ts';
 
-/** What a statement that changes animals needs: whoever implements it invalidates the cached lists. */
+/** What a statement that changes animals needs. It invalidates the cached lists. */
 export interface CatalogueWriter {
   write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
 
-/** A transaction that may change animals. Its commit invalidates the cached lists, unless it changed none. */
+/** A transaction that may change animals: its commit invalidates the cached lists. */
 export class CatalogueTransaction extends Transaction implements CatalogueWriter {
-  #hasWritten = false;
-
-  get hasWritten(): boolean {
-    return this.#hasWritten;
-  }
-
-  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    const result = await this.query<Row>(statement);
-    if (result.rowCount) this.#hasWritten = true;
-    return result;
+  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    return this.query<Row>(statement);
   }
 }
 
@@ -54,15 +46,13 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
     return result;
   }
 
+  /**
+   * Invalidates also where nothing was written: a retry with an Idempotency-Key acknowledges what an earlier transaction wrote, and
+   * the process of that one may have died before it invalidated.
+   */
   async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, clientId?: bigint): Promise<T> {
-    let hasWritten = false;
-    const result = await this.#db.transaction(async (plain) => {
-      const tx = new CatalogueTransaction(plain);
-      const outcome = await work(tx);
-      hasWritten = tx.hasWritten;
-      return outcome;
-    }, clientId);
-    if (hasWritten) await this.invalidate();
+    const result = await this.#db.transaction((tx) => work(new CatalogueTransaction(tx)), clientId);
+    await this.invalidate();
     return result;
   }
 

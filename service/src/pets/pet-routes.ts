@@ -1,12 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Caller } from '../admission/admission.ts';
-import { callerOf, type Deprecation } from '../admission/api-hooks.ts';
+import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import { AppError } from '../errors.ts';
+import type { Deprecation } from '../http/deprecation.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
 import { addLink, type Filters, nextLink, type Page, readPage } from '../http/paging.ts';
 import {

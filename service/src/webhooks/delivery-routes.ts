@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { callerOf } from '../admission/api-hooks.ts';
+import { callerOf } from '../admission/admission-hook.ts';
 import type { Transactor } from '../db/handles.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {

@@ -33,7 +33,7 @@ describe('A request without a valid key', () => {
   });
 
   test.each([
-    ['another scheme', 'Basic dTpw', "must be 'Bearer <API_KEY>'; it names another scheme."],
+    ['another scheme', 'Basic dTpw', "must be 'Bearer <API_KEY>'; this one has another scheme."],
     ['nothing in it', '', "must be 'Bearer <API_KEY>'"],
     ['the scheme alone', 'Bearer', 'mistyped or cut off'],
     ['nonsense', 'Bearer nonsense', "A key starts with 'hw_' and has 46 characters."],
@@ -43,7 +43,7 @@ describe('A request without a valid key', () => {
   });
 
   test('that has a key without its scheme is 401', async () => {
-    expect(await authorise(key.key)).toMatchObject(refusal(401, 'api_key_invalid', 'another scheme'));
+    expect(await authorise(key.key)).toMatchObject(refusal(401, 'api_key_invalid', "Put 'Bearer ' before your key"));
   });
 
   test.each([
@@ -64,7 +64,7 @@ describe('A request without a valid key', () => {
   test('that has two Authorization headers is 401, though both are right', async () => {
     const header = `Authorization: Bearer ${key.key}\r\n`;
     const answer = await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}${header}\r\n`);
-    expect(answer).toMatchObject(refusal(401, 'api_key_invalid', 'given more than once; send it once.'));
+    expect(answer).toMatchObject(refusal(401, 'api_key_invalid', 'sent more than once; send it once.'));
   });
 
   test('that has its key in the query is 401', async () => {

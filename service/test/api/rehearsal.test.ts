@@ -3,7 +3,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HttpClient } from '../../../proofs/http.ts';
 import { redisNames } from '../../src/redis/redis-names.ts';
-import { LateAnswers } from '../../src/rehearsal/rehearsal.ts';
+import { LateAnswers } from '../../src/rehearsal/rehearsal-hook.ts';
 import { addPet, type PetBody } from '../adoption-steps.ts';
 import { HandClock } from '../hand-clock.ts';
 import { refusal } from '../refusal.ts';

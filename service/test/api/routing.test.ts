@@ -202,14 +202,14 @@ describe('Bytes that are no proper request', () => {
 
   test('without a Host are 400', async () => {
     expect(await sendRaw(store.url, `${head('GET /v1/pets')}\r\n`)).toMatchObject({
-      ...refusal(400, 'malformed_request', 'The Host header is given 0 times; give it once.'),
+      ...refusal(400, 'malformed_request', 'The Host header was sent 0 times; send it once.'),
       headers: trio,
     });
   });
 
   test('with two Hosts are 400', async () => {
     expect(await sendRaw(store.url, `${head('GET /v1/pets')}Host: a\r\nHost: b\r\n\r\n`)).toMatchObject(
-      refusal(400, 'malformed_request', 'The Host header is given 2 times'),
+      refusal(400, 'malformed_request', 'The Host header was sent 2 times'),
     );
   });
 

@@ -42,7 +42,7 @@ describe('The token of the catalogue', () => {
       'an animal is added with an Idempotency-Key',
       () => call('POST', '/v1/pets', { name: 'R', categoryId: 1 }, { 'idempotency-key': 'k' }),
     ],
-    ['such a request is repeated', () => call('POST', '/v1/pets', { name: 'R', categoryId: 1 }, { 'idempotency-key': 'k' })],
+    ['such a request is retried', () => call('POST', '/v1/pets', { name: 'R', categoryId: 1 }, { 'idempotency-key': 'k' })],
     ['an animal is changed', () => call('PATCH', `/v1/pets/${id}`, { name: 'Rex' })],
     ['an animal is taken back', () => call('DELETE', `/v1/pets/${id}`)],
     ['an animal is ordered', () => placeOrder(store, key, id)],

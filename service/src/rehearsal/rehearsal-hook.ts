@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Admission, Standing } from '../admission/admission.ts';
-import { exposedHeaders } from '../admission/api-hooks.ts';
+import type { Admission, RateLimitState } from '../admission/admission.ts';
 import { AppError, show, unavailable } from '../errors.ts';
+import { exposedHeaders } from '../http/cors.ts';
 import { minuteMs, type Verdict } from '../rate-limit/decide.ts';
 import type { Quota } from '../rate-limit/plans.ts';
 import { type RateLimitHeaders, rateLimitHeaders, refuseClient } from '../rate-limit/rate-limit-headers.ts';
@@ -30,17 +30,17 @@ export const asksForRehearsal = (headers: IncomingHttpHeaders): boolean =>
 
 /** For a staging deployment. The request is authenticated, counted and, where need be, refused as always; then it tries out what it asks for. */
 export async function rehearse(parts: Parts, admission: Admission, headers: IncomingHttpHeaders): Promise<Admission> {
-  if ('refusal' in admission || !asksForRehearsal(headers)) return admission;
-  const { caller, standing } = admission;
+  if ('error' in admission || !asksForRehearsal(headers)) return admission;
+  const { caller, rateLimit } = admission;
   try {
     const nowMs = readNow(headers['homeward-now']);
     const simulation = readSimulation(headers['homeward-simulate']);
     const rehearsal = { nowMs, isLate: simulation === 'slow' };
-    const refused = simulation && simulation !== 'slow' ? await simulateRefusal(parts, caller.keyId, simulation, standing) : undefined;
-    if (refused) return { refusal: refused.refusal, caller, headers: { ...refused.headers, ...noticeOf(nowMs, simulation) } };
+    const refused = simulation && simulation !== 'slow' ? await simulateRefusal(parts, caller.keyId, simulation, rateLimit) : undefined;
+    if (refused) return { error: refused.error, caller, headers: { ...refused.headers, ...noticeOf(nowMs, simulation) } };
     return { ...admission, rehearsal, headers: { ...admission.headers, ...noticeOf(nowMs, undefined) } };
   } catch (error) {
-    if (error instanceof AppError) return { refusal: error, caller, headers: admission.headers };
+    if (error instanceof AppError) return { error, caller, headers: admission.headers };
     throw error;
   }
 }
@@ -115,18 +115,18 @@ function noticeOf(nowMs: number | undefined, simulation: Simulation | undefined)
 }
 
 interface Refused {
-  readonly refusal: AppError;
+  readonly error: AppError;
   readonly headers: RateLimitHeaders;
 }
 
 /** Undefined: the refusal is over, and this request is the one to find that out. */
-async function simulateRefusal(parts: Parts, keyId: bigint, kind: Refusal, standing: Standing): Promise<Refused | undefined> {
-  const { verdict, quota, plan } = standing;
+async function simulateRefusal(parts: Parts, keyId: bigint, kind: Refusal, rateLimit: RateLimitState): Promise<Refused | undefined> {
+  const { verdict, quota, plan } = rateLimit;
   const lasting = await lastingRefusal(parts, keyId, kind, verdict.nowMs);
   if (!lasting) return undefined;
-  if (kind === 'unavailable') return { refusal: simulated(unavailable('simulated')), headers: rateLimitHeaders(verdict, quota) };
+  if (kind === 'unavailable') return { error: simulated(unavailable('simulated')), headers: rateLimitHeaders(verdict, quota) };
   const asIf = kind === 'ban' ? asIfBanned(verdict, lasting) : asIfUsedUp(verdict, quota, lasting);
-  return { refusal: simulated(refuseClient(asIf, quota, plan)), headers: rateLimitHeaders(asIf, quota) };
+  return { error: simulated(refuseClient(asIf, quota, plan)), headers: rateLimitHeaders(asIf, quota) };
 }
 
 const asIfBanned = (verdict: Verdict, { endsAtMs }: Lasting): Verdict => ({ ...verdict, outcome: 'banned', bannedUntilMs: endsAtMs });

@@ -1,0 +1,70 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Scope } from '../domain/scopes.ts';
+import { AppError } from '../errors.ts';
+import { requestSubject } from '../http/addresses.ts';
+import { corsHeaders } from '../http/cors.ts';
+import { asAppError, sendError } from '../http/error-handler.ts';
+import { countOfHeader, requireOneHost } from '../http/raw-headers.ts';
+import { securityHeaders } from '../http/security-headers.ts';
+import type { Admission, Caller, Rehearsal } from './admission.ts';
+import { sentTwice } from './authentication.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once the key is known to be valid; a route under /v1 always has one. */
+    caller: Caller | null;
+    /** The catalogue's token, read after this request had come in; null: no page may be cached or served from the cache. */
+    catalogueToken: string | null;
+    /** What the request rehearses; null: nothing, as always in production. */
+    rehearsal: Rehearsal | null;
+  }
+  interface FastifyContextConfig {
+    scope?: Scope;
+  }
+}
+
+export type Admit = (request: { authorization: string | undefined; address: () => string; raw: IncomingMessage }) => Promise<Admission>;
+
+/** Authenticates, counts and authorises each request, before its body is read. */
+export function addAdmission(api: FastifyInstance, admit: Admit): void {
+  api.decorateRequest('caller', null);
+  api.decorateRequest('catalogueToken', null);
+  api.decorateRequest('rehearsal', null);
+  api.addHook('onRequest', async (request, reply) => {
+    await admitRequest(request, reply, admit);
+    requireOneHost(request.raw);
+    requireScope(request);
+  });
+}
+
+/** A request that the router rejects before any hook has run is admitted and counted like every other. */
+export async function rejectUnroutable(error: AppError, request: FastifyRequest, reply: FastifyReply, admit: Admit): Promise<void> {
+  reply.headers(securityHeaders).headers(corsHeaders).header('cache-control', 'no-store');
+  const rejection = await admitRequest(request, reply, admit).then(() => error, asAppError);
+  sendError(rejection, request, reply);
+}
+
+export function callerOf(request: FastifyRequest): Caller {
+  if (!request.caller) throw new Error('the route is not behind admission');
+  return request.caller;
+}
+
+async function admitRequest(request: FastifyRequest, reply: FastifyReply, admit: Admit): Promise<void> {
+  const authorization = countOfHeader(request.raw, 'authorization') > 1 ? sentTwice : request.headers.authorization;
+  const admission = await admit({ authorization, address: () => requestSubject(request), raw: request.raw });
+  reply.headers(admission.headers);
+  request.caller = admission.caller ?? null;
+  if ('error' in admission) throw admission.error;
+  request.catalogueToken = admission.catalogueToken ?? null;
+  request.rehearsal = admission.rehearsal ?? null;
+}
+
+function requireScope(request: FastifyRequest): void {
+  const { scope } = request.routeOptions.config;
+  if (!scope || callerOf(request).scopes.includes(scope)) return;
+  const scopes = callerOf(request).scopes.join(', ') || 'none';
+  throw new AppError('insufficient_scope', `This operation needs the scope ${scope}; this key has ${scopes}.`, {
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  });
+}

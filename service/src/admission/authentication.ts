@@ -1,0 +1,54 @@
+import { environmentOfKey } from '../clients/api-key.ts';
+import type { KnownKey } from '../clients/key-memory.ts';
+import type { Invalidity } from '../clients/key-validity.ts';
+import type { Config } from '../config.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
+
+/** Stands for an Authorization header that was sent more than once: none of them is trusted. */
+export const sentTwice = 'sent twice';
+
+/** The key in an Authorization header, checked for its form alone. Throws a 401 that says what is wrong with it. */
+export function readKey(authorization: string | undefined, config: Pick<Config, 'environment' | 'otherUrl'>): string {
+  if (authorization === undefined) {
+    throw new AppError('api_key_missing', "Send your key as 'Authorization: Bearer <API_KEY>'. This request had no Authorization header.", {
+      headers: { 'www-authenticate': 'Bearer' },
+    });
+  }
+  if (authorization === sentTwice) throw unauthorized('The Authorization header was sent more than once; send it once.');
+  const [scheme = '', key = '', ...rest] = authorization.trim().split(/ +/);
+  if (scheme.toLowerCase() !== 'bearer') throw unauthorized(wrongScheme(scheme));
+  const environment = rest.length === 0 ? environmentOfKey(key) : undefined;
+  if (environment === undefined) {
+    throw unauthorized("This is not a Homeward key: it is mistyped or cut off. A key starts with 'hw_' and has 46 characters.");
+  }
+  if (environment !== config.environment) {
+    const there = config.otherUrl ? ` ${environment === 'staging' ? 'Staging' : 'Production'} is at ${config.otherUrl}.` : '';
+    throw unauthorized(`This is a ${environment} key, and this is ${config.environment}.${there}`);
+  }
+  return key;
+}
+
+/** A bare key is the commonest mistake. The header's value is never repeated: it may be a secret. */
+const wrongScheme = (scheme: string) =>
+  scheme.startsWith('hw_')
+    ? "Put 'Bearer ' before your key: the Authorization header must be 'Bearer <API_KEY>'."
+    : "The Authorization header must be 'Bearer <API_KEY>'; this one has another scheme.";
+
+export const unknownKey = () => unauthorized('No such key exists here. Compare it with the one that you saved when it was created.');
+
+/** What to tell the holder of a key that can't be used. */
+export function invalidKey({ key: { id, replacedBy }, client }: KnownKey, { code, at }: Invalidity): AppError {
+  const since = at.toISOString();
+  if (code === 'client_suspended') {
+    return new AppError(
+      code,
+      `${client.name} was suspended by the store at ${since}. Ask the store's staff; your keys work again once it is resumed.`,
+    );
+  }
+  if (code === 'api_key_revoked') return unauthorized(`Key ${id} was revoked at ${since}. Use another key.`, code);
+  const why = replacedBy ? `was replaced by key ${replacedBy}, and its overlap ended` : 'expired';
+  return unauthorized(`Key ${id} ${why} at ${since}. Use ${replacedBy ? 'its successor' : 'a new key'}.`, code);
+}
+
+const unauthorized = (message: string, code: ErrorCode = 'api_key_invalid'): AppError =>
+  new AppError(code, message, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify';
+import { addLink } from './paging.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    deprecation?: Deprecation;
+  }
+}
+
+/** A deprecated operation: the headers of each of its responses announce it, and it is gone from the sunset on. */
+export interface Deprecation {
+  readonly since: Date;
+  readonly sunset: Date;
+  readonly notice: string;
+  /** Names the path's parameters in braces. */
+  readonly successor: string;
+}
+
+export function announceDeprecations(api: FastifyInstance): void {
+  api.addHook('onSend', (request, reply, payload, done) => {
+    const { deprecation } = request.routeOptions.config;
+    if (deprecation) {
+      reply.header('deprecation', `@${Math.floor(deprecation.since.getTime() / 1_000)}`);
+      reply.header('sunset', deprecation.sunset.toUTCString());
+      addLink(reply, `<${deprecation.notice}>; rel="deprecation"; type="text/html"`);
+      addLink(reply, `<${successorOf(deprecation, request.params as Record<string, string>)}>; rel="successor-version"`);
+    }
+    done(null, payload);
+  });
+}
+
+const successorOf = ({ successor }: Deprecation, params: Record<string, string>) =>
+  successor.replace(/\{(\w+)\}/, (_, name: string) => encodeURIComponent(params[name] ?? ''));

@@ -1,0 +1,19 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '../errors.ts';
+
+/** How often a header was sent: of several Node keeps the first and drops the others. `name` in lower case. */
+export function countOfHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i] ?? '';
+    if (header.length === name.length && header.toLowerCase() === name) count += 1;
+  }
+  return count;
+}
+
+/** HTTP/1.1 requires it (RFC 9112, section 3.2); earlier versions don't. */
+export function requireOneHost(request: IncomingMessage): void {
+  const hosts = countOfHeader(request, 'host');
+  if (hosts === 1 || (hosts === 0 && request.httpVersion !== '1.1')) return;
+  throw new AppError('malformed_request', `The Host header was sent ${hosts} times; send it once.`);
+}

@@ -1,0 +1,94 @@
+// Compiled, never run: `npm run check` fails where a line below an expected error compiles, and where another line does not.
+import type { Db, Transaction, Transactor } from '../../src/db/handles.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import type { Actor } from '../../src/domain/actor.ts';
+import { recordEvents } from '../../src/events/events.ts';
+import { recordTransitions } from '../../src/history/history.ts';
+import { once } from '../../src/idempotency/idempotency.ts';
+import { actOnOrder, cancelOpenOrders, expireDueOrders, placeOrder } from '../../src/orders/orders.ts';
+import type { Catalogue, CatalogueTransaction } from '../../src/pets/catalogue.ts';
+import { insertPet, lockPet, markPetRemoved, movePets, movePetUnder, updatePet } from '../../src/pets/pet-queries.ts';
+import type { NewPet, Pet } from '../../src/pets/pet-schemas.ts';
+import { addPetToCategory, changePet, createPet, movePetsWithOrders, removePet, reservePet } from '../../src/pets/pets.ts';
+
+declare const db: Db;
+declare const pool: Pool;
+declare const tx: Transaction;
+declare const catalogue: Catalogue;
+declare const catalogueTx: CatalogueTransaction;
+declare const pet: Pet;
+declare const newPet: Required<NewPet>;
+declare const actor: Actor;
+declare const placing: Parameters<typeof placeOrder>;
+declare const changing: Parameters<typeof changePet>;
+declare const removing: Parameters<typeof removePet>;
+declare const cancelling: Parameters<typeof cancelOpenOrders>;
+declare const creating: Parameters<typeof createPet>;
+declare const request: Parameters<typeof once>[1];
+declare const lock: Parameters<typeof movePetUnder>[1];
+
+export function aWriteToAnimalsInvalidates(): unknown[] {
+  return [
+    insertPet(catalogue, newPet, actor),
+    insertPet(catalogueTx, newPet, actor),
+    // @ts-expect-error: the pool invalidates no list
+    insertPet(pool, newPet, actor),
+    // @ts-expect-error: a plain transaction invalidates no list
+    insertPet(tx, newPet, actor),
+    // @ts-expect-error: a plain transaction invalidates no list
+    movePets(tx, [1n], 'available', 'sold'),
+    // @ts-expect-error: a plain transaction invalidates no list
+    movePetUnder(tx, lock, 1n, 'available', 'pending'),
+    // @ts-expect-error: a plain transaction invalidates no list
+    updatePet(tx, pet),
+    // @ts-expect-error: a plain transaction invalidates no list
+    markPetRemoved(tx, 1n),
+    // @ts-expect-error: the pool invalidates no list
+    addPetToCategory(pool, newPet, actor, 'open'),
+    // @ts-expect-error: a plain transaction invalidates no list
+    createPet(tx, creating[1], creating[2], creating[3]),
+    // @ts-expect-error: the pool invalidates no list
+    changePet(pool, changing[1], changing[2], changing[3], changing[4]),
+    // @ts-expect-error: the pool invalidates no list
+    removePet(pool, removing[1], removing[2], removing[3]),
+    // @ts-expect-error: a plain transaction invalidates no list
+    reservePet(tx, 1n, lock),
+    // @ts-expect-error: a plain transaction invalidates no list
+    movePetsWithOrders(tx, [1n], { from: 'pending', to: 'sold' }),
+    // @ts-expect-error: a plain transaction invalidates no list
+    placeOrder(tx, placing[1], placing[2], placing[3]),
+    // @ts-expect-error: a plain transaction invalidates no list
+    actOnOrder(tx, 'all', 1n, 'cancel', actor),
+    // @ts-expect-error: the pool invalidates no list
+    expireDueOrders(db, pool, 1),
+    // @ts-expect-error: the pool invalidates no list
+    cancelOpenOrders(db, pool, cancelling[2], cancelling[3]),
+    // @ts-expect-error: what is done once for an Idempotency-Key gets the kind of transaction that its handle opens
+    once(pool, request, async (own) => createPet(own, creating[1], creating[2], creating[3])),
+  ];
+}
+
+export function aTransactionIsNotAPool(): unknown[] {
+  return [
+    lockPet(tx, 1n),
+    lockPet(catalogueTx, 1n),
+    // @ts-expect-error: a lock that is taken outside a transaction is gone with its statement
+    lockPet(pool, 1n),
+    // @ts-expect-error: an event is recorded in the transaction of its change
+    recordEvents(pool),
+    // @ts-expect-error: history is recorded in the transaction of its change
+    recordTransitions(pool, actor),
+    // @ts-expect-error: a statement outside a transaction
+    recordEvents(db),
+  ];
+}
+
+export function theCatalogueIsNotThePool(): unknown[] {
+  // @ts-expect-error: a read through the catalogue would have to decide whether it invalidates
+  const reading: Db = catalogue;
+  // @ts-expect-error: so would a transaction of another feature
+  const transacting: Transactor = catalogue;
+  // @ts-expect-error: a transaction opens no other
+  const opening: Transactor = tx;
+  return [reading, transacting, opening];
+}
