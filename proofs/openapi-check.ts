@@ -1,5 +1,6 @@
 // Whether an answer is one that the service's own document describes.
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { inlineComponents } from '../service/src/http/openapi-components.ts';
 import type { Answer } from './http.ts';
 
 interface ResponseObject {
@@ -17,7 +18,8 @@ const optionalHeaders = ['link', 'x-ratelimit-strikes-remaining', 'etag'];
 export type Check = (operation: { path: string; method: string }, answer: Answer, hasBody: boolean) => string | undefined;
 
 /** What is wrong with the answer, by the document; undefined: nothing. */
-export function createOpenApiCheck(document: Document): Check {
+export function createOpenApiCheck(served: Document): Check {
+  const document = inlineComponents(served, served);
   const ajv = new Ajv2020({ strict: false, formats: { int64: true, 'date-time': true }, schemas: [{ ...document, $id: 'document' }] });
   return ({ path, method }, answer, hasBody) => {
     const response = document.paths[path]?.[method]?.responses[answer.status];

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient } from '@hey-api/openapi-ts';
+import { inlineComponents } from '../service/src/http/openapi-components.ts';
 
 export const typesFile = 'sdk/src/api-types.gen.ts';
 
@@ -26,7 +27,13 @@ if (import.meta.main) writeFileSync(typesFile, await sdkTypes(readFileSync('open
 
 /** The types of what is sent and answered. Refusals are left out: there is one class for all of them, by their code. */
 export async function sdkTypes(openapi: string): Promise<string> {
-  const document = JSON.parse(openapi, (_, value) => forTypes(value)) as Document;
+  const served = JSON.parse(openapi, (_, value) => forTypes(value)) as Document;
+  // Inline, and schemas alone: a shared parameter would become a type that the SDK exports.
+  const document: Document = {
+    ...served,
+    paths: inlineComponents(served, served.paths),
+    components: { schemas: served.components.schemas },
+  };
   for (const operation of Object.values(document.paths).flatMap(Object.values)) {
     operation.responses = Object.fromEntries(Object.entries(operation.responses).filter(([status]) => status.startsWith('2')));
   }

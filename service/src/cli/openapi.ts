@@ -13,7 +13,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
     .command('openapi')
     .description('print the OpenAPI document; needs neither PostgreSQL nor Redis')
     .action(async () => {
-      const { createApp } = await import('../app.ts');
+      const [{ createApp }, { openApiDocument }] = await Promise.all([import('../app.ts'), import('../http/openapi.ts')]);
       const settings = config();
       const [db, redis, names] = [new Pool(settings.databaseUrl, 1), new RedisLink(settings.redisUrl), redisNames('none')];
       const app = await createApp({
@@ -27,7 +27,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         journal: () => {},
         [Symbol.asyncDispose]: async () => {},
       });
-      printJson(app.server.swagger(), 2);
+      printJson(openApiDocument(app.server), 2);
       await app.server.close();
     });
 }

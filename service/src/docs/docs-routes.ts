@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { openApiDocument } from '../http/openapi.ts';
 import { makeStatic, type StaticContent, sendStatic, staticHeaders } from '../http/static-content.ts';
 import type { ApiDocument } from './reference-document.ts';
 import { notFoundPath, redirects, siteContents } from './site.ts';
@@ -18,7 +19,7 @@ export function docsRoutes(app: FastifyInstance): void {
   const made = new Map<string, StaticContent>();
   const find = (path: string): StaticContent | undefined => {
     // The document is complete only once the app is ready.
-    contents ??= siteContents(files, app.swagger() as unknown as ApiDocument);
+    contents ??= siteContents(files, openApiDocument(app) as ApiDocument);
     const content = made.has(path) ? undefined : contents.get(path)?.();
     // As many entries as the site has paths: others are never cached.
     if (content) made.set(path, makeStatic(content.type, content.text));

@@ -1,4 +1,5 @@
 // What the reference reads of the OpenAPI document, and how.
+import { findComponent, inlineComponents } from '../http/openapi-components.ts';
 import type { Heading } from './markdown.ts';
 
 export interface Schema {
@@ -62,7 +63,6 @@ export interface ApiDocument {
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description?: string }>;
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
   readonly webhooks: Readonly<Record<string, { readonly post: Pick<DocumentedOperation, 'summary' | 'requestBody'> }>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
 export interface Operation extends DocumentedOperation {
@@ -78,9 +78,10 @@ export interface SectionLink {
   readonly items: readonly Heading[];
 }
 
-export function operationsOf({ paths, servers }: ApiDocument): Operation[] {
-  const base = servers[0]?.url ?? '';
-  return Object.entries(paths).flatMap(([path, methods]) =>
+/** Every operation, with the shared components that it refers to in their place; schemas stay references. */
+export function operationsOf(document: ApiDocument): Operation[] {
+  const base = document.servers[0]?.url ?? '';
+  return Object.entries(inlineComponents(document, document.paths)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path: base + path })),
   );
 }
@@ -123,7 +124,7 @@ export const isSuccess = (status: string) => /^[23]/.test(status);
 
 /** Follows references and merges what `allOf` combines. */
 export function resolve(document: ApiDocument, schema: Schema): Schema {
-  if (schema.$ref) return resolve(document, document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {});
+  if (schema.$ref) return resolve(document, findComponent(document, schema.$ref) as Schema);
   if (!schema.allOf) return schema;
   return schema.allOf.map((part) => resolve(document, part)).reduce(merge, {});
 }

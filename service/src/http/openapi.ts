@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { type InlineDocument, shareComponents } from './openapi-components.ts';
 import { makeStatic, type StaticContent, sendStatic } from './static-content.ts';
 
 /** The document that describes the API, made from the schemas that validate and serialise. */
@@ -35,7 +36,10 @@ export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, 
   let content: StaticContent | undefined;
   app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
     // Made on the first request: the document is complete only once the app is ready.
-    content ??= makeStatic('application/json; charset=utf-8', JSON.stringify(app.swagger()));
+    content ??= makeStatic('application/json; charset=utf-8', JSON.stringify(openApiDocument(app)));
     return sendStatic(request, reply.header('access-control-allow-origin', '*'), content);
   });
 }
+
+/** The document as it is served: complete once the app is ready, with shared components in place of repetition. */
+export const openApiDocument = (app: FastifyInstance): object => shareComponents(app.swagger() as unknown as InlineDocument);

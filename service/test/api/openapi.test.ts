@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { eventTypes } from '../../src/domain/event-types.ts';
+import { findComponent, inlineComponents } from '../../src/http/openapi-components.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
 interface Operation {
@@ -23,8 +24,12 @@ interface Document {
   readonly webhooks: Readonly<
     Record<string, { post: { requestBody: { content: { 'application/json': { schema: { allOf: object[] } } } } } }>
   >;
-  readonly components: { readonly schemas: Readonly<Record<string, object>>; readonly securitySchemes: object };
+  readonly components: Readonly<
+    Record<'schemas' | 'securitySchemes' | 'parameters' | 'responses' | 'headers' | 'examples', Readonly<Record<string, object>>>
+  >;
 }
+
+const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
 
 let store: TestStore;
 let document: Document;
@@ -33,7 +38,7 @@ beforeAll(async () => {
   store = await createTestStore();
   document = (await store.call<Document>('GET', '/openapi.json')).json;
   operations = new Map(
-    Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(inlineComponents(document, document.paths)).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, one]) => [one.operationId, { ...one, at: `${method.toUpperCase()} ${path}` }] as const),
     ),
   );
@@ -44,7 +49,7 @@ const parameters = (id: string) => Object.fromEntries((operations.get(id)?.param
 
 describe('GET /openapi.json', () => {
   test('is the document that the repository holds', () => {
-    expect(document).toEqual(JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')));
+    expect(document).toEqual(JSON.parse(committed));
   });
 
   test('is version 1.0.0 at /v1, in OpenAPI 3.1', () => {
@@ -194,6 +199,33 @@ describe('GET /openapi.json', () => {
       expect(responses['429']?.headers).toMatchObject({ 'Retry-After': {}, 'X-RateLimit-Strikes-Remaining': {}, 'X-RateLimit-Reset': {} });
       expect(responses['401']?.headers).toMatchObject({ 'WWW-Authenticate': {} });
     }
+  });
+
+  test('describes with its shared components exactly what the routes describe', async () => {
+    const { server } = await createApp(store.dependencies);
+    const described = JSON.stringify(server.swagger());
+    await server.close();
+    expect(described).not.toMatch(/#\/components\/(?!schemas\/)/);
+    const { parameters: _, responses: __, headers: ___, examples: ____, ...components } = document.components;
+    expect({ ...inlineComponents(document, document), components }).toEqual(JSON.parse(described));
+  });
+
+  test('has references to components that exist, by readable names', () => {
+    const references = [...committed.matchAll(/"\$ref": "([^"]*)"/g)].map(([, $ref = '']) => $ref);
+    expect(references.length).toBeGreaterThan(300);
+    for (const $ref of references) expect(findComponent(document, $ref)).toBeTypeOf('object');
+    const { parameters, responses, headers, examples } = document.components;
+    expect(Object.keys(parameters)).toEqual(expect.arrayContaining(['petId', 'cursor', 'idempotency-key']));
+    expect(Object.keys(responses)).toEqual(
+      expect.arrayContaining(['NotModified', 'Unauthorized', 'TooManyRequests', 'PetNotFound', 'Order']),
+    );
+    expect(Object.keys(headers)).toEqual(expect.arrayContaining(['RateLimit', 'X-Request-Id', 'ETag']));
+    expect(Object.keys(examples)).toEqual(expect.arrayContaining(['invalid_json', 'idempotency_in_progress']));
+  });
+
+  test('is below 180 kB as it is committed, and below 110 kB as it is served', () => {
+    expect(Buffer.byteLength(committed)).toBeLessThan(180_000);
+    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(110_000);
   });
 
   test('needs no key and has no limit', async () => {

@@ -5,6 +5,7 @@ import { readSiteFiles } from '../../src/docs/site-files.ts';
 import { orderActions, orderStatuses } from '../../src/domain/order-states.ts';
 import { type ErrorCode, errorCodes } from '../../src/errors.ts';
 import { helpLink } from '../../src/http/error-handler.ts';
+import { inlineComponents } from '../../src/http/openapi-components.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -149,7 +150,7 @@ describe('The reference', () => {
   let operations: Array<Operation & { method: string; path: string; section: string }>;
   beforeAll(async () => {
     const { json } = await store.call<{ paths: Record<string, Record<string, Operation & { tags: [string] }>> }>('GET', '/openapi.json');
-    operations = Object.entries(json.paths).flatMap(([path, methods]) =>
+    operations = Object.entries(inlineComponents(json, json.paths)).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, one]) => {
         const page = pages.get(`/docs/reference/${one.tags[0].toLowerCase()}`) ?? '';
         const section = page.split('<section').find((text) => text.includes(`<h2 id="${one.operationId}"`)) ?? '';
@@ -162,6 +163,7 @@ describe('The reference', () => {
     expect(operations.length).toBeGreaterThan(20);
     for (const { section, summary, method, path, parameters = [], responses } of operations) {
       const codes = Object.values(responses).flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
+      expect(codes).toContain('api_key_missing');
       expect(section).toContain(`${summary}</a></h2>`);
       expect(section).toContain(`<code class="path">/v1${path}</code>`);
       expect(section).toContain(`data-method="${method}" data-path="/v1${path}"`);
