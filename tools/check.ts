@@ -39,6 +39,7 @@ const staticSteps: readonly Step[] = [
   { name: 'directions', run: checkDirections },
   { name: 'placement', run: checkPlacement },
   { name: 'sdk', run: checkSdk },
+  { name: 'openapi-lint', run: () => tool('redocly', 'lint', 'openapi.json') },
   { name: 'migrations', run: () => tool('squawk', ...globSync('service/migrations/*.sql')) },
 ];
 

@@ -44,6 +44,8 @@ export const eventWebhooks = Object.fromEntries(
       type,
       {
         post: {
+          // For code generators: pet.status_changed becomes petStatusChanged.
+          operationId: type.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
           tags: ['Events'],
           summary: eventMeanings[type],
           requestBody: { required: true, content: { 'application/json': { schema } } },

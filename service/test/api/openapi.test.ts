@@ -22,7 +22,7 @@ interface Document {
   readonly security: unknown;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly webhooks: Readonly<
-    Record<string, { post: { requestBody: { content: { 'application/json': { schema: { allOf: object[] } } } } } }>
+    Record<string, { post: { operationId: string; requestBody: { content: { 'application/json': { schema: { allOf: object[] } } } } } }>
   >;
   readonly components: Readonly<
     Record<'schemas' | 'securitySchemes' | 'parameters' | 'responses' | 'headers' | 'examples', Readonly<Record<string, object>>>
@@ -89,6 +89,7 @@ describe('GET /openapi.json', () => {
 
   test('has the schema of each type of event among its webhooks', () => {
     expect(Object.keys(document.webhooks)).toEqual([...eventTypes]);
+    expect(document.webhooks['pet.status_changed']?.post.operationId).toBe('petStatusChanged');
     for (const [type, { post }] of Object.entries(document.webhooks)) {
       const name = type.startsWith('pet.') ? 'PetEvent' : 'OrderEvent';
       expect(post.requestBody.content['application/json'].schema.allOf).toEqual([
