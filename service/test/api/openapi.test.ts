@@ -268,7 +268,7 @@ describe('GET /openapi.json', () => {
       ofDocument = Math.min(ofDocument, await cpuOf('/openapi.json'));
     }
     await server.close();
-    // Writing the document as JSON takes more than ten times as long as the whole of the other request.
+    // Making the document again takes more than a hundred times as long as the whole of the other request.
     expect(ofDocument / ofHealth).toBeLessThan(5);
   });
 });
