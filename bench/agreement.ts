@@ -1,5 +1,5 @@
 // What is compared must be the same: every contender answers every page with the same bytes.
-import { HttpClient } from '../proofs/http.ts';
+import { HttpClient } from '../testkit/http.ts';
 import { newAnimal, type Page } from './mix.ts';
 import type { Load } from './scenarios.ts';
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ServeProcess, Store } from '../proofs/store.ts';
+import { type ServeProcess, Store } from '../testkit/store.ts';
 import { collectPages, type Page } from './mix.ts';
 import { startProgram, warningsIn } from './program.ts';
 import { type HttpContender, unguardedScript } from './scenarios.ts';

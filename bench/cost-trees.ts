@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { startPostgres, startRedis } from '../tools/servers.ts';
+import { startPostgres, startRedis } from '../testkit/servers.ts';
 import { type Program, startProgram } from './program.ts';
 import { type BenchKey, fillStore, insertKeys } from './seed.ts';
 

@@ -3,9 +3,9 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { cpuMs } from '../proofs/process-cpu.ts';
-import { quantile } from '../proofs/quantile.ts';
-import { MissingServer } from '../tools/servers.ts';
+import { cpuMs } from '../testkit/process-cpu.ts';
+import { quantile } from '../testkit/quantile.ts';
+import { MissingServer } from '../testkit/servers.ts';
 import { commitOf, countOrders, openTrees, type Tree, UnknownRevision } from './cost-trees.ts';
 import { type Program, warningsIn } from './program.ts';
 import { requestText, SocketLoad } from './socket-load.ts';

@@ -1,6 +1,6 @@
 import { cpus, release, totalmem } from 'node:os';
 import pg from 'pg';
-import type { Store } from '../proofs/store.ts';
+import type { Store } from '../testkit/store.ts';
 import { runCommand } from '../tools/command.ts';
 
 export interface Machine {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { quantile } from '../proofs/quantile.ts';
+import { quantile } from '../testkit/quantile.ts';
 import { Contenders } from './contenders.ts';
 import { writeRequests } from './mix.ts';
 import { runWrk } from './wrk.ts';

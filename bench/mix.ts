@@ -1,6 +1,6 @@
 // What is asked of every contender: the same pages by the same keys in the same order.
 import { writeFileSync } from 'node:fs';
-import { HttpClient } from '../proofs/http.ts';
+import { HttpClient } from '../testkit/http.ts';
 import type { Load } from './scenarios.ts';
 import type { BenchKey } from './seed.ts';
 

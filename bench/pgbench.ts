@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
-import type { Store } from '../proofs/store.ts';
 import { applicationRole } from '../service/src/db/pool.ts';
 import type { CatalogueWriter } from '../service/src/pets/catalogue.ts';
 import { insertPet } from '../service/src/pets/pet-queries.ts';
+import type { Store } from '../testkit/store.ts';
 import { runCommand } from '../tools/command.ts';
 import { poolSize } from './contenders.ts';
 import { newAnimal } from './mix.ts';

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { accepts, freePort } from '../tools/servers.ts';
+import { accepts, freePort } from '../testkit/servers.ts';
 
 export interface Program extends AsyncDisposable {
   readonly origin: string;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { quantile } from '../proofs/quantile.ts';
+import { quantile } from '../testkit/quantile.ts';
 import type { Machine } from './machine.ts';
 import { drawBars } from './plot.ts';
 import type { Sample } from './rounds.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { MissingServer } from '../tools/servers.ts';
+import { MissingServer } from '../testkit/servers.ts';
 import { answersOf, checkAgreement } from './agreement.ts';
 import { Contenders } from './contenders.ts';
 import { describeMachine } from './machine.ts';

@@ -1,6 +1,6 @@
 // Fills a store's database with animals as fast as PostgreSQL takes them: without indexes, by a connection for each core.
 import pg from 'pg';
-import type { PrivateServer } from '../tools/servers.ts';
+import type { PrivateServer } from '../testkit/servers.ts';
 
 export type Progress = (step: string, fraction?: number) => void;
 

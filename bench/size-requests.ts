@@ -1,11 +1,11 @@
 // The requests that are timed at each size: what they ask for, how long the answer takes, and how many blocks PostgreSQL touches for it.
 import type pg from 'pg';
-import { HttpClient } from '../proofs/http.ts';
-import { quantile } from '../proofs/quantile.ts';
 import type { Db } from '../service/src/db/handles.ts';
 import { applicationRole } from '../service/src/db/pool.ts';
 import type { PetStatus } from '../service/src/domain/pet-statuses.ts';
 import { selectPets } from '../service/src/pets/pet-queries.ts';
+import { HttpClient } from '../testkit/http.ts';
+import { quantile } from '../testkit/quantile.ts';
 import { categoriesCount, type Progress, withClient } from './size-fill.ts';
 
 export const listKinds = ['first page', 'random cursor', 'by status', 'by category', 'by both'] as const;

@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import { quantile } from '../proofs/quantile.ts';
-import { type ServeProcess, Store } from '../proofs/store.ts';
+import { quantile } from '../testkit/quantile.ts';
+import { type ServeProcess, Store } from '../testkit/store.ts';
 import { copyDatabase, type DiskUse, fill, measureDiskUse, type Progress, restartForFilling, type Step } from './size-fill.ts';
 import {
   countBlocks,

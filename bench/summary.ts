@@ -1,4 +1,4 @@
-import { quantile } from '../proofs/quantile.ts';
+import { quantile } from '../testkit/quantile.ts';
 import type { Sample } from './rounds.ts';
 import { type Contender, labels, type Scenario } from './scenarios.ts';
 

@@ -1,12 +1,12 @@
 // Two hundred partners order the same animals at once, over processes that are killed at random.
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { act, addAnimals, ask, castOf, place, verify } from './adopters.ts';
-import { HttpClient } from './http.ts';
-import { plantMutant } from './mutant.ts';
+import { act, addAnimals, ask, castOf, place, verify } from '../testkit/adopters.ts';
+import { HttpClient } from '../testkit/http.ts';
+import { plantMutant } from '../testkit/mutant.ts';
+import type { Key, ServeProcess } from '../testkit/store.ts';
+import { Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import type { Key, ServeProcess } from './store.ts';
-import { Store } from './store.ts';
 
 const processCount = 4;
 const partnerCount = 200;

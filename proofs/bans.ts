@@ -1,11 +1,11 @@
 // Who is banned, for how long, and who is not. The ladder takes 81 minutes, so its store's clock runs 600 times as fast.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, HttpClient } from './http.ts';
-import { plantMutant } from './mutant.ts';
+import { type Answer, HttpClient } from '../testkit/http.ts';
+import { plantMutant } from '../testkit/mutant.ts';
+import { Staff } from '../testkit/staff.ts';
+import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 import { outageLogLevel, whileRedisAnswers } from './redis-outages.ts';
-import { Staff } from './staff.ts';
-import { type Key, Store } from './store.ts';
 
 const clockRate = 600;
 const minuteMs = 60_000;

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../service/src/config.ts';
 import { openDependencies } from '../service/src/dependencies.ts';
 import { expireDueOrders } from '../service/src/orders/orders.ts';
-import { act, addAnimals, ask, castOf, place, verify } from './adopters.ts';
-import { type Answer, HttpClient } from './http.ts';
+import { act, addAnimals, ask, castOf, place, verify } from '../testkit/adopters.ts';
+import { type Answer, HttpClient } from '../testkit/http.ts';
+import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { type Key, Store } from './store.ts';
 
 const expirySeconds = 1;
 const batch = 100;

@@ -2,10 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
+import { CleanCheckout } from '../testkit/clean-checkout.ts';
+import { accepts, freePort } from '../testkit/servers.ts';
 import { databaseExists, dropDatabase, findAdministrator } from '../tools/dev-database-queries.ts';
 import { developmentDatabase, usualPorts } from '../tools/dev-servers.ts';
-import { accepts, freePort } from '../tools/servers.ts';
-import { CleanCheckout } from './clean-checkout.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const secondsMax = 60;

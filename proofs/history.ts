@@ -1,9 +1,9 @@
 // `homeward verify` over a long history, and over ones in which something is wrong.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ask, verify } from './adopters.ts';
+import { ask, verify } from '../testkit/adopters.ts';
+import { Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { Store } from './store.ts';
 
 const main = fileURLToPath(new URL('../service/src/main.ts', import.meta.url));
 const secondsMax = 60;

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addAnimals, ask, castOf, place, verify } from './adopters.ts';
-import { HttpClient } from './http.ts';
-import { plantMutant } from './mutant.ts';
+import { addAnimals, ask, castOf, place, verify } from '../testkit/adopters.ts';
+import { HttpClient } from '../testkit/http.ts';
+import { plantMutant } from '../testkit/mutant.ts';
+import { type Key, type ServeProcess, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { type Key, type ServeProcess, Store } from './store.ts';
 
 const atOnce = 50;
 

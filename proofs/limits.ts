@@ -1,11 +1,11 @@
 // Eight processes, one client of 1,000 requests a minute, and twice as many requests, in bursts that all of them get at once.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, HttpClient } from './http.ts';
-import { plantMutant } from './mutant.ts';
+import { type Answer, HttpClient } from '../testkit/http.ts';
+import { plantMutant } from '../testkit/mutant.ts';
+import { Staff } from '../testkit/staff.ts';
+import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 import { decidedAlone, outageLogLevel } from './redis-outages.ts';
-import { Staff } from './staff.ts';
-import { type Key, Store } from './store.ts';
 
 const processes = 8;
 const perMinute = 1_000;

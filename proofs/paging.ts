@@ -4,12 +4,12 @@ import type { Db } from '../service/src/db/handles.ts';
 import { applicationRole } from '../service/src/db/pool.ts';
 import { type PetStatus, petStatuses } from '../service/src/domain/pet-statuses.ts';
 import { selectPets } from '../service/src/pets/pet-queries.ts';
-import { HttpClient } from './http.ts';
+import { HttpClient } from '../testkit/http.ts';
+import { quantile } from '../testkit/quantile.ts';
+import { Staff } from '../testkit/staff.ts';
+import { SteadyLoad } from '../testkit/steady-load.ts';
+import { Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { quantile } from './quantile.ts';
-import { Staff } from './staff.ts';
-import { SteadyLoad } from './steady-load.ts';
-import { Store } from './store.ts';
 
 const pageSizes = [100, 20];
 const costMax = 1.3;

@@ -1,7 +1,7 @@
 // What is promised of limits and bans is for the time that Redis answers, and on a machine with too much to do it may not.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Store } from '../testkit/store.ts';
 import type { Claim } from './proof.ts';
-import type { Store } from './store.ts';
 
 /** A process says at level debug that an answer was late, and which requests it decided itself. */
 export const outageLogLevel = { LOG_LEVEL: 'debug' };

@@ -1,9 +1,9 @@
 // A revoked key is refused by every process from the moment that its revocation has returned, whatever Redis does meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, HttpClient } from './http.ts';
+import { type Answer, HttpClient } from '../testkit/http.ts';
+import { Staff } from '../testkit/staff.ts';
+import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { Staff } from './staff.ts';
-import { type Key, Store } from './store.ts';
 
 const processes = 4;
 const keysPerClient = 20;

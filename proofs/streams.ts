@@ -1,13 +1,13 @@
 // Many streams of events at one process: what each costs, how soon an event is with all of them, and what becomes of readers that don't read.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, castOf } from './adopters.ts';
-import { HttpClient } from './http.ts';
-import { plantMutant } from './mutant.ts';
+import { ask, castOf } from '../testkit/adopters.ts';
+import { HttpClient } from '../testkit/http.ts';
+import { plantMutant } from '../testkit/mutant.ts';
+import { quantile } from '../testkit/quantile.ts';
+import { type Key, type ServeProcess, Store } from '../testkit/store.ts';
+import { StreamReader } from '../testkit/stream-reader.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { quantile } from './quantile.ts';
-import { type Key, type ServeProcess, Store } from './store.ts';
-import { StreamReader } from './stream-reader.ts';
 
 const streamsOfKey = 50;
 const openedAtOnce = 25;

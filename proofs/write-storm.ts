@@ -1,13 +1,13 @@
 // A thousand animals a second are added: every page that is kept is out of date before it is asked for again.
 import { randomInt } from 'node:crypto';
-import { castOf } from './adopters.ts';
-import { HttpClient } from './http.ts';
-import { plantMutant } from './mutant.ts';
-import { cpuMs } from './process-cpu.ts';
+import { castOf } from '../testkit/adopters.ts';
+import { HttpClient } from '../testkit/http.ts';
+import { plantMutant } from '../testkit/mutant.ts';
+import { cpuMs } from '../testkit/process-cpu.ts';
+import { quantile } from '../testkit/quantile.ts';
+import { SteadyLoad } from '../testkit/steady-load.ts';
+import { type ServeProcess, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { quantile } from './quantile.ts';
-import { SteadyLoad } from './steady-load.ts';
-import { type ServeProcess, Store } from './store.ts';
 
 const createsPerSecond = 1_000;
 const readerCount = 16;

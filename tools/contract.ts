@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { Store } from '../proofs/store.ts';
+import { Store } from '../testkit/store.ts';
 
 const [script] = process.argv.slice(2);
 if (!script || !existsSync(script)) {

@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { accepts, MissingServer, serverUser, startPostgres, startRedis } from '../testkit/servers.ts';
 import { ensureDatabase, findAdministrator } from './dev-database-queries.ts';
-import { accepts, MissingServer, serverUser, startPostgres, startRedis } from './servers.ts';
 
 /** A server to develop against, and where it comes from, in words. */
 export interface FoundServer {

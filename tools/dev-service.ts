@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { accepts } from '../testkit/servers.ts';
 import { eachLine } from './dev-log.ts';
-import { accepts } from './servers.ts';
 
 const startTimeoutMs = 15_000;
 const stopTimeoutMs = 5_000;

@@ -9,12 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify, styleText } from 'node:util';
 import { loadConfig } from '../service/src/config.ts';
 import { scopes } from '../service/src/domain/scopes.ts';
+import { freePort } from '../testkit/servers.ts';
 import { devAnimals } from './dev-animals.ts';
 import { prettyLogLine } from './dev-log.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
 import { DevService } from './dev-service.ts';
 import { ensureSdk } from './sdk-build.ts';
-import { freePort } from './servers.ts';
 
 interface Store {
   readonly servers: FoundServers;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startFlakyProxy } from '../../proofs/flaky-proxy.ts';
 import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
+import { startFlakyProxy } from '../../testkit/flaky-proxy.ts';
 import { ConnectionError, createStore, type StoreOptions } from '../src/index.ts';
 
 let service: TestStore;

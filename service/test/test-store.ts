@@ -1,6 +1,6 @@
 // A store for one test file: a database of its own, and the API in this process, called over real HTTP.
 import { inject } from 'vitest';
-import { type Answer, HttpClient } from '../../proofs/http.ts';
+import { type Answer, HttpClient } from '../../testkit/http.ts';
 import { createApp } from '../src/app.ts';
 import { createKey, type Terms } from '../src/clients/clients.ts';
 import type { Clock } from '../src/clock.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { HttpClient } from '../../../proofs/http.ts';
+import { HttpClient } from '../../../testkit/http.ts';
 import { mintApiKey } from '../../src/clients/api-key.ts';
 import { renewEpoch } from '../../src/clients/client-epochs.ts';
 import { revokeApiKey, rotateKey, setPlan } from '../../src/clients/clients.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startRedis } from '../../../tools/servers.ts';
+import { startRedis } from '../../../testkit/servers.ts';
 import { createTestStore } from '../test-store.ts';
 
 describe('GET /livez', () => {

@@ -1,6 +1,6 @@
 // The proof `isolation` calls every operation of its matrix with every kind of key. This holds the matrix against the routes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ApiPaths, differencesFrom, matrix } from '../../../proofs/isolation-matrix.ts';
+import { type ApiPaths, differencesFrom, matrix } from '../../../testkit/isolation-matrix.ts';
 import { createApp } from '../../src/app.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 

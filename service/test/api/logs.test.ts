@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { HttpClient } from '../../../proofs/http.ts';
+import { HttpClient } from '../../../testkit/http.ts';
 import { createApp } from '../../src/app.ts';
 import { addPet } from '../adoption-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';

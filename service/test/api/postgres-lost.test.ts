@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type PrivateServer, startPostgres } from '../../../tools/servers.ts';
+import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { mintApiKey } from '../../src/clients/api-key.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { addPet, type PetBody, readPet } from '../adoption-steps.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PrivateServer, startRedis } from '../../../tools/servers.ts';
+import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
 import { mintApiKey } from '../../src/clients/api-key.ts';
 import { revokeApiKey } from '../../src/clients/clients.ts';
 import { addPet } from '../adoption-steps.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { HttpClient } from '../../../proofs/http.ts';
+import { HttpClient } from '../../../testkit/http.ts';
 import { redisNames } from '../../src/redis/redis-names.ts';
 import { LateAnswers } from '../../src/rehearsal/rehearsal-hook.ts';
 import { addPet, type PetBody } from '../adoption-steps.ts';

@@ -1,6 +1,6 @@
 // Every kind of response that the service writes, by every part that writes one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StreamReader } from '../../../proofs/stream-reader.ts';
+import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { HandClock } from '../hand-clock.ts';
 import { sendRaw } from '../raw-request.ts';

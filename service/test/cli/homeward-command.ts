@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stillRunning } from '../../../proofs/running-processes.ts';
+import { stillRunning } from '../../../testkit/running-processes.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/homeward.mjs', import.meta.url));
 const timeoutMs = 30_000;

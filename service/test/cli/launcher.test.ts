@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { stillRunning } from '../../../proofs/running-processes.ts';
+import { stillRunning } from '../../../testkit/running-processes.ts';
 import { cloneTemplate } from '../databases.ts';
 import { findOlderNode, homeward, homewardJson, startServing } from './homeward-command.ts';
 

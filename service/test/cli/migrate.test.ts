@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { type PrivateServer, startPostgres } from '../../../tools/servers.ts';
+import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { createDatabase } from '../databases.ts';
 import { homeward, homewardJson, startServing } from './homeward-command.ts';
 

@@ -1,6 +1,6 @@
 // A client that is suspended, and keys that end: what was open by them ends too.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StreamReader } from '../../../proofs/stream-reader.ts';
+import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { renewEpoch } from '../../src/clients/client-epochs.ts';
 import { setSuspended } from '../../src/clients/clients.ts';
 import type { JournalEntry } from '../../src/journal/journal.ts';

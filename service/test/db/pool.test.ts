@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { type PrivateServer, startPostgres } from '../../../tools/servers.ts';
+import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { Pool, violates } from '../../src/db/pool.ts';
 import { cloneTemplate } from '../databases.ts';

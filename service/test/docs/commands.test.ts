@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CleanCheckout } from '../../../proofs/clean-checkout.ts';
+import { CleanCheckout } from '../../../testkit/clean-checkout.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { addPetToCategory } from '../../src/pets/pets.ts';

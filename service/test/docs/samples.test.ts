@@ -40,10 +40,16 @@ const lookedAtElsewhere: ReadonlyArray<{ guide: string; begins: string; by: stri
   ...['mkdir listing', 'cat > listing.mjs', 'cat > order.mjs', 'Order 1 is placed.', 'curl -X POST'].map((begins) => ({
     guide: 'quickstart.md',
     begins,
-    by: 'proofs/quickstart.ts',
+    by: 'proofs/quickstart/quickstart.ts',
     why: 'it is one session of a shell, with a package to install and a server that stays',
   })),
-  { guide: 'sdk.md', begins: 'npm install', by: 'proofs/quickstart.ts', why: 'it is of the quickstart', sameIn: 'quickstart.md' },
+  {
+    guide: 'sdk.md',
+    begins: 'npm install',
+    by: 'proofs/quickstart/quickstart.ts',
+    why: 'it is of the quickstart',
+    sameIn: 'quickstart.md',
+  },
   { guide: 'sdk.md', begins: 'for await (const event of', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   { guide: 'events.md', begins: 'import { existsSync', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   { guide: 'events.md', begins: 'const changes = ', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },

@@ -64,7 +64,7 @@ test('Every proof that is named is one that npm run prove knows', () => {
     [...list.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name),
   );
   expect(names.length).toBeGreaterThan(15);
-  expect(names.filter((name) => !proofs.includes(`from './${name}.ts'`))).toEqual([]);
+  expect(names.filter((name) => !proofs.includes(`/${name}.ts'`))).toEqual([]);
 });
 
 test('Every query can be planned by PostgreSQL', async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accepts, freePort } from '../../../tools/servers.ts';
+import { accepts, freePort } from '../../../testkit/servers.ts';
 import { errorCodes } from '../../src/errors.ts';
 import { newSecret } from '../../src/webhooks/signatures.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';

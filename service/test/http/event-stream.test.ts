@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import Fastify from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { StreamReader } from '../../../proofs/stream-reader.ts';
+import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { type EventStream, EventStreams, eventText } from '../../src/http/event-stream.ts';
 import { planBounds } from '../../src/rate-limit/plans.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PrivateServer, startRedis } from '../../../tools/servers.ts';
+import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
 import { expireDueOrders } from '../../src/orders/orders.ts';
 import { actAll, addPet, createManager, letExpire, placeOrder } from '../adoption-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';

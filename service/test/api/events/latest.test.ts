@@ -1,6 +1,6 @@
 // cursor=latest: the end of the feed as it is now.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { StreamReader } from '../../../../proofs/stream-reader.ts';
+import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { addPet, type PetBody, placeOrder } from '../../adoption-steps.ts';
 import { type EventBody, petIdOf, publishAll, readOn, typesOf } from '../../event-steps.ts';
 import { nextPage } from '../../page-walk.ts';

@@ -1,6 +1,6 @@
 // A stream that catches up pays for its pages, and waits rather than ends where it can't.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { StreamReader } from '../../../../proofs/stream-reader.ts';
+import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { setPlan } from '../../../src/clients/clients.ts';
 import { listBans } from '../../../src/rate-limit/bans.ts';
 import { addPet } from '../../adoption-steps.ts';

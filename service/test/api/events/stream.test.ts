@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { StreamReader } from '../../../../proofs/stream-reader.ts';
+import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { addPet, createManager, placeOrder } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { type EventBody, publishAll, readOn } from '../../event-steps.ts';

@@ -1,0 +1,90 @@
+// One category of animals, changed by one writer: what a list of it may show is known for every moment.
+import { randomInt } from 'node:crypto';
+import { act, adopterOf } from '../../testkit/adopters.ts';
+import type { Answer, HttpClient } from '../../testkit/http.ts';
+import type { Key } from '../../testkit/store.ts';
+
+interface Animal {
+  readonly id: number;
+  readonly name: string;
+  readonly status: string;
+}
+
+const animalsMax = 12;
+
+export class Shelf {
+  readonly categoryId: number;
+  /** The list as JSON after each change, the empty one first. */
+  readonly #versions = ['[]'];
+  #animals: Animal[] = [];
+  readonly #orders = new Map<number, number>();
+
+  constructor(categoryId: number) {
+    this.categoryId = categoryId;
+  }
+
+  /** The newest version that has been acknowledged to its writer. */
+  get acknowledged(): number {
+    return this.#versions.length - 1;
+  }
+
+  /** The version that a list shows, at `from` the earliest; undefined: it is older, or not known yet. */
+  versionOf(list: string, from: number): number | undefined {
+    const version = this.#versions.indexOf(list, from);
+    return version === -1 ? undefined : version;
+  }
+
+  wasEver(list: string): boolean {
+    return this.#versions.includes(list);
+  }
+
+  /** Makes one change and waits for its answer. */
+  async change(http: HttpClient, url: string, manager: Key): Promise<void> {
+    this.#animals = await this.#changed(http, url, manager);
+    const list = this.#animals.map(({ id, name, status }) => ({ id, name, categoryId: this.categoryId, status }));
+    this.#versions.push(JSON.stringify(list));
+  }
+
+  async #changed(http: HttpClient, url: string, manager: Key): Promise<Animal[]> {
+    const { key } = manager;
+    const animal = this.#animals[randomInt(Math.max(this.#animals.length, 1))];
+    if (!animal || (this.#animals.length < animalsMax && randomInt(3) === 0)) {
+      const name = `Animal ${this.#versions.length}`;
+      const added = await http.send(`${url}/pets`, { method: 'POST', key, body: { name, categoryId: this.categoryId } });
+      return [...this.#animals, { id: idOf(added, 201), name, status: 'available' }];
+    }
+    const replaced = (changes: Partial<Animal>) => this.#animals.map((one) => (one === animal ? { ...animal, ...changes } : one));
+    const order = this.#orders.get(animal.id);
+    if (order !== undefined) {
+      expect(await act(http, url, manager, order, 'cancel'), 200);
+      this.#orders.delete(animal.id);
+      return replaced({ status: 'available' });
+    }
+    switch (randomInt(3)) {
+      case 0: {
+        const placed = await http.send(`${url}/store/orders`, {
+          method: 'POST',
+          key,
+          body: { petId: animal.id, adopter: adopterOf(animal.id) },
+        });
+        this.#orders.set(animal.id, idOf(placed, 201));
+        return replaced({ status: 'pending' });
+      }
+      case 1: {
+        const name = `Renamed ${this.#versions.length}`;
+        expect(await http.send(`${url}/pets/${animal.id}`, { method: 'PATCH', key, body: { name } }), 200);
+        return replaced({ name });
+      }
+      default:
+        expect(await http.send(`${url}/pets/${animal.id}`, { method: 'DELETE', key }), 204);
+        return this.#animals.filter((one) => one !== animal);
+    }
+  }
+}
+
+const idOf = (answer: Answer, status: number): number => Number(JSON.parse(expect(answer, status).text).id);
+
+function expect(answer: Answer, status: number): Answer {
+  if (answer.status !== status) throw new Error(`a change was answered ${answer.status}, not ${status}: ${answer.text}`);
+  return answer;
+}

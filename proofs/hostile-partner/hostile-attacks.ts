@@ -1,0 +1,125 @@
+// What a hostile partner does. Each attack is one step, which its workers repeat for as long as they are let, as fast as they are answered.
+import { mintApiKey } from '../../service/src/clients/api-key.ts';
+import type { Answer, HttpClient } from '../../testkit/http.ts';
+import { StreamReader } from '../../testkit/stream-reader.ts';
+
+/** What it was given, and what it knows. */
+export interface Target {
+  /** Of each process; end in /v1. */
+  readonly urls: readonly string[];
+  /** All of one client. */
+  readonly keys: readonly string[];
+  readonly revokedKey: string;
+  /** Of a client that may send as much as it likes, for the lists that the attack is compared with. */
+  readonly ordinaryKey: string;
+}
+
+export interface Step {
+  readonly http: HttpClient;
+  readonly target: Target;
+  /** Counts up over all workers of an attack. */
+  readonly index: number;
+  readonly stopping: AbortSignal;
+}
+
+interface Attack {
+  readonly workers: number;
+  /** Undefined: nothing was answered. */
+  step(step: Step): Promise<Answer | undefined>;
+}
+
+/** Those that need the client's own quota come first. */
+export const attacks: Readonly<Record<string, Attack>> = {
+  'streams from the start': { workers: 24, step: (step) => stream(step, '') },
+  'streams of a rare type': { workers: 24, step: (step) => stream(step, '?type=pet.removed') },
+  'orders of every animal': { workers: 4, step: orderWhatItSees },
+  'new categories': { workers: 2, step: addToNewCategory },
+  'endpoints with control characters': { workers: 2, step: addEndpoint },
+  'big bodies': { workers: 1, step: sendBigBody },
+  'invented keys': { workers: 8, step: inventKey },
+  'a revoked key': { workers: 2, step: useRevokedKey },
+  '/openapi.json': { workers: 2, step: readDocument },
+};
+
+/** An order by a plausible adopter, and of ten one by an impossible one and one by always the same, whatever the case. */
+export function order({ http, target, index }: Step, petId: number): Promise<Answer> {
+  const email =
+    index % 10 === 8 ? 'x@x' : index % 10 === 9 ? mixedCase('always.the.same@example.org', index) : `adopter${index}@example.org`;
+  const body = { petId, adopter: { name: `Adopter ${index}`, email } };
+  return http.send(`${urlOf(target, index)}/store/orders`, { method: 'POST', key: keyOf(target, index), body });
+}
+
+/** An ordinary list, of the first page or of one of a few categories. */
+export const list = ({ http, target, index }: Step): Promise<Answer> =>
+  http.send(`${urlOf(target, index)}/pets${index % 4 === 0 ? '' : `?categoryId=${1 + (index % 10)}`}`, { key: target.ordinaryKey });
+
+const streamMs = 2_000;
+const catalogueSize = 100;
+const bodyBytes = 1_000_000;
+
+/** Reads for a while, goes away, and comes back to the beginning. */
+async function stream({ target, index, stopping }: Step, query: string): Promise<Answer | undefined> {
+  const url = `${urlOf(target, index)}/events${query}`;
+  using reader = await StreamReader.open(url, { key: keyOf(target, index), keepsEvents: false });
+  const ending = AbortSignal.any([stopping, AbortSignal.timeout(streamMs)]);
+  if (reader.status === 200) await until(ending, () => reader.isEnded);
+  return { status: reader.status, headers: reader.headers, text: '' };
+}
+
+const seen: number[] = [];
+
+async function orderWhatItSees(step: Step): Promise<Answer | undefined> {
+  const { http, target, index } = step;
+  const petId = seen.pop();
+  if (petId !== undefined) return order(step, petId);
+  const page = await http.send(`${urlOf(target, index)}/pets?status=available&limit=${catalogueSize}`, { key: keyOf(target, index) });
+  if (page.status === 200) seen.push(...(JSON.parse(page.text) as Array<{ id: number }>).map(({ id }) => id));
+  return page;
+}
+
+/** Below all that the store has named. */
+function addToNewCategory({ http, target, index }: Step): Promise<Answer> {
+  const body = { name: 'Nobody', categoryId: -1_000_000 - index };
+  return http.send(`${urlOf(target, index)}/pets`, { method: 'POST', key: keyOf(target, index), body });
+}
+
+const hostileTexts = ['\0', '\u001b[2J\u001b]0;owned\u0007', '\u009b2J', '\u202e', '\ud800', '\r\nSet-Cookie: a=b', '\t'];
+
+function addEndpoint({ http, target, index }: Step): Promise<Answer> {
+  const text = hostileTexts[index % hostileTexts.length] ?? '';
+  const url = 'http://127.0.0.1:9/hooks';
+  const body = index % 2 === 0 ? { url: url + text } : { url, description: `The site${text}` };
+  return http.send(`${urlOf(target, index)}/webhooks`, { method: 'POST', key: keyOf(target, index), body });
+}
+
+/** Just below what a body may be, and well above. */
+function sendBigBody({ http, target, index }: Step): Promise<Answer> {
+  const body = { url: 'http://127.0.0.1:9/hooks', description: 'x'.repeat(index % 2 === 0 ? bodyBytes : 2 * bodyBytes) };
+  return http.send(`${urlOf(target, index)}/webhooks`, { method: 'POST', key: keyOf(target, index), body });
+}
+
+/** Well-formed, each another, from addresses that look like many: one with its port, and the /64s of one /48. */
+function inventKey({ http, target, index }: Step): Promise<Answer> {
+  return http.send(`${urlOf(target, index)}/pets`, { key: mintApiKey('production'), headers: { 'x-forwarded-for': forgedAddress(index) } });
+}
+
+function useRevokedKey({ http, target, index }: Step): Promise<Answer> {
+  return http.send(`${urlOf(target, index)}/pets`, { key: target.revokedKey, headers: { 'x-forwarded-for': forgedAddress(index) } });
+}
+
+function readDocument({ http, target, index }: Step): Promise<Answer> {
+  const url = urlOf(target, index).replace(/v1$/, 'openapi.json');
+  return http.send(url, { headers: { 'x-forwarded-for': forgedAddress(index) } });
+}
+
+const forgedAddress = (index: number) =>
+  index % 2 === 0 ? `203.0.113.7:${1_024 + (index % 60_000)}` : `2001:db8:1:${(index % 65_536).toString(16)}::1`;
+
+const urlOf = ({ urls }: Target, index: number) => urls[index % urls.length] ?? '';
+const keyOf = ({ keys, urls }: Target, index: number) => keys[Math.floor(index / urls.length) % keys.length] ?? '';
+const mixedCase = (text: string, seed: number) =>
+  [...text].map((one, i) => (((seed >> (i % 8)) & 1) === 1 ? one.toUpperCase() : one)).join('');
+
+async function until(ending: AbortSignal, isSo: () => boolean): Promise<void> {
+  while (!ending.aborted && !isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}

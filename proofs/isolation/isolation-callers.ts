@@ -1,0 +1,82 @@
+// One caller of each kind, and every operation called by each of them.
+import { createKey, setSuspended } from '../../service/src/clients/clients.ts';
+import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
+import { generous } from '../../testkit/adopters.ts';
+import type { Answer, HttpClient } from '../../testkit/http.ts';
+import { absentId, type Caller, expectedOf, matrix } from '../../testkit/isolation-matrix.ts';
+import type { Staff } from '../../testkit/staff.ts';
+
+/** All but one are the owner's: what its keys may do differs by their scopes alone. */
+export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> {
+  const caller = async (name: string, scopes: readonly Scope[], client = owner) => {
+    const [key] = await staff.createKeys(client, generous, 1, scopes);
+    return { name, scopes, key: key?.key, id: key };
+  };
+  const revoked = await caller('a revoked key with all scopes', everyScope);
+  if (revoked.id) await staff.revoke(revoked.id);
+  const suspended = await caller('all scopes of a suspended client', everyScope, 'suspended');
+  await setSuspended(staff.dependencies.db, () => {}, 'suspended', true);
+  return [
+    await caller('all scopes', everyScope),
+    await caller('the default scopes', defaultScopes),
+    ...(await Promise.all(everyScope.map((scope) => caller(`${scope} alone`, [scope])))),
+    await caller('no scope', []),
+    await caller('the default scopes of another client', defaultScopes, 'another'),
+    { ...revoked, refusedAs: 'api_key_revoked' },
+    { ...suspended, refusedAs: 'client_suspended' },
+    { name: 'an expired key with all scopes', scopes: everyScope, key: await expiredKey(staff, owner), refusedAs: 'api_key_expired' },
+    { name: 'no key', scopes: [], key: undefined, refusedAs: 'api_key_missing' },
+  ];
+}
+
+async function expiredKey({ dependencies: { db } }: Staff, client: string): Promise<string> {
+  const expiresAt = new Date(Date.now() - 1_000);
+  const limits = { plan: 'enterprise', ...generous } as const;
+  return (await createKey(db, { client, limits, scopes: everyScope, expiresAt, environment: 'production' })).key;
+}
+
+export interface MatrixOutcome {
+  readonly cells: number;
+  /** Those that are refused for their scope as they must be. */
+  readonly refused: number;
+  /** Those that answer otherwise than they must. */
+  readonly wrong: readonly string[];
+}
+
+/** A page that another key has just been sent must not be sent to one that may not read it: each read follows one of the whole scope. */
+export async function callAll(http: HttpClient, url: string, callers: readonly Caller[]): Promise<MatrixOutcome> {
+  const [everything] = callers;
+  await http.send(`${url}/categories/${absentId}`, { method: 'PUT', key: everything?.key ?? '', body: { name: 'Matrix' } });
+  const wrong: string[] = [];
+  let [cells, refused] = [0, 0];
+  for (const [operation, row] of Object.entries(matrix)) {
+    const [method = '', path = ''] = operation
+      .toUpperCase()
+      .split(' ', 1)
+      .concat(operation.split(' ')[1] ?? '');
+    const target = url + path.replaceAll(/\{\w+\}/g, String(absentId));
+    for (const caller of callers) {
+      for (const sent of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
+        if (sent === 'GET') await http.send(target, { key: everything?.key ?? '' });
+        // Who has no valid key is limited by address: each request comes from another.
+        const headers = { 'x-forwarded-for': `10.1.${cells >> 8}.${cells & 255}` };
+        const key = caller.key !== undefined && { key: caller.key };
+        const answer = await http.send(target, { method: sent, body: row.body, headers, ...key });
+        const expected = expectedOf(row, caller);
+        cells += 1;
+        if (expected.startsWith('403')) refused += 1;
+        if (outcomeOf(answer, sent, expected) !== expected) {
+          wrong.push(`${sent} ${path} with ${caller.name}: ${answer.status}, not ${expected}`);
+        }
+      }
+    }
+  }
+  return { cells, refused, wrong };
+}
+
+/** A HEAD has no body to name its code: its status must do. */
+function outcomeOf({ status, text }: Answer, method: string, expected: string): string {
+  const isAboutCaller = status === 401 || status === 403;
+  if (method === 'HEAD') return expected.startsWith(String(status)) ? expected : String(status);
+  return isAboutCaller ? `${status} ${(JSON.parse(text) as { code: string }).code}` : String(status);
+}

@@ -1,0 +1,238 @@
+// Every kind of caller over every operation, two clients over every operation that names an object, and what each is told of the other.
+import type { Scope } from '../../service/src/domain/scopes.ts';
+import { adopter, generous } from '../../testkit/adopters.ts';
+import { type Answer, HttpClient } from '../../testkit/http.ts';
+import { type ApiPaths, differencesFrom, matrix, nowhere } from '../../testkit/isolation-matrix.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { Staff } from '../../testkit/staff.ts';
+import { type Key, Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { callAll, callersOf } from './isolation-callers.ts';
+import { addEndpoint, placeOrder, type Reader, readAll, typesQueued, untilTold } from './isolation-feed.ts';
+
+/** Of orders, endpoints and deliveries alike. */
+const ids = [1, 2, 3];
+const endpointPath = '/hooks-of-the-owner';
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+export const isolation: Proof = {
+  name: 'isolation',
+  promise: "a key does what its scopes allow, and another client's object answers like one that does not exist",
+  hasMutant: true,
+  run,
+};
+
+/** Anyone finds any order; one operation asks for no scope; the feed tells everyone of every order. */
+const edits = [
+  {
+    file: 'orders/order-queries.ts',
+    from: 'from orders where id = $1 and ($2::bigint is null or client_id = $2)`,',
+    to: 'from orders where id = $1 and ($2::bigint is null or client_id <> 0)`,',
+  },
+  {
+    file: 'categories/category-routes.ts',
+    from: "config: { scope: 'store:manage' },\n      schema: {\n        operationId: 'putCategory',",
+    to: "config: {},\n      schema: {\n        operationId: 'putCategory',",
+  },
+  { file: 'events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
+];
+
+async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
+  using tree = mutant ? plantMutant(edits) : undefined;
+  await using store = await Store.open({
+    processes: 1,
+    root: tree?.root,
+    env: { LOG_LEVEL: 'warn', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' },
+  });
+  await using staff = await Staff.of(store);
+  using http = new HttpClient();
+  const url = store.processes[0]?.url ?? '';
+  const claims = [
+    ...(await compareWithAbsent(http, url, staff, progress)),
+    ...(await callEverything(http, url, staff, progress)),
+    ...(await tellEveryone(http, url, staff, store, progress)),
+  ];
+  if (!mutant) return claims.map(({ catches: _, ...claim }) => claim);
+  // Each thing that is broken must be noticed by itself: a claim that did not see its own is shown alone.
+  const blind = claims.filter(({ catches, holds }) => catches && holds);
+  return blind.length > 0 ? blind : claims;
+}
+
+/** Whether one of the mutant's edits breaks it. */
+type CatchingClaim = Claim & { readonly catches: boolean };
+
+async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, progress: (text: string) => void): Promise<CatchingClaim[]> {
+  const [owner, stranger] = [await keyOf(staff, 'owner'), await keyOf(staff, 'stranger')];
+  progress("another client's objects");
+  const absent = await askForAll(http, url, stranger);
+  const absentLists = await listsOf(http, url, stranger);
+  await placeOrders(http, url, owner);
+  await addEndpoints(http, url, owner);
+  const foreign = await askForAll(http, url, stranger);
+  const foreignLists = await listsOf(http, url, stranger);
+  const own = await http.send(`${url}/store/orders/1`, { key: owner.key });
+  const ownDelivery = await http.send(`${url}/webhooks/1/deliveries/1`, { key: owner.key });
+  const differing = [...absent].filter(([what, answer]) => foreign.get(what) !== answer).map(([what]) => what);
+  const leaking = [...foreign.values(), ...foreignLists].filter(
+    (answer) => answer.includes(adopter.email) || answer.includes(endpointPath),
+  );
+  return [
+    {
+      claim:
+        "Requests for another client's order, endpoint or delivery (every operation, every method) that answer differently from the same id absent",
+      bar: '0',
+      figure: `${differing.length} of ${absent.size}${firstOf(differing)}`,
+      holds: differing.length === 0 && own.status === 200 && ownDelivery.status === 200,
+      catches: true,
+    },
+    {
+      claim: "Answers to a stranger that hold an adopter's data or an endpoint's address",
+      bar: '0',
+      figure: String(leaking.length),
+      holds: leaking.length === 0 && own.text.includes(adopter.email),
+      catches: true,
+    },
+    {
+      claim: 'Lists, with every filter, in which another client’s order or endpoint shows',
+      bar: '0',
+      figure: `${foreignLists.filter((answer, i) => answer !== absentLists[i]).length} of ${foreignLists.length}`,
+      holds: foreignLists.join() === absentLists.join(),
+      catches: false,
+    },
+  ];
+}
+
+async function callEverything(http: HttpClient, url: string, staff: Staff, progress: (text: string) => void): Promise<CatchingClaim[]> {
+  const document = JSON.parse((await http.send(url.replace('/v1', '/openapi.json'))).text) as ApiPaths;
+  const differences = differencesFrom(document);
+  const callers = await callersOf(staff, 'owner');
+  progress(`${Object.keys(matrix).length} operations by ${callers.length} callers`);
+  const { cells, refused, wrong } = await callAll(http, url, callers);
+  return [
+    {
+      claim: 'Operations that the service documents otherwise than the matrix: missing, gone, or under another scope',
+      bar: 'none',
+      figure: differences.join(', ') || `none of ${Object.keys(matrix).length}`,
+      holds: differences.length === 0,
+      catches: true,
+    },
+    {
+      claim: `Requests of ${callers.length} kinds of caller, to every operation, that are refused for their scope or key otherwise than the matrix says`,
+      bar: '0',
+      figure: `${wrong.length} of ${cells}, ${refused} of them to be refused for their scope${firstOf(wrong)}`,
+      holds: wrong.length === 0 && refused > 0,
+      catches: true,
+    },
+  ];
+}
+
+/** Three clients with orders and endpoints, one of them also by a key that may not read orders. */
+async function tellEveryone(
+  http: HttpClient,
+  url: string,
+  staff: Staff,
+  store: Store,
+  progress: (text: string) => void,
+): Promise<CatchingClaim[]> {
+  progress('what each is told');
+  const [one, other, none] = [await keyOf(staff, 'one'), await keyOf(staff, 'other'), await keyOf(staff, 'none')];
+  const withoutOrders = await keyOf(staff, 'one', ['pets:read', 'webhooks:manage']);
+  const endpoints = new Map<Key, number>();
+  for (const key of [one, withoutOrders, other, none]) endpoints.set(key, await addEndpoint(http, url, key));
+  const [first, second] = [await placeOrder(http, url, one), await placeOrder(http, url, other)];
+  const readers: Reader[] = [
+    { name: 'its owner', key: one, orders: [first.id] },
+    { name: "its owner's key without orders:read", key: withoutOrders, orders: [] },
+    { name: 'another client with orders', key: other, orders: [second.id] },
+    { name: 'a stranger', key: none, orders: [] },
+  ];
+  store.work();
+  await untilTold(http, url, one, first.id);
+  await untilTold(http, url, other, second.id);
+  const told = await readAll(http, url, readers, async () => ({ ...(await placeOrder(http, url, one)), of: readers.slice(0, 1) }));
+  // Of each of the three orders everybody is sent that the animal was added and became pending; of an order only its client.
+  const [animals, ownOrders] = [6, 2];
+  const queued = {
+    owner: await typesQueued(http, url, one, endpoints.get(one) ?? 0, animals + ownOrders),
+    others: [
+      ...(await typesQueued(http, url, withoutOrders, endpoints.get(withoutOrders) ?? 0, animals)),
+      ...(await typesQueued(http, url, none, endpoints.get(none) ?? 0, animals)),
+    ],
+  };
+  const sent = queued.others.filter((type) => type.startsWith('order.'));
+  const ownSent = queued.owner.filter((type) => type.startsWith('order.'));
+  return [
+    {
+      claim:
+        "Events of an order, in the feed, under every filter, and in streams, that are told to another client or to its own client's key without orders:read",
+      bar: '0',
+      figure: `${told.leaks.length} of ${told.events} events${firstOf(told.leaks)}`,
+      holds: told.leaks.length === 0 && told.ownOrders > 0,
+      catches: true,
+    },
+    {
+      claim: 'Events of orders queued for an endpoint of another client, or of a key without orders:read',
+      bar: '0',
+      figure: `${sent.length} of ${queued.others.length}, beside ${ownSent.length} to their owner`,
+      holds: sent.length === 0 && ownSent.length >= ownOrders,
+      catches: false,
+    },
+  ];
+}
+
+async function keyOf(staff: Staff, client: string, scopes?: readonly Scope[]): Promise<Key> {
+  const [key] = await staff.createKeys(client, generous, 1, scopes);
+  if (!key) throw new Error('no key was made');
+  return key;
+}
+
+const firstOf = (wrong: readonly string[]) => (wrong.length > 0 ? ` (${wrong.slice(0, 3).join(', ')})` : '');
+
+/** Every operation and every other method on its path, for each id, as one comparable text. */
+async function askForAll(http: HttpClient, url: string, key: Key): Promise<Map<string, string>> {
+  const answers = new Map<string, string>();
+  const paths = new Set(
+    Object.entries(matrix)
+      .filter(([, { owned }]) => owned)
+      .map(([operation]) => operation.split(' ')[1] ?? ''),
+  );
+  for (const path of paths) {
+    for (const method of methods) {
+      const body = matrix[`${method.toLowerCase()} ${path}`]?.body;
+      for (const id of ids) {
+        const answer = await http.send(url + path.replaceAll(/\{\w+\}/g, String(id)), { method, key: key.key, body });
+        answers.set(`${method} ${path} ${id}`, comparable(answer));
+      }
+    }
+  }
+  return answers;
+}
+
+async function listsOf(http: HttpClient, url: string, key: Key): Promise<string[]> {
+  const queries = ['', '?status=placed', '?status=cancelled', '?petId=1', '?petId=2&status=placed', '?limit=1'];
+  const lists = [...queries.map((query) => `/store/orders${query}`), '/webhooks', '/webhooks?limit=1'];
+  return Promise.all(lists.map(async (list) => comparable(await http.send(url + list, { key: key.key }))));
+}
+
+async function placeOrders(http: HttpClient, url: string, key: Key): Promise<void> {
+  for (const id of ids) {
+    await http.send(`${url}/pets`, { method: 'POST', key: key.key, body: { name: 'Biscuit', categoryId: 1 } });
+    const placed = await http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId: id, adopter } });
+    if (placed.status !== 201) throw new Error(`an order was not placed: ${placed.text}`);
+  }
+  await http.send(`${url}/store/orders/2/cancel`, { method: 'POST', key: key.key });
+}
+
+async function addEndpoints(http: HttpClient, url: string, key: Key): Promise<void> {
+  for (const id of ids) {
+    await http.send(`${url}/webhooks`, { method: 'POST', key: key.key, body: { url: nowhere + endpointPath } });
+    const queued = await http.send(`${url}/webhooks/${id}/test`, { method: 'POST', key: key.key });
+    if (queued.status !== 202) throw new Error(`no delivery was queued: ${queued.text}`);
+  }
+}
+
+/** All of an answer but what differs between any two. */
+function comparable({ status, headers, text }: Answer): string {
+  const kept = Object.entries(headers).filter(([name]) => !/^(date|x-request-id|ratelimit.*|x-ratelimit-.*)$/.test(name));
+  return JSON.stringify([status, kept.sort(), text]);
+}

@@ -1,0 +1,58 @@
+// What an answer must be, and how one that is something else is told.
+import type { Answer } from '../../testkit/http.ts';
+import type { Credentials } from './model-callers.ts';
+import type { Action, Step } from './model-steps.ts';
+import { type ModelPage, readExactly } from './model-store.ts';
+
+/** What a step must be answered. */
+export interface Expected {
+  readonly status: number;
+  readonly code?: string;
+  readonly content?: Content;
+  readonly page?: ModelPage;
+  /** Takes note of what the answer has changed; throws where the body is wrong. */
+  readonly settle?: (body: unknown) => void;
+}
+
+interface Content {
+  /** What the body must hold, spelt as `spell` does it. */
+  readonly text: string;
+  readonly more: boolean;
+  readonly spell: (body: unknown) => string;
+}
+
+export const refused = (status: number, code: string): Expected => ({ status, code });
+
+/** Who may not, or may no more, is refused before anything else is looked at. */
+export function refusalBefore(action: Action, { refusal }: Credentials, admitted: boolean): Expected | undefined {
+  if (action.kind === 'preflight') return undefined;
+  if (!admitted) return refused(429, 'rate_limit_exceeded');
+  return refusal ? refused(401, refusal) : undefined;
+}
+
+export function applyCondition(expected: Expected, condition: string | undefined, known: { tagged: string } | undefined): Expected {
+  if (expected.status !== 200 || condition === undefined || !expected.content) return expected;
+  const matches = condition === '*' || (condition !== '"other"' && known?.tagged === tagged(expected.content));
+  return matches ? { ...expected, status: 304 } : expected;
+}
+
+/** What the ETag stands for. */
+export const tagged = ({ text, more }: Content) => `${text} ${more}`;
+
+export function conditionOf(condition: Step['condition'], etag: string | undefined): string | undefined {
+  if (condition === 'any') return '*';
+  if (condition === 'other') return '"other"';
+  if (condition === 'none' || etag === undefined) return undefined;
+  return condition === 'weak' ? `"x", W/${etag}` : etag;
+}
+
+export function judgeError({ status, text }: Answer, code: string): void {
+  const body = JSON.parse(text) as Record<string, unknown>;
+  const isWhole =
+    Object.keys(body).sort().join() === 'code,message,status' && typeof body['message'] === 'string' && body['status'] === status;
+  if (!isWhole || body['code'] !== code) throw new Error(`the body must be an Error of the code ${code}`);
+}
+
+export function judgeContent({ text }: Answer, content: Content): void {
+  if (content.spell(readExactly(text)) !== content.text) throw new Error(`the body must hold ${content.text.slice(0, 300)}`);
+}

@@ -1,0 +1,88 @@
+// A model of the limiter, for requests that come one after another.
+import type { Answer } from '../../testkit/http.ts';
+
+export interface ModelQuota {
+  readonly perMinute: number;
+  readonly perDay?: number;
+}
+
+interface Account {
+  minute: number;
+  inMinute: number;
+  day: number;
+  inDay: number;
+}
+
+interface Shown {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+}
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+export class ModelLimiter {
+  readonly #accounts = new Map<string, Account>();
+
+  /**
+   * What must become of a request that was decided, on the store's clock, between `sentMs` and `receivedMs`: whether it
+   * is admitted, and what its headers must say. A cost of 0 only looks.
+   */
+  charge(
+    subject: string,
+    quota: ModelQuota,
+    cost: 0 | 1,
+    answer: Answer,
+    sentMs: number,
+    receivedMs: number,
+  ): { admitted: boolean; shown: Shown } {
+    const account = this.#at(subject, quota, answer, sentMs, receivedMs);
+    const fits = account.inMinute + cost <= quota.perMinute && account.inDay + cost <= (quota.perDay ?? Number.POSITIVE_INFINITY);
+    if (fits) {
+      account.inMinute += cost;
+      account.inDay += cost;
+    }
+    return { admitted: fits, shown: shownOf(account, quota) };
+  }
+
+  /** Believes the answer where the store could not keep to its promise: Redis was late, on a machine with too much to do. */
+  adopt(subject: string, quota: ModelQuota, answer: Answer): void {
+    const account = this.#accounts.get(subject);
+    const { minute, day } = remainingOf(answer);
+    if (!account) return;
+    account.inMinute = quota.perMinute - minute;
+    if (quota.perDay !== undefined) account.inDay = quota.perDay - day;
+  }
+
+  #at(subject: string, quota: ModelQuota, answer: Answer, sentMs: number, receivedMs: number): Account {
+    const account = this.#accounts.get(subject) ?? { minute: 0, inMinute: 0, day: 0, inDay: 0 };
+    this.#accounts.set(subject, account);
+    const minute = minuteOf(answer, quota, sentMs, receivedMs);
+    if (minute > account.minute) Object.assign(account, { minute, inMinute: 0 });
+    const day = Math.floor((minute * minuteMs) / dayMs);
+    if (day > account.day) Object.assign(account, { day, inDay: 0 });
+    return account;
+  }
+}
+
+/** Where a minute ends between sending and answer, the answer tells in which it was decided. */
+function minuteOf(answer: Answer, { perMinute }: ModelQuota, sentMs: number, receivedMs: number): number {
+  const [first, last] = [Math.floor(sentMs / minuteMs), Math.floor(receivedMs / minuteMs)];
+  const reset = Number(answer.headers['x-ratelimit-reset']) / 60 - 1;
+  if (reset >= first && reset <= last) return reset;
+  return first === last || remainingOf(answer).minute < perMinute - 1 ? first : last;
+}
+
+/** From the field that names both windows: `"minute";r=59;t=12, "day";r=998;t=40000`. */
+export function remainingOf(answer: Answer): { minute: number; day: number } {
+  const of = (window: string) => Number(new RegExp(`"${window}";r=(\\d+);t=\\d+`).exec(String(answer.headers['ratelimit']))?.[1]);
+  return { minute: of('minute'), day: of('day') };
+}
+
+/** The window with fewer remaining; on a tie, the day. */
+function shownOf({ minute, inMinute, day, inDay }: Account, { perMinute, perDay }: ModelQuota): Shown {
+  const minuteShown = { limit: perMinute, remaining: perMinute - inMinute, resetSeconds: (minute + 1) * 60 };
+  if (perDay === undefined || perDay - inDay > minuteShown.remaining) return minuteShown;
+  return { limit: perDay, remaining: perDay - inDay, resetSeconds: ((day + 1) * dayMs) / 1_000 };
+}

@@ -1,0 +1,93 @@
+// Finds the pages of a site by its links, lets visitors look at each, and follows up every link.
+import { HttpClient } from '../../testkit/http.ts';
+import type { Look, Visitor } from './page-visitor.ts';
+
+export interface Tour {
+  readonly looks: readonly Look[];
+  /** Texts beside the pages, such as Markdown. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly links: number;
+  readonly broken: readonly string[];
+}
+
+export interface TourOptions {
+  readonly start: readonly string[];
+  /** Which of the addresses that are linked belong to the tour; the others need only exist. */
+  isPart(url: URL): boolean;
+  progress(text: string): void;
+}
+
+interface Place {
+  readonly status: number;
+  readonly isPage: boolean;
+  readonly text: string;
+}
+
+const placesMax = 1_000;
+
+export async function tour(visitors: readonly Visitor[], { start, isPart, progress }: TourOptions): Promise<Tour> {
+  using http = new HttpClient(visitors.length);
+  const origins = new Set(start.map((url) => new URL(url).origin));
+  const places = new Map<string, Place>();
+  const looks = new Map<string, Look>();
+  const links = new Map<string, string>(start.map((url) => [url, 'the start']));
+  // Each round goes to what the round before has found.
+  for (let found = [...links.keys()]; found.length > 0; ) {
+    const targets = [...new Set(found.map(withoutFragment))].filter((url) => !places.has(url));
+    if (places.size + targets.length > placesMax) throw new Error(`there are more than ${placesMax} addresses: ${targets[0]}`);
+    const before = new Set(links.keys());
+    await share(visitors, targets, async (visitor, url) => {
+      const place = await ask(http, url);
+      places.set(url, place);
+      if (place.status !== 200 || !isPart(new URL(url))) return;
+      const look = place.isPage ? await visitor.open(url) : undefined;
+      if (look) looks.set(url, look);
+      for (const link of look?.links ?? linksOf(place.text, url))
+        if (origins.has(new URL(link).origin) && !links.has(link)) links.set(link, url);
+      progress(`${looks.size} pages, ${links.size} links`);
+    });
+    found = [...links.keys()].filter((link) => !before.has(link));
+  }
+  const broken = [...links].filter(([link]) => !leadsSomewhere(link, places, looks)).map(([link, from]) => `${link} on ${from}`);
+  const texts = new Map([...places].filter(([, { status, isPage }]) => status === 200 && !isPage).map(([url, { text }]) => [url, text]));
+  return { looks: [...looks.values()], texts, links: links.size, broken };
+}
+
+/** Every visitor takes the next one as soon as it is done with the last. */
+export async function share<Item>(
+  visitors: readonly Visitor[],
+  items: readonly Item[],
+  visit: (visitor: Visitor, item: Item) => Promise<void>,
+): Promise<void> {
+  const left = [...items];
+  await Promise.all(
+    visitors.map(async (visitor) => {
+      for (let item = left.shift(); item !== undefined; item = left.shift()) await visit(visitor, item);
+    }),
+  );
+}
+
+async function ask(http: HttpClient, url: string, redirectsMax = 1): Promise<Place> {
+  const { status, headers, text } = await http.send(url);
+  if (status === 308 && headers.location && redirectsMax > 0)
+    return ask(http, withoutFragment(new URL(headers.location, url).href), redirectsMax - 1);
+  return { status, isPage: String(headers['content-type']).startsWith('text/html'), text };
+}
+
+function leadsSomewhere(link: string, places: ReadonlyMap<string, Place>, looks: ReadonlyMap<string, Look>): boolean {
+  const target = withoutFragment(link);
+  const place = places.get(target);
+  if (place?.status !== 200) return false;
+  const fragment = decodeURIComponent(new URL(link).hash.slice(1));
+  if (!fragment || fragment === 'top') return true;
+  return looks.get(target)?.ids.includes(fragment) ?? place.text.includes(`id="${fragment}"`);
+}
+
+/** Those of a text in Markdown. */
+const linksOf = (markdown: string, base: string): string[] =>
+  [...markdown.matchAll(/\]\(([^()\s]+)\)|<(https?:[^>\s]+)>/g)]
+    .map(([, inline, plain]) => inline ?? plain ?? '')
+    .filter((link) => URL.canParse(link, base))
+    .map((link) => new URL(link, base).href);
+
+const withoutFragment = (url: string): string => url.replace(/#.*$/, '');

@@ -1,0 +1,254 @@
+// PostgreSQL stopped, frozen and with a connection killed, while requests that need it go on.
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Answer, HttpClient } from '../../testkit/http.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { quantile } from '../../testkit/quantile.ts';
+import { Staff } from '../../testkit/staff.ts';
+import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
+import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { signalTree } from './process-tree.ts';
+
+const requestsPerSecond = 100;
+const healthPollsPerSecond = 20;
+/** Longer than the longest wait of a request, so that all that are sent in it end in it. */
+const outageMs = 6_000;
+const answerMsMedian = 100;
+/** What a query may take, after the wait for a connection. */
+const answerMsMax = 3_500;
+const backWithinMs = 2_000;
+/** A process asks four times a second, and waits half a second for the answer. */
+const noticedWithinMs = 1_500;
+
+/** By performance.now(). */
+interface Outage {
+  readonly name: 'stopped' | 'frozen' | 'killed';
+  readonly faultMs: number;
+  /** From then on it is certainly lost, where that can be told. */
+  readonly lostMs?: number;
+  readonly returnBeginsMs?: number;
+  /** It answers again. */
+  readonly returnMs: number;
+}
+
+interface Observed {
+  readonly outages: readonly Outage[];
+  readonly samples: readonly Sample[];
+  readonly live: readonly Sample[];
+  /** One list for each process; the last gets no load. */
+  readonly ready: ReadonlyArray<readonly Sample[]>;
+}
+
+export const postgresLoss: Proof = {
+  name: 'postgres-loss',
+  promise: 'without PostgreSQL: 503 with Retry-After at once, not a hang, and 200 within 2 s of its return',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant waits for PostgreSQL as pg does by default: without end.
+  using tree = mutant
+    ? plantMutant([
+        { file: 'db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
+        { file: 'db/pool.ts', from: 'query_timeout: statementTimeoutMs + 500', to: 'query_timeout: 0' },
+        { file: 'db/pool.ts', from: 'probeTimeoutMs = 500', to: 'probeTimeoutMs = 0' },
+      ])
+    : undefined;
+  await using store = await Store.open({ processes: 3, root: tree?.root });
+  await using staff = await Staff.of(store);
+  const keys = await staff.createKeys('steady', { perMinute: 1_000_000, perDay: 1_000_000 }, 4);
+  const observed = await observe(store, keys, short ? 1 : 4, progress);
+  return judge(observed, store.processes);
+}
+
+async function observe(store: Store, keys: readonly Key[], rounds: number, progress: ProofContext['progress']): Promise<Observed> {
+  using http = new HttpClient(512);
+  using health = new HttpClient();
+  const loaded = store.processes.slice(0, -1);
+  const probe = (process: ServeProcess, path: string) => health.send(new URL(path, process.url).href);
+  const load = new SteadyLoad(requestsPerSecond, (i) =>
+    request(http, loaded[i % loaded.length]?.url ?? '', keys[i % keys.length]?.key ?? '', i),
+  );
+  const live = store.processes.map((process) => new SteadyLoad(healthPollsPerSecond, () => probe(process, '/livez')));
+  const ready = store.processes.map((process) => new SteadyLoad(healthPollsPerSecond, () => probe(process, '/readyz')));
+  const outages: Outage[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    for (const fault of [stop, freeze, killConnection]) {
+      await sleep(300);
+      progress(`round ${round + 1} of ${rounds}: ${fault.name}`);
+      outages.push(await fault(store));
+      await sleep(backWithinMs + 400);
+    }
+  }
+  const samples = await load.stop();
+  const all = (loads: readonly SteadyLoad[]) => Promise.all(loads.map((one) => one.stop()));
+  return { outages, samples, live: (await all(live)).flat(), ready: await all(ready) };
+}
+
+function request(http: HttpClient, url: string, key: string, index: number): Promise<Answer> {
+  if (index % 5 === 1) return http.send(`${url}/pets`, { key, method: 'POST', body: { name: 'Biscuit', categoryId: 1 } });
+  if (index % 5 === 3) return http.send(`${url}/store/orders`, { key });
+  // Each a page of its own: one that is kept is answered from memory, until the loss is noticed.
+  return http.send(`${url}/pets?limit=5&id=${index}`, { key });
+}
+
+async function stop({ postgres }: Store): Promise<Outage> {
+  const faultMs = performance.now();
+  await postgres.signal('SIGINT');
+  const lostMs = performance.now();
+  await sleep(outageMs);
+  const returnBeginsMs = performance.now();
+  await postgres.start();
+  await firstAnswer(postgres.url);
+  return { name: 'stopped', faultMs, lostMs, returnBeginsMs, returnMs: performance.now() };
+}
+
+async function freeze({ postgres }: Store): Promise<Outage> {
+  const faultMs = performance.now();
+  signalTree(postgres.pid, 'SIGSTOP');
+  const lostMs = performance.now();
+  await sleep(outageMs);
+  const returnMs = performance.now();
+  signalTree(postgres.pid, 'SIGCONT');
+  return { name: 'frozen', faultMs, lostMs, returnBeginsMs: returnMs, returnMs };
+}
+
+/** Kills a connection while it works for a request, upon which PostgreSQL ends all the others and recovers. */
+async function killConnection({ postgres }: Store): Promise<Outage> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  client.on('error', () => {});
+  await client.connect();
+  await client.query('begin');
+  await client.query('lock table pets in access exclusive mode');
+  const waiting = `select pid from pg_stat_activity where application_name = 'homeward' and wait_event_type = 'Lock' limit 1`;
+  let pid: number | undefined;
+  for (let tries = 0; pid === undefined; tries += 1) {
+    if (tries > 500) throw new Error('no request waits for the lock');
+    pid = (await client.query<{ pid: number }>(waiting)).rows[0]?.pid;
+  }
+  const faultMs = performance.now();
+  process.kill(pid, 'SIGKILL');
+  await firstAnswer(postgres.url);
+  return { name: 'killed', faultMs, returnMs: performance.now() };
+}
+
+/** Until PostgreSQL answers somebody. */
+async function firstAnswer(connectionString: string): Promise<void> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
+    client.on('error', () => {});
+    const answered = await client.connect().then(
+      () =>
+        client.query('select 1').then(
+          () => true,
+          () => false,
+        ),
+      () => false,
+    );
+    await client.end().catch(() => {});
+    if (answered) return;
+    await sleep(10);
+  }
+  throw new Error('PostgreSQL did not come back');
+}
+
+function judge({ outages, samples, live, ready }: Observed, processes: readonly ServeProcess[]): Claim[] {
+  const long = outages.filter(({ lostMs }) => lostMs !== undefined);
+  const refused = long.flatMap((outage) => sentDuring(samples, outage));
+  const right = refused.filter(({ answer }) => isUnavailable(answer));
+  const medians = long.map((outage) => ({
+    outage,
+    ms: quantile(
+      sentDuring(samples, outage).map(({ tookMs }) => tookMs),
+      0.5,
+    ),
+  }));
+  const slowestMs = Math.max(...samples.map(({ tookMs }) => tookMs));
+  const odd = samples.filter(({ answer }) => !(isSuccess(answer) || isUnavailable(answer)));
+  const running = processes.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+  const settled = samples.filter((sample) => !outages.some((outage) => isTouched(sample, outage)));
+  const returns = outages.map((outage) => ({ outage, ms: backAfterMs(samples, outage) }));
+  const notices = long.flatMap((outage) => ready.map((polls) => noticedAfterMs(polls, outage)));
+  const readyAgain = outages.flatMap((outage) => ready.map((polls) => backAfterMs(polls, outage)));
+  const alive = live.filter(({ answer }) => answer?.status === 200);
+  return [
+    {
+      claim: `Requests sent while PostgreSQL is stopped or frozen get 503 unavailable with Retry-After and the X-RateLimit trio`,
+      bar: 'every one',
+      figure: `${right.length} of ${refused.length}`,
+      holds: refused.length > 0 && right.length === refused.length,
+    },
+    {
+      claim: 'They are answered at the median within',
+      bar: `${answerMsMedian} ms`,
+      figure: medians.map(({ outage, ms }) => `${ms.toFixed(1)} ms ${outage.name}`).join(', '),
+      holds: medians.every(({ ms }) => ms <= answerMsMedian),
+      isTimed: true,
+    },
+    {
+      claim: 'The slowest answer of the whole run, at the moment of the fault included',
+      bar: `${answerMsMax / 1_000} s`,
+      figure: `${(slowestMs / 1_000).toFixed(2)} s`,
+      holds: slowestMs <= answerMsMax,
+      isTimed: true,
+    },
+    {
+      claim: 'Every other answer is a success, also where a connection is killed while it works, and no process ends',
+      bar: 'every one',
+      figure: `${samples.length - odd.length} of ${samples.length}, ${running.length} of ${processes.length} processes running`,
+      holds: odd.length === 0 && running.length === processes.length,
+    },
+    {
+      claim: 'Once PostgreSQL is back, requests succeed within',
+      bar: `${backWithinMs / 1_000} s, and all of those sent later`,
+      figure: `${returns.map(({ outage, ms }) => `${(ms / 1_000).toFixed(2)} s ${outage.name}`).join(', ')}; then ${settled.filter(({ answer }) => isSuccess(answer)).length} of ${settled.length}`,
+      holds: returns.every(({ ms }) => ms <= backWithinMs) && settled.length > 0 && settled.every(({ answer }) => isSuccess(answer)),
+      isTimed: true,
+    },
+    {
+      claim: 'Liveness stays 200',
+      bar: 'every poll',
+      figure: `${alive.length} of ${live.length}`,
+      holds: live.length > 0 && alive.length === live.length,
+    },
+    {
+      claim: 'Readiness turns 503 at every process, one without requests included, and 200 after the return, within',
+      bar: `${noticedWithinMs / 1_000} s and ${backWithinMs / 1_000} s`,
+      figure: `${(Math.max(...notices) / 1_000).toFixed(2)} s and ${(Math.max(...readyAgain) / 1_000).toFixed(2)} s`,
+      holds: notices.every((ms) => ms <= noticedWithinMs) && readyAgain.every((ms) => ms <= backWithinMs),
+      isTimed: true,
+    },
+  ];
+}
+
+const isSuccess = (answer: Answer | undefined) => answer?.status === 200 || answer?.status === 201;
+
+function isUnavailable(answer: Answer | undefined): boolean {
+  if (answer?.status !== 503 || !/^[1-9]\d*$/.test(answer.headers['retry-after'] ?? '')) return false;
+  const trio = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+  return trio.every((name) => /^\d+$/.test(String(answer.headers[name]))) && JSON.parse(answer.text).code === 'unavailable';
+}
+
+/** Without those that are just under way when it returns: it may serve them. */
+function sentDuring(samples: readonly Sample[], { lostMs = 0, returnBeginsMs = 0 }: Outage): Sample[] {
+  return samples.filter(({ sentAtMs }) => sentAtMs >= lostMs && sentAtMs < returnBeginsMs - 250);
+}
+
+const isTouched = ({ sentAtMs, tookMs }: Sample, { faultMs, returnMs }: Outage) =>
+  sentAtMs + tookMs > faultMs && sentAtMs < returnMs + backWithinMs;
+
+/** From the fault to the first refusal. */
+function noticedAfterMs(polls: readonly Sample[], { faultMs }: Outage): number {
+  const refusals = polls.filter(({ sentAtMs, answer }) => sentAtMs >= faultMs && answer?.status === 503);
+  return Math.min(...refusals.map(({ sentAtMs, tookMs }) => sentAtMs + tookMs)) - faultMs;
+}
+
+/** From the return to the last that did not succeed in the time that is looked at. */
+function backAfterMs(samples: readonly Sample[], { returnMs }: Outage): number {
+  const failed = samples.filter(
+    ({ sentAtMs, answer }) => sentAtMs >= returnMs && sentAtMs < returnMs + backWithinMs + 400 && !isSuccess(answer),
+  );
+  return Math.max(0, ...failed.map(({ sentAtMs }) => sentAtMs - returnMs));
+}

@@ -1,0 +1,167 @@
+// The quickstart as a reader does it: the page that a store serves, its commands pasted into a terminal.
+
+import { freePort } from '../../testkit/servers.ts';
+import { Store } from '../../testkit/store.ts';
+import { devAnimals } from '../../tools/dev-animals.ts';
+import { ensureSdk } from '../../tools/sdk-build.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { Terminal } from './terminal.ts';
+
+const secondsMax = 300;
+const listingTimeoutMs = 20_000;
+const animalCount = 30;
+/** Of number 2 in the store: markup, where a page does not escape it. */
+const trickyName = `<b>Zoe</b> & "O'Malley"`;
+/** Nobody answers here: the store is all that a reader needs. */
+const noRegistry = 'http://127.0.0.1:9';
+const placeholder = /^export HOMEWARD_URL=\S+\nexport HOMEWARD_KEY=hw_live_…\n$/;
+
+export const quickstart: Proof = {
+  name: 'quickstart',
+  promise: 'the quickstart, pasted from the page as it stands, leads from a key to a running listing within five minutes',
+  hasMutant: true,
+  run,
+};
+
+interface Partner {
+  readonly url: string;
+  readonly key: string;
+}
+
+interface Listing {
+  readonly status: number;
+  readonly html: string;
+}
+
+/** What a reader has seen. */
+interface Session {
+  readonly blockCount: number;
+  readonly failures: readonly string[];
+  readonly printed: string;
+  /** Undefined: it never ran. */
+  readonly listing: (Listing & { readonly afterSeconds: number }) | undefined;
+  /** Once the order was placed: the animal's status, and the page. */
+  readonly ordered: { readonly status: string; readonly listing: Listing | undefined };
+}
+
+async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
+  progress('a store with animals');
+  await ensureSdk();
+  await using store = await Store.open({ processes: 1 });
+  store.work();
+  const { key } = await store.createKey('Happy Tails', 'pro');
+  const partner = { url: store.processes[0]?.url.replace(/\/v1$/, '') ?? '', key };
+  await addAnimals(partner);
+  const blocks = blocksOf(await readPage(partner.url), mutant);
+  const session = await follow(blocks, partner, progress);
+  return [commandsClaim(session), listingClaim(session, await namesOfAvailable(partner)), orderClaim(session), timeClaim(session)];
+}
+
+async function addAnimals(partner: Partner): Promise<void> {
+  for (const [i, animal] of devAnimals().slice(0, animalCount).entries()) {
+    const added = await call(partner, '/v1/pets', i === 1 ? { ...animal, name: trickyName } : animal);
+    if (added.status !== 201) throw new Error(`${animal.name} was not added: ${await added.text()}`);
+  }
+}
+
+async function readPage(url: string): Promise<string> {
+  const response = await fetch(`${url}/docs/quickstart.md`);
+  if (!response.ok) throw new Error(`/docs/quickstart.md is ${response.status}`);
+  return response.text();
+}
+
+/** The blocks of commands. The mutant's page imports what the package does not have. */
+function blocksOf(page: string, mutant: boolean): string[] {
+  const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
+  if (blocks.filter((block) => placeholder.test(block)).length !== 1)
+    throw new Error('the page has not one place for the address and the key');
+  if (mutant && !page.includes('createStore')) throw new Error('the mutant looks for createStore in the page, and it is not there');
+  return mutant ? blocks.map((block) => block.replaceAll('createStore', 'openStore')) : blocks;
+}
+
+/** Nothing is replaced but the address and the key. */
+async function follow(blocks: readonly string[], partner: Partner, progress: (text: string) => void): Promise<Session> {
+  using terminal = new Terminal({ PORT: String(await freePort()), npm_config_registry: noRegistry });
+  const startedAtMs = performance.now();
+  let listing: Session['listing'];
+  let ordered: Session['ordered'] = { status: 'never ordered', listing: undefined };
+  for (const [i, block] of blocks.entries()) {
+    progress(`block ${i + 1} of ${blocks.length}`);
+    await terminal.paste(placeholder.test(block) ? `export HOMEWARD_URL=${partner.url}\nexport HOMEWARD_KEY=${partner.key}\n` : block);
+    if (/^node listing\.mjs &$/m.test(block)) {
+      const opened = await openListing(terminal);
+      listing = opened && { ...opened, afterSeconds: (performance.now() - startedAtMs) / 1_000 };
+    }
+    if (/^node order\.mjs 1$/m.test(block)) {
+      ordered = { status: await statusOf(partner, 1), listing: listing && (await openListing(terminal)) };
+    }
+  }
+  return { blockCount: blocks.length, failures: terminal.failures, printed: terminal.output, listing, ordered };
+}
+
+/** At the address that the page's program prints; undefined where it prints none in time, or nobody answers there. */
+async function openListing(terminal: Terminal): Promise<Listing | undefined> {
+  const deadlineMs = Date.now() + listingTimeoutMs;
+  while (Date.now() < deadlineMs && !terminal.output.includes('SyntaxError')) {
+    const [address] = /^http:\/\/127\.0\.0\.1:\d+$/m.exec(terminal.output) ?? [];
+    const response = address ? await fetch(address).catch(() => undefined) : undefined;
+    if (response) return { status: response.status, html: await response.text() };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return undefined;
+}
+
+const commandsClaim = ({ blockCount, failures }: Session): Claim => ({
+  claim: 'every command of the page, as it stands there, ends with status 0, without a registry of packages',
+  bar: 'none fails',
+  figure: failures.length === 0 ? `${blockCount} blocks of commands, none failed` : `failed: ${failures.join('; ')}`,
+  holds: failures.length === 0 && blockCount > 5,
+});
+
+function listingClaim({ listing }: Session, names: readonly string[]): Claim {
+  const shown = [...(listing?.html ?? '').matchAll(/<li>(.*?) \(no\. \d+\)<\/li>/g)].map(([, name = '']) => unescapeHtml(name));
+  const isEscaped = listing !== undefined && !listing.html.includes(trickyName);
+  return {
+    claim: 'the listing of the page shows the available animals of the store, their names escaped',
+    bar: `200, the first ${names.length} names, escaped`,
+    figure: `${listing?.status ?? 'no answer'}, ${shown.length} names${isEscaped ? ', escaped' : ''}`,
+    holds: listing?.status === 200 && names.length > 0 && names.join() === shown.join() && isEscaped,
+  };
+}
+
+function orderClaim({ printed, ordered: { status, listing } }: Session): Claim {
+  const isPlacedOnce = /^Order 1 is placed\.\nBiscuit \(id 1\) is pending, and only an available animal can be ordered\.$/m.test(printed);
+  const isGone = listing?.status === 200 && !listing.html.includes('Biscuit');
+  return {
+    claim: 'of two orders for one animal the page’s program gets one; the animal is pending, and leaves the listing',
+    bar: 'placed, then refused; pending; not listed',
+    figure: `${isPlacedOnce ? 'placed, then refused' : 'not so printed'}; ${status}; ${isGone ? 'not listed' : 'listed, or no page'}`,
+    holds: isPlacedOnce && status === 'pending' && isGone,
+  };
+}
+
+const timeClaim = ({ listing }: Session): Claim => ({
+  claim: 'from the first command to the running listing, without the time to read',
+  bar: `${secondsMax} s at most`,
+  figure: listing ? `${listing.afterSeconds.toFixed(1)} s` : 'it never ran',
+  holds: listing !== undefined && listing.afterSeconds <= secondsMax,
+  isTimed: listing !== undefined,
+});
+
+const unescapeHtml = (text: string) => text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+
+async function namesOfAvailable(partner: Partner): Promise<string[]> {
+  const response = await call(partner, '/v1/pets?status=available&limit=24');
+  return ((await response.json()) as Array<{ name: string }>).map(({ name }) => name);
+}
+
+async function statusOf(partner: Partner, id: number): Promise<string> {
+  const response = await call(partner, `/v1/pets?id=${id}`);
+  return ((await response.json()) as Array<{ status: string }>)[0]?.status ?? 'absent';
+}
+
+const call = ({ url, key }: Partner, target: string, body?: object): Promise<Response> =>
+  fetch(url + target, {
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  });

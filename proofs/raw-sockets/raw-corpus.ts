@@ -1,0 +1,172 @@
+// Requests as bytes, from the well-meant to the hostile, and what each must be answered.
+import type { Step } from '../../testkit/raw-socket.ts';
+
+export interface RawCase {
+  readonly name: string;
+  readonly steps: readonly Step[];
+  /** The status of each answer, in order. */
+  readonly answers: readonly number[];
+  /** The connection ends too: nothing that follows such bytes can be trusted. */
+  readonly ends?: boolean;
+  /** Not under /v1, so no answer of the API. */
+  readonly outside?: boolean;
+  readonly withinMs?: number;
+}
+
+export function rawCorpus(key: string): RawCase[] {
+  return [...framing(key), ...headers(key), ...requestLines(key), ...bodies(key), ...legitimate(key), ...slow(key)];
+}
+
+const host = 'Host: homeward.example\r\n';
+const json = 'Content-Type: application/json\r\n';
+const animal = '{"name":"Biscuit","categoryId":1}';
+const smuggled = 'GET /v1/pets HTTP/1.1\r\nHost: smuggled\r\n\r\n';
+const auth = (key: string) => `Authorization: Bearer ${key}\r\n`;
+const get = (key: string, path: string, more = '') => `GET ${path} HTTP/1.1\r\n${host}${auth(key)}${more}\r\n`;
+const post = (key: string, more: string) => `POST /v1/pets HTTP/1.1\r\n${host}${auth(key)}${json}${more}`;
+const sized = (key: string, body: string, more = '') => `${post(key, `Content-Length: ${Buffer.byteLength(body)}\r\n${more}`)}\r\n${body}`;
+const chunked = (key: string, body: string) => `${post(key, 'Transfer-Encoding: chunked\r\n')}\r\n${body}`;
+const refused = (name: string, ...steps: Step[]): RawCase => ({ name, steps, answers: [400], ends: true });
+const answered = (name: string, status: number, ...steps: Step[]): RawCase => ({ name, steps, answers: [status] });
+
+/** What two parsers could read differently: refused, and what follows is never taken for a request. */
+const framing = (key: string): RawCase[] => [
+  refused('Content-Length and Transfer-Encoding', post(key, `Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`)),
+  refused('Transfer-Encoding and Content-Length', post(key, `Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n${smuggled}`)),
+  refused('two different Content-Length', post(key, `Content-Length: 5\r\nContent-Length: 50\r\n\r\n${animal}${smuggled}`)),
+  refused('two equal Content-Length', post(key, `Content-Length: 33\r\nContent-Length: 33\r\n\r\n${animal}${smuggled}`)),
+  refused('a list as Content-Length', post(key, `Content-Length: 33, 33\r\n\r\n${animal}${smuggled}`)),
+  refused('a negative Content-Length', post(key, `Content-Length: -1\r\n\r\n${smuggled}`)),
+  refused('a signed Content-Length', post(key, `Content-Length: +33\r\n\r\n${animal}${smuggled}`)),
+  refused('a Content-Length beyond 64 bits', post(key, `Content-Length: 99999999999999999999999\r\n\r\n${animal}`)),
+  refused('a hexadecimal Content-Length', post(key, `Content-Length: 0x21\r\n\r\n${animal}${smuggled}`)),
+  refused('an unknown Transfer-Encoding', post(key, `Transfer-Encoding: gzip\r\n\r\n${animal}${smuggled}`)),
+  refused('chunked twice', post(key, `Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n${smuggled}`)),
+  refused('chunked, then identity', post(key, `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${smuggled}`)),
+  refused('a vertical tab before chunked', post(key, `Transfer-Encoding: \vchunked\r\n\r\n0\r\n\r\n${smuggled}`)),
+  refused('a chunk size beyond 64 bits', chunked(key, `fffffffffffffffff\r\n${animal}`)),
+  refused('a chunk size that is none', chunked(key, `zz\r\n${animal}`)),
+  refused('a negative chunk size', chunked(key, `-1\r\n${animal}`)),
+  refused('a chunk longer than its size', chunked(key, `5\r\n${animal}\r\n0\r\n\r\n`)),
+  refused('a chunk broken after the first', chunked(key, '1\r\n{\r\n'), 100, 'zz\r\n'),
+  refused('bare LF for line ends', `GET /v1/pets HTTP/1.1\nHost: a\n${auth(key).trim()}\n\n`),
+  refused('bare CR for line ends', `GET /v1/pets HTTP/1.1\rHost: a\r${auth(key).trim()}\r\r`),
+  refused('bare LF between chunks', chunked(key, `21\n${animal}\n0\n\n${smuggled}`)),
+  { ...refused('garbage after a request', `${get(key, '/v1/pets')}GARBAGE\r\n\r\n`), answers: [200, 400] },
+  { ...refused('garbage after three requests', `${get(key, '/v1/pets').repeat(3)}GARBAGE\r\n\r\n`), answers: [200, 200, 200, 400] },
+];
+
+const headers = (key: string): RawCase[] => [
+  refused('a folded header', get(key, '/v1/pets', 'X-Folded: a\r\n b\r\n')),
+  refused('a blank before the colon', get(key, '/v1/pets', 'X-Blank : a\r\n')),
+  refused('a header without a name', get(key, '/v1/pets', ': a\r\n')),
+  refused('a header without a colon', get(key, '/v1/pets', 'nothing\r\n')),
+  refused('NUL in a header', get(key, '/v1/pets', 'X-Nul: a\0b\r\n')),
+  refused('CR in a header', get(key, '/v1/pets', 'X-Cr: a\rb\r\n')),
+  answered('two Host headers', 400, get(key, '/v1/pets', host)),
+  answered('no Host header', 400, `GET /v1/pets HTTP/1.1\r\n${auth(key)}\r\n`),
+  answered('two Authorization headers', 401, get(key, '/v1/pets', auth(key))),
+  answered('an Authorization header without a key', 401, `GET /v1/pets HTTP/1.1\r\n${host}Authorization: Bearer\r\n\r\n`),
+  answered('no Authorization header', 401, `GET /v1/pets HTTP/1.1\r\n${host}\r\n`),
+  answered('800 headers', 200, get(key, '/v1/pets', Array.from({ length: 800 }, (_, i) => `A${i}: b\r\n`).join(''))),
+  { ...refused('5,000 headers', get(key, '/v1/pets', 'A: b\r\n'.repeat(5_000))), answers: [431] },
+  { ...refused('a header of 100 kB', get(key, '/v1/pets', `X-Long: ${'a'.repeat(100_000)}\r\n`)), answers: [431] },
+  { ...refused('a header of 10 MB', get(key, '/v1/pets', `X-Long: ${'a'.repeat(10_000_000)}\r\n`)), answers: [431] },
+  answered('a header beyond ASCII', 200, Buffer.from(get(key, '/v1/pets', 'X-Name: \xff\xfe\r\n'), 'latin1')),
+  answered('a header that names a prototype', 200, get(key, '/v1/pets', '__proto__: a\r\nconstructor: b\r\n')),
+  answered('an unknown Expect', 201, sized(key, animal, 'Expect: tea\r\n')),
+  answered('Upgrade to a WebSocket', 200, get(key, '/v1/pets', 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: YQ==\r\n')),
+  answered(
+    'Upgrade to HTTP/2',
+    200,
+    get(key, '/v1/pets', 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n'),
+  ),
+];
+
+const requestLines = (key: string): RawCase[] => [
+  refused('no HTTP at all', 'hello\r\n\r\n'),
+  refused('the start of TLS', Buffer.from('16030100a5010000a10303', 'hex')),
+  refused('the start of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  refused('NUL bytes', Buffer.alloc(64)),
+  refused('an unknown method', `FETCH /v1/pets HTTP/1.1\r\n${host}${auth(key)}\r\n`),
+  refused('a method in small letters', `get /v1/pets HTTP/1.1\r\n${host}${auth(key)}\r\n`),
+  refused('an unknown version', `GET /v1/pets HTTP/9.9\r\n${host}${auth(key)}\r\n`),
+  refused('a path with NUL', `GET /v1/pe\0ts HTTP/1.1\r\n${host}${auth(key)}\r\n`),
+  refused('a path without a slash', `GET v1/pets HTTP/1.1\r\n${host}${auth(key)}\r\n`),
+  { ...refused('CONNECT', `CONNECT homeward.example:443 HTTP/1.1\r\n${host}${auth(key)}\r\n`), answers: [405] },
+  answered('TRACE', 405, `TRACE /v1/pets HTTP/1.1\r\n${host}${auth(key)}\r\n`),
+  answered('a method of WebDAV', 405, `PROPFIND /v1/pets HTTP/1.1\r\n${host}${auth(key)}\r\n`),
+  answered('a path of %zz', 404, get(key, '/v1/pets/%zz')),
+  answered('a path of a cut UTF-8 sequence', 404, get(key, '/v1/pets/%ff')),
+  answered('a path of %00', 404, get(key, '/v1/pets/%00')),
+  answered('a path of %2e%2e%2f', 404, get(key, '/v1/pets/%2e%2e%2f%2e%2e%2fetc%2fpasswd')),
+  answered('an id of 10,000 digits', 404, get(key, `/v1/pets/${'1'.repeat(10_000)}`)),
+  { ...refused('a path of 30,000 bytes', get(key, `/v1/pets/${'1'.repeat(30_000)}`)), answers: [431] },
+  answered('a query of %zz', 400, get(key, '/v1/pets?status=%zz')),
+  answered('a query of __proto__', 400, get(key, '/v1/pets?__proto__=1')),
+  answered('an unknown path', 404, get(key, '/v1/nothing')),
+  { ...answered('two slashes before v1', 404, get(key, '//v1/pets')), outside: true },
+  { ...answered('a path that climbs', 404, get(key, '/nowhere/../v1/pets')), outside: true },
+  { ...answered('OPTIONS *', 404, `OPTIONS * HTTP/1.1\r\n${host}${auth(key)}\r\n`), outside: true },
+];
+
+const bodies = (key: string): RawCase[] => [
+  answered('a body of 2 MiB', 413, post(key, 'Content-Length: 2097152\r\n\r\n')),
+  answered('chunks of 2 MiB', 413, chunked(key, `200000\r\n${'a'.repeat(2_097_152)}\r\n0\r\n\r\n`)),
+  answered(
+    'another media type',
+    415,
+    `POST /v1/pets HTTP/1.1\r\n${host}${auth(key)}Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}`,
+  ),
+  answered('no media type', 415, `POST /v1/pets HTTP/1.1\r\n${host}${auth(key)}Content-Length: 2\r\n\r\n{}`),
+  answered(
+    'a media type of semicolons',
+    415,
+    `POST /v1/pets HTTP/1.1\r\n${host}${auth(key)}Content-Type: ;;;\r\nContent-Length: 2\r\n\r\n{}`,
+  ),
+  answered(
+    'another media type on a wrong method',
+    405,
+    `PUT /v1/pets HTTP/1.1\r\n${host}${auth(key)}Content-Type: a/b\r\nContent-Length: 2\r\n\r\n{}`,
+  ),
+  answered('no body', 400, sized(key, '')),
+  answered('a body of NUL', 400, sized(key, '\0\0\0')),
+  answered('a body that is not UTF-8', 400, post(key, 'Content-Length: 3\r\n\r\n'), Buffer.from([0x22, 0xff, 0x22])),
+  answered('10,000 brackets', 400, sized(key, '['.repeat(10_000))),
+  answered('a body that sets __proto__', 400, sized(key, '{"name":"a","categoryId":1,"__proto__":{"status":"sold"}}')),
+];
+
+/** Unusual, and right: answered as ever. */
+const legitimate = (key: string): RawCase[] => [
+  answered('an absolute address', 200, get(key, 'http://elsewhere.example/v1/pets')),
+  answered('HTTP/1.0', 200, `GET /v1/pets HTTP/1.0\r\n${auth(key)}\r\n`),
+  answered('Expect: 100-continue', 201, post(key, `Content-Length: 33\r\nExpect: 100-continue\r\n\r\n`), 100, animal),
+  answered('chunks with an extension and a trailer', 201, chunked(key, `21;a=b\r\n${animal}\r\n0\r\nX-Trailer: c\r\n\r\n`)),
+  answered('a body one byte at a time', 201, post(key, 'Content-Length: 33\r\n\r\n'), ...[...animal].flatMap((byte) => [byte, 2])),
+  answered('empty lines before a request', 200, `\r\n\r\n${get(key, '/v1/pets')}`),
+  {
+    name: 'five requests at once',
+    steps: [get(key, '/v1/pets') + get(key, '/v1/nothing') + sized(key, animal) + get(key, '/v1/pets/0') + get(key, '/v1/pets')],
+    answers: [200, 404, 201, 404, 200],
+  },
+];
+
+/** Headers have 5 s, a whole request 10 s, looked at twice a second. */
+const slow = (key: string): RawCase[] => [
+  { ...refused('silence'), answers: [408], withinMs: 6_000 },
+  {
+    ...refused('a slow header', 'GET /v1/pets HTTP/1.1\r\nX: ', ...Array.from({ length: 30 }, () => ['a', 300]).flat()),
+    answers: [408],
+    withinMs: 6_000,
+  },
+  {
+    ...refused('a slow body', post(key, 'Content-Length: 1000\r\n\r\n'), ...Array.from({ length: 60 }, () => ['a', 250]).flat()),
+    answers: [408],
+    withinMs: 11_500,
+  },
+  {
+    ...refused('slow chunks', chunked(key, ''), ...Array.from({ length: 60 }, () => ['1\r\na\r\n', 250]).flat()),
+    answers: [408],
+    withinMs: 11_500,
+  },
+];

@@ -1,0 +1,187 @@
+// Bytes that no client should send, and connections that hardly send any.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HttpClient } from '../../testkit/http.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { quantile } from '../../testkit/quantile.ts';
+import { type Exchange, exchange, type RawAnswer } from '../../testkit/raw-socket.ts';
+import { Staff } from '../../testkit/staff.ts';
+import { loadFor } from '../../testkit/steady-load.ts';
+import { type Key, Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { type RawCase, rawCorpus } from './raw-corpus.ts';
+
+const answerTimeoutMs = 4_000;
+const droppedWithinMs = 11_500;
+const arrivalMs = 1_000;
+const requestsPerSecond = 50;
+
+export const rawSockets: Proof = {
+  name: 'raw-sockets',
+  promise: 'whatever bytes arrive, the answer is an Error with its headers, soon, and never a 5xx',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant leaves Node's parser to answer by itself, and slow headers ten times as long.
+  using tree = mutant
+    ? plantMutant([
+        { file: 'app.ts', from: '    clientErrorHandler: answerClientErrors(refuseOnSocket),\n', to: '' },
+        { file: 'app.ts', from: 'headersTimeoutMs = 5_000', to: 'headersTimeoutMs = 50_000' },
+        { file: 'app.ts', from: 'requestTimeoutMs = 10_000', to: 'requestTimeoutMs = 100_000' },
+      ])
+    : undefined;
+  await using store = await Store.open({ processes: 1, root: tree?.root });
+  await using staff = await Staff.of(store);
+  const [key] = await staff.createKeys('raw', { perMinute: 1_000_000, perDay: 1_000_000 }, 1);
+  const [serve] = store.processes;
+  if (!key || !serve) throw new Error('the store has no key or no process');
+  const port = Number(new URL(serve.url).port);
+  const [quick = [], slow = []] = [false, true].map((isSlow) => rawCorpus(key.key).filter((one) => 'withinMs' in one === isSlow));
+  const sendAll = (cases: readonly RawCase[]) => Promise.all(cases.map(async (one) => ({ one, got: await send(port, one) })));
+  progress('the corpus');
+  const quickGot = await sendAll(quick);
+  const latency = await controlLatency(serve.url, key, short ? 3_000 : 10_000, progress);
+  const [slowGot, flood] = await Promise.all([sendAll(slow), slowSockets(serve.url, key, short ? 200 : 1_000, latency, progress)]);
+  return [...judgeCorpus([...quickGot, ...slowGot]), ...flood, judgeLog(serve.log())];
+}
+
+function send(port: number, { steps, answers, ends = false, withinMs = answerTimeoutMs }: RawCase): Promise<Exchange> {
+  return exchange(port, steps, { expected: answers.length, untilEnd: ends, timeoutMs: withinMs + 1_000 });
+}
+
+function judgeCorpus(corpus: ReadonlyArray<{ one: RawCase; got: Exchange }>): Claim[] {
+  const wrong = corpus.filter(({ one, got }) => !isAsExpected(one, got));
+  const late = corpus.filter(({ one, got }) => !(got.answeredAfterMs <= (one.withinMs ?? answerTimeoutMs)));
+  const errors = corpus.flatMap(({ one, got }) => got.answers.filter(({ status }) => !(status < 400)).map((answer) => ({ one, answer })));
+  const bare = errors.filter(({ one, answer }) => !isWholeError(answer, one.outside ?? false));
+  const fives = errors.filter(({ answer }) => !(answer.status < 500));
+  const slowest = (status: number) =>
+    Math.max(...corpus.filter(({ one }) => one.answers[0] === status).map(({ got }) => got.answeredAfterMs));
+  return [
+    {
+      claim:
+        'Hostile and odd requests that get the very answers they must, and no other; the connection ends where its bytes cannot be trusted',
+      bar: 'every one',
+      figure: `${corpus.length - wrong.length} of ${corpus.length}${named(wrong)}`,
+      holds: wrong.length === 0,
+    },
+    {
+      claim: 'Their errors have a body of exactly code, message and status, an X-Request-Id and, under /v1, the X-RateLimit trio',
+      bar: 'every one',
+      figure: `${errors.length - bare.length} of ${errors.length}${named(bare)}`,
+      holds: errors.length > 0 && bare.length === 0,
+    },
+    { claim: 'Answers of 5xx to them', bar: '0', figure: `${fives.length}${named(fives)}`, holds: fives.length === 0 },
+    {
+      claim: `None hangs: answered within ${answerTimeoutMs / 1_000} s, slow headers within 6 s, slow bodies within 11.5 s`,
+      bar: 'every one',
+      figure: `${corpus.length - late.length} of ${corpus.length}, the slowest 408 after ${(slowest(408) / 1_000).toFixed(1)} s${named(late)}`,
+      holds: late.length === 0,
+    },
+  ];
+}
+
+function named(list: ReadonlyArray<{ one: RawCase }>): string {
+  if (list.length === 0) return '';
+  const names = list.slice(0, 5).map(({ one }) => one.name);
+  return ` (not: ${names.join('; ')}${list.length > names.length ? `; and ${list.length - names.length} more` : ''})`;
+}
+
+function isAsExpected({ answers, ends }: RawCase, got: Exchange): boolean {
+  return got.answers.map(({ status }) => status).join() === answers.join() && (!ends || got.ended);
+}
+
+function isWholeError({ status, headers, text }: RawAnswer, outside: boolean): boolean {
+  const trio = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+  if (!headers.get('x-request-id') || !(outside || trio.every((name) => /^\d+$/.test(headers.get(name) ?? '')))) return false;
+  try {
+    const body = JSON.parse(text) as Record<string, unknown>;
+    const strings = typeof body['code'] === 'string' && typeof body['message'] === 'string';
+    return strings && body['status'] === status && Object.keys(body).sort().join() === 'code,message,status';
+  } catch {
+    return false;
+  }
+}
+
+async function controlLatency(url: string, key: Key, forMs: number, progress: ProofContext['progress']): Promise<number[]> {
+  progress('latency without slow connections');
+  await steadyRequests(url, key, 500);
+  return steadyRequests(url, key, forMs);
+}
+
+/** Half of them give a header a byte at a time, half a body; meanwhile another client goes on. */
+async function slowSockets(
+  url: string,
+  key: Key,
+  count: number,
+  control: readonly number[],
+  progress: ProofContext['progress'],
+): Promise<Claim[]> {
+  progress(`latency beside ${count} slow connections`);
+  const port = Number(new URL(url).port);
+  const flood = Promise.all(
+    Array.from({ length: count }, (_, i) => sleep((i / count) * arrivalMs).then(() => dripUntilDropped(port, key, i % 2 === 0))),
+  );
+  const beside = await steadyRequests(url, key, droppedWithinMs);
+  const lifetimes = await flood;
+  const dropped = lifetimes.filter((ms) => ms <= droppedWithinMs);
+  return [
+    {
+      claim: `${count} connections that send a byte every second, half of them in a header, half in a body, are dropped within ${droppedWithinMs / 1_000} s`,
+      bar: 'every one',
+      figure: `${dropped.length} of ${count}, the last after ${(Math.max(...lifetimes) / 1_000).toFixed(1)} s`,
+      holds: dropped.length === count,
+      isTimed: true,
+    },
+    judgeLatency('half', 0.5, 2, control, beside),
+    // On a machine that is shared, the tail of a few hundred requests tells of its other users.
+    ...(count < 1_000 ? [] : [judgeLatency('99 of 100', 0.99, 20, control, beside)]),
+  ];
+}
+
+function judgeLatency(share: string, q: number, slackMs: number, control: readonly number[], beside: readonly number[]): Claim {
+  const [without, withThem] = [quantile(control, q), quantile(beside, q)];
+  return {
+    claim: `Meanwhile ${share} of another client's requests take at most`,
+    bar: `20 % and ${slackMs} ms more than without them`,
+    figure: `${withThem.toFixed(1)} ms, ${without.toFixed(1)} ms without`,
+    holds: withThem <= without * 1.2 + slackMs,
+    isTimed: true,
+  };
+}
+
+/** How long the server bore with it. */
+function dripUntilDropped(port: number, key: Key, inHeader: boolean): Promise<number> {
+  return new Promise((resolve) => {
+    const startMs = performance.now();
+    const socket = connect(port, '127.0.0.1');
+    const body = `POST /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key.key}\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n`;
+    socket.write(inHeader ? 'GET /v1/pets HTTP/1.1\r\nX: ' : body);
+    const drip = setInterval(() => socket.write('a'), 1_000);
+    const giveUp = setTimeout(() => end(Number.POSITIVE_INFINITY), droppedWithinMs + 1_000);
+    const end = (ms: number) => {
+      clearInterval(drip);
+      clearTimeout(giveUp);
+      socket.destroy();
+      resolve(ms);
+    };
+    socket
+      .on('error', () => {})
+      .resume()
+      .once('close', () => end(performance.now() - startMs));
+  });
+}
+
+/** The time of each request in ms; each must succeed. */
+async function steadyRequests(url: string, key: Key, forMs: number): Promise<number[]> {
+  using http = new HttpClient();
+  const samples = await loadFor(forMs, requestsPerSecond, () => http.send(`${url}/pets`, { key: key.key }));
+  return samples.map(({ answer, tookMs }) => (answer?.status === 200 ? tookMs : Number.POSITIVE_INFINITY));
+}
+
+function judgeLog(log: string): Claim {
+  const faults = log.split('\n').filter((line) => /"level":(50|60)/.test(line));
+  return { claim: 'Faults that the process logged', bar: '0', figure: String(faults.length), holds: faults.length === 0 };
+}

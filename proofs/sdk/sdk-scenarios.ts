@@ -1,0 +1,111 @@
+// What a partner's program does with the SDK. Each runs in Node.js and, as its own text, in a browser: none uses anything
+// but what it is given and what every runtime has.
+import type { createStore as CreateStore, HomewardError } from '../../sdk/src/index.ts';
+
+type Create = typeof CreateStore;
+
+export interface Target {
+  readonly url: string;
+  readonly key: string;
+}
+
+export interface Walk {
+  readonly seen: number;
+  readonly distinct: number;
+}
+
+export async function walk(createStore: Create, { url, key }: Target): Promise<Walk> {
+  const store = createStore({ url, key });
+  const ids = new Set<unknown>();
+  let seen = 0;
+  for await (const { id } of store.pets.list({ status: 'available' })) {
+    seen += 1;
+    ids.add(id);
+  }
+  return { seen, distinct: ids.size };
+}
+
+export interface Pressure {
+  readonly answered: number;
+  /** 429s that the instance met, and waited out. */
+  readonly limited: number;
+  readonly banned: number;
+  /** As counted by the store; undefined: it never had reason to say. */
+  readonly strikesLeftMin: number | undefined;
+  /** Codes of calls that were given up. */
+  readonly givenUp: string[];
+}
+
+/** Many callers who never rest, on one instance, for some minutes of its clock. */
+export async function press(
+  createStore: Create,
+  { url, key, minutes, callers }: Target & { minutes: number; callers: number },
+): Promise<Pressure> {
+  let answered = 0;
+  let limited = 0;
+  let banned = 0;
+  let strikesLeftMin: number | undefined;
+  const givenUp: string[] = [];
+  const watched: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    const strikes = response.headers.get('x-ratelimit-strikes-remaining');
+    if (strikes !== null) strikesLeftMin = Math.min(strikesLeftMin ?? Number(strikes), Number(strikes));
+    if (response.status === 429) {
+      limited += 1;
+      const { code } = (await response.clone().json()) as { code: string };
+      if (code === 'api_key_banned') banned += 1;
+    }
+    return response;
+  };
+  const store = createStore({ url, key, fetch: watched });
+  const endsAtMs = Date.now() + minutes * 60_000;
+  const call = async () => {
+    while (Date.now() < endsAtMs) {
+      try {
+        await store.pets.find(1);
+        answered += 1;
+      } catch (error) {
+        givenUp.push((error as HomewardError).code ?? String(error));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+  return { answered, limited, banned, strikesLeftMin, givenUp };
+}
+
+export interface Writes {
+  readonly acknowledged: string[];
+  readonly givenUp: string[];
+}
+
+/** Adds animals, some at a time, each once as far as its caller is concerned. */
+export async function write(
+  createStore: Create,
+  { url, key, count, callers, prefix }: Target & { count: number; callers: number; prefix: string },
+): Promise<Writes> {
+  const store = createStore({ url, key });
+  const names = Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
+  const acknowledged: string[] = [];
+  const givenUp: string[] = [];
+  const call = async () => {
+    for (let name = names.shift(); name !== undefined; name = names.shift()) {
+      try {
+        acknowledged.push((await store.pets.add({ name, categoryId: 1 })).name);
+      } catch (error) {
+        givenUp.push(`${name}: ${error}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+  return { acknowledged, givenUp };
+}
+
+/** Makes this program's clock run faster than time, as the store's does. */
+export function speedUpClock(rate: number): void {
+  const realNow = Date.now.bind(Date);
+  const realTimeout = globalThis.setTimeout;
+  const startMs = realNow();
+  Date.now = () => startMs + (realNow() - startMs) * rate;
+  const faster = (run: () => void, ms = 0, ...given: []) => realTimeout(run, ms / rate, ...given);
+  globalThis.setTimeout = faster as unknown as typeof setTimeout;
+}

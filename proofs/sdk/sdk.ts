@@ -1,0 +1,154 @@
+// The SDK as a partner's program uses it, in Node.js and in a browser: lists, limits, and connections that are lost.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import pg from 'pg';
+import { startFlakyProxy } from '../../testkit/flaky-proxy.ts';
+import { Store } from '../../testkit/store.ts';
+import { bundleSdk } from '../../tools/sdk-build.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { nodeRuntime, openBrowserRuntime, type Runtime } from './sdk-runtimes.ts';
+import { type Pressure, press, walk, write } from './sdk-scenarios.ts';
+
+const source = fileURLToPath(new URL('../../sdk/src', import.meta.url));
+const bytesMax = 6_000;
+const animals = 10_000;
+const pressureMinutes = 10;
+const perMinute = 60;
+const resetShare = 0.3;
+const plenty = { perMinute: 1_000_000, perDay: 100_000_000 };
+
+export const sdk: Proof = {
+  name: 'sdk',
+  promise: 'the SDK reads every page, waits out limits without ever earning a ban, and repeats what was lost with one effect',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  using built = await build(mutant);
+  await using browser = await openBrowserRuntime(built.module);
+  const runtimes = [nodeRuntime(built.module), browser];
+  progress('pages and lost connections');
+  const steady = await proveOnSteadyClock(runtimes, short ? 100 : 2_000);
+  progress(`${pressureMinutes} minutes of pressure`);
+  const pressure = await provePressure(runtimes, short ? 60 : 10);
+  return [sizeOf(built.module), ...steady, ...pressure];
+}
+
+/** The mutant's POSTs have no key, and a 429 holds nobody back. */
+async function build(mutant: boolean): Promise<{ module: string } & Disposable> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-sdk-'));
+  cpSync(source, path.join(folder, 'src'), { recursive: true });
+  if (mutant) {
+    replace(path.join(folder, 'src/transport.ts'), "if (method === 'POST')", 'if (false)');
+    replace(path.join(folder, 'src/transport.ts'), 'if (refusal.status === 429) pace.close(refusal);', '');
+    replace(path.join(folder, 'src/pace.ts'), 'if (isUsedUp && windowEndsAtMs <= next.deadlineMs)', 'if (false)');
+  }
+  const module = path.join(folder, 'index.js');
+  await bundleSdk(path.join(folder, 'src/index.ts'), module);
+  return { module, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+}
+
+function replace(file: string, from: string, to: string): void {
+  const parts = readFileSync(file, 'utf8').split(from);
+  if (parts.length !== 2) throw new Error(`the mutant looks for "${from}" once, and it is there ${parts.length - 1} times`);
+  writeFileSync(file, parts.join(to));
+}
+
+function sizeOf(module: string): Claim {
+  const bytes = gzipSync(readFileSync(module), { level: 9 }).length;
+  return {
+    claim: 'The SDK, as a page loads it, gzipped',
+    bar: `≤ ${bytesMax.toLocaleString('en')} bytes`,
+    figure: `${bytes.toLocaleString('en')} bytes`,
+    holds: bytes <= bytesMax,
+  };
+}
+
+async function proveOnSteadyClock(runtimes: readonly Runtime[], writes: number): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 1 });
+  await addAnimals(store);
+  const { key } = await store.createKey('reader', plenty);
+  const { key: writer } = await store.createKey('writer', plenty);
+  const url = originOf(store);
+  const claims: Claim[] = [];
+  for (const runtime of runtimes) {
+    const { seen, distinct } = await runtime.run(walk, { url, key });
+    claims.push({
+      claim: `${runtime.name}: a walk over ${animals.toLocaleString('en')} animals by 'for await' sees each once`,
+      bar: `${animals.toLocaleString('en')} of ${animals.toLocaleString('en')}`,
+      figure: `${seen.toLocaleString('en')} seen, ${distinct.toLocaleString('en')} of them different`,
+      holds: seen === animals && distinct === animals,
+    });
+  }
+  for (const runtime of runtimes) {
+    await using proxy = await startFlakyProxy(url, resetShare);
+    const prefix = `By ${runtime.name}`;
+    const { acknowledged, givenUp } = await runtime.run(write, { url: proxy.url, key: writer, count: writes, callers: 20, prefix });
+    const kept = await countByName(store, prefix);
+    const twice = [...kept.values()].filter((count) => count > 1).length;
+    const lost = acknowledged.filter((name) => !kept.has(name)).length;
+    claims.push({
+      claim: `${runtime.name}: animals added while ${100 * resetShare} % of connections are reset: added twice, acknowledged but lost, given up`,
+      bar: '0, 0, 0',
+      figure: `${twice}, ${lost}, ${givenUp.length} of ${writes}; ${proxy.resets} resets of ${proxy.requests} requests, ${proxy.resetsAfterAnswer} after the answer`,
+      holds: twice === 0 && lost === 0 && givenUp.length === 0 && acknowledged.length === writes && proxy.resetsAfterAnswer > 0,
+    });
+  }
+  return claims;
+}
+
+/** Two instances, each by a key of its own, share one client's limit, so that each meets refusals that it could not foresee. */
+async function provePressure(runtimes: readonly Runtime[], clockRate: number): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 2, clockRate });
+  const keys = await Promise.all(runtimes.map(() => store.createKey('pressing', { perMinute, perDay: plenty.perDay })));
+  const presses = await Promise.all(
+    runtimes.map((runtime, i) =>
+      runtime.run(press, { url: originOf(store, i), key: keys[i]?.key ?? '', minutes: pressureMinutes, callers: 10 }, clockRate),
+    ),
+  );
+  const claims = runtimes.map(({ name }, i) => claimOf(name, presses[i] as Pressure));
+  const answered = presses.reduce((sum, one) => sum + one.answered, 0);
+  const allowed = perMinute * pressureMinutes;
+  claims.push({
+    claim: `Of the requests that the limit allows in ${pressureMinutes} minutes, the two instances together had`,
+    bar: '≥ 80 %',
+    figure: `${answered} of ${allowed}`,
+    holds: answered >= 0.8 * allowed,
+  });
+  return claims;
+}
+
+function claimOf(name: string, { answered, limited, banned, strikesLeftMin, givenUp }: Pressure): Claim {
+  return {
+    claim: `${name}: ${pressureMinutes} minutes of 10 callers on one instance: bans earned`,
+    bar: '0, and some 429 waited out',
+    figure: `${banned}; ${answered} answered, ${limited} 429s waited out, ${givenUp.length} calls beyond their patience, at least ${strikesLeftMin ?? perMinute} of ${perMinute} strikes left`,
+    holds: banned === 0 && limited > 0 && givenUp.every((code) => code === 'rate_limit_exceeded'),
+  };
+}
+
+const originOf = (store: Store, i = 0): string => (store.processes[i]?.url ?? '').replace(/\/v1$/, '');
+
+async function addAnimals({ postgres }: Store): Promise<void> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query(
+    `insert into pets (name, category_id, status)
+      select 'Animal ' || i, 1 + i % 10, (case when i <= $1::int then 'available' else 'sold' end)::pet_status
+      from generate_series(1, $1::int + 500) as i`,
+    [animals],
+  );
+  await client.end();
+}
+
+async function countByName({ postgres }: Store, prefix: string): Promise<Map<string, number>> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  const { rows } = await client.query('select name, count(*)::int as count from pets where name like $1 group by name', [`${prefix} %`]);
+  await client.end();
+  return new Map(rows.map(({ name, count }) => [name, count]));
+}

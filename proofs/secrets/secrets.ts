@@ -1,0 +1,107 @@
+// Keys are sent in every way, right and wrong, while everything works and while nothing does; then their text is looked for.
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { mintApiKey } from '../../service/src/clients/api-key.ts';
+import { HttpClient } from '../../testkit/http.ts';
+import { searchLines, searchPostgres, searchRedis } from '../../testkit/key-search.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { Staff } from '../../testkit/staff.ts';
+import { Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { sendEverywhere } from './key-uses.ts';
+
+const processes = 2;
+const readyTimeoutMs = 15_000;
+
+export const secrets: Proof = {
+  name: 'secrets',
+  promise: 'the text of a key stands in no log, no table and no name or value of Redis',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant logs a request's URL as it came.
+  const edit = { file: 'http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' };
+  using tree = mutant ? plantMutant([edit]) : undefined;
+  const env = { LOG_LEVEL: 'trace', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' };
+  await using store = await Store.open({ processes, env, root: tree?.root });
+  await using staff = await Staff.of(store);
+  const perKind = short ? 4 : 25;
+  const limits = { perMinute: 1_000_000, perDay: 100_000_000 };
+  const valid = await staff.createKeys('valid', limits, perKind);
+  const limited = await staff.createKeys('limited', { perMinute: 1, perDay: 1_000 }, perKind);
+  const revoked = await staff.createKeys('revoked', limits, perKind);
+  for (const key of revoked) await staff.revoke(key);
+  const kept = [...valid, ...limited, ...revoked].map(({ key }) => key);
+  const foreign = Array.from({ length: perKind }, () => mintApiKey('staging'));
+  const unknown = Array.from({ length: perKind }, () => mintApiKey('production'));
+  const keys = [...kept, ...foreign, ...unknown];
+  const sample = [valid, limited, revoked].flatMap(([first]) => first?.key ?? []);
+
+  let requests = 0;
+  const send = async (some: readonly string[], what: string) => {
+    progress(what);
+    for (const key of some) {
+      for (const one of store.processes)
+        requests += await sendEverywhere(one, key, `10.${requests >> 16}.${(requests >> 8) & 255}.${requests & 255}`);
+    }
+  };
+  await send(keys, 'all is well');
+  await withoutPets(store, () => send(sample, 'a table is missing'));
+  await store.redis.signal('SIGSTOP');
+  await send(sample, 'Redis is frozen');
+  await store.redis.signal('SIGCONT');
+  await store.postgres.signal('SIGKILL');
+  await send(sample, 'PostgreSQL is down');
+  await store.postgres.start();
+  await untilReady(store);
+  await send(sample, 'all is well again');
+
+  progress('searching');
+  const log = store.processes.map((one) => one.log()).join('\n');
+  const inLog = searchLines(log, keys);
+  const inPostgres = await searchPostgres(store.postgres.url, keys);
+  const inRedis = await searchRedis(staff.dependencies.redis.client, keys);
+  const faults = ['"level":50', '"level":40'].map((level) => log.split(level).length - 1);
+  const hidden = log.split('hw_live_…').length - 1;
+  const sent = `${keys.length} keys sent in ${requests.toLocaleString('en')} requests`;
+  return [
+    claimOf(`${sent}: lines that hold one, in the logs of ${processes} processes at level trace`, inLog),
+    claimOf('In every row and every file of PostgreSQL', inPostgres),
+    claimOf('In every name and value of Redis', inRedis),
+    {
+      claim: 'The search finds what is there: hashes of the keys in PostgreSQL; in the log, URLs with the key cut out, errors and warnings',
+      bar: `${kept.length} of ${kept.length}; at least ${requests >> 4}, 1, 1`,
+      figure: `${inPostgres.controls} of ${kept.length}; ${hidden}, ${faults.join(', ')}`,
+      // The mutant cuts nothing out, and that is the first claim's to notice.
+      holds: inPostgres.controls === kept.length && (mutant || hidden >= requests >> 4) && faults.every((count) => count > 0),
+    },
+  ];
+}
+
+function claimOf(claim: string, { searched, hits }: { searched: string; hits: readonly string[] }): Claim {
+  const example = hits[0] ? `, as in ${hits[0].slice(0, 200)}` : '';
+  return { claim, bar: '0', figure: `${hits.length} in ${searched}${example}`, holds: hits.length === 0 };
+}
+
+/** The table is away meanwhile, so that every list is an internal error with a stack. */
+async function withoutPets(store: Store, work: () => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: store.postgres.url });
+  await client.connect();
+  await client.query('alter table pets rename to pets_away');
+  await work();
+  await client.query('alter table pets_away rename to pets');
+  await client.end();
+}
+
+async function untilReady(store: Store): Promise<void> {
+  using http = new HttpClient();
+  const deadline = Date.now() + readyTimeoutMs;
+  for (const { url } of store.processes) {
+    while ((await http.send(url.replace('/v1', '/readyz'))).status !== 200) {
+      if (Date.now() > deadline) throw new Error(`a process is not ready again after ${readyTimeoutMs} ms`);
+      await sleep(20);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+// Webhooks are sent to addresses that strangers choose: none of them may lead into the network that the service is in.
+import { connect as connectTo, createServer, type Server } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { SafeSender, SenderOptions } from '../../service/src/webhooks/safe-sender.ts';
+import { newSecret } from '../../service/src/webhooks/signatures.ts';
+import { ask, castOf } from '../../testkit/adopters.ts';
+import { HttpClient } from '../../testkit/http.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { loopbackHosts, privateAddresses, privateHosts } from './ssrf-corpus.ts';
+
+export const ssrf: Proof = {
+  name: 'ssrf',
+  promise: 'webhooks reach public addresses alone, whatever a URL, a name server or a redirect says',
+  hasMutant: true,
+  run,
+};
+
+const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
+const publicAddress = '93.184.216.34';
+const redirects = [301, 302, 303, 307, 308];
+const message = { headers: { 'webhook-id': 'evt_1' }, body: '{}' };
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  using tree = mutant
+    ? plantMutant([{ file: 'webhooks/public-addresses.ts', from: "return parsed.range() === 'unicast';", to: 'return true;' }])
+    : undefined;
+  const root = tree?.root ?? ownRoot;
+  const sender: { SafeSender: typeof SafeSender } = await import(
+    pathToFileURL(path.join(root, 'service/src/webhooks/safe-sender.ts')).href
+  );
+  await using trap = await Trap.open();
+  progress('literal addresses');
+  const literals = await sendToLiterals(sender.SafeSender, short ? 2_000 : 50_000);
+  progress('rebinding');
+  const rebinding = await sendWhileRebinding(sender.SafeSender, trap, short ? 200 : 5_000);
+  progress('redirects');
+  const redirected = await sendToRedirects(sender.SafeSender, trap);
+  progress('worker');
+  const worker = await sendByWorker(tree?.root, trap);
+  return [literals, rebinding, redirected, worker];
+}
+
+/** Counts who comes to this machine. */
+class Trap implements AsyncDisposable {
+  readonly port: number;
+  connections = 0;
+  readonly #servers: Server[];
+
+  private constructor(servers: Server[], port: number) {
+    this.#servers = servers;
+    this.port = port;
+    for (const server of servers)
+      server.on('connection', (socket) => {
+        this.connections += 1;
+        socket.destroy();
+      });
+  }
+
+  static async open(): Promise<Trap> {
+    const four = await listen('0.0.0.0', 0);
+    const { port } = four.address() as { port: number };
+    const six = await listen('::1', port).catch(() => undefined);
+    return new Trap(six ? [four, six] : [four], port);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  }
+}
+
+/** No network: what would be connected to is noted. */
+async function sendToLiterals(Sender: typeof SafeSender, count: number): Promise<Claim> {
+  const dialled: string[] = [];
+  const dial: SenderOptions['dial'] = ({ hostname }, callback) => {
+    dialled.push(hostname);
+    callback(new Error('noted'), null);
+  };
+  const resolve = async (host: string) => (host === 'public.example' ? [publicAddress] : privateAddresses(1));
+  const sender = new Sender({ toLoopback: false, resolve, dial });
+  const hosts = privateHosts(count);
+  for (const host of hosts) await sender.send({ ...message, url: `https://${host}/` });
+  const wrong = dialled.length;
+  for (const host of ['public.example', publicAddress, '[2606:4700::1111]']) await sender.send({ ...message, url: `https://${host}/` });
+  await sender.close();
+  return {
+    claim: 'Literal addresses that are not public (dotted, octal, hexadecimal, decimal, short, mapped and embedded in IPv6): connections',
+    bar: '0',
+    figure: `${wrong} of ${hosts.length.toLocaleString('en')}; 3 public ones connected to: ${dialled.length - wrong}`,
+    holds: wrong === 0 && dialled.length === 3,
+  };
+}
+
+/** The name server changes its mind from one question to the next; what is public leads to a server of ours. */
+async function sendWhileRebinding(Sender: typeof SafeSender, trap: Trap, count: number): Promise<Claim> {
+  const receiver = await listen('127.0.0.1', 0);
+  receiver.on('connection', (socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end('HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n'));
+  });
+  const { port } = receiver.address() as { port: number };
+  const dialled: string[] = [];
+  const dial: SenderOptions['dial'] = ({ hostname }, callback) => {
+    dialled.push(hostname);
+    const socket = connectTo(hostname === publicAddress ? port : trap.port, '127.0.0.1', () => callback(null, socket));
+    socket.once('error', (error) => callback(error, null));
+  };
+  const inside = privateAddresses(count);
+  let asked = 0;
+  const resolve = async () => {
+    asked += 1;
+    const address = inside[Math.floor(asked / 4) % inside.length] ?? '127.0.0.1';
+    return [[publicAddress], [address], [publicAddress, address], [address, publicAddress]][asked % 4] ?? [];
+  };
+  const before = trap.connections;
+  const sender = new Sender({ toLoopback: false, resolve, dial });
+  let delivered = 0;
+  for (let i = 0; i < count; i += 1) {
+    const { status } = await sender.send({ ...message, url: `https://rebinding-${i}.example/` });
+    if (status === 204) delivered += 1;
+  }
+  await sender.close();
+  await new Promise((resolve_) => receiver.close(resolve_));
+  const wrong = dialled.filter((address) => address !== publicAddress).length + trap.connections - before;
+  return {
+    claim: 'Names that resolve to public and other addresses in turn, or to both at once: connections to others',
+    bar: '0, and one question for each',
+    figure: `${wrong} of ${count.toLocaleString('en')} (${delivered.toLocaleString('en')} delivered, ${asked.toLocaleString('en')} questions)`,
+    holds: wrong === 0 && asked === count && delivered === Math.floor(count / 4),
+  };
+}
+
+async function sendToRedirects(Sender: typeof SafeSender, trap: Trap): Promise<Claim> {
+  const targets = loopbackHosts.flatMap((host) => [
+    `http://${host}:${trap.port}/`,
+    `https://${host}:${trap.port}/`,
+    `//${host}:${trap.port}/`,
+  ]);
+  let location = '';
+  let status = 0;
+  const receiver = await listen('127.0.0.1', 0);
+  receiver.on('connection', (socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () =>
+      socket.end(`HTTP/1.1 ${status} Elsewhere\r\nlocation: ${encodeURI(location)}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`),
+    );
+  });
+  const { port } = receiver.address() as { port: number };
+  const dial: SenderOptions['dial'] = (_, callback) => {
+    const socket = connectTo(port, '127.0.0.1', () => callback(null, socket));
+  };
+  const before = trap.connections;
+  const sender = new Sender({ toLoopback: false, resolve: async () => [publicAddress], dial });
+  let answered = 0;
+  let sent = 0;
+  for (status of redirects) {
+    for (location of targets) {
+      sent += 1;
+      if ((await sender.send({ ...message, url: 'https://public.example/' })).status === status) answered += 1;
+    }
+  }
+  await sender.close();
+  await new Promise((resolve) => receiver.close(resolve));
+  return {
+    claim: 'Redirects to this machine that were followed',
+    bar: '0',
+    figure: `${trap.connections - before} of ${sent}`,
+    holds: trap.connections === before && answered === sent,
+  };
+}
+
+/** The real thing: refused when it is added, and, put into the table past that, not sent by a worker. */
+async function sendByWorker(root: string | undefined, trap: Trap): Promise<Claim> {
+  await using store = await Store.open({ processes: 1, root, env: { LOG_LEVEL: 'warn' } });
+  const { partners } = await castOf(store, 1);
+  const [partner] = partners;
+  if (!partner) throw new Error('no partner');
+  using http = new HttpClient();
+  const url = store.processes[0]?.url ?? '';
+  const before = trap.connections;
+  const urls = loopbackHosts.flatMap((host) => [`http://${host}:${trap.port}/`, `https://${host}:${trap.port}/`]);
+  let accepted = 0;
+  for (const target of urls) {
+    const { status } = await http.send(`${url}/webhooks`, { method: 'POST', key: partner.key, body: { url: target } });
+    if (status !== 400) accepted += 1;
+  }
+  await ask(
+    store,
+    `with added as (insert into webhooks (client_id, with_orders, secret, url) select $1, false, $3, unnest($2::text[]) returning id)
+      insert into deliveries (webhook_id, type, data) select id, 'webhook.test', '{}' from added`,
+    [partner.clientId, urls, newSecret()],
+  );
+  store.work();
+  const left = () => ask<{ count: number }>(store, 'select count(*)::int as count from deliveries where attempt_count = 0');
+  for (let tries = 0; ((await left())[0]?.count ?? 0) > 0; tries += 1) {
+    if (tries > 300) throw new Error('the worker did not try all of them');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return {
+    claim: 'Addresses of this machine: accepted by the API, and connections by `homeward worker` where they are in the table even so',
+    bar: '0 and 0',
+    figure: `${accepted} of ${urls.length} and ${trap.connections - before} of ${urls.length}`,
+    holds: accepted === 0 && trap.connections === before,
+  };
+}
+
+async function listen(host: string, port: number): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+  return server;
+}

@@ -1,0 +1,144 @@
+// A whole store for a proof: PostgreSQL, Redis and any number of `homeward serve`, all its own.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { accepts, freePort, type PrivateServer, startPostgres, startRedis } from './servers.ts';
+
+const ownRoot = fileURLToPath(new URL('..', import.meta.url));
+
+export interface Key {
+  readonly id: number;
+  readonly clientId: number;
+  readonly key: string;
+}
+
+export interface ServeProcess {
+  /** Ends in /v1. */
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** All that the process has logged. */
+  log(): string;
+}
+
+export interface StoreOptions {
+  readonly processes: number;
+  /** How much faster than real time the limiter's and the keys' clock runs; 1 is Redis's own clock. */
+  readonly clockRate?: number;
+  readonly durable?: boolean;
+  readonly env?: Record<string, string>;
+  /** The tree that `serve` runs from, where that is a mutant's. */
+  readonly root?: string | undefined;
+}
+
+export class Store implements AsyncDisposable {
+  readonly postgres: PrivateServer;
+  readonly redis: PrivateServer;
+  readonly processes: ServeProcess[] = [];
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #clock: { rate: number; start: number } | undefined;
+  readonly #root: string;
+  readonly #workers: ChildProcess[] = [];
+  /** What the first process compiles, the others need not: they start in half the time. */
+  readonly #compileCache = mkdtempSync(path.join(tmpdir(), 'homeward-compiled-'));
+
+  private constructor(postgres: PrivateServer, redis: PrivateServer, options: StoreOptions) {
+    this.postgres = postgres;
+    this.redis = redis;
+    this.#env = {
+      ...process.env,
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      HOST: '127.0.0.1',
+      HOMEWARD_DRAIN_MS: '0',
+      NODE_COMPILE_CACHE: this.#compileCache,
+      ...options.env,
+    };
+    this.#clock = options.clockRate && options.clockRate !== 1 ? { rate: options.clockRate, start: Date.now() } : undefined;
+    this.#root = options.root ?? ownRoot;
+  }
+
+  static async open(options: StoreOptions): Promise<Store> {
+    const [postgres, redis] = await Promise.all([startPostgres({ durable: options.durable ?? false }), startRedis()]);
+    await using onFailure = new AsyncDisposableStack();
+    const store = onFailure.use(new Store(postgres, redis, options));
+    await store.homeward('migrate');
+    await Promise.all(Array.from({ length: options.processes }, () => store.serve()));
+    onFailure.move();
+    return store;
+  }
+
+  /** The time on the store's clock. */
+  now(): number {
+    return this.#clock ? this.#clock.start + (Date.now() - this.#clock.start) * this.#clock.rate : Date.now();
+  }
+
+  async serve(env: Record<string, string> = {}): Promise<ServeProcess> {
+    const port = await freePort();
+    const script = this.#clock
+      ? [path.join(this.#root, 'testkit/serve-on-clock.ts'), String(this.#clock.start), String(this.#clock.rate)]
+      : [path.join(this.#root, 'service/src/main.ts'), 'serve'];
+    // The channel tells the process when this one is gone, even by SIGKILL.
+    const child = spawn(process.execPath, script, {
+      env: { ...this.#env, ...env, PORT: String(port) },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    child.channel?.unref();
+    let output = '';
+    child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
+    child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));
+    for (let tries = 0; !(await accepts(port)); tries += 1) {
+      if (child.exitCode !== null || tries > 1_000) throw new Error(`serve did not start: ${output.slice(-2_000)}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const process_ = { url: `http://127.0.0.1:${port}/v1`, child, log: () => output };
+    this.processes.push(process_);
+    return process_;
+  }
+
+  /** Starts a `homeward worker`; it ends with the store. */
+  work(): ChildProcess {
+    const script = [path.join(this.#root, 'service/src/main.ts'), 'worker'];
+    const child = spawn(process.execPath, script, { env: this.#env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+    child.channel?.unref();
+    this.#workers.push(child);
+    return child;
+  }
+
+  /** Runs the command as an operator would; returns what it printed. */
+  async homeward(...args: string[]): Promise<string> {
+    return this.homewardAt(this.postgres.url, ...args);
+  }
+
+  /** The same, on another database. */
+  async homewardAt(databaseUrl: string, ...args: string[]): Promise<string> {
+    const script = path.join(this.#root, 'service/src/main.ts');
+    const env = { ...this.#env, DATABASE_URL: databaseUrl };
+    const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], { env, encoding: 'utf8' });
+    return stdout;
+  }
+
+  async createKey(client: string, plan: string | { perMinute: number; perDay: number }, ...more: string[]): Promise<Key> {
+    const limits =
+      typeof plan === 'string'
+        ? ['--plan', plan]
+        : ['--plan', 'enterprise', '--per-minute', String(plan.perMinute), '--per-day', String(plan.perDay)];
+    return JSON.parse(await this.homeward('keys', 'create', '--client', client, ...limits, ...more, '--json'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(
+      [...this.#workers, ...this.processes.map(({ child }) => child)].map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        const ended = once(child, 'exit');
+        child.kill('SIGKILL');
+        await ended;
+      }),
+    );
+    await Promise.all([this.postgres[Symbol.asyncDispose](), this.redis[Symbol.asyncDispose]()]);
+    rmSync(this.#compileCache, { recursive: true, force: true });
+  }
+}
