@@ -53,10 +53,10 @@ async function proveOnFastClock(store: Store, { forget, progress }: Options): Pr
     const [greedy, sibling] = (await staff.createKeys(`greedy ${attempt}`, { perMinute: 2, perDay }, 2)) as [Key, Key];
     const [patient] = (await staff.createKeys(`patient ${attempt}`, { perMinute: 10, perDay }, 1)) as [Key];
     const stop = new AbortController();
-    const patience = waitAsTold(store, () => send(patient), stop.signal);
+    const waited = waitAsTold(store, () => send(patient), stop.signal);
     const ladder = await climb(store, send, { greedy, sibling, forget, progress });
     stop.abort();
-    return [...ladder, await patience];
+    return [...ladder, await waited];
   });
 }
 

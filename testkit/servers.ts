@@ -69,9 +69,9 @@ export class PrivateServer implements AsyncDisposable {
 
   /** Ends the server and removes its data, unless they are to be kept. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const impatience = setTimeout(() => this.#child?.kill('SIGKILL'), stopTimeoutMs);
+    const killTimer = setTimeout(() => this.#child?.kill('SIGKILL'), stopTimeoutMs);
     await this.signal('SIGINT');
-    clearTimeout(impatience);
+    clearTimeout(killTimer);
     liveServers.delete(this);
     this.#removeFolder();
   }

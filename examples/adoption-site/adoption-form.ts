@@ -3,10 +3,10 @@ import { type Html, html } from './html.ts';
 type Field = 'name' | 'email';
 
 export interface AdoptionForm {
-  /** Made when the form is, and sent along as the idempotency key: however often this form is sent, it places one order. */
+  /** Generated with the form and sent as the idempotency key: the form places one order, however often it is submitted. */
   readonly attempt: string;
   readonly typed?: Readonly<Record<Field, string>> | undefined;
-  /** The field that the store has refused. */
+  /** The field that the store rejected. */
   readonly wrong?: Field | undefined;
 }
 

@@ -9,11 +9,11 @@ import { categoryName } from './words.ts';
 export interface AnimalPageParts {
   readonly animal: Pet;
   readonly categories: readonly Category[];
-  /** Others of its kind that need a home. */
+  /** Available animals of the same category. */
   readonly similar: readonly Pet[];
   readonly asOf: string;
   readonly form: AdoptionForm;
-  /** What has come of a request to adopt, where one was made and refused. */
+  /** Why a request to adopt was rejected, if one was. */
   readonly outcome?: { readonly title: string; readonly text: string } | undefined;
 }
 
@@ -47,7 +47,7 @@ const askFor = ({ id, name }: Pet, form: AdoptionForm): Html => html`
 <p>Adopting is a promise on both sides. It goes like this:</p>
 <ol class="steps">
 <li>You ask for ${name}. From then on nobody else can.</li>
-<li>The shelter reads your request and answers by e-mail.</li>
+<li>The shelter reads your request and replies by e-mail.</li>
 <li>You meet, and if it fits, ${name} comes home with you.</li>
 </ol>
 <h2>Ask for ${name}</h2>

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 interface Asset {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Has a mark of the content, so that a browser may keep the file for good. */
+  /** Contains a hash of the content, so that browsers may cache the file forever. */
   readonly address: string;
 }
 
@@ -16,13 +16,13 @@ const addresses = new Map<AssetName, string>();
 
 for (const [name, type] of Object.entries(types) as Array<[AssetName, string]>) {
   const bytes = readFileSync(new URL(`./public/${name}`, import.meta.url));
-  const mark = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
-  const address = `/public/${mark}/${name}`;
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
+  const address = `/public/${hash}/${name}`;
   assets.set(address, { type, bytes, address });
   addresses.set(name, address);
 }
 
 export const assetAddress = (name: AssetName): string => addresses.get(name) ?? '';
 
-/** Only what is listed above can be asked for: no path leads to the disk. */
+/** Only the files listed above can be requested: no path reaches the file system. */
 export const findAsset = (path: string): Asset | undefined => assets.get(path);

@@ -1,14 +1,14 @@
 import type { Category, Int64, Order, Pet, PetStatus, Store } from '@homeward/sdk';
 
-/** While nothing changes, something is read again only after this time. It covers a feed that was lost without a sign. */
-const keptMs = 60_000;
-/** However much changes, nothing is read again sooner than this. */
-const keptAtLeastMs = 1_000;
-/** While the store does not answer, what was read before is shown for so long. */
-const shownWithoutStoreMs = 600_000;
+/** A cached entry expires after this time even if the feed reports no change, in case the feed was lost unnoticed. */
+const cacheMsMax = 60_000;
+/** A cached entry is used for at least this time, however much changes. */
+const cacheMsMin = 1_000;
+/** While the store is unreachable, stale entries up to this age are shown. */
+const staleMsMax = 600_000;
 const entriesMax = 500;
-/** Visitors who only look leave so many requests of a window to those who adopt. */
-const requestsLeftForAdoptions = 5;
+/** The last requests of a rate-limit window are reserved for adoptions. */
+const requestsReservedForAdoptions = 5;
 const animalsPerPage = 24;
 const categoriesMax = 1_000;
 
@@ -20,23 +20,23 @@ export interface Filter {
 
 export interface AnimalPage {
   readonly items: readonly Pet[];
-  /** Of the page that follows; undefined: this is the last one. */
+  /** Of the next page; undefined on the last one. */
   readonly cursor?: string | undefined;
 }
 
 export interface Seen<Value> {
   readonly value: Value;
-  /** The last change that the site knew of when it read this. An open page is told what came after. */
+  /** The last change that the site knew of when it read this. An open page receives the changes after it. */
   readonly asOf: string;
   readonly readAtMs: number;
 }
 
-/** Nothing may be read now, so that adoptions still get through. */
+/** The remaining requests of the window are reserved for adoptions. */
 export class LimitNear extends Error {
   readonly retryAfterSeconds: number;
 
   constructor(resetAt: Date) {
-    super('the last requests of this window are kept for adoptions');
+    super('the last requests of this window are reserved for adoptions');
     this.retryAfterSeconds = Math.max(1, Math.ceil((resetAt.getTime() - Date.now()) / 1_000));
   }
 }
@@ -47,8 +47,8 @@ interface Entry {
 }
 
 /**
- * What visitors look at, read from the store once for all of them. A hundred visitors of a page cost one request:
- * it is kept until the feed tells of a change (`position` is another then), and those who come while it is read share the reading.
+ * A cache of what visitors look at. A hundred visitors of a page cost one request: an entry is cached until the feed reports a
+ * change (`position` differs then), and visitors who come while it is being read share that read.
  */
 export class Catalogue {
   readonly #store: Store;
@@ -79,7 +79,7 @@ export class Catalogue {
     return this.#read(`order ${id}`, () => this.#store.orders.get(id));
   }
 
-  /** Those with a name. The store lists them first, so that those without cost no request. */
+  /** Categories with a name. The store lists these first, so the others cost no request. */
   async categories(): Promise<readonly Category[]> {
     const read = async () => {
       const named: Category[] = [];
@@ -92,18 +92,18 @@ export class Catalogue {
     return (await this.#read('categories', read)).value;
   }
 
-  /** For the visitor who has just changed the animal, before the feed tells of it. */
-  forgetAnimal(id: Int64): void {
+  /** For the visitor who has just changed the animal, before the feed reports it. */
+  invalidateAnimal(id: Int64): void {
     this.#entries.delete(`animal ${id}`);
   }
 
   #read<Value>(name: string, read: () => Promise<Value>): Promise<Seen<Value>> {
-    const before = this.#entries.get(name) as { tried: Entry['tried']; seen: Promise<Seen<Value>> } | undefined;
+    const cached = this.#entries.get(name) as { tried: Entry['tried']; seen: Promise<Seen<Value>> } | undefined;
     const now = { atMs: Date.now(), position: this.#position() };
-    if (before && isFresh(before.tried, now)) return before.seen;
+    if (cached && isFresh(cached.tried, now)) return cached.seen;
     const seen = this.#readNow(read, now).catch(async (error: unknown) => {
-      const former = await before?.seen.catch(() => undefined);
-      if (former && Date.now() - former.readAtMs < shownWithoutStoreMs) return former;
+      const stale = await cached?.seen.catch(() => undefined);
+      if (stale && Date.now() - stale.readAtMs < staleMsMax) return stale;
       this.#entries.delete(name);
       throw error;
     });
@@ -116,7 +116,7 @@ export class Catalogue {
 
   async #readNow<Value>(read: () => Promise<Value>, now: Entry['tried']): Promise<Seen<Value>> {
     const { rateLimit } = this.#store;
-    if (rateLimit && rateLimit.remaining <= requestsLeftForAdoptions && rateLimit.resetAt.getTime() > now.atMs) {
+    if (rateLimit && rateLimit.remaining <= requestsReservedForAdoptions && rateLimit.resetAt.getTime() > now.atMs) {
       throw new LimitNear(rateLimit.resetAt);
     }
     return { value: await read(), asOf: now.position, readAtMs: now.atMs };
@@ -125,5 +125,5 @@ export class Catalogue {
 
 function isFresh(tried: Entry['tried'], now: Entry['tried']): boolean {
   const ageMs = now.atMs - tried.atMs;
-  return ageMs < keptAtLeastMs || (ageMs < keptMs && tried.position === now.position);
+  return ageMs < cacheMsMin || (ageMs < cacheMsMax && tried.position === now.position);
 }

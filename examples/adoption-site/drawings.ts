@@ -1,5 +1,5 @@
 // The store has no photos, so each animal gets a drawing: the kind from its category, the colours from its id.
-// A page holds each kind once, as a symbol; the colours come from public/style.css.
+// A page contains each kind once, as a symbol; the colours come from public/style.css.
 import { createHash } from 'node:crypto';
 import type { Pet } from '@homeward/sdk';
 import { Html, html } from './html.ts';
@@ -73,7 +73,7 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** By the ids of the categories that every store begins with; a store may name others. */
+/** By the ids of the categories that every store starts with; a store may add others. */
 const kindOfCategory: Readonly<Record<string, Kind>> = {
   1: 'dog',
   2: 'cat',
@@ -88,7 +88,7 @@ const kindOfCategory: Readonly<Record<string, Kind>> = {
 };
 const kindOf = ({ categoryId }: Pet): Kind => kindOfCategory[String(categoryId)] ?? 'paw';
 
-/** The symbols of these animals, to stand once in the page. */
+/** The symbols for these animals, each once per page. */
 export function symbolsFor(animals: readonly Pet[]): Html {
   const symbols = [...new Set(animals.map(kindOf))].map(
     (kind) => new Html(`<symbol id="${kind}" viewBox="0 0 120 120">${kinds[kind]}</symbol>`),

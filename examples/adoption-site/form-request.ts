@@ -5,13 +5,13 @@ const bodyBytesMax = 8_192;
 
 export class BadForm extends Error {}
 
-/** A form on another site must not adopt in a visitor's name. Browsers say where a form comes from; what does not say it is refused. */
+/** Prevents CSRF: a form on another site must not adopt in a visitor's name. A request that doesn't state its origin is rejected. */
 export function isFromThisSite({ headers }: IncomingMessage): boolean {
   if (headers['sec-fetch-site'] !== undefined) return headers['sec-fetch-site'] === 'same-origin';
   return headers.host !== undefined && URL.parse(headers.origin ?? '')?.host === headers.host;
 }
 
-/** Browsers say how long a form is before they send it. What is longer, or does not say, is not read at all. */
+/** Browsers send a Content-Length with a form. A body that is too long, or has no length, is not read at all. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   const { 'content-type': type, 'content-length': bytes } = request.headers;
   const isSmallForm = type?.startsWith('application/x-www-form-urlencoded') && Number(bytes ?? Number.NaN) <= bodyBytesMax;

@@ -1,4 +1,4 @@
-/** Text that is HTML already. Whatever else meets a template is escaped. */
+/** Text that is already HTML. Every other value in a template is escaped. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 type Piece = Html | string | number | bigint | false | undefined | readonly Piece[];
 
-/** Values in attributes need quotes around them: html`<a href="${address}">${name}</a>`. */
+/** Quote attribute values: html`<a href="${address}">${name}</a>`. */
 export function html(parts: TemplateStringsArray, ...pieces: Piece[]): Html {
   return new Html(String.raw({ raw: parts }, ...pieces.map(textOf)));
 }

@@ -8,9 +8,9 @@ const siteName = 'Second Home';
 export interface PageParts {
   readonly title: string;
   readonly description?: string;
-  /** Those that the page draws. */
+  /** The animals that the page draws. */
   readonly animals?: readonly Pet[];
-  /** What the page listens from; a page without it does not change by itself. */
+  /** The position in the feed from which the page receives updates; a page without it is static. */
   readonly asOf?: string;
   readonly main: Html;
 }
@@ -34,7 +34,7 @@ ${asOf !== undefined && html`<script type="module" src="${assetAddress('live.js'
 <main id="main"${asOf !== undefined && html` data-as-of="${asOf}"`}>
 ${main}
 </main>
-<footer><p>Animals and adoptions come from a Homeward store. Replace this line by who you are and how to reach you.</p></footer>
+<footer><p>Animals and adoptions come from a Homeward store. Replace this line with who you are and how to reach you.</p></footer>
 <div class="notice" role="status" id="notice"></div>
 <p class="unseen" role="status" id="spoken"></p>
 ${symbolsFor(animals)}

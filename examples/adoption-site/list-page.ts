@@ -25,7 +25,7 @@ export function listPage({ value, asOf }: Seen<AnimalPage>, filter: Filter, cate
 ${chip('All', addressOf({ status: filter.status }), filter.categoryId === undefined)}
 ${categories.map(({ id, name }) => chip(name ?? '', addressOf({ status: filter.status, categoryId: id }), id === filter.categoryId))}
 </nav>
-<nav class="tabs" aria-label="Where they stand">
+<nav class="tabs" aria-label="Status">
 ${(Object.keys(statusWords) as PetStatus[]).map((status) => chip(statusWords[status], addressOf({ ...filter, status, cursor: undefined }), status === filter.status))}
 </nav>
 <ul class="cards" id="animals" data-status="${filter.status}" data-category="${String(filter.categoryId ?? '')}">

@@ -1,4 +1,4 @@
-// One follower of the store's feed for the whole site, however many visitors have a page open.
+// One connection to the store's feed for the whole site, however many visitors have a page open.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,13 +7,13 @@ import { statusWords } from './words.ts';
 
 const visitorsMax = 1_000;
 const heartbeatMs = 20_000;
-/** Kept for pages that come back, or that were made a moment before they listened. */
+/** Changes that are buffered for pages that reconnect, or that were rendered just before they connected. */
 const recentMax = 500;
-/** A visitor with more than this unread does not keep up and is let go; their browser comes back. */
+/** A visitor with more than this unread is too slow and gets disconnected; the browser reconnects. */
 const unreadBytesMax = 65_536;
 const feedPauseMs = 5_000;
 
-/** What an open page is told: an animal as it is now, or that there is news of an order, which only its own page can show. */
+/** What an open page receives: an animal as it is now, or that an order has changed; only the order's own page shows how. */
 type Change =
   | { readonly order: Int64 }
   | {
@@ -28,7 +28,7 @@ export class Live {
   readonly #store: Store;
   readonly #ending = new AbortController();
   readonly #visitors = new Set<ServerResponse>();
-  /** Begins with a position of this process's own, for pages that are made before the first change. */
+  /** Starts with a position that is unique to this process, for pages rendered before the first change. */
   readonly #recent: Array<{ readonly position: string; readonly text: string }> = [{ position: randomUUID(), text: '' }];
   readonly #heartbeat = setInterval(() => this.#send(':\n\n'), heartbeatMs);
   readonly #following: Promise<void>;
@@ -38,12 +38,12 @@ export class Live {
     this.#following = this.#follow();
   }
 
-  /** The last change that the site knows of: the feed's own cursor, so that it means the same to every process of the site. */
+  /** The last change that the site knows of: the feed's cursor, so that every process of the site understands it. */
   readonly position = (): string => this.#recent.at(-1)?.position ?? '';
 
-  /** Answers GET /live with server-sent events; `asOf` is the position of the page that listens. */
+  /** Responds to GET /live with server-sent events; `asOf` is the position of the page that connects. */
   listen(request: IncomingMessage, response: ServerResponse, asOf: string): void {
-    // A browser does not come back after 204: its page works as before, only without changing by itself.
+    // A browser does not reconnect after 204: its page still works, but without live updates.
     if (this.#visitors.size >= visitorsMax || this.#ending.signal.aborted) return void response.writeHead(204).end();
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
     response.write(`retry: 3000\nid: ${this.position()}\n\n${this.#missedSince(request.headers['last-event-id'], asOf)}`);
@@ -51,15 +51,15 @@ export class Live {
     response.once('close', () => this.#visitors.delete(response));
   }
 
-  /** What has happened since the page last heard of something, or else since it was made. */
-  #missedSince(lastHeard: string | string[] | undefined, asOf: string): string {
-    const at = this.#recent.findIndex(({ position }) => position === String(lastHeard ?? asOf));
+  /** The changes since the last event that the page received, or else since it was rendered. */
+  #missedSince(lastReceived: string | string[] | undefined, asOf: string): string {
+    const at = this.#recent.findIndex(({ position }) => position === String(lastReceived ?? asOf));
     if (at >= 0)
       return this.#recent
         .slice(at + 1)
         .map(({ text }) => text)
         .join('');
-    return lastHeard === undefined ? '' : 'event: missed\ndata: {}\n\n';
+    return lastReceived === undefined ? '' : 'event: missed\ndata: {}\n\n';
   }
 
   async close(): Promise<void> {
@@ -69,7 +69,7 @@ export class Live {
     await this.#following;
   }
 
-  /** The SDK reconnects by itself. What it gives up on is begun again here, since a site without the feed is still a site. */
+  /** The SDK reconnects by itself. If it gives up, this starts again: the site works without the feed meanwhile. */
   async #follow(): Promise<void> {
     const { signal } = this.#ending;
     let cursor = 'latest';
@@ -78,18 +78,18 @@ export class Live {
         for await (const event of this.#store.events.follow({ cursor, signal })) {
           cursor = event.cursor;
           const change = changeOf(event);
-          if (change) this.#tell(change, event.cursor);
+          if (change) this.#publish(change, event.cursor);
         }
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof HomewardError && error.code === 'cursor_expired') cursor = 'latest';
-        console.error('The feed was lost and is tried again:', error);
+        console.error('The feed was lost; reconnecting:', error);
       }
       await sleep(feedPauseMs, undefined, { signal }).catch(() => {});
     }
   }
 
-  #tell(change: Change, position: string): void {
+  #publish(change: Change, position: string): void {
     const data = JSON.stringify(change, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
     const text = `id: ${position}\ndata: ${data}\n\n`;
     this.#recent.push({ position, text });
@@ -106,9 +106,9 @@ export class Live {
 }
 
 function changeOf({ type, data }: FeedEvent): Change | undefined {
-  // That an order was placed is no news to the one who has placed it.
+  // The visitor who placed the order knows already that it was placed.
   if ('order' in data) return type === 'order.placed' ? undefined : { order: data.order.id };
-  // A store may be newer than this site and tell of other things.
+  // A store may be newer than this site and send other types of events.
   if (!('pet' in data)) return undefined;
   const { id, name, categoryId, status } = data.pet;
   const isGone = type === 'pet.removed';

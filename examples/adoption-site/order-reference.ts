@@ -1,17 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * The address of an order's page: its id, and a mark of 128 bits that only this site can make.
- * Ids count up, so an address with the id alone would let anyone read who adopts whom.
- * The API key makes the mark: nothing else must be kept secret, and the mark does not give the key away.
- * Whoever has the address sees the order. A new API key makes old addresses lead nowhere; use a secret of your own if that matters.
+ * The address of an order's page: the order's id and a 128-bit signature that only this site can make.
+ * Ids are sequential, so an address with the id alone would let anyone read who adopts whom.
+ * The API key is the signing key: the site needs no other secret, and the signature does not reveal the key.
+ * Anyone who has the address sees the order. A new API key invalidates old addresses; use a separate secret if that matters.
  */
 export function referenceOf(orderId: number | bigint, key: string): string {
-  const mark = createHmac('sha256', key).update(`adoption-site order ${orderId}`).digest().subarray(0, 16);
-  return `${orderId}-${mark.toString('base64url')}`;
+  const signature = createHmac('sha256', key).update(`adoption-site order ${orderId}`).digest().subarray(0, 16);
+  return `${orderId}-${signature.toString('base64url')}`;
 }
 
-/** The order's id; undefined where this site has not made the reference. */
+/** The order's id; undefined if this site did not make the reference. */
 export function readReference(reference: string, key: string): number | undefined {
   const orderId = Number(/^([1-9]\d{0,14})-/.exec(reference)?.[1]);
   if (Number.isNaN(orderId)) return undefined;

@@ -1,4 +1,4 @@
-// What the site answers to each address. Every function here returns a reply and writes nothing.
+// The site's responses by path. Every function here returns a reply; none writes to the connection.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { HomewardError, type Int64, type PetStatus, type Store } from '@homeward/sdk';
@@ -45,7 +45,7 @@ async function showList(query: URLSearchParams, { catalogue }: Site): Promise<Re
   const categories = await catalogue.categories();
   const [status, categoryText, cursor] = [query.get('status') ?? 'available', query.get('category'), query.get('cursor') ?? undefined];
   const category = categories.find(({ id }) => String(id) === categoryText);
-  // Only what the page itself offers is asked of the store.
+  // Only filters that the page offers are passed to the store.
   if (!Object.hasOwn(statusWords, status) || (categoryText !== null && !category) || (cursor?.length ?? 0) > cursorCharsMax)
     return notFound();
   const filter: Filter = { status: status as PetStatus, categoryId: category?.id, cursor };
@@ -79,17 +79,17 @@ async function adopt(request: IncomingMessage, petId: Int64, site: Site): Promis
   const attempt = /^[\w-]{36}$/.exec(sent.get('attempt') ?? '')?.[0] ?? randomUUID();
   try {
     const order = await site.store.orders.place({ petId, adopter: typed }, { idempotencyKey: attempt });
-    site.catalogue.forgetAnimal(petId);
+    site.catalogue.invalidateAnimal(petId);
     return { status: 303, headers: { location: `/adoptions/${referenceOf(order.id, site.key)}` } };
   } catch (error) {
-    return explainRefusal(error, petId, site, { attempt, typed });
+    return explainError(error, petId, site, { attempt, typed });
   }
 }
 
-async function explainRefusal(error: unknown, petId: Int64, site: Site, form: AdoptionForm): Promise<Reply> {
+async function explainError(error: unknown, petId: Int64, site: Site, form: AdoptionForm): Promise<Reply> {
   const code = error instanceof HomewardError ? error.code : undefined;
   if (code === 'pet_not_available') {
-    site.catalogue.forgetAnimal(petId);
+    site.catalogue.invalidateAnimal(petId);
     const outcome = { title: 'Someone was faster', text: 'Another request came in a moment before yours. Nothing was sent in your name.' };
     return showAnimal(petId, site, { form, outcome }, { status: 409 });
   }
@@ -98,14 +98,14 @@ async function explainRefusal(error: unknown, petId: Int64, site: Site, form: Ad
     return showAnimal(petId, site, { form: { ...form, wrong } }, { status: 400 });
   }
   if (code === 'idempotency_key_reused') {
-    const text = 'You have sent this form before, with other details. That first request stands; its page shows how it goes.';
+    const text = 'You have sent this form before, with other details. That first request still counts; its page shows the status.';
     return { status: 409, page: messagePage('This form was sent already', text) };
   }
   if (code === 'pet_not_found') return notFound('This animal is no longer at the shelter.');
   const retryAfterSeconds = retryAfterSecondsOf(error);
   if (retryAfterSeconds === undefined) throw error;
-  // Whether the order was placed is not known. The same form, sent again, has the same attempt and can't place a second one.
-  const text = 'We could not hear whether your request arrived. Please send the form once more in a moment: it counts only once.';
+  // It is unknown whether the order was placed. Sending the same form again reuses the idempotency key, so it can't place a second one.
+  const text = 'We could not confirm that your request arrived. Please send the form once more in a moment: it counts only once.';
   const outcome = { title: 'Please try again', text };
   return showAnimal(petId, site, { form, outcome }, { status: 503, headers: { 'retry-after': String(retryAfterSeconds) } });
 }

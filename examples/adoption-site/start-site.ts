@@ -11,10 +11,10 @@ import { type Reply, replyTo, type Site } from './routes.ts';
 import { retryAfterSecondsOf } from './store-failure.ts';
 
 export interface SiteOptions {
-  /** The store's. */
+  /** The store's URL. */
   readonly url: string;
   readonly key: string;
-  /** 0: any that is free. */
+  /** 0 picks any free port. */
   readonly port: number;
   readonly host?: string;
 }
@@ -24,8 +24,8 @@ export interface RunningSite {
   close(): Promise<void>;
 }
 
-/** A visitor does not wait for long: after this a page says so and asks them to come back. */
-const patience = { patienceMs: 6_000, timeoutMs: 4_000 };
+/** Visitors don't wait long: after this, a page asks them to come back later. */
+const timeouts = { totalTimeoutMs: 6_000, timeoutMs: 4_000 };
 const connectionsMax = 2_000;
 const closingMs = 3_000;
 
@@ -33,17 +33,17 @@ const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
-  // Not no-referrer: a browser would then hide where the adoption form comes from, and the site must know.
+  // Not no-referrer: browsers would then hide the origin of the adoption form, which the site has to check.
   'referrer-policy': 'same-origin',
 };
 
 export async function startSite({ url, key, port, host = '127.0.0.1' }: SiteOptions): Promise<RunningSite> {
-  const store = createStore({ url, key, ...patience });
+  const store = createStore({ url, key, ...timeouts });
   const live = new Live(store);
   const site: Site = { store, key, catalogue: new Catalogue(store, live.position) };
   const server = createServer(
     { headersTimeout: 5_000, requestTimeout: 10_000 },
-    (request, response) => void answer(request, response, site, live),
+    (request, response) => void respond(request, response, site, live),
   );
   server.maxConnections = connectionsMax;
   server.listen(port, host);
@@ -64,11 +64,11 @@ export async function startSite({ url, key, port, host = '127.0.0.1' }: SiteOpti
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, site: Site, live: Live): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse, site: Site, live: Live): Promise<void> {
   for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
   try {
     const url = URL.parse(request.url ?? '', 'http://site');
-    if (!url) return send(request, response, { status: 400, page: messagePage('Not understood', 'That is no address of this site.') });
+    if (!url) return send(request, response, { status: 400, page: messagePage('Not understood', 'This is not an address of this site.') });
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const asset = isRead ? findAsset(url.pathname) : undefined;
     if (asset) {
@@ -85,7 +85,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, site: 
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, page, headers }: Reply): void {
-  // A page may be shown again by the back button, but is asked for anew otherwise: it says what is true now.
+  // Browsers may cache a page only for the back button: it must show the current state otherwise.
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'private, no-cache', ...headers });
   response.end(request.method === 'HEAD' ? undefined : page?.text);
 }
@@ -96,11 +96,11 @@ function replyToFailure(error: unknown): Reply {
     return { status: 400, page: messagePage('Not understood', text), headers: { connection: 'close' } };
   }
   const seconds = retryAfterSecondsOf(error);
-  // One line for what passes, since it comes with every visitor while it lasts. No message of the SDK names the key.
+  // One line for a temporary error, since every visitor meets it while it lasts. No message of the SDK contains the key.
   console.error(seconds === undefined ? error : String(error));
   if (seconds === undefined)
     return { status: 500, page: messagePage('Something went wrong', 'That is our fault. Please try again later.') };
   const wait = seconds <= 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  const text = `The shelter's list is out of reach right now. Please load this page again in ${wait}; nothing is lost.`;
+  const text = `The shelter's list is unavailable right now. Please load this page again in ${wait}; nothing is lost.`;
   return { status: 503, page: messagePage('One moment, please', text), headers: { 'retry-after': String(seconds) } };
 }

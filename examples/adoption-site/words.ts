@@ -11,10 +11,10 @@ export const orderWords: Readonly<Record<Order['status'], string>> = {
   approved: 'The shelter has agreed. Arrange the day with them.',
   completed: 'You have adopted.',
   cancelled: 'The adoption was called off.',
-  expired: 'The shelter did not answer in time. You can ask again if the animal still needs a home.',
+  expired: 'The shelter did not reply in time. You can ask again if the animal still needs a home.',
   returned: 'The animal has come back to the shelter.',
 };
 
-/** A category that nobody has named yet has no words. */
+/** Falls back to 'Animal' for a category without a name. */
 export const categoryName = (animal: Pet, categories: readonly Category[]): string =>
   categories.find(({ id }) => id === animal.categoryId)?.name ?? 'Animal';

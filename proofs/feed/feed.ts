@@ -9,8 +9,8 @@ import { FeedReader } from './feed-reader.ts';
 import { FeedWriters } from './feed-writers.ts';
 
 const animalCount = 40;
-/** Of readers, once the writers are done and nothing has come to them for so long. */
-const patienceMs = 5_000;
+/** After the writers are done: how long the readers may go without a new event. */
+const idleTimeoutMs = 5_000;
 
 export const feed: Proof = {
   name: 'feed',
@@ -54,7 +54,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
 async function untilRead(readers: readonly FeedReader[], count: number): Promise<void> {
   let [before, sinceMs] = [-1, performance.now()];
-  while (performance.now() - sinceMs < patienceMs && readers.some(({ seen }) => seen < count)) {
+  while (performance.now() - sinceMs < idleTimeoutMs && readers.some(({ seen }) => seen < count)) {
     const seen = readers.reduce((sum, reader) => sum + reader.seen, 0);
     if (seen !== before) [before, sinceMs] = [seen, performance.now()];
     await sleep(50);

@@ -44,7 +44,7 @@ async function build(mutant: boolean): Promise<{ module: string } & Disposable> 
   cpSync(source, path.join(folder, 'src'), { recursive: true });
   if (mutant) {
     replace(path.join(folder, 'src/transport.ts'), "if (method === 'POST')", 'if (false)');
-    replace(path.join(folder, 'src/transport.ts'), 'if (refusal.status === 429) pace.close(refusal);', '');
+    replace(path.join(folder, 'src/transport.ts'), 'if (error.status === 429) pace.close(error);', '');
     replace(path.join(folder, 'src/pace.ts'), 'if (isUsedUp && windowEndsAtMs <= next.deadlineMs)', 'if (false)');
   }
   const module = path.join(folder, 'index.js');
@@ -126,7 +126,7 @@ function claimOf(name: string, { answered, limited, banned, strikesLeftMin, give
   return {
     claim: `${name}: ${pressureMinutes} minutes of 10 callers on one instance: bans earned`,
     bar: '0, and some 429 waited out',
-    figure: `${banned}; ${answered} answered, ${limited} 429s waited out, ${givenUp.length} calls beyond their patience, at least ${strikesLeftMin ?? perMinute} of ${perMinute} strikes left`,
+    figure: `${banned}; ${answered} answered, ${limited} 429s waited out, ${givenUp.length} calls beyond their total timeout, at least ${strikesLeftMin ?? perMinute} of ${perMinute} strikes left`,
     holds: banned === 0 && limited > 0 && givenUp.every((code) => code === 'rate_limit_exceeded'),
   };
 }

@@ -7,20 +7,20 @@ interface Body {
   readonly message: string;
 }
 
-/** The store's refusal. Act on `code`; `message` is for people. */
+/** An error response from the store. Branch on `code`; `message` is for people. */
 export class HomewardError extends Error {
   override readonly name = 'HomewardError';
-  /** A store may be newer than this package, and have codes that are not among the known ones. */
+  /** A store may be newer than this package and return codes that are not listed here. */
   readonly code: ErrorCode | (string & {});
   readonly status: number;
-  /** Name this in a report. */
+  /** Include this when you report a problem. */
   readonly requestId: string | undefined;
-  /** The page of this code: cause, fix, example. */
+  /** Documentation of this error code: cause, fix, example. */
   readonly helpUrl: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly rateLimit: RateLimit | undefined;
 
-  /** Made by the client, from an answer to a request to `url`. */
+  /** Built by the client from the response to a request to `url`. */
   constructor({ code, message }: Body, { status, headers }: Response, url: string) {
     super(message);
     this.code = code;
@@ -34,17 +34,17 @@ export class HomewardError extends Error {
   }
 }
 
-/** No answer came, or only a part of one. `cause` says why. */
+/** The request got no response, or an incomplete one. `cause` has the reason. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-export function refusalOf(response: Response, text: string, url: string): HomewardError {
+export function errorOf(response: Response, text: string, url: string): HomewardError {
   return new HomewardError(readBody(text) ?? foreignBody(response.status, url), response, url);
 }
 
-/** Whether the same request may have another answer later. */
-export const isPassing = (error: unknown): error is HomewardError | ConnectionError =>
+/** Whether retrying the same request may succeed. */
+export const isRetryable = (error: unknown): error is HomewardError | ConnectionError =>
   error instanceof ConnectionError ||
   (error instanceof HomewardError &&
     (error.status === 429 || error.status === 408 || error.status >= 500 || error.code === 'idempotency_in_progress'));
@@ -58,8 +58,8 @@ function readBody(text: string): Body | undefined {
   }
 }
 
-/** What stands between, such as a proxy, answers in words of its own. */
+/** For a response that isn't the store's, such as a proxy's error page. */
 const foreignBody = (status: number, url: string): Body => ({
-  code: 'unexpected_answer',
-  message: `${url} answered ${status} without an error of Homeward: is this a store's address, and what stands in front of it?`,
+  code: 'unexpected_response',
+  message: `${url} returned ${status}, but not an error from a Homeward store. Check the store's URL and any proxy in front of it.`,
 });

@@ -1,25 +1,25 @@
 import type { ListEventsData, OrderEvent, PetEvent } from './api-types.gen.ts';
-import { ConnectionError, HomewardError, isPassing } from './errors.ts';
+import { backoffMs, sleep } from './backoff.ts';
+import { ConnectionError, HomewardError, isRetryable } from './errors.ts';
 import { parseJson } from './json.ts';
 import type { CallOptions, Transport } from './transport.ts';
-import { backoffMs, sleep } from './waiting.ts';
 
-/** A change, and the cursor to go on from once it is handled. */
+/** A change, with the cursor to resume from after you have handled it. */
 export type FeedEvent = (PetEvent | OrderEvent) & { readonly cursor: string };
 
 export interface FollowOptions extends CallOptions {
-  /** The cursor of the last event that was handled; 'latest': what happens from now on; without one, the oldest event kept. */
+  /** The cursor of the last event that you handled, or 'latest' for new events only. By default the feed starts at the oldest event. */
   readonly cursor?: string;
   readonly type?: NonNullable<ListEventsData['query']>['type'];
 }
 
-/** A stream has a sign of life every 15 s. */
-const silenceMs = 30_000;
+/** The store sends a heartbeat every 15 s. */
+const idleTimeoutMs = 30_000;
 const frameCharsMax = 1_000_000;
 
 /**
- * Every event, as it happens, until the signal or the loop ends it. A lost connection, a restart of the store or a limit is
- * waited out, and the feed is read on from where it was. What does not pass, such as `cursor_expired`, is thrown.
+ * Yields every event as it happens, until you abort the signal or leave the loop. After a lost connection, a restart of the
+ * store or a rate limit, it waits and resumes where it was. Errors that a retry can't fix, such as `cursor_expired`, are thrown.
  */
 export async function* followFeed(transport: Transport, { cursor, type, signal }: FollowOptions): AsyncGenerator<FeedEvent> {
   let at = cursor;
@@ -37,11 +37,11 @@ export async function* followFeed(transport: Transport, { cursor, type, signal }
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (!isPassing(error)) throw error;
+      if (!isRetryable(error)) throw error;
       const seconds = error instanceof HomewardError ? (error.retryAfterSeconds ?? 0) : 0;
       await sleep(Math.max(backoffMs(failures), seconds * 1_000), signal);
     } finally {
-      // Also where the loop that reads this was left.
+      // Also runs when the caller leaves its loop.
       ending.abort();
     }
   }
@@ -52,19 +52,19 @@ interface Frame {
   readonly data: string | undefined;
 }
 
-/** Server-sent events as a store sends them: one line of data each. */
+/** Parses server-sent events as a store sends them: one data line each. */
 async function* readFrames(response: Response): AsyncGenerator<Frame> {
   if (!response.body) return;
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
   let rest = '';
   for (;;) {
-    const chunk = await withinSilence(reader.read());
+    const chunk = await withIdleTimeout(reader.read());
     if (chunk.done) return;
     rest += decoder.decode(chunk.value, { stream: true });
     const frames = rest.split('\n\n');
     rest = frames.pop() ?? '';
-    if (rest.length > frameCharsMax) throw new ConnectionError('The stream is not one of events.');
+    if (rest.length > frameCharsMax) throw new ConnectionError('The response is not an event stream.');
     for (const frame of frames) yield { id: fieldOf(frame, 'id'), data: fieldOf(frame, 'data') };
   }
 }
@@ -74,15 +74,15 @@ const fieldOf = (frame: string, name: string): string | undefined => {
   return line?.slice(name.length + 1).trimStart();
 };
 
-async function withinSilence<T>(read: Promise<T>): Promise<T> {
+async function withIdleTimeout<T>(read: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ConnectionError(`The stream was silent for ${silenceMs} ms.`)), silenceMs);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ConnectionError(`The stream sent nothing for ${idleTimeoutMs} ms.`)), idleTimeoutMs);
   });
   try {
-    return await Promise.race([read, silence]);
+    return await Promise.race([read, timeout]);
   } catch (cause) {
-    throw cause instanceof ConnectionError ? cause : new ConnectionError('The stream was lost.', { cause });
+    throw cause instanceof ConnectionError ? cause : new ConnectionError('The connection of the stream was lost.', { cause });
   } finally {
     clearTimeout(timer);
   }

@@ -1,8 +1,8 @@
 const stringOrLongInteger = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])/g;
-/** No answer of a store has a field of this name. */
+/** No response of a store has a field of this name. */
 const exactly = '\u0000';
 
-/** As JSON.parse, but an integer that a number can't hold becomes a bigint. Works where JSON.parse gives no source text, too. */
+/** Like JSON.parse, but integers beyond 2^53 become bigints. Doesn't need the reviver's `context.source`, which older runtimes lack. */
 export function parseJson(text: string): unknown {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   const marked = text.replace(stringOrLongInteger, (token) =>
@@ -11,7 +11,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(marked, (_, value) => (typeof value?.[exactly] === 'string' ? BigInt(value[exactly]) : value));
 }
 
-/** As JSON.stringify, but with bigints, and without rounding. */
+/** Like JSON.stringify, but it writes bigints and throws on integers that were rounded. */
 export function writeJson(value: unknown): string {
   if (typeof value === 'bigint' || typeof value === 'number') return exactText(value);
   if (Array.isArray(value)) return `[${value.map(writeJson).join()}]`;
@@ -20,10 +20,10 @@ export function writeJson(value: unknown): string {
   return `{${given.map(([name, field]) => `${JSON.stringify(name)}:${writeJson(field)}`).join()}}`;
 }
 
-/** An id as text. A number beyond 2^53 was rounded before it came here, and may name another animal. */
+/** An id as text. A number beyond 2^53 has been rounded already and may be the id of another animal, so it throws. */
 export function exactText(value: number | bigint): string {
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-    throw new RangeError(`${value} is beyond what a number holds exactly: give it as a bigint, such as 9007199254740993n.`);
+    throw new RangeError(`${value} is too large for an exact number. Pass a bigint, such as 9007199254740993n.`);
   }
   return String(value);
 }

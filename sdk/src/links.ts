@@ -1,4 +1,4 @@
-/** The target of a Link header's relation, as it stands there. */
+/** The target of a relation in the Link header, not yet resolved. */
 export function linkOf(headers: Headers, relation: string): string | undefined {
   for (const [, target, parameters = ''] of (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     if (parameters.includes(`rel="${relation}"`)) return target;

@@ -1,22 +1,22 @@
 import { linkOf } from './links.ts';
-import type { Answer, Call, Transport } from './transport.ts';
+import type { ApiResponse, Call, Transport } from './transport.ts';
 
 export interface Page<T> {
   readonly items: T[];
-  /** Where the next page begins; undefined: this was the last. */
+  /** Where the next page starts; undefined on the last page. */
   readonly cursor: string | undefined;
 }
 
-/** Nothing is asked for before it is read. */
+/** Lazy: no request is sent before you read from it. */
 export interface Listing<T> extends AsyncIterable<T> {
-  /** One page, from the query's cursor on. */
+  /** One page, starting at the query's cursor. */
   page(): Promise<Page<T>>;
-  /** Page by page to the end. */
+  /** All pages, one after another. */
   pages(): AsyncIterable<Page<T>>;
 }
 
-/** Whoever walks to the end wants few requests. */
-const walkLimit = 100;
+/** The largest page size: iterating over a whole list then takes the fewest requests. */
+const pageSizeMax = 100;
 
 export function createListing<T>(transport: Transport, call: Call): Listing<T> {
   const query = call.query ?? {};
@@ -24,7 +24,7 @@ export function createListing<T>(transport: Transport, call: Call): Listing<T> {
   async function* pages(): AsyncGenerator<Page<T>> {
     let cursor = query['cursor'];
     do {
-      const page = await readPage<T>(transport, { ...call, query: { limit: walkLimit, ...query, cursor } });
+      const page = await readPage<T>(transport, { ...call, query: { limit: pageSizeMax, ...query, cursor } });
       yield page;
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -40,11 +40,11 @@ export function createListing<T>(transport: Transport, call: Call): Listing<T> {
 }
 
 export async function readPage<T>(transport: Transport, call: Call): Promise<Page<T>> {
-  const answer = await transport.call(call);
-  return { items: answer.body as T[], cursor: cursorOf(answer) };
+  const response = await transport.call(call);
+  return { items: response.body as T[], cursor: cursorOf(response) };
 }
 
-function cursorOf({ headers }: Answer): string | undefined {
+function cursorOf({ headers }: ApiResponse): string | undefined {
   const next = linkOf(headers, 'next');
   return next === undefined ? undefined : (new URL(next, 'http://store').searchParams.get('cursor') ?? undefined);
 }

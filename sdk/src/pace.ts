@@ -4,57 +4,61 @@ import { type RateLimit, readRateLimit, secondsLeft } from './rate-limit.ts';
 export interface Pace {
   readonly rateLimit: RateLimit | undefined;
   /**
-   * Resolves when a request may be sent, in the order of asking, a repeat first. Each that is sent must leave. Rejects with the
-   * refusal where one lasts beyond `deadlineMs`.
+   * Resolves when the caller may send a request: first come, first served, but retries go first. Call `leave` after each request.
+   * Rejects with the error of the last 429 if its Retry-After ends after `deadlineMs`.
    */
-  enter(turn: { deadlineMs: number; signal: AbortSignal | undefined; isRepeat: boolean }): Promise<void>;
+  enter(turn: { deadlineMs: number; signal: AbortSignal | undefined; isRetry: boolean }): Promise<void>;
   leave(headers: Headers | undefined): void;
-  /** After a 429: nothing is sent before its Retry-After has passed. */
-  close(refusal: HomewardError): void;
+  /** After a 429: no request is sent until its Retry-After has passed. */
+  close(error: HomewardError): void;
 }
 
-interface Waiting {
+interface PendingCall {
   readonly deadlineMs: number;
   admit(): void;
-  refuse(reason: unknown): void;
+  reject(reason: unknown): void;
 }
 
 /**
- * As many as a browser opens connections to one host: with more, requests that nobody can call back would be waiting there
- * when a 429 comes, and each would be a strike.
+ * The number of connections that a browser opens to one host. Beyond that the browser queues requests itself; after a 429 they
+ * could not be held back, and each would count as a strike.
  */
 const inFlightMax = 6;
 const jitterMs = 1_000;
 
-/** What all calls of an instance share, so that together they keep to the limit and none earns a ban for the others. */
+/**
+ * The gate that all calls of an instance pass, so that together they stay within the rate limit and never cause a ban.
+ * Closed: after a 429, no request is sent until its Retry-After has passed. Used up: the requests in flight may take all that the
+ * window has remaining, so calls wait until it ends. Open: up to `inFlightMax` requests are in flight.
+ */
 export function createPace(): Pace {
   let rateLimit: RateLimit | undefined;
   let windowEndsAtMs = 0;
   let closedUntilMs = 0;
   let closedBy: HomewardError | undefined;
   let inFlight = 0;
-  let queue: Waiting[] = [];
+  let queue: PendingCall[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Lets through as many as may be sent now, and comes back when more may. */
+  /** Admits as many calls as may be sent now, and sets a timer for when more may be sent. */
   const advance = () => {
     clearTimeout(timer);
     const now = Date.now();
     if (now < closedUntilMs) {
-      for (const { deadlineMs, refuse } of queue) if (deadlineMs < closedUntilMs) refuse(closedBy);
-      if (queue.length > 0) comeBackAt(closedUntilMs);
+      for (const { deadlineMs, reject } of queue) if (deadlineMs < closedUntilMs) reject(closedBy);
+      if (queue.length > 0) advanceAt(closedUntilMs);
       return;
     }
     for (const next of [...queue]) {
       if (inFlight >= inFlightMax) return;
-      // What is under way may use up what remains. Where the wait would be too long, the store's own 429 says why.
+      // Requests in flight may use up what remains. If the wait would exceed the deadline, send anyway: the store's 429 says why.
       const isUsedUp = rateLimit !== undefined && inFlight >= rateLimit.remaining && now < windowEndsAtMs;
-      if (isUsedUp && windowEndsAtMs <= next.deadlineMs) return comeBackAt(windowEndsAtMs);
+      if (isUsedUp && windowEndsAtMs <= next.deadlineMs) return advanceAt(windowEndsAtMs);
       inFlight += 1;
       next.admit();
     }
   };
-  const comeBackAt = (timeMs: number) => {
+  const advanceAt = (timeMs: number) => {
     timer = setTimeout(advance, timeMs - Date.now() + Math.random() * jitterMs);
   };
 
@@ -62,20 +66,20 @@ export function createPace(): Pace {
     get rateLimit() {
       return rateLimit;
     },
-    enter({ deadlineMs, signal, isRepeat }) {
+    enter({ deadlineMs, signal, isRetry }) {
       return new Promise((resolve, reject) => {
         signal?.throwIfAborted();
         const settle =
           <T>(how: (value: T) => void) =>
           (value: T) => {
-            queue = queue.filter((one) => one !== waiting);
+            queue = queue.filter((one) => one !== pending);
             signal?.removeEventListener('abort', abort);
             how(value);
           };
-        const waiting: Waiting = { deadlineMs, admit: settle<void>(resolve), refuse: settle(reject) };
-        const abort = () => waiting.refuse(signal?.reason);
+        const pending: PendingCall = { deadlineMs, admit: settle<void>(resolve), reject: settle(reject) };
+        const abort = () => pending.reject(signal?.reason);
         signal?.addEventListener('abort', abort);
-        queue = isRepeat ? [waiting, ...queue] : [...queue, waiting];
+        queue = isRetry ? [pending, ...queue] : [...queue, pending];
         advance();
       });
     },
@@ -83,16 +87,16 @@ export function createPace(): Pace {
       inFlight -= 1;
       const seen = headers && readRateLimit(headers);
       if (seen) {
-        // Answers overtake each other: within a window only the lowest count is news.
+        // Responses may arrive out of order: within a window the lowest count is the latest.
         const isSameWindow = rateLimit?.resetAt.getTime() === seen.resetAt.getTime();
         if (!isSameWindow || seen.remaining < (rateLimit?.remaining ?? 0)) rateLimit = seen;
         windowEndsAtMs = Date.now() + secondsLeft(headers, seen.remaining) * 1_000;
       }
       advance();
     },
-    close(refusal) {
-      closedBy = refusal;
-      closedUntilMs = Math.max(closedUntilMs, Date.now() + (refusal.retryAfterSeconds ?? 1) * 1_000);
+    close(error) {
+      closedBy = error;
+      closedUntilMs = Math.max(closedUntilMs, Date.now() + (error.retryAfterSeconds ?? 1) * 1_000);
       advance();
     },
   };

@@ -1,4 +1,4 @@
-/** What the last answer said of the window with the fewest requests remaining. */
+/** The window with the fewest requests remaining, from the last response. */
 export interface RateLimit {
   readonly limit: number;
   readonly remaining: number;
@@ -11,7 +11,7 @@ export function readRateLimit(headers: Headers): RateLimit | undefined {
   return { limit: Number(limit), remaining: Number(remaining), resetAt: new Date(Number(reset) * 1_000) };
 }
 
-/** By the RateLimit field, which counts from now: the clocks of store and caller may differ. */
+/** From the RateLimit header, which counts seconds from now: the clocks of store and caller may differ. */
 export function secondsLeft(headers: Headers, remaining: number): number {
   const windows = [...(headers.get('ratelimit') ?? '').matchAll(/r=(\d+);t=(\d+)/g)];
   return Number(windows.findLast(([, left]) => Number(left) === remaining)?.[2] ?? 0);

@@ -28,18 +28,18 @@ import { createListing, type Listing, type Page, readPage } from './listing.ts';
 import { type Call, type CallOptions, createTransport, type StoreOptions, type Transport } from './transport.ts';
 
 interface WriteOptions extends CallOptions {
-  /** Your own, where a repeat may come from another process; otherwise each call makes one. */
+  /** By default each call generates one. Pass your own if another process may retry the call. */
   readonly idempotencyKey?: string;
 }
 
 interface ChangeOptions extends CallOptions {
-  /** The animal's ETag: the change is refused where it has changed since. */
+  /** The animal's ETag: the change is rejected if the animal has changed since. */
   readonly ifMatch?: string;
 }
 
 export type Store = ReturnType<typeof createStore>;
 
-/** A store, by its address and a key. Make one for each key and keep it: its calls keep to the limit together. */
+/** A client for one store and API key. Create one per key and reuse it: its calls share the rate limit. */
 export function createStore(options: StoreOptions) {
   const transport = createTransport(options);
   return {
@@ -48,7 +48,7 @@ export function createStore(options: StoreOptions) {
     orders: ordersOf(transport),
     events: eventsOf(transport),
     webhooks: webhooksOf(transport),
-    /** The quota as the last answer gave it; undefined before the first. */
+    /** The quota from the last response; undefined before the first. */
     get rateLimit() {
       return transport.rateLimit;
     },
@@ -60,18 +60,18 @@ function petsOf(transport: Transport) {
   return {
     list: (query?: ListPetsData['query'], options?: CallOptions): Listing<Pet> =>
       createListing(transport, { url: '/pets', query, options }),
-    /** Undefined: there is no such animal, or no longer. */
+    /** Undefined if the animal does not exist or was removed. */
     find: async (id: Int64, options?: CallOptions): Promise<Pet | undefined> =>
       (await readPage<Pet>(transport, { url: '/pets', query: { id: [id] }, options })).items[0],
     /** @deprecated Removed on 5 December 2030: use `find`. */
-    get: (id: Int64, options?: CallOptions) => ask<Pet>(transport, { ...one(id), options }),
+    get: (id: Int64, options?: CallOptions) => request<Pet>(transport, { ...one(id), options }),
     add: (pet: NewPet, options?: WriteOptions) => post<Pet>(transport, { url: '/pets', body: pet }, options),
     /** For the store's own keys. */
     update: (id: Int64, changes: PetChanges, options?: ChangeOptions) =>
-      ask<Pet>(transport, { method: 'PATCH', ...one(id), body: changes, headers: { 'if-match': options?.ifMatch }, options }),
-    /** For the store's own keys: takes back an animal that was added by mistake. */
+      request<Pet>(transport, { method: 'PATCH', ...one(id), body: changes, headers: { 'if-match': options?.ifMatch }, options }),
+    /** For the store's own keys: removes an animal that was added by mistake. */
     remove: (id: Int64, options?: ChangeOptions) =>
-      ask<void>(transport, { method: 'DELETE', ...one(id), headers: { 'if-match': options?.ifMatch }, options }),
+      request<void>(transport, { method: 'DELETE', ...one(id), headers: { 'if-match': options?.ifMatch }, options }),
   };
 }
 
@@ -81,10 +81,10 @@ function categoriesOf(transport: Transport) {
       createListing(transport, { url: '/categories', query, options }),
     /** For the store's own keys. */
     name: (id: Int64, name: string, options?: CallOptions) =>
-      ask<Category>(transport, { method: 'PUT', url: '/categories/{categoryId}', path: { categoryId: id }, body: { name }, options }),
+      request<Category>(transport, { method: 'PUT', url: '/categories/{categoryId}', path: { categoryId: id }, body: { name }, options }),
     /** For the store's own keys: removes a category that has neither a name nor an animal. */
     remove: (id: Int64, options?: CallOptions) =>
-      ask<void>(transport, { method: 'DELETE', url: '/categories/{categoryId}', path: { categoryId: id }, options }),
+      request<void>(transport, { method: 'DELETE', url: '/categories/{categoryId}', path: { categoryId: id }, options }),
   };
 }
 
@@ -94,11 +94,12 @@ function ordersOf(transport: Transport) {
   return {
     list: (query?: ListOrdersData['query'], options?: CallOptions): Listing<Order> =>
       createListing(transport, { url: '/store/orders', query, options }),
-    get: (id: Int64, options?: CallOptions) => ask<Order>(transport, { url: '/store/orders/{orderId}', path: { orderId: id }, options }),
+    get: (id: Int64, options?: CallOptions) =>
+      request<Order>(transport, { url: '/store/orders/{orderId}', path: { orderId: id }, options }),
     /** Promises an animal to an adopter: it is pending, and nobody else can order it. */
     place: (order: NewOrder, options?: WriteOptions) => post<Order>(transport, { url: '/store/orders', body: order }, options),
     cancel: (id: Int64, options?: WriteOptions) => act('cancel', id, options),
-    /** For the store's own keys, as `complete` and `return`. */
+    /** For the store's own keys, like `complete` and `return`. */
     approve: (id: Int64, options?: WriteOptions) => act('approve', id, options),
     complete: (id: Int64, options?: WriteOptions) => act('complete', id, options),
     return: (id: Int64, options?: WriteOptions) => act('return', id, options),
@@ -107,9 +108,9 @@ function ordersOf(transport: Transport) {
 
 function eventsOf(transport: Transport) {
   return {
-    /** Every change, as it happens; goes on after a lost connection. */
+    /** Every change as it happens; resumes after a lost connection. */
     follow: (options: FollowOptions = {}): AsyncIterable<FeedEvent> => followFeed(transport, options),
-    /** One page of the feed. Its cursor is where to ask next, also where there is nothing yet. */
+    /** One page of the feed. Its cursor is always set: pass it to read what comes next. */
     page: (query?: ListEventsData['query'], options?: CallOptions): Promise<Page<PetEvent | OrderEvent>> =>
       readPage(transport, { url: '/events', query, options }),
   };
@@ -120,21 +121,21 @@ function webhooksOf(transport: Transport) {
   return {
     list: (query?: ListWebhooksData['query'], options?: CallOptions): Listing<Webhook> =>
       createListing(transport, { url: '/webhooks', query, options }),
-    get: (id: Int64, options?: CallOptions) => ask<Webhook>(transport, { url: '/webhooks/{webhookId}', path: path(id), options }),
-    /** The secret is in this answer alone. */
+    get: (id: Int64, options?: CallOptions) => request<Webhook>(transport, { url: '/webhooks/{webhookId}', path: path(id), options }),
+    /** The secret is only in this response. */
     add: (webhook: NewWebhook, options?: WriteOptions) => post<WebhookWithSecret>(transport, { url: '/webhooks', body: webhook }, options),
     update: (id: Int64, changes: WebhookChanges, options?: CallOptions) =>
-      ask<Webhook>(transport, { method: 'PATCH', url: '/webhooks/{webhookId}', path: path(id), body: changes, options }),
+      request<Webhook>(transport, { method: 'PATCH', url: '/webhooks/{webhookId}', path: path(id), body: changes, options }),
     remove: (id: Int64, options?: CallOptions) =>
-      ask<void>(transport, { method: 'DELETE', url: '/webhooks/{webhookId}', path: path(id), options }),
-    /** The old secret signs too for 24 hours. */
+      request<void>(transport, { method: 'DELETE', url: '/webhooks/{webhookId}', path: path(id), options }),
+    /** The old secret stays valid for 24 hours: deliveries are signed with both. */
     rotateSecret: (id: Int64, options?: WriteOptions) =>
       post<WebhookWithSecret>(transport, { url: '/webhooks/{webhookId}/rotate-secret', path: path(id) }, options),
     test: (id: Int64, options?: WriteOptions) => post<Delivery>(transport, { url: '/webhooks/{webhookId}/test', path: path(id) }, options),
     deliveries: (id: Int64, query?: ListDeliveriesData['query'], options?: CallOptions): Listing<Delivery> =>
       createListing(transport, { url: '/webhooks/{webhookId}/deliveries', path: path(id), query, options }),
     delivery: (id: Int64, deliveryId: Int64, options?: CallOptions) =>
-      ask<DeliveryWithAttempts>(transport, {
+      request<DeliveryWithAttempts>(transport, {
         url: '/webhooks/{webhookId}/deliveries/{deliveryId}',
         path: { ...path(id), deliveryId },
         options,
@@ -144,9 +145,9 @@ function webhooksOf(transport: Transport) {
   };
 }
 
-async function ask<T>(transport: Transport, call: Call): Promise<T> {
+async function request<T>(transport: Transport, call: Call): Promise<T> {
   return (await transport.call(call)).body as T;
 }
 
 const post = <T>(transport: Transport, call: Call, options: WriteOptions | undefined) =>
-  ask<T>(transport, { ...call, method: 'POST', headers: { 'idempotency-key': options?.idempotencyKey }, options });
+  request<T>(transport, { ...call, method: 'POST', headers: { 'idempotency-key': options?.idempotencyKey }, options });

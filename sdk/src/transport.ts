@@ -1,28 +1,28 @@
 import type { ApiUrl } from './api-types.gen.ts';
-import { ConnectionError, HomewardError, isPassing, refusalOf } from './errors.ts';
+import { backoffMs, sleep } from './backoff.ts';
+import { ConnectionError, errorOf, HomewardError, isRetryable } from './errors.ts';
 import { exactText, parseJson, writeJson } from './json.ts';
 import { linkOf } from './links.ts';
 import { createPace } from './pace.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { backoffMs, sleep } from './waiting.ts';
 
 export interface StoreOptions {
-  /** The store's address, such as https://homeward.example. */
+  /** The store's URL, such as https://homeward.example. */
   readonly url: string | URL;
-  /** An API key. It has no place in a page that strangers open. */
+  /** API key. Server-side only: never ship it to a browser. */
   readonly key: string;
-  /** In place of the runtime's own. */
+  /** Used instead of the global fetch. */
   readonly fetch?: typeof fetch;
-  /** How long a call may go on waiting and repeating in all before it gives up; 90 s, so that a full minute can be waited out. */
-  readonly patienceMs?: number;
-  /** How long one try may take; 30 s. */
+  /** Total time for a call, including waits and retries. Default: 90 s, so that it can wait out a one-minute rate limit. */
+  readonly totalTimeoutMs?: number;
+  /** Time for one attempt. Default: 30 s. */
   readonly timeoutMs?: number;
-  /** Sent with every request. */
+  /** Extra headers for every request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface CallOptions {
-  /** Ends the call, also while it waits. */
+  /** Aborts the call, also while it waits. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ interface Request {
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With names in braces. */
+  /** A path template of the API, with parameters in braces. */
   readonly url: ApiUrl;
   readonly path?: Readonly<Record<string, number | bigint>>;
   readonly query?: Query | undefined;
@@ -44,40 +44,40 @@ export interface Call {
   readonly options?: CallOptions | undefined;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly body: unknown;
   readonly headers: Headers;
 }
 
 export interface Transport {
   readonly rateLimit: RateLimit | undefined;
-  call(call: Call): Promise<Answer>;
-  /** The body is the caller's to read. */
+  call(call: Call): Promise<ApiResponse>;
+  /** The caller reads the body. */
   open(call: Call): Promise<Response>;
 }
 
 export function createTransport(options: StoreOptions): Transport {
-  const { fetch: send = fetch, patienceMs = 90_000, timeoutMs = 30_000 } = options;
+  const { fetch: send = fetch, totalTimeoutMs = 90_000, timeoutMs = 30_000 } = options;
   const base = `${String(options.url).replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`;
   const pace = createPace();
   const warned = new Set<string>();
 
-  /** One request, which is repeated while that is of use and the patience lasts. */
-  async function repeat<T>(call: Call, read: (response: Response) => Promise<T>): Promise<{ response: Response; read: T }> {
-    const deadlineMs = Date.now() + patienceMs;
+  /** Sends one request, and retries it while a retry may succeed before the total timeout. */
+  async function sendWithRetries<T>(call: Call, read: (response: Response) => Promise<T>): Promise<{ response: Response; read: T }> {
+    const deadlineMs = Date.now() + totalTimeoutMs;
     const signal = call.options?.signal;
-    // The same for every repeat: that is what makes them one.
+    // Built once: every retry has the same idempotency key, so the store applies it once.
     const request = requestOf(call);
     for (let failures = 0; ; failures += 1) {
-      await pace.enter({ deadlineMs, signal, isRepeat: failures > 0 });
+      await pace.enter({ deadlineMs, signal, isRetry: failures > 0 });
       const failure = await attempt(call, request, read).catch((error: unknown) => {
-        if (!isPassing(error)) throw error;
+        if (!isRetryable(error)) throw error;
         return error;
       });
       if (!(failure instanceof Error)) return failure;
       const waitMs = Math.max(backoffMs(failures), 1_000 * ((failure instanceof HomewardError && failure.retryAfterSeconds) || 0));
       if (Date.now() + waitMs > deadlineMs) throw failure;
-      // A limit is waited for at the entry, by all.
+      // After a 429, `pace.enter` makes every call wait.
       if (!(failure instanceof HomewardError && failure.status === 429)) await sleep(waitMs, signal);
     }
   }
@@ -85,21 +85,21 @@ export function createTransport(options: StoreOptions): Transport {
   async function attempt<T>(call: Call, request: Request, read: (response: Response) => Promise<T>) {
     const given = call.options?.signal;
     const abandon = new AbortController();
-    const timer = setTimeout(() => abandon.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => abandon.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
     let response: Response | undefined;
     try {
       const signal = given ? AbortSignal.any([given, abandon.signal]) : abandon.signal;
       response = await send(request.href, { ...request.init, signal });
       warnIfDeprecated(call, response.headers);
       if (response.ok) return { response, read: await read(response) };
-      const refusal = refusalOf(response, await response.text(), request.href);
-      // Before this one leaves, and another is let through.
-      if (refusal.status === 429) pace.close(refusal);
-      throw refusal;
+      const error = errorOf(response, await response.text(), request.href);
+      // Before `pace.leave` admits the next call.
+      if (error.status === 429) pace.close(error);
+      throw error;
     } catch (error) {
       given?.throwIfAborted();
       if (error instanceof HomewardError) throw error;
-      throw new ConnectionError(`${request.init.method} ${request.href}: no answer.`, { cause: abandon.signal.reason ?? error });
+      throw new ConnectionError(`${request.init.method} ${request.href} got no response.`, { cause: abandon.signal.reason ?? error });
     } finally {
       clearTimeout(timer);
       pace.leave(response?.headers);
@@ -133,16 +133,16 @@ export function createTransport(options: StoreOptions): Transport {
       return pace.rateLimit;
     },
     async call(call) {
-      const { response, read } = await repeat(call, (one) => one.text());
+      const { response, read } = await sendWithRetries(call, (one) => one.text());
       return { body: read === '' ? undefined : parseJson(read), headers: response.headers };
     },
     async open(call) {
-      return (await repeat(call, async () => undefined)).response;
+      return (await sendWithRetries(call, async () => undefined)).response;
     },
   };
 }
 
-/** crypto.randomUUID is missing from pages without TLS. */
+/** Browsers don't offer crypto.randomUUID on pages without TLS. */
 function newIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -11,7 +11,7 @@ interface TestEvent {
 
 export type WebhookEvent = PetEvent | OrderEvent | TestEvent;
 
-/** The request was not sent by the store, or not now. Answer 401, and do nothing. */
+/** The request was not sent by the store, or its timestamp is too old or too new. Respond with 401, and do nothing else. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
@@ -24,9 +24,9 @@ const toleranceSeconds = 300;
 const [keyBytesMin, keyBytesMax] = [24, 64];
 
 /**
- * The event in a request that a store sent to your endpoint, once its signature is found to be right (Standard Webhooks).
- * `body` is what was received, unchanged: a parsed and rewritten one has another signature. While a secret is being replaced,
- * give both. A request that can't be trusted is a `WebhookError`; a malformed secret is a `TypeError`, whatever the request is.
+ * Verifies the signature of a webhook request (Standard Webhooks) and returns the event in it. Pass the `body` exactly as received:
+ * a body that was parsed and serialised again doesn't match its signature. While you rotate a secret, pass both secrets. Throws a
+ * `WebhookError` for a request that can't be trusted, and a `TypeError` for a malformed secret, whatever the request.
  */
 export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,
@@ -37,21 +37,21 @@ export async function verifyWebhook(
   const bytes = bytesOf(body);
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => headerOf(headers, name));
   if (!id || !timestamp || !signatures) {
-    throw new WebhookError('The headers webhook-id, webhook-timestamp and webhook-signature must be there, each once.');
+    throw new WebhookError('webhook-id, webhook-timestamp and webhook-signature are required, each exactly once.');
   }
   const ageSeconds = /^\d+$/.test(timestamp) ? Date.now() / 1_000 - Number(timestamp) : Number.NaN;
   if (!(Math.abs(ageSeconds) <= toleranceSeconds)) {
-    throw new WebhookError("webhook-timestamp is not within 5 minutes of this machine's time: is its clock right?");
+    throw new WebhookError('webhook-timestamp is outside the 5-minute tolerance; check your clock.');
   }
   const head = new TextEncoder().encode(`${id}.${timestamp}.`);
   const signed = joined(head, bytes);
   for (const key of keys) if (hasSignature(signatures, await sign(key, signed))) return read(signed.subarray(head.length));
-  throw new WebhookError('No signature matches: the secret is of another endpoint, or the body was modified.');
+  throw new WebhookError('No signature matches: wrong secret, or the body was modified.');
 }
 
-/** All of them are decoded before one is used: a key that is left of a malformed secret can be guessed. */
+/** Decodes all secrets before any is used: the remains of a malformed secret would be a key that an attacker can guess. */
 function keysOf(secrets: readonly unknown[]): Bytes[] {
-  if (secrets.length === 0) throw new TypeError('There is no webhook secret. Give at least one.');
+  if (secrets.length === 0) throw new TypeError('No webhook secret was given. Pass at least one.');
   return secrets.map((secret, i) => {
     const key = typeof secret === 'string' && decode(secret.replace(/^whsec_/, ''));
     if (key && key.length >= keyBytesMin && key.length <= keyBytesMax) return key;
@@ -64,7 +64,7 @@ function keysOf(secrets: readonly unknown[]): Bytes[] {
 function decode(base64: string): Bytes | undefined {
   try {
     const text = atob(base64);
-    // atob passes over whitespace, missing padding and surplus bits.
+    // atob ignores whitespace, missing padding and surplus bits.
     return btoa(text) === base64 ? Uint8Array.from(text, (char) => char.charCodeAt(0)) : undefined;
   } catch {
     return undefined;
@@ -75,10 +75,10 @@ function bytesOf(body: unknown): Bytes {
   if (typeof body === 'string') return new TextEncoder().encode(body);
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  throw new TypeError('The body must be the text or the bytes that were received, before anything parses it.');
+  throw new TypeError('The body must be the raw text or bytes of the request, before any parsing.');
 }
 
-/** A copy: what is verified is what is read, whatever becomes of the caller's bytes meanwhile. */
+/** A copy: the verified bytes are the ones that get parsed, even if the caller changes its buffer meanwhile. */
 function joined(start: Bytes, end: Bytes): Bytes {
   const all = new Uint8Array(start.length + end.length);
   all.set(start);
@@ -86,16 +86,16 @@ function joined(start: Bytes, end: Bytes): Bytes {
   return all;
 }
 
-/** Once for each secret, however many signatures a request has. */
+/** Runs once for each secret, however many signatures the request has. */
 async function sign(key: Bytes, signed: Bytes): Promise<string> {
   const hmac = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
   return `v1,${btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.sign('HMAC', hmac, signed))))}`;
 }
 
-const hasSignature = (signatures: string, expected: string): boolean => signatures.split(' ').some((one) => isSame(one, expected));
+const hasSignature = (signatures: string, expected: string): boolean => signatures.split(' ').some((one) => isEqual(one, expected));
 
-/** Takes the same time whichever character differs. */
-function isSame(one: string, other: string): boolean {
+/** Constant-time comparison. */
+function isEqual(one: string, other: string): boolean {
   if (one.length !== other.length) return false;
   let difference = 0;
   for (let i = 0; i < one.length; i += 1) difference |= one.charCodeAt(i) ^ other.charCodeAt(i);
@@ -106,7 +106,7 @@ function read(bytes: Bytes): WebhookEvent {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)) as WebhookEvent;
   } catch {
-    throw new WebhookError('The body is signed, but is not JSON.');
+    throw new WebhookError('The signature is valid, but the body is not JSON.');
   }
 }
 

@@ -25,7 +25,7 @@ async function take(count: number, events: AsyncIterable<FeedEvent>): Promise<Fe
 }
 
 describe('follow', () => {
-  test('gives every event kept, then those that happen, each with the cursor to go on from', async () => {
+  test('yields every stored event, then new ones, each with the cursor to resume from', async () => {
     await add('One', 'Two');
     const following = take(3, store.events.follow());
     await add('Three');
@@ -36,7 +36,7 @@ describe('follow', () => {
     expect(next).toEqual(events[2]);
   });
 
-  test("begins with what happens from now on where it is told 'latest'", async () => {
+  test("starts with new events for the cursor 'latest'", async () => {
     const controller = new AbortController();
     const names: string[] = [];
     const read = async () => {
@@ -45,7 +45,7 @@ describe('follow', () => {
         controller.abort();
       }
     };
-    // Nobody can say when it has begun: what comes is the first of those that happen after.
+    // The moment when following starts is unknown: the first event is any of those added after it.
     const change = async () => {
       for (let i = 0; !controller.signal.aborted && i < 50; i += 1) await add(`Late ${i}`);
     };
@@ -54,7 +54,7 @@ describe('follow', () => {
     expect(names[0]).toMatch(/^Late/);
   });
 
-  test('goes on where it was after its connection is lost, and misses nothing', async () => {
+  test('resumes where it was after a lost connection, and misses nothing', async () => {
     const lost: AbortController[] = [];
     const losing: typeof fetch = (input, init) => {
       const loss = new AbortController();
@@ -77,18 +77,18 @@ describe('follow', () => {
     expect(lost).toHaveLength(expected.length);
   });
 
-  test('throws what does not pass', async () => {
+  test('throws an error that a retry cannot fix', async () => {
     await expect(take(1, store.events.follow({ cursor: 'nonsense' }))).rejects.toMatchObject({ code: 'invalid_cursor' });
   });
 
-  test('takes one type, where one is asked for', async () => {
+  test('filters by type', async () => {
     const [event] = await take(1, store.events.follow({ type: 'pet.created' }));
     expect(event?.type).toBe('pet.created');
   });
 });
 
 describe('page', () => {
-  test('always has the cursor of the next, also where there is nothing yet', async () => {
+  test('always has a cursor for the next page, even if there are no events yet', async () => {
     const end = await store.events.page({ cursor: 'latest' });
     expect(end.items).toEqual([]);
     await add('Paged');

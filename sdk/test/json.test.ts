@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { exactText, parseJson, writeJson } from '../src/json.ts';
 
 describe('parseJson', () => {
-  test('gives a number while that is exact, and a bigint beyond', () => {
+  test('returns numbers while they are exact, and bigints beyond', () => {
     expect(parseJson('{"a":9007199254740991,"b":9007199254740992,"c":-9223372036854775808}')).toEqual({
       a: 9007199254740991,
       b: 9007199254740992n,
@@ -12,12 +12,12 @@ describe('parseJson', () => {
     });
   });
 
-  test('leaves digits in strings alone, whatever stands around them', () => {
+  test('leaves digits in strings alone, whatever surrounds them', () => {
     const value = { '9007199254740993': 'a "9007199254740993" \\', list: ['\\"', '1234567890123456789'] };
     expect(parseJson(JSON.stringify(value))).toEqual(value);
   });
 
-  test('reads whatever writeJson wrote, exactly', () => {
+  test('round-trips everything that writeJson writes, exactly', () => {
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => (isSafe(value) ? Number(value) : value));
     const leaf = fc.oneof(
       int64,
@@ -38,19 +38,19 @@ describe('parseJson', () => {
         ),
       ),
     })).value;
-    const isKept = fc.property(json, (value) => isDeepStrictEqual(parseJson(writeJson(value)), value));
-    expect(fc.check(isKept, { numRuns: 200 })).toMatchObject({ failed: false });
+    const roundTrips = fc.property(json, (value) => isDeepStrictEqual(parseJson(writeJson(value)), value));
+    expect(fc.check(roundTrips, { numRuns: 200 })).toMatchObject({ failed: false });
   });
 });
 
 describe('writeJson', () => {
-  test('leaves out what is undefined, as JSON.stringify does', () => {
+  test('omits undefined fields, as JSON.stringify does', () => {
     expect(writeJson({ a: undefined, b: [1, 'x'], c: null })).toBe('{"b":[1,"x"],"c":null}');
   });
 
-  test('refuses a number that was rounded already', () => {
+  test('throws on a number that was already rounded', () => {
     expect(() => writeJson({ id: 2 ** 53 })).toThrow(RangeError);
-    expect(() => exactText(-(2 ** 60))).toThrow('give it as a bigint');
+    expect(() => exactText(-(2 ** 60))).toThrow('Pass a bigint');
   });
 });
 

@@ -1,4 +1,4 @@
-// Against a staging deployment, which refuses when asked to, and through a proxy that loses connections.
+// Against a staging deployment, which simulates errors on request, and through a proxy that drops connections.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ interface Sent {
   readonly idempotencyKey: string | null;
 }
 
-/** A client of a new key, and what it sends. */
+/** A client with a new key, and the requests that it sends. */
 async function client(simulate: string | undefined, options: Partial<StoreOptions> = {}) {
   const { key } = await service.createKey();
   const sent: Sent[] = [];
@@ -33,8 +33,8 @@ async function client(simulate: string | undefined, options: Partial<StoreOption
   return { store: createStore({ url: service.url, key, headers, fetch: watched, ...options }), sent };
 }
 
-describe('a refusal that passes', () => {
-  test('429 is waited out for Retry-After and a little more, and the call succeeds', async () => {
+describe('a temporary error', () => {
+  test('429 is retried after Retry-After and a short jitter, and the call succeeds', async () => {
     const { store, sent } = await client('rate_limit');
     await store.pets.add({ name: 'Patient', categoryId: 1 });
     expect(sent.map(({ status }) => status)).toEqual([429, 201]);
@@ -44,21 +44,21 @@ describe('a refusal that passes', () => {
     expect(sent[1]?.idempotencyKey).toBe(sent[0]?.idempotencyKey);
   });
 
-  test('503, too', async () => {
+  test('503 is retried', async () => {
     const { store, sent } = await client('unavailable');
     await store.pets.find(1);
     expect(sent.map(({ status }) => status)).toEqual([503, 200]);
   });
 
-  test('holds back every other call of the instance, but for the few that were under way', async () => {
-    const { store, sent } = await client('rate_limit', { patienceMs: 1_000 });
+  test('429 holds back every other call of the instance, except the few in flight', async () => {
+    const { store, sent } = await client('rate_limit', { totalTimeoutMs: 1_000 });
     const calls = await Promise.allSettled(Array.from({ length: 50 }, () => store.pets.find(1)));
     expect(calls.every(({ status }) => status === 'rejected')).toBe(true);
     expect(sent.length).toBeLessThanOrEqual(6);
   });
 
-  test('is thrown at once where the wait is beyond the patience, and nothing more is sent until then', async () => {
-    const { store, sent } = await client('ban', { patienceMs: 2_000 });
+  test('is thrown at once if the wait exceeds the total timeout, and no request is sent until it is over', async () => {
+    const { store, sent } = await client('ban', { totalTimeoutMs: 2_000 });
     const expected = { code: 'api_key_banned', retryAfterSeconds: 10 };
     await expect(store.pets.find(1)).rejects.toMatchObject(expected);
     await expect(store.pets.find(1)).rejects.toMatchObject(expected);
@@ -66,17 +66,17 @@ describe('a refusal that passes', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('a wait ends with the signal', async () => {
+  test('the signal ends a wait', async () => {
     const { store } = await client('ban');
     const gone = new AbortController();
-    const waiting = store.pets.find(1, { signal: gone.signal });
+    const pending = store.pets.find(1, { signal: gone.signal });
     setTimeout(() => gone.abort(new Error('gone')), 200);
-    await expect(waiting).rejects.toThrow('gone');
+    await expect(pending).rejects.toThrow('gone');
   });
 });
 
-describe('a refusal that does not pass', () => {
-  test('is thrown at once, and not repeated', async () => {
+describe('a permanent error', () => {
+  test('is thrown at once and not retried', async () => {
     const { store, sent } = await client(undefined);
     await expect(store.orders.get(404)).rejects.toMatchObject({ code: 'order_not_found' });
     await expect(store.pets.add({ name: '', categoryId: 1 })).rejects.toMatchObject({ code: 'invalid_body' });
@@ -84,8 +84,8 @@ describe('a refusal that does not pass', () => {
   });
 });
 
-describe('the limit that is known', () => {
-  test('is kept to before it is reached: of a minute that has three left, three are sent', async () => {
+describe('a known rate limit', () => {
+  test('is never exceeded: with four requests left in a minute, four are sent', async () => {
     const { key: short } = await service.createKey({ plan: { perMinute: 5, perDay: 1_000 } });
     let sent = 0;
     const counted: typeof fetch = (input, init) => {
@@ -96,8 +96,8 @@ describe('the limit that is known', () => {
     await store.pets.find(1);
     const { resetAt } = store.rateLimit ?? { resetAt: new Date() };
     const gone = new AbortController();
-    const waiting = Array.from({ length: 20 }, () => store.pets.find(1, { signal: gone.signal }));
-    const settled = Promise.allSettled(waiting);
+    const pending = Array.from({ length: 20 }, () => store.pets.find(1, { signal: gone.signal }));
+    const settled = Promise.allSettled(pending);
     setTimeout(() => gone.abort(), Math.min(1_500, Math.max(resetAt.getTime() - Date.now() - 100, 100)));
     const done = (await settled).filter(({ status }) => status === 'fulfilled').length;
     expect({ sent, done }).toEqual({ sent: 5, done: 4 });
@@ -105,31 +105,31 @@ describe('the limit that is known', () => {
 });
 
 describe('a lost connection', () => {
-  test('is tried again, and a POST through resets has one effect', async () => {
+  test('is retried, and a POST takes effect once despite resets', async () => {
     await using proxy = await startFlakyProxy(service.url, 0.3);
     const { store } = await client(undefined, { url: proxy.url });
     const names = Array.from({ length: 40 }, (_, i) => `Reset ${i}`);
     const added = await Promise.all(names.map((name) => store.pets.add({ name, categoryId: 99 })));
     expect(added.map(({ name }) => name)).toEqual(names);
     const { store: steady } = await client(undefined);
-    const kept: string[] = [];
-    for await (const { name } of steady.pets.list({ categoryId: 99 })) kept.push(name);
-    expect(kept.sort()).toEqual(names.sort());
+    const stored: string[] = [];
+    for await (const { name } of steady.pets.list({ categoryId: 99 })) stored.push(name);
+    expect(stored.sort()).toEqual(names.sort());
     expect(proxy.resetsAfterAnswer).toBeGreaterThan(0);
   });
 
-  test('is a ConnectionError once the patience is over', async () => {
-    const { store } = await client(undefined, { url: 'http://127.0.0.1:1', patienceMs: 600 });
+  test('is a ConnectionError after the total timeout', async () => {
+    const { store } = await client(undefined, { url: 'http://127.0.0.1:1', totalTimeoutMs: 600 });
     await expect(store.pets.find(1)).rejects.toThrow(ConnectionError);
   });
 
-  test('a try that takes too long is one, too', async () => {
+  test('an attempt that times out is a ConnectionError', async () => {
     const server = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { store } = await client(undefined, {
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
       timeoutMs: 100,
-      patienceMs: 300,
+      totalTimeoutMs: 300,
     });
     await expect(store.pets.find(1)).rejects.toThrow(ConnectionError);
     server.closeAllConnections();

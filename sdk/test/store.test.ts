@@ -22,7 +22,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('lists', () => {
-  test('are walked to the end, page by page or one by one, under their filters', async () => {
+  test('are read to the end, page by page or item by item, with filters', async () => {
     const store = await partner();
     for (let i = 0; i < 7; i += 1) await store.pets.add({ name: `Walk ${i}`, categoryId: 77, status: i % 2 ? 'sold' : 'available' });
     const walk = store.pets.list({ categoryId: 77, limit: 3 });
@@ -35,7 +35,7 @@ describe('lists', () => {
     expect((await store.pets.list({ categoryId: 404 }).page()).cursor).toBeUndefined();
   });
 
-  test('ask for nothing before they are read, and for no more than is read', async () => {
+  test('send no request before they are read, and no more than needed', async () => {
     const { key } = await service.createKey();
     const requests: string[] = [];
     const counted: typeof fetch = (input, init) => {
@@ -51,7 +51,7 @@ describe('lists', () => {
 });
 
 describe('ids', () => {
-  test('beyond 2^53 are exact in bodies, queries and answers', async () => {
+  test('beyond 2^53 are exact in bodies, queries and responses', async () => {
     const store = await partner();
     const added = await store.pets.add({ name: 'Far', categoryId: 9_007_199_254_740_993n });
     expect(added).toMatchObject({ categoryId: 9_007_199_254_740_993n, id: expect.any(Number) });
@@ -62,7 +62,7 @@ describe('ids', () => {
 });
 
 describe('animals and orders', () => {
-  test('an adoption from the first look to the return', async () => {
+  test('an adoption from adding the animal to its return', async () => {
     const [store, shelter] = [await partner(), await staff()];
     const pet = await store.pets.add({ name: 'Biscuit', categoryId: 1 });
     const order = await store.orders.place({ petId: pet.id, adopter: { name: 'Ada', email: 'ada@example.org' } });
@@ -84,19 +84,16 @@ describe('animals and orders', () => {
     expect((await all(store.categories.list())).find((one) => one.id === 79)).toBeUndefined();
   });
 
-  test('a repeat under the same idempotency key has one effect, two calls without have two', async () => {
+  test('a retry with the same idempotency key takes effect once; two calls without one take effect twice', async () => {
     const store = await partner();
     const pet = { name: 'Twice', categoryId: 78 };
-    const [first, repeated] = [
-      await store.pets.add(pet, { idempotencyKey: 'mine' }),
-      await store.pets.add(pet, { idempotencyKey: 'mine' }),
-    ];
-    expect(repeated).toEqual(first);
+    const [first, retried] = [await store.pets.add(pet, { idempotencyKey: 'mine' }), await store.pets.add(pet, { idempotencyKey: 'mine' })];
+    expect(retried).toEqual(first);
     await store.pets.add(pet);
     expect(await all(store.pets.list({ categoryId: 78 }))).toHaveLength(2);
   });
 
-  test('a change that expects another ETag is refused', async () => {
+  test('a change with a different ETag is rejected', async () => {
     const [store, shelter] = [await partner(), await staff()];
     const { id } = await store.pets.add({ name: 'Held', categoryId: 1 });
     await expect(shelter.pets.update(id, { name: 'Lost' }, { ifMatch: '"other"' })).rejects.toMatchObject({ code: 'precondition_failed' });
@@ -104,7 +101,7 @@ describe('animals and orders', () => {
 });
 
 describe('endpoints', () => {
-  test('are added, changed, tried and removed', async () => {
+  test('are added, changed, tested and removed', async () => {
     const store = await partner();
     const added = await store.webhooks.add({ url: 'https://example.org/hooks', types: ['pet.created'] });
     expect(added.secret).toMatch(/^whsec_/);
@@ -120,8 +117,8 @@ describe('endpoints', () => {
   });
 });
 
-describe('refusals', () => {
-  test('have the code, the request, the page that helps and the quota', async () => {
+describe('errors', () => {
+  test('have the code, the request id, the help page and the quota', async () => {
     const store = await partner({ perMinute: 50, perDay: 1_000 });
     const error: unknown = await store.orders.get(404).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(HomewardError);
@@ -137,14 +134,14 @@ describe('refusals', () => {
     expect(store.rateLimit).toEqual((error as HomewardError).rateLimit);
   });
 
-  test('by something that is no store are told as such', async () => {
+  test('from something other than a store have the code unexpected_response', async () => {
     const store = createStore({ url: service.url, key: 'x', fetch: async () => new Response('<h1>No</h1>', { status: 404 }) });
-    await expect(store.pets.find(1)).rejects.toMatchObject({ code: 'unexpected_answer', status: 404 });
+    await expect(store.pets.find(1)).rejects.toMatchObject({ code: 'unexpected_response', status: 404 });
   });
 });
 
 describe('a deprecated call', () => {
-  test('warns once, with the date and the notice, and nothing else does', async () => {
+  test('warns once, with the removal date and a link; other calls do not', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const store = await partner();
     const pet = await store.pets.add({ name: 'Old', categoryId: 1 });

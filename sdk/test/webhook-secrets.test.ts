@@ -1,4 +1,4 @@
-// A receiver with a malformed secret must stop, not verify with whatever key is left of it: an attacker can guess that one.
+// A receiver with a malformed secret must stop, not verify with what a lax decoder makes of it: an attacker can guess that key.
 import { createHmac, randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ const body = '{"id":"evt_1","type":"pet.created"}';
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 const base64Of = (byteCount: number) => randomBytes(byteCount).toString('base64');
 const good = newSecret();
-/** Has characters that differ in the two alphabets of base64. */
+/** Contains characters that differ between base64 and its URL-safe alphabet. */
 const urlSafe = Buffer.alloc(24, 0xfb).toString('base64url');
 
 const malformed: ReadonlyArray<readonly [string, unknown]> = [
@@ -27,8 +27,8 @@ const malformed: ReadonlyArray<readonly [string, unknown]> = [
   ['the prefix of a public key', good.replace('whsec_', 'whpk_')],
   ['truncated by one character', good.slice(0, -1)],
   ['without its padding', `whsec_${base64Of(25).replaceAll('=', '')}`],
-  ['with padding in excess', `${good}=`],
-  ['with bits behind its last byte', `whsec_${Buffer.alloc(25).toString('base64').replace('A==', 'B==')}`],
+  ['with excess padding', `${good}=`],
+  ['with surplus bits after its last byte', `whsec_${Buffer.alloc(25).toString('base64').replace('A==', 'B==')}`],
   ['in the URL-safe alphabet', `whsec_${urlSafe}`],
   ['with a leading space', ` ${good}`],
   ['with a trailing space', `${good} `],
@@ -36,7 +36,7 @@ const malformed: ReadonlyArray<readonly [string, unknown]> = [
   ['with a carriage return', `${good}\r\n`],
   ['with a newline in it', `${good.slice(0, 20)}\n${good.slice(20)}`],
   ['with a byte order mark', `\ufeff${good}`],
-  ['with a letter that is not of ASCII', good.replace(/.$/, 'é')],
+  ['with a non-ASCII letter', good.replace(/.$/, 'é')],
   ['two secrets in one', `${good},${newSecret()}`],
   ['one byte', 'whsec_AA=='],
   ['23 bytes', `whsec_${base64Of(23)}`],
@@ -50,7 +50,7 @@ const malformed: ReadonlyArray<readonly [string, unknown]> = [
   ['bytes', randomBytes(24)],
 ];
 
-/** What a careless decoder makes of the secret, and what is left where it makes nothing. */
+/** The keys that a lax decoder may make of the secret, and the empty or zero keys that it may fall back to. */
 function degenerateKeys(secret: unknown): Buffer[] {
   const texts = [String(secret), String(secret).replace(/^whsec_/, '')];
   const lossy = texts.flatMap((text) => [Buffer.from(text, 'base64'), Buffer.from(text, 'utf8'), Buffer.from(text, 'hex')]);
@@ -63,7 +63,7 @@ function forge(key: Buffer): Record<string, string> {
   return { 'webhook-id': 'evt_1', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
 }
 
-/** A list that is given alone is several secrets. */
+/** The secret alone and in lists. A secret that is a list itself is not passed alone: it would be read as several secrets. */
 const listsWith = (secret: unknown): unknown[] => [
   ...(Array.isArray(secret) ? [] : [secret]),
   [secret],
@@ -87,7 +87,7 @@ const errorOf = (headers: Record<string, string>, secret: unknown): Promise<Erro
   );
 
 describe('a malformed secret', () => {
-  test.each(malformed)('that is %s lets no forgery in, alone or beside a good one', async (_, secret) => {
+  test.each(malformed)('that is %s accepts no forgery, alone or beside a good one', async (_, secret) => {
     const accepted = degenerateKeys(secret).map(async (key) => {
       const headers = forge(key);
       return Promise.all(listsWith(secret).map((given) => isAccepted(headers, given)));
@@ -95,7 +95,7 @@ describe('a malformed secret', () => {
     expect((await Promise.all(accepted)).flat()).not.toContain(true);
   });
 
-  test.each(malformed)('that is %s is an error of the program, whatever the request is', async (_, secret) => {
+  test.each(malformed)('that is %s is a TypeError, whatever the request', async (_, secret) => {
     for (const headers of [{}, forge(Buffer.from(good.slice(6), 'base64')), ...degenerateKeys(secret).map(forge)]) {
       for (const given of listsWith(secret)) {
         const error = await errorOf(headers, given);
@@ -106,7 +106,7 @@ describe('a malformed secret', () => {
     }
   });
 
-  test('is named by its place in the list, and never shown', async () => {
+  test('is identified by its position in the list, and never shown', async () => {
     const quoted = `"${good}"`;
     const { message } = await errorOf({}, [good, quoted]);
     expect(message).toBe(
@@ -116,16 +116,16 @@ describe('a malformed secret', () => {
     for (const secret of long) expect((await errorOf({}, secret)).message).not.toContain(String(secret).replace(/^whsec_/, ''));
   });
 
-  test('is noticed before the body and the headers are', async () => {
+  test('is checked before the body and the headers', async () => {
     await expect(verifyWebhook(undefined as unknown as string, {}, '')).rejects.toThrow('not a webhook secret');
   });
 });
 
-test('an empty list of secrets is an error of the program', async () => {
+test('an empty list of secrets is a TypeError', async () => {
   for (const key of degenerateKeys('')) {
     const error = await errorOf(forge(key), []);
     expect(error).toBeInstanceOf(TypeError);
-    expect(error.message).toBe('There is no webhook secret. Give at least one.');
+    expect(error.message).toBe('No webhook secret was given. Pass at least one.');
   }
 });
 
@@ -136,7 +136,7 @@ test.each([24, 25, 26, 32, 63, 64])('a secret of %i bytes verifies, with its pre
   expect(await verifyWebhook(body, headers, secret.slice(6))).toMatchObject({ id: 'evt_1' });
 });
 
-test('what the library of Standard Webhooks signs is verified, and what the store signs by the library', async () => {
+test('the Standard Webhooks library and the store sign alike, and verify the same', async () => {
   const library = new Webhook(good);
   const timestamp = nowSeconds();
   for (const text of [body, '{"name":"Zoë 🐕"}', '{}', `{"long":"${'x'.repeat(100_000)}"}`]) {

@@ -1,23 +1,23 @@
-// Keeps an open page true. Without this script, or without a connection, the page is as it was when it was loaded.
+// Updates an open page. Without this script or a connection, the page stays as it was loaded.
 const namesMax = 3;
 
 const list = document.querySelector('#animals');
 const notice = document.querySelector('#notice');
 const spoken = document.querySelector('#spoken');
 const arrived = new Map();
-let heard = document.querySelector('#main').dataset.asOf;
+let lastId = document.querySelector('#main').dataset.asOf;
 let source = listen();
 
-// A page that was left lets go of its connection, so that others can have it; the back button brings both back.
+// A page that was left closes its connection to make room for others; the back button reopens it.
 addEventListener('pagehide', () => source.close());
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) source = listen();
 });
 
 function listen() {
-  const opened = new EventSource(`/live?after=${encodeURIComponent(heard)}`);
+  const opened = new EventSource(`/live?after=${encodeURIComponent(lastId)}`);
   opened.addEventListener('message', ({ data, lastEventId }) => {
-    heard = lastEventId;
+    lastId = lastEventId;
     apply(JSON.parse(data));
   });
   opened.addEventListener('missed', () => offerReload('This page may be out of date: '));
@@ -39,12 +39,12 @@ function changeBadge(element, { name, status, words }) {
   if (badge.dataset.status === status) return;
   badge.dataset.status = status;
   badge.textContent = words;
-  // What someone is typing into the form is left alone: the page changes when they ask for it.
+  // Don't disturb someone who is filling in the form: the page reloads when they choose to.
   if (element.matches('article')) offerReload(`${name}: ${words.toLowerCase()}. `);
   else spoken.textContent = `${name}: ${words.toLowerCase()}.`;
 }
 
-/** New animals stand at the end of the list, so the notice leads to them and not to this page again. */
+/** New animals are at the end of the list, so the notice links to them instead of reloading this page. */
 function countArrival(animal, { name, categoryId, status }) {
   const { status: wanted, category } = list.dataset;
   if (status === wanted && (category === '' || category === String(categoryId))) arrived.set(animal, name);

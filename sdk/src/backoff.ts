@@ -1,4 +1,4 @@
-/** Waits, or rejects with the signal's reason. */
+/** Resolves after `ms`, or rejects with the signal's reason. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {
@@ -13,5 +13,5 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** Grows from a quarter of a second to 8 s, and is never the same for two callers. */
+/** Exponential backoff from 250 ms to 8 s, with jitter. */
 export const backoffMs = (failures: number): number => Math.min(250 * 2 ** failures, 8_000) * (0.5 + Math.random() / 2);
