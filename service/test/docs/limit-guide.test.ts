@@ -10,7 +10,7 @@ const guide = readFileSync(new URL('../../../docs/guides/limits.md', import.meta
 const shown = fencedBlocks(guide).filter(({ language }) => language === 'http');
 const statusTexts: Readonly<Record<number, string>> = { 200: 'OK', 429: 'Too Many Requests' };
 const shownAtMs = Date.parse('2026-11-15T14:31:37Z');
-/** The rows of the table of what one client may hold. */
+/** The rows of the table of other limits per client. */
 const boundsInGuide: Readonly<Record<string, keyof Bounds>> = {
   'Open orders': 'openOrders',
   "Open orders for one adopter's address": 'openOrdersOfAdopter',
@@ -55,7 +55,7 @@ describe('docs/guides/limits.md', () => {
     const rows = [...guide.matchAll(/^\| (Free|Pro|Business|Enterprise) \| (.+) \| (.+) \|$/gm)].map(([, ...cells]) => cells);
     const expected = planNames.map((plan) => {
       const name = plan.charAt(0).toUpperCase() + plan.slice(1);
-      if (plan === 'enterprise') return [name, 'of its own', 'of its own'];
+      if (plan === 'enterprise') return [name, 'Custom', 'Custom'];
       const { perMinute, perDay = 0 } = quotaOf({ plan, perMinute: null, perDay: null });
       return [name, perMinute.toLocaleString('en'), perDay.toLocaleString('en')];
     });
@@ -65,8 +65,8 @@ describe('docs/guides/limits.md', () => {
     expect(shown).toHaveLength(4);
   });
 
-  test('has the bounds of each plan on what one client may hold', () => {
-    const [, table = ''] = guide.split('\n| Of one client | Free | Pro | Business | Enterprise |\n');
+  test('has the other limits of each plan', () => {
+    const [, table = ''] = guide.split('\n| Per client | Free | Pro | Business | Enterprise |\n');
     const rows = [...(table.split('\n\n')[0] ?? '').matchAll(/^\| ([A-Z].+) \|$/gm)].map(([, row = '']) => row.split(' | '));
     const expected = Object.entries(boundsInGuide).map(([words, bound]) => [
       words,

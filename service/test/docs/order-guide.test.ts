@@ -28,7 +28,7 @@ describe('docs/guides/orders.md', () => {
       code(name),
       from.map(code).join(', ') || '–',
       code(to),
-      pet ? code(pet.to) : 'stays as it is',
+      pet ? code(pet.to) : 'unchanged',
       scope ? code(scope) : 'the service itself',
     ]);
     expect(tableUnder('| Action | From | To | The animal becomes | Needs |')).toEqual(rows);
@@ -38,7 +38,7 @@ describe('docs/guides/orders.md', () => {
     expect(tableUnder('| State | Tell the adopter |').map(([status]) => status)).toEqual(orderStatuses.map(code));
   });
 
-  test('gives each code of a refusal the status that it has', () => {
+  test('gives each error code its status', () => {
     const rows = tableUnder('| Status | Code | What it means | What to do |').map(([status, name]) => [name, status]);
     const statuses = Object.fromEntries(Object.entries(errorCodes).map(([name, { status }]) => [code(name), String(status)]));
     expect(rows).toEqual(rows.map(([name = '']) => [name, statuses[name]]));

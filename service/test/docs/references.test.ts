@@ -54,7 +54,7 @@ test('README.md lists the operations of openapi.json, all of them', () => {
 test('README.md states the limits of the plans', () => {
   const rows = [...read('README.md').matchAll(/^\| (Free|Pro|Business|Enterprise) \| (.+) \| (.+) \|$/gm)];
   const stated = rows.map(([, plan = '', perMinute, perDay]) => ({ plan: plan.toLowerCase(), perMinute, perDay }));
-  const own = { perMinute: 'of its own', perDay: 'of its own' };
+  const own = { perMinute: 'Custom', perDay: 'Custom' };
   const words = (count = 0) => count.toLocaleString('en');
   const expected = planNames.map((plan) => {
     if (plan === 'enterprise') return { plan, ...own };

@@ -22,7 +22,7 @@ describe('docs/guides/stability.md', () => {
   test('gives each operation its level', () => {
     const rows = [...guide.matchAll(/^\| (`.*) \| (stable|beta|experimental)\b.* \|$/gm)].map(([, cell = '', level]) => ({
       names: [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
-      reaches: cell.includes('and what is below it'),
+      reaches: cell.includes('and everything below it'),
       level,
     }));
     const levelOf = ({ name, url }: { name: string; url: string }) =>
@@ -39,7 +39,7 @@ describe('docs/guides/stability.md', () => {
     expect(guide).toContain('**`GET /v1/pets/{petId}`, since 15 November 2026. It is removed on 5 December 2030**');
   });
 
-  test('shows what the operation answers from that date on', async () => {
+  test('shows what the operation returns from that date on', async () => {
     await using store = await createTestStore({ clock: { now: () => Date.parse('2030-12-05T00:00:00Z') } });
     const { key } = await store.createKey();
     const [shown] = fencedBlocks(guide).filter(({ text }) => text.includes('operation_removed'));

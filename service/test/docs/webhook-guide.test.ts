@@ -148,7 +148,7 @@ describe('docs/guides/webhooks.md', () => {
     expect(await post(port, signed(key))).toBe(204);
   });
 
-  test('gives each code of a refusal the status that it has', () => {
+  test('gives each error code its status', () => {
     const rows = [...guide.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [code, Number(status)]);
     expect(rows).toEqual(rows.map(([code]) => [code, errorCodes[code as keyof typeof errorCodes].status]));
     expect(rows.length).toBeGreaterThan(0);
