@@ -1,12 +1,12 @@
 // The same service for everyone, uncounted: what authentication and limits cost is the difference. Never part of the product.
 import { createApp } from '../service/src/app.ts';
-import type { KnownKey } from '../service/src/clients/key-memory.ts';
+import type { KnownKey } from '../service/src/clients/key-cache.ts';
 import { loadConfig } from '../service/src/config.ts';
-import { type Memories, openDependencies, openMemories } from '../service/src/dependencies.ts';
+import { type Caches, openCaches, openDependencies } from '../service/src/dependencies.ts';
 import { defaultScopes } from '../service/src/domain/scopes.ts';
 import type { Verdict } from '../service/src/rate-limit/decide.ts';
 import { planBounds } from '../service/src/rate-limit/plans.ts';
-import type { Waiting } from '../service/src/rate-limit/redis-limiter.ts';
+import type { PendingDecision } from '../service/src/rate-limit/redis-limiter.ts';
 
 const now = new Date();
 const anyone: KnownKey = {
@@ -48,9 +48,9 @@ await app.server.listen({ host: config.host, port: config.port });
 process.once('disconnect', () => process.exit());
 
 /** The catalogue's token is still asked for, once a turn: without it no page could be kept. */
-function unguarded(): Memories {
+function unguarded(): Caches {
   const { redis, catalogue } = dependencies;
-  let waiting: Waiting[] = [];
+  let waiting: PendingDecision[] = [];
   const settle = async () => {
     const turn = waiting;
     waiting = [];
@@ -61,13 +61,13 @@ function unguarded(): Memories {
       for (const one of turn) one.reject(error);
     }
   };
-  const decide = (one: Waiting) => {
+  const decide = (one: PendingDecision) => {
     waiting.push(one);
     if (waiting.length === 1) setImmediate(() => void settle());
   };
   return {
-    keys: { recall: () => anyone, lookUp: async () => anyone },
+    keys: { findCached: () => anyone, lookUp: async () => anyone },
     limiter: { decide, consume: (charge) => new Promise((resolve, reject) => decide({ charge, resolve, reject })) },
-    pages: openMemories(dependencies).pages,
+    pages: openCaches(dependencies).pages,
   };
 }

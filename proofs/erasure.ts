@@ -31,7 +31,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant reads the journal and erases nothing.
   const edit = {
     file: 'recovery/apply-journal.ts',
-    from: '({ orders }) => repeatErasure(tx, orders, at)',
+    from: '({ orders }) => reapplyErasure(tx, orders, at)',
     to: 'async ({ orders }) => orders.length > 0',
   };
   using tree = mutant ? plantMutant([edit]) : undefined;

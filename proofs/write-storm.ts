@@ -32,7 +32,7 @@ interface Slice {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant reads a page twice before it keeps it.
   using tree = mutant
-    ? plantMutant([{ file: 'pets/pet-pages.ts', from: 'const reading = fetch();', to: 'const reading = fetch().then(() => fetch());' }])
+    ? plantMutant([{ file: 'pets/page-cache.ts', from: 'const reading = fetch();', to: 'const reading = fetch().then(() => fetch());' }])
     : undefined;
   await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
   const [writer] = store.processes as [ServeProcess];

@@ -1,5 +1,5 @@
 // What the store's staff do by command, done through the same functions: a process for each would take longer than the proof.
-import { renewEpoch } from '../service/src/clients/client-epochs.ts';
+import { replaceEpoch } from '../service/src/clients/client-epochs.ts';
 import { createKey, revokeApiKey } from '../service/src/clients/clients.ts';
 import { loadConfig } from '../service/src/config.ts';
 import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
@@ -44,7 +44,7 @@ export class Staff implements AsyncDisposable {
   /** As `homeward keys revoke`; false where Redis could not be told. */
   async revoke(key: Key): Promise<boolean> {
     const { clientId } = await this.revokeUnannounced(key);
-    return renewEpoch(this.dependencies.redis, this.dependencies.names, clientId);
+    return replaceEpoch(this.dependencies.redis, this.dependencies.redisKeys, clientId);
   }
 
   /** Half of a revocation: PostgreSQL knows, and no process is told. */

@@ -27,9 +27,9 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant leaves Node's parser to answer by itself, and slow headers ten times as long.
   using tree = mutant
     ? plantMutant([
-        { file: 'app.ts', from: '    clientErrorHandler: answerClientErrors(refuseOnSocket),\n', to: '' },
-        { file: 'app.ts', from: 'headersTimeoutMs = 5_000', to: 'headersTimeoutMs = 50_000' },
-        { file: 'app.ts', from: 'requestTimeoutMs = 10_000', to: 'requestTimeoutMs = 100_000' },
+        { file: 'app.ts', from: '    clientErrorHandler: handleClientErrors(sendErrorOnSocket),\n', to: '' },
+        { file: 'app.ts', from: 'headersTimeout: 5_000', to: 'headersTimeout: 50_000' },
+        { file: 'app.ts', from: 'requestTimeout: 10_000', to: 'requestTimeout: 100_000' },
       ])
     : undefined;
   await using store = await Store.open({ processes: 1, root: tree?.root });

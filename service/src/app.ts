@@ -6,13 +6,13 @@ import { categoryRoutes } from './categories/category-routes.ts';
 import { categorySchemas } from './categories/category-schemas.ts';
 import { getQuota } from './clients/clients.ts';
 import { KeyWatch } from './clients/key-watch.ts';
-import { type Dependencies, openMemories } from './dependencies.ts';
+import { type Dependencies, openCaches } from './dependencies.ts';
 import { docsRoutes } from './docs/docs-routes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { eventWebhooks } from './events/event-schemas.ts';
 import { EventTail } from './events/event-tail.ts';
 import { trustsProxies } from './http/addresses.ts';
-import { answerClientErrors, createSocketRefuser, ignoreExpectations, refuseTunnels } from './http/client-errors.ts';
+import { createSocketErrorSender, handleClientErrors, ignoreExpectations, rejectTunnels } from './http/client-errors.ts';
 import { addConditionalResponses } from './http/conditional-responses.ts';
 import { addCors } from './http/cors.ts';
 import { announceDeprecations } from './http/deprecation.ts';
@@ -20,7 +20,7 @@ import { addErrorHandler, asAppError } from './http/error-handler.ts';
 import { EventStreams } from './http/event-stream.ts';
 import { addHealthRoutes } from './http/health.ts';
 import { addJsonBodies } from './http/json-body.ts';
-import { refuseOtherMethods } from './http/methods.ts';
+import { rejectOtherMethods } from './http/methods.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { newRequestId } from './http/request-id.ts';
 import { logRequests } from './http/request-log.ts';
@@ -37,7 +37,7 @@ import { findOpenOrder } from './orders/orders.ts';
 import { FastPath } from './pets/fast-path-listener.ts';
 import { petRoutes } from './pets/pet-routes.ts';
 import { petSchemas } from './pets/pet-schemas.ts';
-import { LateAnswers, rehearsalHeaders, rehearse } from './rehearsal/rehearsal-hook.ts';
+import { DelayedResponses, rehearsalHeaders, rehearse } from './rehearsal/rehearsal-hook.ts';
 import { deliveryRoutes } from './webhooks/delivery-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 import { webhookSchemas } from './webhooks/webhook-schemas.ts';
@@ -62,9 +62,9 @@ const serverOptions = {
 const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderSchemas, ...webhookSchemas];
 
 /** The API assembled. */
-export async function createApp(dependencies: Dependencies, memories = openMemories(dependencies)): Promise<App> {
-  const { config, clock, db, catalogue, redis, names, log } = dependencies;
-  const { keys, limiter, pages } = memories;
+export async function createApp(dependencies: Dependencies, caches = openCaches(dependencies)): Promise<App> {
+  const { config, clock, db, catalogue, redis, redisKeys, log } = dependencies;
+  const { keys, limiter, pages } = caches;
   const parts = { keys, limiter, clock, config };
   const rehearses = config.environment === 'staging';
   let draining = false;
@@ -77,11 +77,11 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
   });
   const admitPlain: Admit = ({ raw, ...request }) => admit(parts, { ...request, decided: fastPath.takeDecision(raw) });
   const admitCaller: Admit = rehearses
-    ? async (request) => rehearse({ redis, names }, await admitPlain(request), request.raw.headers)
+    ? async (request) => rehearse({ redis, redisKeys }, await admitPlain(request), request.raw.headers)
     : admitPlain;
-  const refuseOnSocket = createSocketRefuser((address) => countUnreadable(limiter, address), log);
+  const sendErrorOnSocket = createSocketErrorSender((address) => countUnreadable(limiter, address), log);
   const streams = new EventStreams();
-  const lateAnswers = new LateAnswers();
+  const delayedResponses = new DelayedResponses();
   const tail = new EventTail(db, (error) => log.warn({ err: error }, 'the feed could not be read'));
   const keyWatch = new KeyWatch(db, (error) => log.warn({ err: error }, 'ended keys could not be looked for'));
 
@@ -96,11 +96,11 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     routerOptions: { maxParamLength: headerBytesMax },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    clientErrorHandler: answerClientErrors(refuseOnSocket),
+    clientErrorHandler: handleClientErrors(sendErrorOnSocket),
     frameworkErrors: (error, request, reply) => void rejectUnroutable(asAppError(error), request, reply, admitCaller),
   });
   ignoreExpectations(app.server);
-  refuseTunnels(app.server, refuseOnSocket);
+  rejectTunnels(app.server, sendErrorOnSocket);
   app.setValidatorCompiler(createValidatorCompiler(sharedSchemas));
   addJsonBodies(app);
   for (const schema of sharedSchemas) app.addSchema(schema);
@@ -114,7 +114,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
   // What is open has no end of its own.
   app.addHook('preClose', async () => {
     streams.closeAll();
-    lateAnswers.end();
+    delayedResponses.end();
   });
   await addOpenApi(app, eventWebhooks);
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
@@ -132,9 +132,9 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
       rejectUnknownQuery(api);
       announceDeprecations(api);
       addConditionalResponses(api);
-      if (rehearses) api.addHook('onSend', (request, reply) => lateAnswers.holdBack(request, reply));
+      if (rehearses) api.addHook('onSend', (request, reply) => delayedResponses.delay(request, reply));
       addErrorHandler(api);
-      const otherMethods = refuseOtherMethods(api);
+      const otherMethods = rejectOtherMethods(api);
       petRoutes(api, { db, catalogue, findOpenOrder, pages, clock, config });
       categoryRoutes(api, { db });
       eventRoutes(api, {
@@ -158,7 +158,7 @@ export async function createApp(dependencies: Dependencies, memories = openMemor
     drain: () => {
       draining = true;
       streams.closeAll();
-      lateAnswers.end();
+      delayedResponses.end();
     },
   };
 }

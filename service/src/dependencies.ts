@@ -9,11 +9,11 @@ import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import { Catalogue } from './pets/catalogue.ts';
-import { PetPages } from './pets/pet-pages.ts';
+import { PageCache } from './pets/page-cache.ts';
 import { Limiter } from './rate-limit/limiter.ts';
 import type { ReadToken } from './rate-limit/redis-limiter.ts';
+import { type RedisKeys, redisKeysOf } from './redis/redis-keys.ts';
 import { RedisLink } from './redis/redis-link.ts';
-import { type RedisNames, redisNames } from './redis/redis-names.ts';
 
 /** All that a process of Homeward works with; opened here, closed here. */
 export interface Dependencies extends AsyncDisposable {
@@ -22,7 +22,7 @@ export interface Dependencies extends AsyncDisposable {
   readonly log: FastifyBaseLogger;
   readonly db: Pool;
   readonly redis: RedisLink;
-  readonly names: RedisNames;
+  readonly redisKeys: RedisKeys;
   /** What changes animals commits through it. */
   readonly catalogue: Catalogue;
   readonly journal: Journal;
@@ -43,16 +43,26 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     await db.connect();
     const pending = await findPendingMigrations(db);
     if (pending.length > 0) throw new NotMigrated(`The database lacks ${pending.join(', ')}. Run 'homeward migrate' first.`);
-    const names = redisNames(await getDeploymentId(db));
+    const redisKeys = redisKeysOf(await getDeploymentId(db));
     await redis.open(redisWaitMs);
     if (!redis.up) log.warn('Redis does not answer: limits are counted in this process until it does');
     redis.onDoubt(() => log.debug('Redis late: what it vouched for is read again'));
     redis.onLost(() => log.warn('Redis lost: limits are counted in this process, and keys are looked up each time'));
     redis.onRestored(() => log.info('Redis restored'));
-    const catalogue = new Catalogue(db, redis, names);
+    const catalogue = new Catalogue(db, redis, redisKeys);
     // A command's standard output is its answer.
     const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });
-    return { config, clock: overrides.clock ?? systemClock, log, db, redis, names, catalogue, journal, [Symbol.asyncDispose]: close };
+    return {
+      config,
+      clock: overrides.clock ?? systemClock,
+      log,
+      db,
+      redis,
+      redisKeys,
+      catalogue,
+      journal,
+      [Symbol.asyncDispose]: close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -60,22 +70,22 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
 }
 
 /** What one process remembers, and decides by. */
-export interface Memories {
-  readonly keys: Pick<KeyFinder, 'recall' | 'lookUp'>;
+export interface Caches {
+  readonly keys: Pick<KeyFinder, 'findCached' | 'lookUp'>;
   readonly limiter: Pick<Limiter, 'consume' | 'decide'>;
-  readonly pages: PetPages;
+  readonly pages: PageCache;
 }
 
 /** What a process remembers shares the link's fate: all drop or hand over what they hold when it changes. */
-export function openMemories({ config, db, redis, names, catalogue, clock, log }: Dependencies): Memories {
+export function openCaches({ config, db, redis, redisKeys, catalogue, clock, log }: Dependencies): Caches {
   const keys = new KeyFinder(db, clock);
-  const pages = new PetPages();
+  const pages = new PageCache();
   redis.onDoubt(() => {
-    keys.forgetAll();
-    pages.forgetAll();
+    keys.invalidateAll();
+    pages.invalidateAll();
   });
   const readToken: ReadToken = config.pageCache === 'on' ? (client) => catalogue.readToken(client) : async () => undefined;
-  const limiter = new Limiter(redis, names, clock, readToken, () => log.debug('decided without Redis'));
+  const limiter = new Limiter(redis, redisKeys, clock, readToken, () => log.debug('decided without Redis'));
   return { keys, pages, limiter };
 }
 

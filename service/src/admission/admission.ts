@@ -1,6 +1,6 @@
 import { clientSubject } from '../clients/client-epochs.ts';
+import type { KnownKey } from '../clients/key-cache.ts';
 import type { KeyFinder } from '../clients/key-finder.ts';
-import type { KnownKey } from '../clients/key-memory.ts';
 import { invalidityOf } from '../clients/key-validity.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -10,8 +10,8 @@ import { networkOf } from '../http/addresses.ts';
 import { msUntilAdmitted, type Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
 import { addressQuota, type Bounds, type Quota } from '../rate-limit/plans.ts';
-import { type RateLimitHeaders, rateLimitHeaders, refuseAddress, refuseClient } from '../rate-limit/rate-limit-headers.ts';
-import type { LimiterAnswer } from '../rate-limit/redis-limiter.ts';
+import { addressLimitError, clientLimitError, type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
+import type { LimiterDecision } from '../rate-limit/redis-limiter.ts';
 import { invalidKey, readKey, unknownKey } from './authentication.ts';
 
 /** Who sends a request. */
@@ -50,23 +50,23 @@ export type Admission =
   | { readonly error: AppError; readonly caller?: Caller; readonly headers: RateLimitHeaders };
 
 interface Parts {
-  readonly keys: Pick<KeyFinder, 'recall' | 'lookUp'>;
+  readonly keys: Pick<KeyFinder, 'findCached' | 'lookUp'>;
   readonly limiter: Pick<Limiter, 'consume'>;
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment' | 'otherUrl'>;
 }
 
 /** The limiter's decision about a request that the fast path passed on, so that the request is counted once. */
-export interface Decided {
+export interface LimiterResult {
   readonly known: KnownKey;
-  readonly answer: LimiterAnswer;
+  readonly answer: LimiterDecision;
 }
 
 interface Request {
   readonly authorization: string | undefined;
   /** A function: parsing an IPv6 address takes some 10 µs, and a cached key needs no address. */
   readonly address: () => string;
-  readonly decided?: Decided | undefined;
+  readonly decided?: LimiterResult | undefined;
 }
 
 const epochChangesMax = 3;
@@ -103,7 +103,7 @@ export async function countUnreadable(limiter: Parts['limiter'], address: string
 async function admitKey(parts: Parts, given: string, { address, decided }: Request): Promise<Admission> {
   const { keys, limiter, clock } = parts;
   const lookUp = async (epoch: string | undefined) => requireNotEnded(await keys.lookUp(given, networkOf(address()), epoch), clock.now());
-  const cached = decided?.known ?? keys.recall(given);
+  const cached = decided?.known ?? keys.findCached(given);
   let known = cached ? requireNotEnded(cached, clock.now()) : await lookUp(undefined);
   for (let changes = 0; changes <= epochChangesMax; changes += 1) {
     const answer = (changes === 0 && decided?.answer) || (await limiter.consume(known.charge));
@@ -138,7 +138,7 @@ function conclude(
   const { quota } = known.charge;
   const headers = rateLimitHeaders(verdict, quota);
   const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes, bounds, quota };
-  if (verdict.outcome !== 'admitted') return { error: refuseClient(verdict, quota, client.plan), caller, headers };
+  if (verdict.outcome !== 'admitted') return { error: clientLimitError(verdict, quota, client.plan), caller, headers };
   // A suspension can end, so it is judged only now: the limiter has just confirmed what is cached of the client.
   const invalidity = invalidityOf(known, nowMs);
   if (invalidity) return { error: invalidKey(known, invalidity), caller, headers };
@@ -149,7 +149,7 @@ function conclude(
 async function reject({ limiter }: Parts, error: AppError, address: string): Promise<Admission> {
   const verdict = await chargeAddress(limiter, address, error.status === 401 ? 1 : 0);
   const headers = rateLimitHeaders(verdict, addressQuota);
-  return { error: verdict.outcome === 'admitted' ? error : refuseAddress(verdict, addressQuota), headers };
+  return { error: verdict.outcome === 'admitted' ? error : addressLimitError(verdict, addressQuota), headers };
 }
 
 async function chargeAddress(limiter: Parts['limiter'], address: string, cost: 0 | 1): Promise<Verdict> {

@@ -1,5 +1,5 @@
 import { environmentOfKey } from '../clients/api-key.ts';
-import type { KnownKey } from '../clients/key-memory.ts';
+import type { KnownKey } from '../clients/key-cache.ts';
 import type { Invalidity } from '../clients/key-validity.ts';
 import type { Config } from '../config.ts';
 import { AppError, type ErrorCode } from '../errors.ts';

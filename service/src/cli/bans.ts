@@ -14,8 +14,8 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
     .option('--json', 'print one JSON array')
     .action(async ({ json }: { json?: boolean }) => {
       await using dependencies = await openDependencies(config());
-      const { redis, names, clock } = dependencies;
-      const rows = await redis.call((client) => listBans(client, names, clock.now()));
+      const { redis, redisKeys, clock } = dependencies;
+      const rows = await redis.call((client) => listBans(client, redisKeys, clock.now()));
       if (json) return printJson(rows.map((ban) => ({ ...ban, keyId: Number(ban.keyId), clientId: Number(ban.clientId) })));
       return printTable(
         rows.map(({ keyId, clientId, until, level }) => ({ key: keyId, client: clientId, until, level })),
@@ -30,10 +30,10 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
     .option('--json', 'print one JSON object')
     .action(async (id: string, { json }: { json?: boolean }) => {
       await using dependencies = await openDependencies(config());
-      const { db, redis, names, clock } = dependencies;
+      const { db, redis, redisKeys, clock } = dependencies;
       const key = await findKey(db, parseId(id));
       if (!key) throw new UsageError(`There is no key ${id}.`);
-      const lifted = await redis.call((client) => liftBan(client, names, key, clock.now()));
+      const lifted = await redis.call((client) => liftBan(client, redisKeys, key, clock.now()));
       if (json) printJson({ id: key.id, lifted });
       else printLines(lifted ? `The ban of key ${id} is lifted.` : `Key ${id} was not banned; its strikes are forgotten.`);
     });

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { renewEpoch } from '../clients/client-epochs.ts';
+import { replaceEpoch } from '../clients/client-epochs.ts';
 import type { Terms } from '../clients/clients.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { type PlanName, planBounds, planNames } from '../rate-limit/plans.ts';
 import { parseCount, printProblem, UsageError } from './output.ts';
 
 /** Tells the processes that the client has changed. */
-export async function announce({ redis, names }: Dependencies, clientId: bigint): Promise<boolean> {
-  const told = await renewEpoch(redis, names, clientId);
+export async function announce({ redis, redisKeys }: Dependencies, clientId: bigint): Promise<boolean> {
+  const told = await replaceEpoch(redis, redisKeys, clientId);
   if (!told) printProblem('Redis did not answer. The change is made; a process that still reaches Redis may take up to 10 s to see it.');
   return told;
 }

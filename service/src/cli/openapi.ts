@@ -4,8 +4,8 @@ import type { ReadConfig } from '../config.ts';
 import { Pool } from '../db/pool.ts';
 import { createLogger } from '../dependencies.ts';
 import { Catalogue } from '../pets/catalogue.ts';
+import { redisKeysOf } from '../redis/redis-keys.ts';
 import { RedisLink } from '../redis/redis-link.ts';
-import { redisNames } from '../redis/redis-names.ts';
 import { printJson } from './output.ts';
 
 export function addOpenApiCommand(program: Command, config: ReadConfig): void {
@@ -15,15 +15,15 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
     .action(async () => {
       const [{ createApp }, { openApiDocument }] = await Promise.all([import('../app.ts'), import('../http/openapi.ts')]);
       const settings = config();
-      const [db, redis, names] = [new Pool(settings.databaseUrl, 1), new RedisLink(settings.redisUrl), redisNames('none')];
+      const [db, redis, redisKeys] = [new Pool(settings.databaseUrl, 1), new RedisLink(settings.redisUrl), redisKeysOf('none')];
       const app = await createApp({
         config: settings,
         clock: systemClock,
         log: createLogger(settings),
         db,
         redis,
-        names,
-        catalogue: new Catalogue(db, redis, names),
+        redisKeys,
+        catalogue: new Catalogue(db, redis, redisKeys),
         journal: () => {},
         [Symbol.asyncDispose]: async () => {},
       });

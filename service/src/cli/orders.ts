@@ -49,16 +49,16 @@ const backups = "Backups keep what they hold until they are overwritten; after r
 async function eraseOrder({ db, journal }: Dependencies, id: bigint, json: boolean | undefined): Promise<void> {
   const erased = await eraseAdopterOf(db, journal, id);
   if (!erased) throw new UsageError(`There is no order ${id}.`);
-  if (json) printJson({ id, erased: true, answers: erased.answers });
-  else printLines(`The adopter of order ${id} is erased, also from ${responses(erased.answers)}. ${backups}`);
+  if (json) printJson({ id, erased: true, responses: erased.responses });
+  else printLines(`The adopter of order ${id} is erased, also from ${responses(erased.responses)}. ${backups}`);
 }
 
 async function eraseEmail({ db, journal }: Dependencies, email: string, json: boolean | undefined): Promise<void> {
-  const { orders, answers, open } = await eraseAdopterByEmail(db, journal, email, batchSizeMax);
+  const { orders, responses: stored, open } = await eraseAdopterByEmail(db, journal, email, batchSizeMax);
   // A script must notice that something is left.
   if (open.length > 0) process.exitCode = 1;
-  if (json) return printJson({ orders, answers, open });
-  printLines(`The adopter is erased from ${orders} ${orders === 1 ? 'order' : 'orders'} and ${responses(answers)}. ${backups}`);
+  if (json) return printJson({ orders, responses: stored, open });
+  printLines(`The adopter is erased from ${orders} ${orders === 1 ? 'order' : 'orders'} and ${responses(stored)}. ${backups}`);
   if (open.length > 0) {
     printLines(
       `Still open, and not erased: ${open.join(', ')}. Cancel or complete them, then erase again: homeward orders cancel --email …`,

@@ -3,8 +3,8 @@ import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
-import { publishEvents, turnPartitions } from '../events/events.ts';
-import { deleteOldAnswers } from '../idempotency/idempotency-queries.ts';
+import { publishEvents, rotatePartitions } from '../events/events.ts';
+import { deleteOldResponses } from '../idempotency/idempotency-queries.ts';
 import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
@@ -78,13 +78,13 @@ async function work(config: Config): Promise<void> {
     repeat('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     // Up to twenty times a second, wherever something changes.
     repeat('publish-events', publishIntervalMs, () => publishEvents(db, publishSizeMax, publishing), 'debug'),
-    repeat('turn-event-partitions', turnIntervalMs, () => turnPartitions(db)),
+    repeat('turn-event-partitions', turnIntervalMs, () => rotatePartitions(db)),
     deliverer.run(stopping.signal),
     repeat('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     repeat('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
     repeat('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
     repeat('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
-    repeat('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldAnswers(db, sweepSizeMax)),
+    repeat('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
   ]);
   closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {
     if (err) log.fatal({ err }, 'uncaught');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
-import type { RedisNames } from '../redis/redis-names.ts';
 
 const keptSeconds = 86_400;
 const tryForMs = 2_000;
@@ -14,7 +14,7 @@ export const clientSubject = (clientId: bigint) => `c${clientId}`;
  * change to either. False where Redis could not be told; processes then go without what they remember, since they
  * have lost Redis too, or for the few seconds that they remember a key.
  */
-export async function renewEpoch(link: RedisLink, names: RedisNames, clientId: bigint): Promise<boolean> {
+export async function replaceEpoch(link: RedisLink, names: RedisKeys, clientId: bigint): Promise<boolean> {
   const deadline = performance.now() + tryForMs;
   do {
     // A fresh token each time: one that was late could otherwise bring back an epoch that has been replaced since.

@@ -112,12 +112,12 @@ export async function setPlan(db: Db, name: string, limits: Terms): Promise<Clie
 }
 
 /** After a restore: as it was done at `at`. False where there is no such key, or one that was made later. */
-export async function repeatRevocation(tx: Transaction, id: bigint, at: Date): Promise<boolean> {
+export async function reapplyRevocation(tx: Transaction, id: bigint, at: Date): Promise<boolean> {
   return (await endKeyAsOf(tx, id, { at, revokedAt: at, expiresAt: null })) !== undefined;
 }
 
 /** Its successor can't be brought back: nobody but its owner has it. Returns whether the backup knows of one. */
-export async function repeatRotation(
+export async function reapplyRotation(
   tx: Transaction,
   id: bigint,
   expiresAt: Date,
@@ -126,7 +126,7 @@ export async function repeatRotation(
   return endKeyAsOf(tx, id, { at, revokedAt: null, expiresAt });
 }
 
-export async function repeatSuspension(tx: Transaction, id: bigint, isSuspended: boolean, at: Date): Promise<boolean> {
+export async function reapplySuspension(tx: Transaction, id: bigint, isSuspended: boolean, at: Date): Promise<boolean> {
   return updateSuspensionAsOf(tx, id, isSuspended ? at : null, at);
 }
 

@@ -5,7 +5,7 @@ import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey } from './api-key.ts';
 import { clientSubject } from './client-epochs.ts';
 import { findExistingHashes, findKeyByHash } from './client-queries.ts';
-import { KeyMemory, type KnownKey } from './key-memory.ts';
+import { KeyCache, type KnownKey } from './key-cache.ts';
 import { invalidityOf } from './key-validity.ts';
 import { LookupQueue } from './lookup-queue.ts';
 
@@ -25,7 +25,7 @@ type Reading = Promise<Pick<KnownKey, 'key' | 'client'> | undefined>;
 export class KeyFinder {
   readonly #db: Db;
   readonly #clock: Clock;
-  readonly #memory = new KeyMemory();
+  readonly #cache = new KeyCache();
   readonly #queue: LookupQueue;
   readonly #upcoming = new Map<string, Reading>();
   readonly #underWay = new Map<string, Reading>();
@@ -37,30 +37,30 @@ export class KeyFinder {
     this.#queue = new LookupQueue((hashes) => this.#findExisting(hashes));
   }
 
-  recall(key: string): KnownKey | undefined {
+  findCached(key: string): KnownKey | undefined {
     const hash = hashApiKey(key);
-    return this.#memory.recall(hash) ?? this.#recallEnded(hash);
+    return this.#cache.get(hash) ?? this.#findEnded(hash);
   }
 
   /** Reads PostgreSQL. `epoch` must have been read before this call; without one only the key's end is cached. */
   async lookUp(given: string, network: string, epoch: string | undefined): Promise<KnownKey | undefined> {
     const hash = hashApiKey(given);
-    const ended = this.#recallEnded(hash);
-    if (ended || this.#memory.isUnknown(hash)) return ended;
+    const ended = this.#findEnded(hash);
+    if (ended || this.#cache.isUnknown(hash)) return ended;
     const generation = this.#generation;
-    const exists = this.#memory.hasMet(hash) || (await this.#queue.exists(hash, network));
+    const exists = this.#cache.isExisting(hash) || (await this.#queue.exists(hash, network));
     const found = exists ? await this.#read(hash) : undefined;
     if (!found) return undefined;
     const known = asKnown(found, epoch);
-    if (epoch !== undefined && generation === this.#generation && !this.#hasEnded(known)) this.#memory.remember(hash, known);
+    if (epoch !== undefined && generation === this.#generation && !this.#hasEnded(known)) this.#cache.set(hash, known);
     return known;
   }
 
   async #findExisting(hashes: readonly string[]): Promise<ReadonlySet<string>> {
     const existing = await findExistingHashes(this.#db, hashes);
     for (const hash of hashes) {
-      if (existing.has(hash)) this.#memory.meet(hash);
-      else this.#memory.rememberUnknown(hash);
+      if (existing.has(hash)) this.#cache.setExisting(hash);
+      else this.#cache.setUnknown(hash);
     }
     return existing;
   }
@@ -84,16 +84,16 @@ export class KeyFinder {
 
   /** Cached here and not by those who wait: what begins next must find it. */
   async #query(hash: string): Reading {
-    const ended = this.#recallEnded(hash);
+    const ended = this.#findEnded(hash);
     if (ended) return ended;
     const found = await findKeyByHash(this.#db, hash);
-    if (found && this.#hasEnded(found)) this.#memory.rememberEnded(hash, asKnown(found, undefined));
+    if (found && this.#hasEnded(found)) this.#cache.setEnded(hash, asKnown(found, undefined));
     return found;
   }
 
   /** Judged again each time: a clock may be set back. */
-  #recallEnded(hash: string): KnownKey | undefined {
-    const ended = this.#memory.recallEnded(hash);
+  #findEnded(hash: string): KnownKey | undefined {
+    const ended = this.#cache.getEnded(hash);
     return ended && this.#hasEnded(ended) ? ended : undefined;
   }
 
@@ -102,9 +102,9 @@ export class KeyFinder {
   }
 
   /** Redis can no longer confirm what is cached under an epoch, nor what is being read at this moment. */
-  forgetAll(): void {
+  invalidateAll(): void {
     this.#generation += 1;
-    this.#memory.forgetAll();
+    this.#cache.invalidateAll();
   }
 }
 

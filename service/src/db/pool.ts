@@ -2,7 +2,7 @@ import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { FairTurns, NoTurn } from './fair-turns.ts';
 import { type Db, type Snapshotter, Transaction, type Transactor } from './handles.ts';
-import { isUnconfirmedCommit, Lanes, Unconfirmed } from './lanes.ts';
+import { isUnconfirmedCommit, PipelinedConnections, Unconfirmed } from './pipelined-connections.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -30,7 +30,7 @@ export class Pool implements Transactor, Snapshotter {
   /** One for each connection of the pool: a client that asks for more of them than there are waits behind itself. */
   readonly #turns: FairTurns;
   /** Half of the connections, for single statements; the pool's are for transactions. */
-  readonly #lanes: Lanes;
+  readonly #pipelined: PipelinedConnections;
   readonly #databaseUrl: string;
   #reachable = true;
   #closed = false;
@@ -57,11 +57,11 @@ export class Pool implements Transactor, Snapshotter {
       // Every statement is short: compiling one takes longer than running it, and PostgreSQL would where it guesses high.
       options: `-c role=${applicationRole} -c jit=off ${byIndex ? '-c enable_seqscan=off -c enable_bitmapscan=off' : ''}`.trim(),
     };
-    const laneCount = Math.max(Math.floor(size / 2), 1);
-    const turnsMax = Math.max(size - laneCount, 1);
+    const pipelinedCount = Math.max(Math.floor(size / 2), 1);
+    const turnsMax = Math.max(size - pipelinedCount, 1);
     this.#pool = new pg.Pool({ ...options, max: turnsMax, idleTimeoutMillis: 0 });
     this.#turns = new FairTurns({ turnsMax, waitMsMax: turnTimeoutMs, waitingOfOwnerMax: waitingMax });
-    this.#lanes = new Lanes(options, laneCount, () => this.#probeNow());
+    this.#pipelined = new PipelinedConnections(options, pipelinedCount, () => this.#probeNow());
     // A connection can break at any time, also while it is lent out, when the pool itself does not listen.
     this.#pool.on('connect', (client) => {
       client.on('error', () => this.#probeNow());
@@ -93,15 +93,15 @@ export class Pool implements Transactor, Snapshotter {
   /** For a process that stays: opens all connections, and keeps watch from now on. */
   async open(): Promise<void> {
     await this.connect(this.#pool.options.max);
-    await this.#lanes.open();
+    await this.#pipelined.open();
     await this.#probe();
   }
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    if (!this.#reachable || !this.#lanes.isOpen) return this.#withClient(undefined, (client) => client.query<Row>(statement));
-    if (this.#lanes.pending >= waitingMax) throw unavailable(new Error(`${waitingMax} statements are under way already`));
+    if (!this.#reachable || !this.#pipelined.isOpen) return this.#withClient(undefined, (client) => client.query<Row>(statement));
+    if (this.#pipelined.pending >= waitingMax) throw unavailable(new Error(`${waitingMax} statements are under way already`));
     try {
-      return await this.#lanes.query<Row>(statement);
+      return await this.#pipelined.query<Row>(statement);
     } catch (error) {
       if (isConnectionFault(error)) this.#probeNow();
       throw isConnectionFault(error) || isCancelled(error) || error instanceof Unconfirmed ? unavailable(error) : error;
@@ -134,7 +134,7 @@ export class Pool implements Transactor, Snapshotter {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#nextProbe);
-    await Promise.all([this.#pool.end(), this.#lanes.close(), this.#prober?.end().catch(() => {})]);
+    await Promise.all([this.#pool.end(), this.#pipelined.close(), this.#prober?.end().catch(() => {})]);
   }
 
   async #withClient<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -177,11 +177,11 @@ export class Pool implements Transactor, Snapshotter {
 
   async #probe(): Promise<void> {
     // The probe's own connection may have broken alone: a fresh one tells.
-    this.#reachable = (await this.#isAnswering()) || (await this.#isAnswering());
+    this.#reachable = (await this.#isReachable()) || (await this.#isReachable());
     if (!this.#closed) this.#nextProbe = setTimeout(() => void this.#probe(), probeIntervalMs).unref();
   }
 
-  async #isAnswering(): Promise<boolean> {
+  async #isReachable(): Promise<boolean> {
     try {
       if (!this.#prober) {
         const prober = new pg.Client({

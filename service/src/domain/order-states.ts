@@ -12,7 +12,7 @@ export type OrderStatus = (typeof orderStatuses)[number];
 export const openOrderStatuses = ['placed', 'approved'] as const satisfies readonly OrderStatus[];
 
 /** An animal is promised or sold by these. */
-export const holdingOrderStatuses = [...openOrderStatuses, 'completed'] as const satisfies readonly OrderStatus[];
+export const reservingOrderStatuses = [...openOrderStatuses, 'completed'] as const satisfies readonly OrderStatus[];
 
 export const placing = { to: 'placed', pet: { from: 'available', to: 'pending' } } as const;
 

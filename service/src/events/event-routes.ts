@@ -11,11 +11,11 @@ import { type EventStream, type EventStreams, eventText } from '../http/event-st
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../http/paging.ts';
 import { errorResponses, etagHeader, jsonResponse, notModified } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
-import { asItIs } from '../idempotency/idempotent-route.ts';
+import { alreadySerialized } from '../idempotency/idempotent-route.ts';
 import { eventJson } from './event-json.ts';
 import { AnyEvent, type ListEvents, ListEventsQuery } from './event-schemas.ts';
 import type { EventTail } from './event-tail.ts';
-import { type EventFilter, type EventPage, type EventRow, keptDays, matches, readEnd, readEvents } from './events.ts';
+import { type EventFilter, type EventPage, type EventRow, matches, readEnd, readEvents, retentionDays } from './events.ts';
 
 interface Parts {
   readonly db: Db;
@@ -59,7 +59,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
         operationId: 'listEvents',
         tags: ['Events'],
         summary: 'Read the feed of changes',
-        description: `A page of what happened to animals and, with the scope orders:read, to this client's own orders, the oldest first. The Link header always leads to the next page, also where there is nothing in it yet: come back to it. Events are kept for ${keptDays} days; a cursor from before is 410, never a silent gap. With \`Accept: text/event-stream\` the same comes as a stream of server-sent events, from \`Last-Event-ID\` or the cursor on. Each further page of ${catchUpSize} that a stream reads to catch up counts as a request; out of requests, the stream pauses until the window ends.`,
+        description: `A page of what happened to animals and, with the scope orders:read, to this client's own orders, the oldest first. The Link header always leads to the next page, also where there is nothing in it yet: come back to it. Events are kept for ${retentionDays} days; a cursor from before is 410, never a silent gap. With \`Accept: text/event-stream\` the same comes as a stream of server-sent events, from \`Last-Event-ID\` or the cursor on. Each further page of ${catchUpSize} that a stream reads to catch up counts as a request; out of requests, the stream pauses until the window ends.`,
         'x-stability': 'experimental',
         querystring: ListEventsQuery,
         headers: Type.Object({
@@ -94,7 +94,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
     const { events, nextAfter } = await (cursor === latest ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit }));
     addLink(reply, linkToNext(path, { limit, filters: { type }, cursor: cursorAt(nextAfter) }));
     const body = `[${events.map(eventJson).join(',')}]`;
-    return reply.type('application/json; charset=utf-8').serializer(asItIs).send(body);
+    return reply.type('application/json; charset=utf-8').serializer(alreadySerialized).send(body);
   }
 
   /**

@@ -20,7 +20,7 @@ import {
 export type { EventRow, NewEvent };
 
 /** Events are kept for so long after they were published. */
-export const keptDays = 30;
+export const retentionDays = 30;
 
 /** A page without a type looks at no more positions than these: those between may be others' orders. */
 const span = 10_000;
@@ -81,7 +81,7 @@ export async function readEvents(
   if (start < page.firstPosition - 1n) {
     throw new AppError(
       'cursor_expired',
-      `The events after this cursor were kept for ${keptDays} days and are gone. Read the animals anew, then the feed without a cursor.`,
+      `The events after this cursor were kept for ${retentionDays} days and are gone. Read the animals anew, then the feed without a cursor.`,
     );
   }
   if (start > page.lastPosition) {
@@ -129,7 +129,7 @@ const isVisible = ({ clientId }: EventRow, orders: EventFilter['orders']): boole
   clientId === null || orders === 'all' || (orders !== 'none' && orders.clientId === clientId);
 
 /** Makes the partitions of the coming days, and drops those that are too old. Returns how many it dropped. */
-export async function turnPartitions(db: Db): Promise<number> {
+export async function rotatePartitions(db: Db): Promise<number> {
   await makePartitions(db);
-  return dropPartitions(db, keptDays);
+  return dropPartitions(db, retentionDays);
 }

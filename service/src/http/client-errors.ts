@@ -10,13 +10,13 @@ import { newRequestId } from './request-id.ts';
 import { securityHeaders } from './security-headers.ts';
 
 type CountAddress = (address: string) => Promise<Record<string, string>>;
-type Refuse = (socket: Duplex, refusal: AppError, reason: string) => void;
+type SendError = (socket: Duplex, refusal: AppError, reason: string) => void;
 
 /**
  * Answers what reaches no route, on the bare connection: the same Error body and headers as everywhere. Counted against
  * the address, as every request without a valid key is.
  */
-export function createSocketRefuser(count: CountAddress, log: FastifyBaseLogger): Refuse {
+export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLogger): SendError {
   // The parser reports what it can't read anew with every further byte.
   const refused = new WeakSet<Duplex>();
   return (socket, refusal, reason) => {
@@ -36,15 +36,15 @@ export function createSocketRefuser(count: CountAddress, log: FastifyBaseLogger)
   };
 }
 
-export const answerClientErrors =
-  (refuse: Refuse) =>
+export const handleClientErrors =
+  (refuse: SendError) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
     if (error.code === 'ECONNRESET') socket.destroy();
     else refuse(socket, asAppError(error), error.code ?? 'unknown');
   };
 
 /** Node hangs up on a CONNECT that nobody listens for. */
-export function refuseTunnels(server: Server, refuse: Refuse): void {
+export function rejectTunnels(server: Server, refuse: SendError): void {
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
     refuse(socket, new AppError('method_not_allowed', 'CONNECT is not possible here.', { headers: { allow: '' } }), 'CONNECT');

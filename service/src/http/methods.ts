@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
 
 /** Registered before the routes: notes them, and refuses every other method on their paths with 405 and Allow. */
-export function refuseOtherMethods(api: FastifyInstance): { register(): void } {
+export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
   const methodsByPath = new Map<string, Set<string>>();
   for (const method of METHODS) if (method !== 'CONNECT' && !api.supportedMethods.includes(method)) api.addHttpMethod(method);
   api.addHook('onRoute', ({ path, method }) => {

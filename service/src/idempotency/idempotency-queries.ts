@@ -1,6 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
 
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -18,12 +18,12 @@ export async function tryLockKey(tx: Transaction, clientId: bigint, key: string)
   return rows[0]?.locked ?? false;
 }
 
-export async function findAnswer(
+export async function findResponse(
   tx: Transaction,
   clientId: bigint,
   key: string,
-): Promise<(StoredAnswer & { fingerprint: string }) | undefined> {
-  const { rows } = await tx.query<StoredAnswer & { fingerprint: string }>({
+): Promise<(StoredResponse & { fingerprint: string }) | undefined> {
+  const { rows } = await tx.query<StoredResponse & { fingerprint: string }>({
     name: 'idempotent-answer',
     text: `select fingerprint, status, headers, body from idempotent_answers
       where client_id = $1 and key = $2 and created_at > now() - ${keptFor}`,
@@ -33,9 +33,9 @@ export async function findAnswer(
 }
 
 /** Takes the place of one that is out of date and not yet swept away. */
-export async function insertAnswer(
+export async function insertResponse(
   tx: Transaction,
-  answer: StoredAnswer & { clientId: bigint; key: string; fingerprint: string; orderId: bigint | undefined },
+  answer: StoredResponse & { clientId: bigint; key: string; fingerprint: string; orderId: bigint | undefined },
 ): Promise<void> {
   await tx.query({
     name: 'insert-idempotent-answer',
@@ -47,7 +47,7 @@ export async function insertAnswer(
 }
 
 /** The number swept away, of at most `batchSizeMax`. */
-export async function deleteOldAnswers(db: Db, batchSizeMax: number): Promise<number> {
+export async function deleteOldResponses(db: Db, batchSizeMax: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep-idempotent-answers',
     text: `with old as materialized (

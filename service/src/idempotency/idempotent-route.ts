@@ -4,33 +4,33 @@ import { callerOf } from '../admission/admission-hook.ts';
 import type { Transaction, Transactions } from '../db/handles.ts';
 import { visibilityOf } from '../domain/visibility.ts';
 import { AppError, show } from '../errors.ts';
-import { type Answer, once } from './idempotency.ts';
+import { type IdempotentResponse, runOnce } from './idempotency.ts';
 
 /**
  * Answers a POST in one transaction; with an Idempotency-Key a repeat gets the first answer again, byte for byte.
  * `byOneStatement` is tried first where there is no key: a single statement needs no transaction. Undefined: it did nothing,
  * and the work is done in a transaction.
  */
-export async function answerOnce<Tx extends Transaction>(
+export async function respondOnce<Tx extends Transaction>(
   db: Transactions<Tx>,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: Tx) => Promise<Answer>,
-  byOneStatement?: () => Promise<Answer | undefined>,
+  work: (tx: Tx) => Promise<IdempotentResponse>,
+  byOneStatement?: () => Promise<IdempotentResponse | undefined>,
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const { clientId } = callerOf(request);
   if (key === undefined) return send(reply, (await byOneStatement?.()) ?? (await db.transaction(work, clientId)));
-  const { answer, replayed } = await once(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
+  const { answer, replayed } = await runOnce(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return send(reply, answer);
 }
 
-const send = (reply: FastifyReply, { status, headers, body }: Answer) =>
-  reply.status(status).headers(headers).type('application/json; charset=utf-8').serializer(asItIs).send(body);
+const send = (reply: FastifyReply, { status, headers, body }: IdempotentResponse) =>
+  reply.status(status).headers(headers).type('application/json; charset=utf-8').serializer(alreadySerialized).send(body);
 
 /** For a body that is JSON already. */
-export const asItIs = (body: unknown) => String(body);
+export const alreadySerialized = (body: unknown) => String(body);
 
 function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;

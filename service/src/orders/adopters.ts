@@ -1,7 +1,7 @@
 import type { Db, Transaction, Transactor } from '../db/handles.ts';
 import type { OrderStatus } from '../domain/order-states.ts';
 import { recordEvents } from '../events/events.ts';
-import { eraseAdoptersFromAnswers } from '../idempotency/idempotency.ts';
+import { eraseAdoptersFromResponses } from '../idempotency/idempotency.ts';
 import type { Journal } from '../journal/journal.ts';
 import { lockPets } from '../pets/pets.ts';
 import {
@@ -48,7 +48,7 @@ export async function eraseOldAdopters(
 export interface Erased {
   readonly orders: number;
   /** Stored responses that named the adopter. */
-  readonly answers: number;
+  readonly responses: number;
 }
 
 /** Of one order, in whatever state. Undefined where there is none. */
@@ -66,13 +66,13 @@ export async function eraseAdopterByEmail(
   email: string,
   batchSizeMax: number,
 ): Promise<Erased & { open: bigint[] }> {
-  const total = { orders: 0, answers: 0 };
+  const total = { orders: 0, responses: 0 };
   for (;;) {
     const erased = await db.transaction(async (tx) => erase(tx, journal, await lockClosedOrdersOfAdopter(tx, email, batchSizeMax)));
     // An erased order is found no more.
     if (erased.orders === 0) return { ...total, open: await selectOpenOrdersOfAdopter(db, email) };
     total.orders += erased.orders;
-    total.answers += erased.answers;
+    total.responses += erased.responses;
   }
 }
 
@@ -80,7 +80,7 @@ const selectOpenOrdersOfAdopter = (db: Db, email: string) =>
   selectOpenOrderIds(db, { clientId: undefined, email }, { afterId: 0n, limit: openShownMax });
 
 /** After a restore: as it was done at `at`. False where none of the orders is here, or those that are were placed later. */
-export async function repeatErasure(tx: Transaction, ids: readonly bigint[], at: Date): Promise<boolean> {
+export async function reapplyErasure(tx: Transaction, ids: readonly bigint[], at: Date): Promise<boolean> {
   const found = await lockOrdersFromBefore(tx, ids, at);
   await erase(tx, () => {}, found);
   return found.length > 0;
@@ -91,15 +91,15 @@ export async function repeatErasure(tx: Transaction, ids: readonly bigint[], at:
  * every event of an animal's orders is, so that they are told in order.
  */
 async function erase(tx: Transaction, journal: Journal, found: readonly KnownAdopter[]): Promise<Erased> {
-  if (found.length === 0) return { orders: 0, answers: 0 };
+  if (found.length === 0) return { orders: 0, responses: 0 };
   await lockPets(
     tx,
     found.map(({ petId }) => petId),
   );
   const ids = found.map(({ id }) => id);
   const erased = await eraseAdopters(tx, ids);
-  const answers = await eraseAdoptersFromAnswers(tx, ids);
+  const responses = await eraseAdoptersFromResponses(tx, ids);
   await recordEvents(tx, ...erased.map(({ order, clientId }) => orderEvent('adopter_erased', order, clientId)));
   journal({ act: 'adopters_erased', orders: ids });
-  return { orders: erased.length, answers };
+  return { orders: erased.length, responses };
 }

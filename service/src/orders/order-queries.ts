@@ -1,5 +1,5 @@
 import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
-import { holdingOrderStatuses, type OrderStatus, openOrderStatuses } from '../domain/order-states.ts';
+import { type OrderStatus, openOrderStatuses, reservingOrderStatuses } from '../domain/order-states.ts';
 import type { Visibility } from '../domain/visibility.ts';
 import type { NewAdopter, Order } from './order-schemas.ts';
 
@@ -140,11 +140,11 @@ export async function findOpenOrderId(tx: Transaction, petId: bigint): Promise<b
 }
 
 /** Whether an order other than this one promises or has sold the animal. */
-export async function isHeldByAnotherOrder(tx: Transaction, petId: bigint, orderId: bigint): Promise<boolean> {
+export async function isReservedByAnotherOrder(tx: Transaction, petId: bigint, orderId: bigint): Promise<boolean> {
   const { rows } = await tx.query<{ held: boolean }>({
     name: 'held-by-another-order',
     text: `select exists (select from orders where pet_id = $1 and id <> $2 and status = any($3::order_status[])) as held`,
-    values: [petId, orderId, holdingOrderStatuses],
+    values: [petId, orderId, reservingOrderStatuses],
   });
   return rows[0]?.held ?? false;
 }

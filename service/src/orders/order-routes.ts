@@ -18,7 +18,7 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
-import { answerOnce } from '../idempotency/idempotent-route.ts';
+import { respondOnce } from '../idempotency/idempotent-route.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { orderJson } from './order-json.ts';
 import { selectOrders } from './order-queries.ts';
@@ -82,7 +82,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
       },
     },
     (request, reply) =>
-      answerOnce(catalogue, request, reply, async (tx) => {
+      respondOnce(catalogue, request, reply, async (tx) => {
         const order = await placeOrder(tx, request.body, callerOf(request), config.orderExpirySeconds);
         return { status: 201, body: orderJson(order), headers: { location: `${path}/${order.id}` }, orderId: order.id };
       }),
@@ -129,7 +129,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         },
       },
       (request, reply) =>
-        answerOnce(catalogue, request, reply, async (tx) => {
+        respondOnce(catalogue, request, reply, async (tx) => {
           const caller = callerOf(request);
           const order = await actOnOrder(tx, visibilityOf(caller), readOrderId(request.params.orderId), name, caller);
           return { status: 200, body: orderJson(order), headers: {}, orderId: order.id };

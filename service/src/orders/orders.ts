@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
-import { holdPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
+import { lockExistingPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
 import { orderEventJson } from './order-json.ts';
 import {
   countOpenOrders,
@@ -15,7 +15,7 @@ import {
   findOrder,
   insertOrder,
   isAnyOrderDue,
-  isHeldByAnotherOrder,
+  isReservedByAnotherOrder,
   moveOrder,
   type OrderBounds,
   openOrdersLock,
@@ -131,8 +131,8 @@ export const orderNotFound = (id: string) =>
 
 /** False where staff have set the animal's status since, or another order has it by now: then it stays where it is. */
 async function isStillSoldBy(tx: Transaction, orderId: bigint, petId: bigint): Promise<boolean> {
-  const pet = await holdPet(tx, petId);
-  return pet?.status === orderActions.return.pet.from && !(await isHeldByAnotherOrder(tx, petId, orderId));
+  const pet = await lockExistingPet(tx, petId);
+  return pet?.status === orderActions.return.pet.from && !(await isReservedByAnotherOrder(tx, petId, orderId));
 }
 
 /** The order's row of history and then its animal's, where that moves with it. */

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import { Transaction, type Transactions, type Transactor } from '../db/handles.ts';
+import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
-import type { RedisNames } from '../redis/redis-names.ts';
 
 /** What a statement that changes animals needs. It invalidates the cached lists. */
 export interface CatalogueWriter {
@@ -32,7 +32,7 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
   /** A token could not be replaced: it is once Redis is back. */
   #isInvalidationOwed = false;
 
-  constructor(db: Transactor, link: RedisLink, names: RedisNames) {
+  constructor(db: Transactor, link: RedisLink, names: RedisKeys) {
     this.#db = db;
     this.#link = link;
     this.#tokenName = names.catalogueToken;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Decided } from '../admission/admission.ts';
+import type { LimiterResult } from '../admission/admission.ts';
+import type { KnownKey } from '../clients/key-cache.ts';
 import type { KeyFinder } from '../clients/key-finder.ts';
-import type { KnownKey } from '../clients/key-memory.ts';
 import { invalidityOf } from '../clients/key-validity.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -14,14 +14,14 @@ import { canSendWhole, sendWhole } from '../http/whole-response.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
 import { type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
-import type { LimiterAnswer, Waiting } from '../rate-limit/redis-limiter.ts';
+import type { LimiterDecision, PendingDecision } from '../rate-limit/redis-limiter.ts';
 import { asksForRehearsal } from '../rehearsal/rehearsal-hook.ts';
-import type { PetPage, PetPages } from './pet-pages.ts';
+import type { PageCache, PetPage } from './page-cache.ts';
 
 interface Parts {
-  readonly keys: Pick<KeyFinder, 'recall'>;
+  readonly keys: Pick<KeyFinder, 'findCached'>;
   readonly limiter: Pick<Limiter, 'decide'>;
-  readonly pages: PetPages;
+  readonly pages: PageCache;
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment'>;
   readonly log: FastifyBaseLogger;
@@ -31,7 +31,7 @@ interface Parts {
 }
 
 /** Hands a request to Fastify, with the limiter's decision where there is one. */
-type FallThrough = (request: IncomingMessage, response: ServerResponse, decision?: Decided) => void;
+type FallThrough = (request: IncomingMessage, response: ServerResponse, decision?: LimiterResult) => void;
 
 const scheme = 'Bearer ';
 const scope = 'pets:read';
@@ -44,7 +44,7 @@ const route = '/v1/pets';
  */
 export class FastPath {
   readonly #parts: Parts;
-  readonly #decided = new WeakMap<IncomingMessage, Decided>();
+  readonly #decided = new WeakMap<IncomingMessage, LimiterResult>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -64,7 +64,7 @@ export class FastPath {
   }
 
   /** The decision that a request fell through with, once. */
-  takeDecision(request: IncomingMessage): Decided | undefined {
+  takeDecision(request: IncomingMessage): LimiterResult | undefined {
     const decision = this.#decided.get(request);
     this.#decided.delete(request);
     return decision;
@@ -81,14 +81,14 @@ const isCandidate = (request: IncomingMessage, { isOpen, pages, config }: Parts)
 
 function findKey({ headers: { authorization = '' } }: IncomingMessage, { keys, clock }: Parts): KnownKey | undefined {
   if (!authorization.startsWith(scheme)) return undefined;
-  const known = keys.recall(authorization.slice(scheme.length));
+  const known = keys.findCached(authorization.slice(scheme.length));
   return known && !invalidityOf(known, clock.now()) && known.key.scopes.includes(scope) ? known : undefined;
 }
 
 /** An object rather than closures: there is one for each request. */
-class FastPathRequest implements Waiting {
+class FastPathRequest implements PendingDecision {
   readonly charge;
-  admittedAlone = false;
+  admittedLocally = false;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #known: KnownKey;
@@ -105,7 +105,7 @@ class FastPathRequest implements Waiting {
     this.#fallThrough = fallThrough;
   }
 
-  resolve(answer: LimiterAnswer): void {
+  resolve(answer: LimiterDecision): void {
     const admitted = 'catalogueToken' in answer && answer.verdict.outcome === 'admitted' ? answer : undefined;
     const page = admitted && this.#parts.pages.find(this.#request.url ?? '', admitted.catalogueToken);
     if (admitted && page) this.#send(page, admitted.verdict);

@@ -22,10 +22,10 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
-import { answerOnce, asItIs } from '../idempotency/idempotent-route.ts';
+import { alreadySerialized, respondOnce } from '../idempotency/idempotent-route.ts';
 import type { Catalogue, CatalogueTransaction } from './catalogue.ts';
+import type { PageCache, PetPage } from './page-cache.ts';
 import { petEtag, petJson, petsJson, petTextJson } from './pet-json.ts';
-import type { PetPage, PetPages } from './pet-pages.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
 import { addPetToCategory, changePet, createPet, type FindOpenOrder, getPet, petNotFound, removePet } from './pets.ts';
@@ -34,7 +34,7 @@ interface Parts {
   readonly db: Db;
   readonly catalogue: Catalogue;
   readonly findOpenOrder: FindOpenOrder;
-  readonly pages: PetPages;
+  readonly pages: PageCache;
   readonly clock: Clock;
   readonly config: Pick<Config, 'categories'>;
 }
@@ -95,12 +95,12 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
     (request, reply) => {
       const caller = callerOf(request);
       const rules = { categories: config.categories, registrant: registrantOf(caller) };
-      const create = async (tx: CatalogueTransaction) => createdAnswer(await createPet(tx, request.body, caller, rules));
+      const create = async (tx: CatalogueTransaction) => createdResponse(await createPet(tx, request.body, caller, rules));
       const addToCategory = async () => {
         const pet = await addPetToCategory(catalogue, request.body, caller, config.categories);
-        return pet && createdAnswer(pet);
+        return pet && createdResponse(pet);
       };
-      return answerOnce(catalogue, request, reply, create, addToCategory);
+      return respondOnce(catalogue, request, reply, create, addToCategory);
     },
   );
 
@@ -196,7 +196,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   );
 }
 
-const createdAnswer = (pet: Pet) => ({ status: 201, body: petJson(pet), headers: { etag: petEtag(pet) } });
+const createdResponse = (pet: Pet) => ({ status: 201, body: petJson(pet), headers: { etag: petEtag(pet) } });
 
 /** The store's own keys register any number of categories. */
 const registrantOf = ({ scopes, clientId, bounds }: Caller) =>
@@ -214,7 +214,7 @@ async function readPetPage(db: Db, query: ListPets): Promise<PetPage> {
 
 function sendPetPage(reply: FastifyReply, { body, etag, link }: PetPage): FastifyReply {
   if (link) addLink(reply, link);
-  return reply.header('etag', etag).type('application/json; charset=utf-8').serializer(asItIs).send(body);
+  return reply.header('etag', etag).type('application/json; charset=utf-8').serializer(alreadySerialized).send(body);
 }
 
 const filtersOf = ({ status, categoryId, id }: ListPets): Filters => ({ status, categoryId: categoryId?.toString(), id: id?.map(String) });

@@ -90,7 +90,7 @@ export async function changePet(
     const overridden = wanted.status !== pet.status;
     if (overridden) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${wanted.status}`);
     if (options.categories === 'open' && wanted.categoryId !== pet.categoryId) await registerCategory(tx, wanted.categoryId, undefined);
-    const changed = await refuseUnknownCategory(wanted.categoryId, () => updatePet(tx, wanted));
+    const changed = await rejectUnknownCategory(wanted.categoryId, () => updatePet(tx, wanted));
     const why = overridden ? 'status set by staff' : 'edited by staff';
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
     const edited = changed.name !== pet.name || changed.categoryId !== pet.categoryId;
@@ -158,7 +158,7 @@ const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
 });
 
 /** Locks an animal until the transaction ends. Undefined: it was taken back. */
-export async function holdPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
+export async function lockExistingPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
   return lockPet(tx, id);
 }
 
@@ -183,7 +183,7 @@ function rejectIfOrdered(order: bigint | undefined, pet: Pet, what: string): voi
   );
 }
 
-async function refuseUnknownCategory<T>(categoryId: bigint, write: () => Promise<T>): Promise<T> {
+async function rejectUnknownCategory<T>(categoryId: bigint, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {

@@ -35,7 +35,7 @@ const stateOf = ({ name, remaining, resetMs }: Window, { outcome, nowMs }: Verdi
   `"${name}";r=${outcome === 'banned' ? 0 : remaining};t=${Math.ceil((resetMs - nowMs) / 1_000)}`;
 
 /** The 429 for a refused client: which window, how long, and how near a ban is. */
-export function refuseClient(verdict: Verdict, quota: Quota, plan: string): AppError {
+export function clientLimitError(verdict: Verdict, quota: Quota, plan: string): AppError {
   const strikesMax = strikesUntilBan(quota);
   if (verdict.outcome === 'banned') {
     const until = new Date(verdict.bannedUntilMs).toISOString().slice(11, 19);
@@ -66,7 +66,7 @@ export function refuseClient(verdict: Verdict, quota: Quota, plan: string): AppE
 }
 
 /** The 429 for an address that sends without a valid key. */
-export function refuseAddress(verdict: Verdict, quota: Quota): AppError {
+export function addressLimitError(verdict: Verdict, quota: Quota): AppError {
   const window = tightest(windowsOf(verdict, quota));
   const retry = retryAfter(verdict, window.resetMs);
   const message = `${window.limit} of ${window.limit} requests without a valid key used this minute from this address. Wait ${retry} s, or send a valid key.`;

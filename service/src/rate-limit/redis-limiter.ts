@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { type Clock, systemClock } from '../clock.ts';
+import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import { RedisLost } from '../redis/redis-link.ts';
-import type { RedisNames } from '../redis/redis-names.ts';
 import type { Charge, Counts, Outcome, Verdict } from './decide.ts';
 import type { Debt, LocalLimiter } from './local-limiter.ts';
 import { banLengthsMinutes, strikesUntilBan } from './plans.ts';
@@ -14,7 +14,7 @@ export interface Stale {
   readonly epoch: string;
 }
 
-export type RedisAnswer =
+export type RedisDecision =
   | { readonly by: 'redis'; readonly stale: Stale }
   | {
       readonly by: 'redis';
@@ -27,15 +27,15 @@ export type RedisAnswer =
 export type ReadToken = (client: Redis) => Promise<string | undefined>;
 
 /** A request that waits for its decision. Not a promise: on the way of every request, that would be its dearest part. */
-export interface Waiting {
+export interface PendingDecision {
   readonly charge: Charge;
-  resolve(answer: LimiterAnswer): void;
+  resolve(answer: LimiterDecision): void;
   reject(error: unknown): void;
   /** Redis was late, and this process has admitted it on its own. */
-  admittedAlone?: boolean;
+  admittedLocally?: boolean;
 }
 
-export type LimiterAnswer = RedisAnswer | { readonly by: 'process'; readonly verdict: Verdict };
+export type LimiterDecision = RedisDecision | { readonly by: 'process'; readonly verdict: Verdict };
 
 /** What never changes of a charge, as the script is told it. */
 interface Terms {
@@ -45,7 +45,7 @@ interface Terms {
 }
 
 /** What consume.lua says: the time, and a line for each request. */
-interface ScriptAnswer {
+interface ScriptReply {
   readonly nowMs: number;
   readonly lines: readonly string[];
 }
@@ -61,21 +61,21 @@ const batchSizeMax = 16;
  */
 export class RedisLimiter {
   readonly #link: RedisLink;
-  readonly #names: RedisNames;
+  readonly #redisKeys: RedisKeys;
   readonly #local: LocalLimiter;
   readonly #clock: Clock;
   readonly #readToken: ReadToken;
-  readonly #onLost: (waiting: Waiting) => void;
+  readonly #onLost: (pending: PendingDecision) => void;
   readonly #terms = new WeakMap<Charge, Terms>();
-  #waiting: Waiting[] = [];
+  #pending: PendingDecision[] = [];
 
   /** `onLost` gets those that Redis did not decide. */
   constructor(
-    parts: { link: RedisLink; names: RedisNames; local: LocalLimiter; clock: Clock; readToken: ReadToken },
-    onLost: (waiting: Waiting) => void,
+    parts: { link: RedisLink; redisKeys: RedisKeys; local: LocalLimiter; clock: Clock; readToken: ReadToken },
+    onLost: (pending: PendingDecision) => void,
   ) {
     this.#link = parts.link;
-    this.#names = parts.names;
+    this.#redisKeys = parts.redisKeys;
     this.#local = parts.local;
     this.#clock = parts.clock;
     this.#readToken = parts.readToken;
@@ -83,14 +83,14 @@ export class RedisLimiter {
     this.#link.client.defineCommand('consume', { lua });
   }
 
-  decide(waiting: Waiting): void {
+  decide(pending: PendingDecision): void {
     if (!this.#link.up) {
-      this.#onLost(waiting);
+      this.#onLost(pending);
       return;
     }
-    this.#waiting.push(waiting);
-    if (this.#waiting.length === batchSizeMax) this.#flush();
-    else if (this.#waiting.length === 1) setImmediate(() => this.#flush());
+    this.#pending.push(pending);
+    if (this.#pending.length === batchSizeMax) this.#flush();
+    else if (this.#pending.length === 1) setImmediate(() => this.#flush());
   }
 
   /**
@@ -114,41 +114,41 @@ export class RedisLimiter {
   }
 
   #flush(): void {
-    const batch = this.#waiting;
-    this.#waiting = [];
+    const batch = this.#pending;
+    this.#pending = [];
     if (batch.length > 0) void this.#send(batch);
   }
 
-  async #send(batch: readonly Waiting[]): Promise<void> {
+  async #send(batch: readonly PendingDecision[]): Promise<void> {
     const charges = batch.map(({ charge }) => charge);
     const send = (client: Redis) => Promise.all([this.#readToken(client), this.#callScript(client, charges)]);
     let answered: Awaited<ReturnType<typeof send>>;
     try {
       answered = await this.#link.call(send, ([, late]) => this.#takeLate(batch, late));
     } catch (error) {
-      for (const waiting of batch) {
-        if (error instanceof RedisLost) this.#onLost(waiting);
-        else waiting.reject(error);
+      for (const pending of batch) {
+        if (error instanceof RedisLost) this.#onLost(pending);
+        else pending.reject(error);
       }
       return;
     }
     const [catalogueToken, { nowMs, lines }] = answered;
-    for (let i = 0; i < batch.length; i += 1) this.#settle(batch[i] as Waiting, lines[i], nowMs, catalogueToken);
+    for (let i = 0; i < batch.length; i += 1) this.#settle(batch[i] as PendingDecision, lines[i], nowMs, catalogueToken);
   }
 
-  #settle(waiting: Waiting, line: string | undefined, nowMs: number, catalogueToken: string | undefined): void {
-    if (!line) waiting.reject(new Error('consume.lua answered fewer requests than it was asked'));
-    else if (isStale(line)) waiting.resolve({ by: 'redis', stale: { epoch: line.slice(stale.length) } });
+  #settle(pending: PendingDecision, line: string | undefined, nowMs: number, catalogueToken: string | undefined): void {
+    if (!line) pending.reject(new Error('consume.lua answered fewer requests than it was asked'));
+    else if (isStale(line)) pending.resolve({ by: 'redis', stale: { epoch: line.slice(stale.length) } });
     else {
       const verdict = readVerdict(line, nowMs);
-      this.#local.learn(waiting.charge, verdict);
-      waiting.resolve({ by: 'redis', verdict, catalogueToken });
+      this.#local.learn(pending.charge, verdict);
+      pending.resolve({ by: 'redis', verdict, catalogueToken });
     }
   }
 
   /** Decided here meanwhile, but counted there too: what was admitted twice is owed no more, and the rest is settled. */
-  #takeLate(batch: readonly Waiting[], { nowMs, lines }: ScriptAnswer): void {
-    for (const [index, { charge, admittedAlone }] of batch.entries()) {
+  #takeLate(batch: readonly PendingDecision[], { nowMs, lines }: ScriptReply): void {
+    for (const [index, { charge, admittedLocally: admittedAlone }] of batch.entries()) {
       const line = lines[index];
       if (!line || isStale(line) || !admittedAlone) continue;
       const verdict = readVerdict(line, nowMs);
@@ -157,7 +157,7 @@ export class RedisLimiter {
     void this.settleDebts();
   }
 
-  async #callScript(client: object, charges: readonly Charge[], debts?: readonly Debt[]): Promise<ScriptAnswer> {
+  async #callScript(client: object, charges: readonly Charge[], debts?: readonly Debt[]): Promise<ScriptReply> {
     const keys: string[] = [];
     let requests = '';
     for (let i = 0; i < charges.length; i += 1) {
@@ -167,7 +167,7 @@ export class RedisLimiter {
       keys.push(terms.keys[0], terms.keys[1], terms.keys[2]);
       requests += `${terms.text}${writeCounts(debt?.seen ?? this.#local.seen(charge.subject))};${writeCounts(debt?.owed)}\n`;
     }
-    keys.push(this.#names.bans);
+    keys.push(this.#redisKeys.bans);
     // The time is Redis's own, one for all processes, but where a test has handed in a clock.
     const now = this.#clock === systemClock ? '' : String(this.#clock.now());
     const { consume } = client as { consume(...args: unknown[]): Promise<string> };
@@ -180,9 +180,9 @@ export class RedisLimiter {
     const known = this.#terms.get(charge);
     if (known) return known;
     const { subject, quota, cost, key } = charge;
-    const guarded = key ? `${subject}:${key.id}` : subject;
+    const banSubject = key ? `${subject}:${key.id}` : subject;
     const terms: Terms = {
-      keys: [this.#names.counts(subject), this.#names.guard(guarded), this.#names.epoch(subject)],
+      keys: [this.#redisKeys.counts(subject), this.#redisKeys.banState(banSubject), this.#redisKeys.epoch(subject)],
       text: `${quota.perMinute} ${quota.perDay ?? 0} ${cost} ${key ? strikesUntilBan(quota) : 0};${key ? (key.epoch ?? '') : '*'};`,
     };
     this.#terms.set(charge, terms);

@@ -1,9 +1,9 @@
-import { repeatRevocation, repeatRotation, repeatSuspension } from '../clients/clients.ts';
+import { reapplyRevocation, reapplyRotation, reapplySuspension } from '../clients/clients.ts';
 import type { Transaction, Transactor } from '../db/handles.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import type { JournalLine } from '../journal/journal-lines.ts';
-import { repeatErasure } from '../orders/adopters.ts';
-import { forgetKeyOfWebhooks, repeatDisabling } from '../webhooks/endpoint-keys.ts';
+import { reapplyErasure } from '../orders/adopters.ts';
+import { forgetKeyOfWebhooks, reapplyDisabling } from '../webhooks/endpoint-keys.ts';
 
 export interface Applied {
   /** Lines that named something that is here. */
@@ -25,31 +25,31 @@ export async function applyJournal(
   const inOrder = lines.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   let applied = 0;
   for (const [index, line] of inOrder.entries()) {
-    if (await db.transaction((tx) => repeat(tx, line))) applied += 1;
+    if (await db.transaction((tx) => reapply(tx, line))) applied += 1;
     progress(index + 1, inOrder.length);
   }
   return { applied, skipped: lines.length - applied };
 }
 
 /** False where there is nothing here that the line is about. */
-function repeat(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> {
+function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> {
   const { act } = entry;
   const repeaters: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
-    adopters_erased: ({ orders }) => repeatErasure(tx, orders, at),
+    adopters_erased: ({ orders }) => reapplyErasure(tx, orders, at),
     key_revoked: async ({ key, webhooks }) => {
-      const isHere = await repeatRevocation(tx, key, at);
-      const areHere = await repeatDisabling(tx, webhooks, `Key ${key}, which set this endpoint, was revoked.`, at);
+      const isHere = await reapplyRevocation(tx, key, at);
+      const areHere = await reapplyDisabling(tx, webhooks, `Key ${key}, which set this endpoint, was revoked.`, at);
       return isHere || areHere;
     },
     // Its successor is newer than the backup and gone: its endpoints go on, without a key.
     key_rotated: async ({ key, expiresAt }) => {
-      const rotated = await repeatRotation(tx, key, expiresAt, at);
+      const rotated = await reapplyRotation(tx, key, expiresAt, at);
       if (rotated?.replacedBy === null) await forgetKeyOfWebhooks(tx, key);
       return rotated !== undefined;
     },
-    client_suspended: ({ client }) => repeatSuspension(tx, client, true, at),
-    client_resumed: ({ client }) => repeatSuspension(tx, client, false, at),
-    webhook_disabled: ({ webhook }) => repeatDisabling(tx, [webhook], "Disabled by the store's operators.", at),
+    client_suspended: ({ client }) => reapplySuspension(tx, client, true, at),
+    client_resumed: ({ client }) => reapplySuspension(tx, client, false, at),
+    webhook_disabled: ({ webhook }) => reapplyDisabling(tx, [webhook], "Disabled by the store's operators.", at),
   };
   return (repeaters[act] as (entry: JournalEntry) => Promise<boolean>)(entry);
 }

@@ -31,7 +31,7 @@ export class RedisLink {
   #up = false;
   #closed = false;
   #ping: { answer: Promise<string>; sentAt: number } | undefined;
-  #answeredAtMs = 0;
+  #repliedAtMs = 0;
   readonly #doubtListeners: Array<() => void> = [];
   readonly #lostListeners: Array<() => void> = [];
   readonly #restoredListeners: Array<() => void> = [];
@@ -102,15 +102,15 @@ export class RedisLink {
       const timer = setTimeout(() => {
         setImmediate(() =>
           settle(() => {
-            this.#tellDoubt();
-            if (performance.now() - this.#answeredAtMs > silenceMs) this.#lose();
+            this.#reportDoubt();
+            if (performance.now() - this.#repliedAtMs > silenceMs) this.#lose();
             reject(new RedisLost(`Redis did not answer within ${redisDeadlineMs} ms`, { sent: true }));
           }),
         );
       }, redisDeadlineMs);
       send(this.client).then(
         (value) => {
-          this.#answeredAtMs = performance.now();
+          this.#repliedAtMs = performance.now();
           if (settled) onLate?.(value);
           else settle(() => resolve(value));
         },
@@ -127,11 +127,11 @@ export class RedisLink {
   #lose(): void {
     if (!this.#up) return;
     this.#up = false;
-    this.#tellDoubt();
+    this.#reportDoubt();
     for (const listener of this.#lostListeners) listener();
   }
 
-  #tellDoubt(): void {
+  #reportDoubt(): void {
     for (const listener of this.#doubtListeners) listener();
   }
 

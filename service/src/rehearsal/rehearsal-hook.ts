@@ -5,22 +5,22 @@ import { AppError, show, unavailable } from '../errors.ts';
 import { exposedHeaders } from '../http/cors.ts';
 import { minuteMs, type Verdict } from '../rate-limit/decide.ts';
 import type { Quota } from '../rate-limit/plans.ts';
-import { type RateLimitHeaders, rateLimitHeaders, refuseClient } from '../rate-limit/rate-limit-headers.ts';
+import { clientLimitError, type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
+import type { RedisKeys } from '../redis/redis-keys.ts';
 import { type RedisLink, RedisLost } from '../redis/redis-link.ts';
-import type { RedisNames } from '../redis/redis-names.ts';
 
 interface Parts {
   readonly redis: Pick<RedisLink, 'call'>;
-  readonly names: Pick<RedisNames, 'rehearsal'>;
+  readonly redisKeys: Pick<RedisKeys, 'rehearsal'>;
 }
 
 const simulations = ['rate_limit', 'ban', 'unavailable', 'slow'] as const;
 type Simulation = (typeof simulations)[number];
-type Refusal = Exclude<Simulation, 'slow'>;
+type SimulatedError = Exclude<Simulation, 'slow'>;
 
-const refusalLengthsMs: Record<Refusal, number> = { rate_limit: 3_000, ban: 10_000, unavailable: 1_000 };
+const simulationLengthsMs: Record<SimulatedError, number> = { rate_limit: 3_000, ban: 10_000, unavailable: 1_000 };
 /** How long after its end a simulated refusal still lets the next request through. */
-const endKeptMs = 300_000;
+const endRetainedMs = 300_000;
 
 /** What a browser may send to a deployment that rehearses, beside the usual. */
 export const rehearsalHeaders = ['Homeward-Now', 'Homeward-Simulate'];
@@ -36,31 +36,31 @@ export async function rehearse(parts: Parts, admission: Admission, headers: Inco
     const nowMs = readNow(headers['homeward-now']);
     const simulation = readSimulation(headers['homeward-simulate']);
     const rehearsal = { nowMs, isLate: simulation === 'slow' };
-    const refused = simulation && simulation !== 'slow' ? await simulateRefusal(parts, caller.keyId, simulation, rateLimit) : undefined;
-    if (refused) return { error: refused.error, caller, headers: { ...refused.headers, ...noticeOf(nowMs, simulation) } };
-    return { ...admission, rehearsal, headers: { ...admission.headers, ...noticeOf(nowMs, undefined) } };
+    const refused = simulation && simulation !== 'slow' ? await simulateError(parts, caller.keyId, simulation, rateLimit) : undefined;
+    if (refused) return { error: refused.error, caller, headers: { ...refused.headers, ...noticeHeaders(nowMs, simulation) } };
+    return { ...admission, rehearsal, headers: { ...admission.headers, ...noticeHeaders(nowMs, undefined) } };
   } catch (error) {
     if (error instanceof AppError) return { error, caller, headers: admission.headers };
     throw error;
   }
 }
 
-const waitsMax = 100;
+const delayedMax = 100;
 
 /** Holds back answers that are to come late. Their work is done by then: a caller that gave up may find its effect. */
-export class LateAnswers {
-  readonly #latenessMs: number;
-  readonly #waits = new Set<() => void>();
+export class DelayedResponses {
+  readonly #delayMs: number;
+  readonly #delayed = new Set<() => void>();
   #isOver = false;
 
   constructor(latenessMs = 5_000) {
-    this.#latenessMs = latenessMs;
+    this.#delayMs = latenessMs;
   }
 
   /** For an onSend hook. Where too many wait already, the answer comes at once, and does not say that it was late. */
-  async holdBack({ rehearsal }: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (!rehearsal?.isLate || this.#isOver || this.#waits.size >= waitsMax || reply.raw.destroyed) return;
-    reply.headers(noticeOf(rehearsal.nowMs, 'slow'));
+  async delay({ rehearsal }: FastifyRequest, reply: FastifyReply): Promise<void> {
+    if (!rehearsal?.isLate || this.#isOver || this.#delayed.size >= delayedMax || reply.raw.destroyed) return;
+    reply.headers(noticeHeaders(rehearsal.nowMs, 'slow'));
     await this.#wait(reply.raw);
     if (this.#isOver) reply.header('connection', 'close');
   }
@@ -68,19 +68,19 @@ export class LateAnswers {
   /** Sends all of them, and holds none back from now on. */
   end(): void {
     this.#isOver = true;
-    for (const end of this.#waits) end();
+    for (const end of this.#delayed) end();
   }
 
   #wait(response: ServerResponse): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timeout);
-        this.#waits.delete(end);
+        this.#delayed.delete(end);
         response.off('close', end);
         resolve();
       };
-      const timeout = setTimeout(end, this.#latenessMs);
-      this.#waits.add(end);
+      const timeout = setTimeout(end, this.#delayMs);
+      this.#delayed.add(end);
       response.once('close', end);
     });
   }
@@ -105,7 +105,7 @@ function readSimulation(text: string | string[] | undefined): Simulation | undef
 }
 
 /** Says in the answer what was not real, also to scripts in browsers. */
-function noticeOf(nowMs: number | undefined, simulation: Simulation | undefined): Record<string, string> {
+function noticeHeaders(nowMs: number | undefined, simulation: Simulation | undefined): Record<string, string> {
   const parts = [
     ...(nowMs === undefined ? [] : [`now=${new Date(nowMs).toISOString()}`]),
     ...(simulation ? [`simulate=${simulation}`] : []),
@@ -114,24 +114,33 @@ function noticeOf(nowMs: number | undefined, simulation: Simulation | undefined)
   return { 'homeward-rehearsed': parts.join(', '), 'access-control-expose-headers': `${exposedHeaders}, Homeward-Rehearsed` };
 }
 
-interface Refused {
+interface RejectedBySimulation {
   readonly error: AppError;
   readonly headers: RateLimitHeaders;
 }
 
 /** Undefined: the refusal is over, and this request is the one to find that out. */
-async function simulateRefusal(parts: Parts, keyId: bigint, kind: Refusal, rateLimit: RateLimitState): Promise<Refused | undefined> {
+async function simulateError(
+  parts: Parts,
+  keyId: bigint,
+  kind: SimulatedError,
+  rateLimit: RateLimitState,
+): Promise<RejectedBySimulation | undefined> {
   const { verdict, quota, plan } = rateLimit;
-  const lasting = await lastingRefusal(parts, keyId, kind, verdict.nowMs);
+  const lasting = await readActive(parts, keyId, kind, verdict.nowMs);
   if (!lasting) return undefined;
   if (kind === 'unavailable') return { error: simulated(unavailable('simulated')), headers: rateLimitHeaders(verdict, quota) };
   const asIf = kind === 'ban' ? asIfBanned(verdict, lasting) : asIfUsedUp(verdict, quota, lasting);
-  return { error: simulated(refuseClient(asIf, quota, plan)), headers: rateLimitHeaders(asIf, quota) };
+  return { error: simulated(clientLimitError(asIf, quota, plan)), headers: rateLimitHeaders(asIf, quota) };
 }
 
-const asIfBanned = (verdict: Verdict, { endsAtMs }: Lasting): Verdict => ({ ...verdict, outcome: 'banned', bannedUntilMs: endsAtMs });
+const asIfBanned = (verdict: Verdict, { endsAtMs }: ActiveSimulation): Verdict => ({
+  ...verdict,
+  outcome: 'banned',
+  bannedUntilMs: endsAtMs,
+});
 
-const asIfUsedUp = (verdict: Verdict, quota: Quota, { endsAtMs, strikes }: Lasting): Verdict => ({
+const asIfUsedUp = (verdict: Verdict, quota: Quota, { endsAtMs, strikes }: ActiveSimulation): Verdict => ({
   ...verdict,
   outcome: 'minute',
   // A minute that ends with the refusal; half a millisecond before, so that no fraction adds a second.
@@ -145,7 +154,7 @@ const asIfUsedUp = (verdict: Verdict, quota: Quota, { endsAtMs, strikes }: Lasti
 const simulated = ({ code, message, headers }: AppError) =>
   new AppError(code, `${message} (simulated)`, { cause: 'simulated', headers: { ...headers } });
 
-interface Lasting {
+interface ActiveSimulation {
   readonly endsAtMs: number;
   /** Requests that did not wait for the end; undefined: nobody counts them, since Redis is lost. */
   readonly strikes: number | undefined;
@@ -164,13 +173,18 @@ return text
 `;
 
 /** The refusal that begins with this request, or goes on; undefined: it has ended, and the next request begins another. */
-async function lastingRefusal({ redis, names }: Parts, keyId: bigint, kind: Refusal, nowMs: number): Promise<Lasting | undefined> {
-  const lengthMs = refusalLengthsMs[kind];
+async function readActive(
+  { redis, redisKeys }: Parts,
+  keyId: bigint,
+  kind: SimulatedError,
+  nowMs: number,
+): Promise<ActiveSimulation | undefined> {
+  const lengthMs = simulationLengthsMs[kind];
   // A window ends with a second, so that Reset and Retry-After lead to the same instant.
   const endsAtMs = kind === 'rate_limit' ? Math.floor((nowMs + lengthMs) / 1_000) * 1_000 : nowMs + lengthMs;
   try {
-    const name = names.rehearsal(keyId, kind);
-    const text = await redis.call((client) => client.eval(lua, 1, name, nowMs, endsAtMs, lengthMs + endKeptMs));
+    const name = redisKeys.rehearsal(keyId, kind);
+    const text = await redis.call((client) => client.eval(lua, 1, name, nowMs, endsAtMs, lengthMs + endRetainedMs));
     const [lastsUntilMs, strikes] = String(text).split(' ').map(Number);
     return lastsUntilMs === undefined || strikes === undefined ? undefined : { endsAtMs: lastsUntilMs, strikes };
   } catch (error) {

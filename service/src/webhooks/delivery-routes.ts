@@ -13,7 +13,7 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
-import { answerOnce } from '../idempotency/idempotent-route.ts';
+import { respondOnce } from '../idempotency/idempotent-route.ts';
 import { selectDeliveries } from './delivery-queries.ts';
 import { deliveryJson } from './webhook-json.ts';
 import {
@@ -51,7 +51,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
       },
     },
     (request, reply) =>
-      answerOnce(db, request, reply, async (tx) => {
+      respondOnce(db, request, reply, async (tx) => {
         const id = readWebhookId(request.params.webhookId);
         const delivery = await testWebhook(tx, callerOf(request), id);
         return { status: 202, body: deliveryJson(delivery), headers: { location: `${path}/${id}/deliveries/${delivery.id}` } };
@@ -127,7 +127,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
       },
     },
     (request, reply) =>
-      answerOnce(db, request, reply, async (tx) => {
+      respondOnce(db, request, reply, async (tx) => {
         const count = await replay(tx, callerOf(request), readWebhookId(request.params.webhookId), request.body);
         return { status: 202, body: `{"count":${count}}`, headers: {} };
       }),

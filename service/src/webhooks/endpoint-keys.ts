@@ -78,7 +78,7 @@ export async function disableWebhooksOfEndedKeys(
 }
 
 /** After a restore: as it was done at `at`. False where none of them is here, or those that are were added later. */
-export async function repeatDisabling(tx: Transaction, ids: readonly bigint[], reason: string, at: Date): Promise<boolean> {
+export async function reapplyDisabling(tx: Transaction, ids: readonly bigint[], reason: string, at: Date): Promise<boolean> {
   return ids.length > 0 && (await disableWebhooksFromBefore(tx, ids, reason, at)) > 0;
 }
 

@@ -14,7 +14,7 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
-import { answerOnce } from '../idempotency/idempotent-route.ts';
+import { respondOnce } from '../idempotency/idempotent-route.ts';
 import { webhookJson } from './webhook-json.ts';
 import { selectWebhooks } from './webhook-queries.ts';
 import {
@@ -82,7 +82,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
       },
     },
     (request, reply) =>
-      answerOnce(db, request, reply, async (tx) => {
+      respondOnce(db, request, reply, async (tx) => {
         const { secret, ...webhook } = await addWebhook(tx, request.body, callerOf(request), toLoopback);
         return {
           status: 201,
@@ -171,7 +171,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
       },
     },
     (request, reply) =>
-      answerOnce(db, request, reply, async (tx) => {
+      respondOnce(db, request, reply, async (tx) => {
         const { secret, ...webhook } = await rotateSecret(tx, callerOf(request), readWebhookId(request.params.webhookId));
         return { status: 200, body: webhookJson({ ...webhook, secret }), storedBody: webhookJson(webhook), headers: {} };
       }),

@@ -73,12 +73,12 @@ export async function fanOut(tx: Transaction, { firstPosition, lastPosition }: P
 
 export async function addWebhook(
   tx: Transaction,
-  wish: NewWebhook,
+  input: NewWebhook,
   actor: Manager,
   toLoopback: boolean,
 ): Promise<Webhook & { secret: string }> {
-  const url = requireUrl(wish.url, toLoopback);
-  requireOrdersScope(actor, wish.types ?? []);
+  const url = requireUrl(input.url, toLoopback);
+  requireOrdersScope(actor, input.types ?? []);
   await requireUnrevoked(tx, actor.keyId);
   const count = await countWebhooks(tx, actor.clientId);
   if (count >= actor.bounds.webhooks) {
@@ -89,7 +89,7 @@ export async function addWebhook(
   }
   const secret = newSecret();
   const { clientId, keyId } = actor;
-  const webhook = await insertWebhook(tx, { ...wish, url, clientId, keyId, withOrders: maySeeOrders(actor), secret });
+  const webhook = await insertWebhook(tx, { ...input, url, clientId, keyId, withOrders: maySeeOrders(actor), secret });
   return { ...webhook, secret };
 }
 

@@ -2,11 +2,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
 import { mintApiKey } from '../../src/clients/api-key.ts';
-import { renewEpoch } from '../../src/clients/client-epochs.ts';
+import { replaceEpoch } from '../../src/clients/client-epochs.ts';
 import { revokeApiKey, rotateKey, setPlan } from '../../src/clients/clients.ts';
+import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
 import { sendRaw } from '../raw-request.ts';
-import { refusal } from '../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 const clock = new HandClock('2026-12-01T12:00:00Z');
@@ -27,7 +27,11 @@ describe('A request without a valid key', () => {
   test('that has no Authorization header is 401 and told how to send one', async () => {
     const answer = await store.call('GET', '/v1/pets');
     expect(answer).toMatchObject(
-      refusal(401, 'api_key_missing', "Send your key as 'Authorization: Bearer <API_KEY>'. This request had no Authorization header."),
+      errorResponse(
+        401,
+        'api_key_missing',
+        "Send your key as 'Authorization: Bearer <API_KEY>'. This request had no Authorization header.",
+      ),
     );
     expect(answer.headers['www-authenticate']).toBe('Bearer');
   });
@@ -39,11 +43,11 @@ describe('A request without a valid key', () => {
     ['nonsense', 'Bearer nonsense', "A key starts with 'hw_' and has 46 characters."],
   ])('that has %s in its Authorization header is 401', async (_, authorization, words) => {
     const answer = await authorise(authorization);
-    expect(answer).toMatchObject({ ...refusal(401, 'api_key_invalid', words), headers: invalidToken });
+    expect(answer).toMatchObject({ ...errorResponse(401, 'api_key_invalid', words), headers: invalidToken });
   });
 
   test('that has a key without its scheme is 401', async () => {
-    expect(await authorise(key.key)).toMatchObject(refusal(401, 'api_key_invalid', "Put 'Bearer ' before your key"));
+    expect(await authorise(key.key)).toMatchObject(errorResponse(401, 'api_key_invalid', "Put 'Bearer ' before your key"));
   });
 
   test.each([
@@ -53,22 +57,22 @@ describe('A request without a valid key', () => {
     ['in capitals', (text: string) => text.toUpperCase()],
     ['with something behind it', (text: string) => `${text} x`],
   ])('that has a key %s is 401: mistyped', async (_, change) => {
-    expect(await authorise(`Bearer ${change(key.key)}`)).toMatchObject(refusal(401, 'api_key_invalid', 'mistyped or cut off'));
+    expect(await authorise(`Bearer ${change(key.key)}`)).toMatchObject(errorResponse(401, 'api_key_invalid', 'mistyped or cut off'));
   });
 
   test('that has a well-formed key which does not exist is 401', async () => {
     const answer = await authorise(`Bearer ${mintApiKey('production')}`);
-    expect(answer).toMatchObject({ ...refusal(401, 'api_key_invalid', 'No such key exists here.'), headers: invalidToken });
+    expect(answer).toMatchObject({ ...errorResponse(401, 'api_key_invalid', 'No such key exists here.'), headers: invalidToken });
   });
 
   test('that has two Authorization headers is 401, though both are right', async () => {
     const header = `Authorization: Bearer ${key.key}\r\n`;
     const answer = await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}${header}\r\n`);
-    expect(answer).toMatchObject(refusal(401, 'api_key_invalid', 'sent more than once; send it once.'));
+    expect(answer).toMatchObject(errorResponse(401, 'api_key_invalid', 'sent more than once; send it once.'));
   });
 
   test('that has its key in the query is 401', async () => {
-    expect(await store.call('GET', `/v1/pets?api_key=${key.key}`)).toMatchObject(refusal(401, 'api_key_missing'));
+    expect(await store.call('GET', `/v1/pets?api_key=${key.key}`)).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 
   test('is not shown what it sent', async () => {
@@ -84,17 +88,17 @@ describe('A request without a valid key', () => {
     ['OPTIONS', '/v1/pets'],
     ['GET', '/v1'],
   ])('is 401 before anything else is told: %s %s', async (method, path) => {
-    expect(await store.call(method, path)).toMatchObject(refusal(401, 'api_key_missing'));
+    expect(await store.call(method, path)).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 
   test('is 401 before its body is read', async () => {
     const head = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n';
-    expect(await sendRaw(store.url, head)).toMatchObject(refusal(401, 'api_key_missing'));
+    expect(await sendRaw(store.url, head)).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 
   test('is 401 whatever its body is', async () => {
     const answer = await store.call('POST', '/v1/pets', { raw: 'not JSON', headers: { 'content-type': 'text/plain' } });
-    expect(answer).toMatchObject(refusal(401, 'api_key_missing'));
+    expect(answer).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 });
 
@@ -117,13 +121,15 @@ describe('A request with a valid key', () => {
   test('but not the scope is 403, names both, and says so in WWW-Authenticate', async () => {
     const reader = await store.createKey({ scopes: ['pets:read'] });
     const answer = await store.call('POST', '/v1/pets', { key: reader.key, body: { name: 'A', categoryId: 1 } });
-    expect(answer).toMatchObject(refusal(403, 'insufficient_scope', 'This operation needs the scope pets:write; this key has pets:read.'));
+    expect(answer).toMatchObject(
+      errorResponse(403, 'insufficient_scope', 'This operation needs the scope pets:write; this key has pets:read.'),
+    );
     expect(answer.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="pets:write"');
   });
 
   test('but not the scope is 403 whatever its body is', async () => {
     const reader = await store.createKey({ scopes: ['pets:read'] });
-    expect(await store.call('POST', '/v1/pets', { key: reader.key, raw: '{' })).toMatchObject(refusal(403, 'insufficient_scope'));
+    expect(await store.call('POST', '/v1/pets', { key: reader.key, raw: '{' })).toMatchObject(errorResponse(403, 'insufficient_scope'));
   });
 });
 
@@ -137,7 +143,7 @@ describe('A key that ends', () => {
     clock.advance(1);
     const answer = await authorise(`Bearer ${sent}`);
     expect(answer).toMatchObject({
-      ...refusal(401, 'api_key_expired', `Key ${id} expired at ${expiresAt.toISOString()}. Use a new key.`),
+      ...errorResponse(401, 'api_key_expired', `Key ${id} expired at ${expiresAt.toISOString()}. Use a new key.`),
       headers: invalidToken,
     });
   });
@@ -156,7 +162,7 @@ describe('Keys that are changed, in every process from the next request on', () 
   });
 
   /** As the commands do it: the change, then the word to every process. */
-  const announce = ({ clientId }: TestKey) => renewEpoch(real.dependencies.redis, real.dependencies.names, clientId);
+  const announce = ({ clientId }: TestKey) => replaceEpoch(real.dependencies.redis, real.dependencies.redisKeys, clientId);
   const callBoth = (sent: string) => Promise.all([real, another].map((process) => process.call('GET', '/v1/pets', { key: sent })));
   const rotate = (id: bigint, overlapSeconds: number) =>
     real.dependencies.db.transaction((tx) => rotateKey(tx, id, { overlapSeconds, environment: 'production' }));
@@ -166,7 +172,7 @@ describe('Keys that are changed, in every process from the next request on', () 
     expect((await callBoth(one.key)).map(({ status }) => status)).toEqual([200, 200]);
     await revokeApiKey(real.dependencies.db, one.id);
     await announce(one);
-    const expected = { ...refusal(401, 'api_key_revoked', `Key ${one.id} was revoked at 20`), headers: invalidToken };
+    const expected = { ...errorResponse(401, 'api_key_revoked', `Key ${one.id} was revoked at 20`), headers: invalidToken };
     expect(await callBoth(one.key)).toMatchObject([expected, expected]);
   });
 
@@ -192,7 +198,7 @@ describe('Keys that are changed, in every process from the next request on', () 
     await callBoth(old.key);
     const { key: successor, record } = await rotate(old.id, 0);
     await announce(old);
-    const expected = refusal(401, 'api_key_expired', `Key ${old.id} was replaced by key ${record.id}, and its overlap ended at`);
+    const expected = errorResponse(401, 'api_key_expired', `Key ${old.id} was replaced by key ${record.id}, and its overlap ended at`);
     expect(await callBoth(old.key)).toMatchObject([expected, expected]);
     expect((await callBoth(successor)).map(({ status }) => status)).toEqual([200, 200]);
   });
@@ -247,7 +253,7 @@ describe('A flood of keys that do not exist', () => {
     const answer = await fresh.call('GET', '/v1/pets', { key: valid.key });
     await owner.end();
     expect(answer).toMatchObject({
-      ...refusal(503, 'unavailable', 'Too many keys are being checked at the moment. Retry in 1 s.'),
+      ...errorResponse(503, 'unavailable', 'Too many keys are being checked at the moment. Retry in 1 s.'),
       headers: { 'retry-after': '1', 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '60' },
     });
     await Promise.all(flood);
@@ -270,7 +276,7 @@ describe('A key that has ended, sent a thousand times to a process', () => {
     expect(query.mock.calls).toHaveLength(2);
     expect(new Set(atOnce.map(({ status }) => status))).toEqual(new Set([401, 429]));
     clock.advance(60_000);
-    expect(await send()).toMatchObject(refusal(401, `api_key_${kind}`, `Key ${id} ${words} 20`));
+    expect(await send()).toMatchObject(errorResponse(401, `api_key_${kind}`, `Key ${id} ${words} 20`));
     expect(query.mock.calls).toHaveLength(2);
   });
 });
@@ -323,13 +329,13 @@ describe('Production and staging', () => {
 
   test('staging refuses a production key in words, and says where production is', async () => {
     expect(await staging.call('GET', '/v1/pets', { key: key.key })).toMatchObject(
-      refusal(401, 'api_key_invalid', 'This is a production key, and this is staging. Production is at https://api.example/v1.'),
+      errorResponse(401, 'api_key_invalid', 'This is a production key, and this is staging. Production is at https://api.example/v1.'),
     );
   });
 
   test('production refuses a staging key in words', async () => {
     expect(await store.call('GET', '/v1/pets', { key: (await staging.createKey()).key })).toMatchObject(
-      refusal(401, 'api_key_invalid', 'This is a staging key, and this is production.'),
+      errorResponse(401, 'api_key_invalid', 'This is a staging key, and this is production.'),
     );
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { renewEpoch } from '../../src/clients/client-epochs.ts';
+import { replaceEpoch } from '../../src/clients/client-epochs.ts';
 import { setPlan } from '../../src/clients/clients.ts';
 import { liftBan, listBans } from '../../src/rate-limit/bans.ts';
+import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
-import { refusal } from '../refusal.ts';
 import { createTestStore, type TestAnswer, type TestKey, type TestStore } from '../test-store.ts';
 
 const minuteMs = 60_000;
@@ -63,7 +63,9 @@ describe('A strike', () => {
 
   test('is announced in the message', async () => {
     await exhaust();
-    expect(await strike(2)).toMatchObject(refusal(429, 'rate_limit_exceeded', '28 more requests before then ban this key for 1 minute.'));
+    expect(await strike(2)).toMatchObject(
+      errorResponse(429, 'rate_limit_exceeded', '28 more requests before then ban this key for 1 minute.'),
+    );
   });
 
   test('does not show on a request that is admitted', async () => {
@@ -84,10 +86,10 @@ describe('A strike', () => {
 
   test('is not what the first 429 after an admitted request is, within the same minute too', async () => {
     const raised = await store.createKey({ client: 'Raised', plan });
-    const { db, redis, names } = store.dependencies;
+    const { db, redis, redisKeys } = store.dependencies;
     await exhaust(raised);
     await setPlan(db, 'Raised', { plan: 'enterprise', perMinute: 2, perDay: 100_000 });
-    await renewEpoch(redis, names, raised.clientId);
+    await replaceEpoch(redis, redisKeys, raised.clientId);
     const answers = [await send(raised), await send(raised)];
     expect(answers.map(({ status }) => status)).toEqual([200, 429]);
     expect(answers.map(strikesLeft)).toEqual([undefined, '30']);
@@ -120,7 +122,7 @@ describe('A strike', () => {
     const poor = await store.createKey({ plan: { perMinute: 10, perDay: 1 } });
     await exhaust(poor);
     expect(await strike(40, poor)).toMatchObject({
-      ...refusal(429, 'rate_limit_exceeded'),
+      ...errorResponse(429, 'rate_limit_exceeded'),
       headers: { 'x-ratelimit-strikes-remaining': '30' },
     });
   });
@@ -147,7 +149,7 @@ describe('A ban', () => {
     await strike(29);
     const until = new Date(clock.now() + minuteMs);
     expect(await send()).toMatchObject({
-      ...refusal(
+      ...errorResponse(
         429,
         'api_key_banned',
         `Banned until ${until.toISOString().slice(11, 19)} UTC: 30 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.`,
@@ -196,7 +198,9 @@ describe('A ban', () => {
     await banMinutes();
     clock.advance(minuteMs);
     await exhaust();
-    expect(await send()).toMatchObject(refusal(429, 'rate_limit_exceeded', '29 more requests before then ban this key for 5 minutes.'));
+    expect(await send()).toMatchObject(
+      errorResponse(429, 'rate_limit_exceeded', '29 more requests before then ban this key for 5 minutes.'),
+    );
   });
 
   test('is the first again 24 hours after the last one ended', async () => {
@@ -214,12 +218,12 @@ describe('A ban', () => {
   test('is seen by another process', async () => {
     await using another = await createTestStore({ clock, env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
     await banMinutes();
-    expect(await another.call('GET', '/v1/pets', { key: key.key })).toMatchObject(refusal(429, 'api_key_banned'));
+    expect(await another.call('GET', '/v1/pets', { key: key.key })).toMatchObject(errorResponse(429, 'api_key_banned'));
   });
 
   test('is listed while it lasts, and no longer', async () => {
-    const { redis, names } = store.dependencies;
-    const list = async () => (await listBans(redis.client, names, clock.now())).filter(({ keyId }) => keyId === String(key.id));
+    const { redis, redisKeys } = store.dependencies;
+    const list = async () => (await listBans(redis.client, redisKeys, clock.now())).filter(({ keyId }) => keyId === String(key.id));
     await banMinutes();
     const until = new Date(clock.now() + minuteMs).toISOString();
     expect(await list()).toEqual([{ keyId: String(key.id), clientId: String(key.clientId), until, level: 1 }]);
@@ -228,14 +232,14 @@ describe('A ban', () => {
   });
 
   test('that is lifted is over at once, with its strikes and its level', async () => {
-    const { redis, names } = store.dependencies;
+    const { redis, redisKeys } = store.dependencies;
     await banMinutes();
-    expect(await liftBan(redis.client, names, key, clock.now())).toBe(true);
+    expect(await liftBan(redis.client, redisKeys, key, clock.now())).toBe(true);
     expect(await banMinutes()).toBe(1);
   });
 
   test('that is not there can not be lifted', async () => {
-    const { redis, names } = store.dependencies;
-    expect(await liftBan(redis.client, names, key, clock.now())).toBe(false);
+    const { redis, redisKeys } = store.dependencies;
+    expect(await liftBan(redis.client, redisKeys, key, clock.now())).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, createManager, readPet } from '../adoption-steps.ts';
-import { refusal } from '../refusal.ts';
+import { errorResponse } from '../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 let store: TestStore;
@@ -130,7 +130,7 @@ describe('If-Match', () => {
     await change(id, { name: 'Meanwhile' });
     const present = await etagOf(`/v1/pets?id=${id}`);
     expect(await change(id, { name: 'Late' }, { 'if-match': stale })).toMatchObject(
-      refusal(412, 'precondition_failed', `Meanwhile (id ${id}) has changed: its ETag is ${present} now.`),
+      errorResponse(412, 'precondition_failed', `Meanwhile (id ${id}) has changed: its ETag is ${present} now.`),
     );
     expect((await readPet(store, key, id))?.name).toBe('Meanwhile');
   });
@@ -151,13 +151,13 @@ describe('If-Match', () => {
   });
 
   test('of an animal that is not there: PATCH is 404', async () => {
-    expect(await change(999_999, { name: 'New' }, { 'if-match': '*' })).toMatchObject(refusal(404, 'pet_not_found'));
+    expect(await change(999_999, { name: 'New' }, { 'if-match': '*' })).toMatchObject(errorResponse(404, 'pet_not_found'));
   });
 
   test('that is stale: DELETE is 412 and takes nothing back', async () => {
     const { id } = await addPet(store, key);
     const answer = await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key, headers: { 'if-match': '"stale"' } });
-    expect(answer).toMatchObject(refusal(412, 'precondition_failed', 'Read it again'));
+    expect(answer).toMatchObject(errorResponse(412, 'precondition_failed', 'Read it again'));
     expect(await readPet(store, key, id)).toBeDefined();
   });
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteOldAnswers } from '../../src/idempotency/idempotency-queries.ts';
+import { deleteOldResponses } from '../../src/idempotency/idempotency-queries.ts';
 import { eraseAdopterOf } from '../../src/orders/adopters.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
+import { errorResponse } from '../error-response.ts';
 import { sendRaw } from '../raw-request.ts';
-import { refusal } from '../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 let store: TestStore;
@@ -76,7 +76,7 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
   test('and another body is 422 and adds nothing', async () => {
     await add('other-body', { name: 'First', categoryId: 1 });
     expect(await add('other-body', { name: 'Second', categoryId: 1 })).toMatchObject(
-      refusal(422, 'idempotency_key_reused', 'used for a request with another method, path or body. Use a new key.'),
+      errorResponse(422, 'idempotency_key_reused', 'used for a request with another method, path or body. Use a new key.'),
     );
     expect(await countPets('Second')).toBe(0n);
   });
@@ -84,13 +84,13 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
   test('and the same body written otherwise is 422', async () => {
     const send = (raw: string) => store.call('POST', '/v1/pets', { key: key.key, raw, headers: { 'idempotency-key': 'spelling' } });
     await send('{"name":"A","categoryId":1}');
-    expect(await send('{"name":"A", "categoryId":1}')).toMatchObject(refusal(422, 'idempotency_key_reused'));
+    expect(await send('{"name":"A", "categoryId":1}')).toMatchObject(errorResponse(422, 'idempotency_key_reused'));
   });
 
   test('at another path is 422', async () => {
     await add('other-path', { name: 'A', categoryId: 1 });
     const { id } = await addPet(store, key);
-    expect(await place('other-path', id)).toMatchObject(refusal(422, 'idempotency_key_reused'));
+    expect(await place('other-path', id)).toMatchObject(errorResponse(422, 'idempotency_key_reused'));
     expect((await readPet(store, key, id))?.status).toBe('available');
   });
 
@@ -116,7 +116,7 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
     ];
     const body = { name: 'A', categoryId: 1 };
     await add('scopes', body, writer);
-    expect(await add('scopes', body, reader)).toMatchObject(refusal(403, 'insufficient_scope'));
+    expect(await add('scopes', body, reader)).toMatchObject(errorResponse(403, 'insufficient_scope'));
   });
 
   test("by a key of the client's that may see less is 422: what the store may see is not repeated to it", async () => {
@@ -125,7 +125,7 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
     const order = await placeOrder(store, key, (await addPet(store, key)).id);
     const headers = { 'idempotency-key': 'sight' };
     expect((await act(store, staff, order.id, 'cancel', { headers })).status).toBe(200);
-    expect(await act(store, site, order.id, 'cancel', { headers })).toMatchObject(refusal(422, 'idempotency_key_reused'));
+    expect(await act(store, site, order.id, 'cancel', { headers })).toMatchObject(errorResponse(422, 'idempotency_key_reused'));
   });
 
   test('is recognised for 24 hours', async () => {
@@ -195,7 +195,7 @@ describe('A repeat of an action on an order', () => {
     ];
     const headers = { 'idempotency-key': 'one-order' };
     await act(store, manager, one.id, 'approve', { headers });
-    expect(await act(store, manager, two.id, 'approve', { headers })).toMatchObject(refusal(422, 'idempotency_key_reused'));
+    expect(await act(store, manager, two.id, 'approve', { headers })).toMatchObject(errorResponse(422, 'idempotency_key_reused'));
   });
 });
 
@@ -210,7 +210,7 @@ describe('A repeat while the first is under way', () => {
       first = place('at-once', id);
       await expect.poll(() => waitingForLocks(), { timeout: 1_500, interval: 10 }).toBe(1n);
       expect(await place('at-once', id)).toMatchObject({
-        ...refusal(409, 'idempotency_in_progress', 'is being answered at this moment. Repeat it in 1 s.'),
+        ...errorResponse(409, 'idempotency_in_progress', 'is being answered at this moment. Repeat it in 1 s.'),
         headers: { 'retry-after': '1' },
       });
     });
@@ -250,7 +250,7 @@ describe('An Idempotency-Key', () => {
     ['outside ASCII', 'clé'],
   ])('%s is 400 and adds nothing', async (_, idempotencyKey) => {
     expect(await add(idempotencyKey, { name: 'Refused', categoryId: 1 })).toMatchObject(
-      refusal(400, 'invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once; got "'),
+      errorResponse(400, 'invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once; got "'),
     );
     expect(await countPets('Refused')).toBe(0n);
   });
@@ -266,7 +266,7 @@ describe('An Idempotency-Key', () => {
       'Idempotency-Key: a',
       'Idempotency-Key: a',
     ].join('\r\n');
-    expect(await sendRaw(store.url, `${head}\r\n\r\n${body}`)).toMatchObject(refusal(400, 'invalid_idempotency_key', 'given once'));
+    expect(await sendRaw(store.url, `${head}\r\n\r\n${body}`)).toMatchObject(errorResponse(400, 'invalid_idempotency_key', 'given once'));
   });
 
   test('is swept away with its answer after 24 hours, and not before', async () => {
@@ -274,7 +274,7 @@ describe('An Idempotency-Key', () => {
     await add('kept', { name: 'A', categoryId: 1 });
     await letAge('swept', '24 hours 1 second');
     await letAge('kept', '23 hours 59 minutes');
-    await deleteOldAnswers(store.dependencies.db, 1_000);
+    await deleteOldResponses(store.dependencies.db, 1_000);
     const { rows } = await store.dependencies.db.query({
       text: `select key from idempotent_answers where key in ('swept', 'kept')`,
     });
@@ -287,7 +287,7 @@ describe('An Idempotency-Key', () => {
       await letAge(one, '25 hours');
     }
     const { db } = store.dependencies;
-    const counts = [await deleteOldAnswers(db, 2), await deleteOldAnswers(db, 2), await deleteOldAnswers(db, 2)];
+    const counts = [await deleteOldResponses(db, 2), await deleteOldResponses(db, 2), await deleteOldResponses(db, 2)];
     expect(counts).toEqual([2, 1, 0]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mintApiKey } from '../../src/clients/api-key.ts';
+import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
-import { refusal } from '../refusal.ts';
 import { type CallOptions, createTestStore, type TestAnswer, type TestKey, type TestStore } from '../test-store.ts';
 
 const clock = new HandClock('2026-12-01T12:00:00Z');
@@ -89,9 +89,9 @@ describe('A plan', () => {
 
   test('is hardly forgotten where Redis is emptied: the process sends along what it has seen', async () => {
     const key = await store.createKey({ plan: { perMinute: 3, perDay: 100 } });
-    const { redis, names } = store.dependencies;
+    const { redis, redisKeys } = store.dependencies;
     await sendMany(2, () => send(key));
-    await redis.client.del(names.counts(`c${key.clientId}`));
+    await redis.client.del(redisKeys.counts(`c${key.clientId}`));
     expect(statusesOf(await sendMany(2, () => send(key)))).toEqual([200, 429]);
   });
 });
@@ -176,7 +176,7 @@ describe('A request over the limit', () => {
     const key = await store.createKey({ plan: 'free' });
     await sendMany(60, () => send(key));
     expect(await send(key)).toMatchObject({
-      ...refusal(
+      ...errorResponse(
         429,
         'rate_limit_exceeded',
         '60 of 60 requests used this minute (Free plan). Wait 50 s. 60 more requests before then ban this key for 1 minute.',
@@ -226,7 +226,7 @@ describe('Requests without a valid key', () => {
     expect(statusesOf(answers)).toEqual([...Array(60).fill(401), 429]);
     expect(answers.map(trioOf)).toEqual([...Array(60).keys(), 59].map((i) => `60 ${59 - i} ${secondsAt('12:01:00')}`));
     expect(answers[60]).toMatchObject({
-      ...refusal(
+      ...errorResponse(
         429,
         'rate_limit_exceeded',
         '60 of 60 requests without a valid key used this minute from this address. Wait 50 s, or send a valid key.',

@@ -3,7 +3,7 @@ import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { mintApiKey } from '../../src/clients/api-key.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { addPet, type PetBody, readPet } from '../adoption-steps.ts';
-import { refusal } from '../refusal.ts';
+import { errorResponse } from '../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 let postgres: PrivateServer;
@@ -49,7 +49,7 @@ describe('Without PostgreSQL', () => {
     ['POST', '/v1/store/orders/1/cancel', { headers: { 'idempotency-key': 'lost' } }],
   ])('%s %s is 503 with Retry-After and the rate limit', async (method, path, options) => {
     expect(await store.call(method, path, { key: key.key, ...options })).toMatchObject({
-      ...refusal(503, 'unavailable', 'Repeat the request in 1 s.'),
+      ...errorResponse(503, 'unavailable', 'Repeat the request in 1 s.'),
       headers: { 'retry-after': '1', 'x-ratelimit-limit': expect.stringMatching(/^\d+$/), 'cache-control': 'no-store' },
     });
   });
@@ -63,15 +63,15 @@ describe('Without PostgreSQL', () => {
   });
 
   test('a key that nobody here has seen is 503, not 401', async () => {
-    expect(await get(unseen.key)).toMatchObject(refusal(503, 'unavailable'));
+    expect(await get(unseen.key)).toMatchObject(errorResponse(503, 'unavailable'));
   });
 
   test('a mistyped key is 401 all the same', async () => {
-    expect(await get(`${key.key}x`)).toMatchObject(refusal(401, 'api_key_invalid', 'mistyped'));
+    expect(await get(`${key.key}x`)).toMatchObject(errorResponse(401, 'api_key_invalid', 'mistyped'));
   });
 
   test('a key that was looked up before and not found is 401 all the same', async () => {
-    expect(await get(invented)).toMatchObject(refusal(401, 'api_key_invalid', 'No such key'));
+    expect(await get(invented)).toMatchObject(errorResponse(401, 'api_key_invalid', 'No such key'));
   });
 });
 

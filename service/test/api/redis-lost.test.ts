@@ -3,8 +3,8 @@ import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
 import { mintApiKey } from '../../src/clients/api-key.ts';
 import { revokeApiKey } from '../../src/clients/clients.ts';
 import { addPet } from '../adoption-steps.ts';
+import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
-import { refusal } from '../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 const clock = new HandClock('2026-12-01T12:00:00Z');
@@ -84,7 +84,7 @@ describe('Without Redis', () => {
     clock.advance(1_001);
     await statuses(30, key);
     await lose();
-    expect(await send(key)).toMatchObject(refusal(429, 'api_key_banned'));
+    expect(await send(key)).toMatchObject(errorResponse(429, 'api_key_banned'));
   });
 
   test('a revoked key is 401 at once, though nobody could be told', async () => {
@@ -92,13 +92,13 @@ describe('Without Redis', () => {
     await send(key);
     await lose();
     await revokeApiKey(store.dependencies.db, key.id);
-    expect(await send(key)).toMatchObject(refusal(401, 'api_key_revoked'));
+    expect(await send(key)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });
 
   test('a key that does not exist is 401 and counted by its address', async () => {
     await lose();
     const answer = await store.call('GET', '/v1/pets', { key: mintApiKey('production') });
-    expect(answer).toMatchObject({ ...refusal(401, 'api_key_invalid'), headers: { 'x-ratelimit-remaining': '59' } });
+    expect(answer).toMatchObject({ ...errorResponse(401, 'api_key_invalid'), headers: { 'x-ratelimit-remaining': '59' } });
   });
 });
 

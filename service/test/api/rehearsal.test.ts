@@ -2,11 +2,11 @@ import { request } from 'node:http';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
-import { redisNames } from '../../src/redis/redis-names.ts';
-import { LateAnswers } from '../../src/rehearsal/rehearsal-hook.ts';
+import { redisKeysOf } from '../../src/redis/redis-keys.ts';
+import { DelayedResponses } from '../../src/rehearsal/rehearsal-hook.ts';
 import { addPet, type PetBody } from '../adoption-steps.ts';
+import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
-import { refusal } from '../refusal.ts';
 import { type CallOptions, createTestStore, type TestAnswer, type TestKey, type TestStore } from '../test-store.ts';
 
 const clock = new HandClock('2026-12-01T12:00:00Z');
@@ -57,7 +57,7 @@ describe('Homeward-Now', () => {
     ['the sunset in another zone', '2030-12-05T01:30:00+01:30', '2030-12-05T00:00:00.000Z'],
   ])('at %s: 410, which says what it was rehearsed for', async (_, now, shown) => {
     const answer = await at(now);
-    expect(answer).toMatchObject(refusal(410, 'operation_removed', `GET /v1/pets?id=${pet.id}`));
+    expect(answer).toMatchObject(errorResponse(410, 'operation_removed', `GET /v1/pets?id=${pet.id}`));
     expect(answer.headers).toMatchObject({ deprecation: expect.any(String), 'homeward-rehearsed': `now=${shown}` });
   });
 
@@ -88,7 +88,7 @@ describe('Homeward-Now', () => {
     '1922659200',
   ])('of "%s" is 400, naming the value and the form', async (now) => {
     const answer = await at(now);
-    expect(answer).toMatchObject(refusal(400, 'invalid_rehearsal', `2030-12-06T00:00:00Z; got ${JSON.stringify(now)}.`));
+    expect(answer).toMatchObject(errorResponse(400, 'invalid_rehearsal', `2030-12-06T00:00:00Z; got ${JSON.stringify(now)}.`));
     expect(rehearsed(answer)).toBeUndefined();
   });
 });
@@ -154,7 +154,7 @@ describe('Homeward-Simulate: rate_limit', () => {
   test('gives way to the real limit', async () => {
     for (let i = 0; i < 60; i += 1) await call('/v1/pets', {});
     const answer = await simulate('rate_limit');
-    expect(answer).toMatchObject(refusal(429, 'rate_limit_exceeded', '60 of 60'));
+    expect(answer).toMatchObject(errorResponse(429, 'rate_limit_exceeded', '60 of 60'));
     expect(answer.text).not.toContain('simulated');
     expect(rehearsed(answer)).toBeUndefined();
   });
@@ -193,7 +193,7 @@ test('Homeward-Simulate: ban is the 429 of a banned key', async () => {
 
 test('Homeward-Simulate: unavailable is 503 with Retry-After', async () => {
   const answer = await simulate('unavailable');
-  expect(answer).toMatchObject(refusal(503, 'unavailable', '(simulated)'));
+  expect(answer).toMatchObject(errorResponse(503, 'unavailable', '(simulated)'));
   expect(answer.headers).toMatchObject({ 'retry-after': '1', 'x-ratelimit-remaining': '59', 'homeward-rehearsed': 'simulate=unavailable' });
 });
 
@@ -230,8 +230,8 @@ describe('A simulated refusal', () => {
 
   test('is forgotten by Redis in the end', async () => {
     await simulate('rate_limit');
-    const { redis, names } = store.dependencies;
-    const ttlMs = await redis.client.pttl(names.rehearsal(key.id, 'rate_limit'));
+    const { redis, redisKeys } = store.dependencies;
+    const ttlMs = await redis.client.pttl(redisKeys.rehearsal(key.id, 'rate_limit'));
     expect(ttlMs).toBeGreaterThan(290_000);
     expect(ttlMs).toBeLessThanOrEqual(303_000);
   });
@@ -269,13 +269,13 @@ describe('A simulated refusal', () => {
 
   test.each(['', 'outage', 'Rate_Limit', 'rate_limit, ban'])('by "%s" is none: 400, naming the four', async (what) => {
     expect(await simulate(what)).toMatchObject(
-      refusal(400, 'invalid_rehearsal', `one of rate_limit, ban, unavailable, slow; got ${JSON.stringify(what)}.`),
+      errorResponse(400, 'invalid_rehearsal', `one of rate_limit, ban, unavailable, slow; got ${JSON.stringify(what)}.`),
     );
   });
 
   test('comes after authentication', async () => {
     const answer = await store.call('GET', '/v1/pets', { headers: { 'homeward-simulate': 'outage' } });
-    expect(answer).toMatchObject(refusal(401, 'api_key_missing'));
+    expect(answer).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 
   test('without Redis is met by every request', async () => {
@@ -289,7 +289,7 @@ describe('A simulated refusal', () => {
 });
 
 test('Names in Redis of rehearsals begin with the deployment', () => {
-  expect(redisNames('d1').rehearsal(7n, 'ban')).toBe('hw:d1:{0}:rehearsal:7:ban');
+  expect(redisKeysOf('d1').rehearsal(7n, 'ban')).toBe('hw:d1:{0}:rehearsal:7:ban');
 });
 
 describe('Homeward-Simulate: slow', () => {
@@ -320,15 +320,17 @@ describe('Homeward-Simulate: slow', () => {
 
 describe('LateAnswers', () => {
   /** Answers at /, and late: in a minute, so that what comes in a test does not come by itself. */
-  async function serveLate(): Promise<AsyncDisposable & { late: LateAnswers; url: string; counts: { held: number; released: number } }> {
+  async function serveLate(): Promise<
+    AsyncDisposable & { late: DelayedResponses; url: string; counts: { held: number; released: number } }
+  > {
     const app = Fastify();
-    const late = new LateAnswers(60_000);
+    const late = new DelayedResponses(60_000);
     const counts = { held: 0, released: 0 };
     app.decorateRequest('rehearsal', null);
     app.addHook('onSend', async (asked, reply) => {
       asked.rehearsal = { nowMs: undefined, isLate: true };
       counts.held += 1;
-      await late.holdBack(asked, reply);
+      await late.delay(asked, reply);
       counts.released += 1;
     });
     app.get('/', () => 'late');

@@ -2,9 +2,9 @@ import { METHODS } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
+import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
 import { sendRaw } from '../raw-request.ts';
-import { refusal } from '../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 const clock = new HandClock('2026-12-01T12:00:00Z');
@@ -31,7 +31,7 @@ describe('A path', () => {
     '%s, which leads nowhere, is 404',
     async (path) => {
       expect(await call('GET', path)).toMatchObject({
-        ...refusal(404, 'route_not_found', `There is no operation at ${path}.`),
+        ...errorResponse(404, 'route_not_found', `There is no operation at ${path}.`),
         headers: trio,
       });
     },
@@ -45,14 +45,14 @@ describe('A path', () => {
 
   test.each(['/v1/pets/%zz', '/v1/%', '/v1/pets/%E0%A4%A'])('%s, which no URL can have, is 404', async (path) => {
     expect(await call('GET', path)).toMatchObject({
-      ...refusal(404, 'route_not_found', 'The path is not a valid URL.'),
+      ...errorResponse(404, 'route_not_found', 'The path is not a valid URL.'),
       headers: { ...trio, 'x-request-id': expect.stringMatching(/^req_/), link: '</docs/errors/route_not_found>; rel="help"' },
     });
   });
 
   test.each(['/', '/v2/pets', '/pets', '/favicon.ico'])('%s, outside the API, is 404 without a key and without a limit', async (path) => {
     const { status, json, headers } = await store.call('GET', path);
-    expect({ status, json }).toMatchObject(refusal(404, 'route_not_found', path));
+    expect({ status, json }).toMatchObject(errorResponse(404, 'route_not_found', path));
     expect(headers['x-ratelimit-limit']).toBeUndefined();
   });
 });
@@ -69,7 +69,7 @@ describe('A method that a path does not have', () => {
     ['GET', '/v1/store/orders/1/approve', 'POST'],
   ])('%s %s is 405, names those that it has, and lists them in Allow', async (method, path, allow) => {
     expect(await call(method, path)).toMatchObject({
-      ...refusal(405, 'method_not_allowed', `${method} is not possible here; ${allow} `),
+      ...errorResponse(405, 'method_not_allowed', `${method} is not possible here; ${allow} `),
       headers: { ...trio, allow },
     });
   });
@@ -80,12 +80,12 @@ describe('A method that a path does not have', () => {
 
   test('is 405 whatever its body is', async () => {
     const answer = await store.call('PUT', '/v1/pets', { key: key.key, raw: '{', headers: { 'content-type': 'text/plain' } });
-    expect(answer).toMatchObject(refusal(405, 'method_not_allowed'));
+    expect(answer).toMatchObject(errorResponse(405, 'method_not_allowed'));
   });
 
   test('CONNECT is 405', async () => {
     expect(await sendRaw(store.url, `${head('CONNECT example.org:443')}Host: x\r\n\r\n`)).toMatchObject({
-      ...refusal(405, 'method_not_allowed', 'CONNECT is not possible here.'),
+      ...errorResponse(405, 'method_not_allowed', 'CONNECT is not possible here.'),
       headers: { ...trio, allow: '' },
     });
   });
@@ -120,7 +120,7 @@ describe('A fault of the service itself', () => {
     await executeAsOwner(broken.dependencies.config.databaseUrl, 'alter table orders rename to orders_gone');
     const answer = await broken.call('GET', '/v1/store/orders', { key: sent });
     expect(answer).toMatchObject({
-      ...refusal(500, 'internal_error', 'Repeat the request later; if it persists, report the X-Request-Id.'),
+      ...errorResponse(500, 'internal_error', 'Repeat the request later; if it persists, report the X-Request-Id.'),
       headers: { ...trio, 'x-request-id': expect.stringMatching(/^req_/) },
     });
     expect(answer.text).not.toMatch(/orders|relation|select/);
@@ -179,7 +179,7 @@ describe('Bytes that are no proper request', () => {
     ['a line feed alone', 'GET /v1/pets HTTP/1.1\nHost: x\n\n'],
   ])('with %s are 400, with all that an error has', async (_, bytes) => {
     expect(await sendRaw(store.url, bytes)).toMatchObject({
-      ...refusal(400, 'malformed_request', 'This is not a readable HTTP/1.1 request'),
+      ...errorResponse(400, 'malformed_request', 'This is not a readable HTTP/1.1 request'),
       headers: {
         ...trio,
         'ratelimit-policy': '"minute";q=60;w=60',
@@ -192,7 +192,7 @@ describe('Bytes that are no proper request', () => {
 
   test('with 100 kB of headers are 431, with all that an error has', async () => {
     const bytes = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(100_000)}\r\n\r\n`;
-    expect(await sendRaw(store.url, bytes)).toMatchObject({ ...refusal(431, 'headers_too_large', '16 KiB'), headers: trio });
+    expect(await sendRaw(store.url, bytes)).toMatchObject({ ...errorResponse(431, 'headers_too_large', '16 KiB'), headers: trio });
   });
 
   test('count against the address they come from', async () => {
@@ -202,14 +202,14 @@ describe('Bytes that are no proper request', () => {
 
   test('without a Host are 400', async () => {
     expect(await sendRaw(store.url, `${head('GET /v1/pets')}\r\n`)).toMatchObject({
-      ...refusal(400, 'malformed_request', 'The Host header was sent 0 times; send it once.'),
+      ...errorResponse(400, 'malformed_request', 'The Host header was sent 0 times; send it once.'),
       headers: trio,
     });
   });
 
   test('with two Hosts are 400', async () => {
     expect(await sendRaw(store.url, `${head('GET /v1/pets')}Host: a\r\nHost: b\r\n\r\n`)).toMatchObject(
-      refusal(400, 'malformed_request', 'The Host header was sent 2 times'),
+      errorResponse(400, 'malformed_request', 'The Host header was sent 2 times'),
     );
   });
 

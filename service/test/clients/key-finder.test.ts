@@ -43,28 +43,28 @@ describe('KeyFinder', () => {
   test('remembers a key that was read under an epoch', async () => {
     const key = await create();
     await finder.lookUp(key, 'a', 'epoch');
-    expect(finder.recall(key)).toMatchObject({ epoch: 'epoch' });
+    expect(finder.findCached(key)).toMatchObject({ epoch: 'epoch' });
   });
 
   test('does not remember a key that was read without one', async () => {
     const key = await create();
     await finder.lookUp(key, 'a', undefined);
-    expect(finder.recall(key)).toBeUndefined();
+    expect(finder.findCached(key)).toBeUndefined();
   });
 
   test('forgets what it remembers when it is told to', async () => {
     const key = await create();
     await finder.lookUp(key, 'a', 'epoch');
-    finder.forgetAll();
-    expect(finder.recall(key)).toBeUndefined();
+    finder.invalidateAll();
+    expect(finder.findCached(key)).toBeUndefined();
   });
 
   test('does not remember what was being read when it was told to forget', async () => {
     const key = await create();
     const reading = finder.lookUp(key, 'a', 'epoch');
-    finder.forgetAll();
+    finder.invalidateAll();
     expect(await reading).toMatchObject({ epoch: 'epoch' });
-    expect(finder.recall(key)).toBeUndefined();
+    expect(finder.findCached(key)).toBeUndefined();
   });
 
   test('asks once for a key that does not exist, however often it is sent', async () => {
@@ -142,13 +142,13 @@ describe('KeyFinder', () => {
       test('asks twice for a thousand requests, one after the other', async () => {
         const key = await end();
         for (let i = 0; i < 1_000; i += 1)
-          expect(finder.recall(key) ?? (await finder.lookUp(key, 'a', undefined))).toMatchObject({ key: record });
+          expect(finder.findCached(key) ?? (await finder.lookUp(key, 'a', undefined))).toMatchObject({ key: record });
         expect(queries).toBe(2);
       });
 
       test('asks twice for a thousand requests at once, also where some come while others wait', async () => {
         const key = await end();
-        const send = () => Array.from({ length: 250 }, async () => finder.recall(key) ?? (await finder.lookUp(key, 'a', 'epoch')));
+        const send = () => Array.from({ length: 250 }, async () => finder.findCached(key) ?? (await finder.lookUp(key, 'a', 'epoch')));
         const sent = send();
         for (const count of [1, 2]) {
           await vi.waitUntil(() => queries === count, { interval: 0 });
@@ -165,8 +165,8 @@ describe('KeyFinder', () => {
       test('asks no more when it is told to forget', async () => {
         const key = await end();
         await finder.lookUp(key, 'a', 'epoch');
-        finder.forgetAll();
-        expect(finder.recall(key)).toMatchObject({ key: record });
+        finder.invalidateAll();
+        expect(finder.findCached(key)).toMatchObject({ key: record });
         expect(queries).toBe(2);
       });
     });
@@ -175,7 +175,7 @@ describe('KeyFinder', () => {
       const { key } = await store.createKey({ expiresAt: new Date(clock.now()) });
       await finder.lookUp(key, 'a', undefined);
       clock.advance(-1);
-      expect(finder.recall(key)).toBeUndefined();
+      expect(finder.findCached(key)).toBeUndefined();
       expect(await finder.lookUp(key, 'a', 'epoch')).toMatchObject({ epoch: 'epoch' });
       clock.advance(1);
     });
@@ -183,8 +183,8 @@ describe('KeyFinder', () => {
     test('caches a key that has not ended under its epoch alone', async () => {
       const { key } = await store.createKey({ expiresAt: new Date(clock.now() + 1) });
       await finder.lookUp(key, 'a', 'epoch');
-      finder.forgetAll();
-      expect(finder.recall(key)).toBeUndefined();
+      finder.invalidateAll();
+      expect(finder.findCached(key)).toBeUndefined();
     });
   });
 });

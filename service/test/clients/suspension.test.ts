@@ -1,7 +1,7 @@
 // A client that is suspended, and keys that end: what was open by them ends too.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
-import { renewEpoch } from '../../src/clients/client-epochs.ts';
+import { replaceEpoch } from '../../src/clients/client-epochs.ts';
 import { setSuspended } from '../../src/clients/clients.ts';
 import type { JournalEntry } from '../../src/journal/journal.ts';
 import {
@@ -12,8 +12,8 @@ import {
 } from '../../src/webhooks/endpoint-keys.ts';
 import { disableByOperator, enableByOperator } from '../../src/webhooks/webhooks.ts';
 import { executeAsOwner } from '../databases.ts';
+import { errorResponse } from '../error-response.ts';
 import { countLockWaits } from '../lock-waits.ts';
-import { refusal } from '../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
 import { addAnimal, addEndpoint, deliver, publishAll, until, type WebhookBody } from '../webhook-work.ts';
@@ -33,16 +33,16 @@ const webhook = async ({ key }: TestKey, id: number) => (await store.call<Webhoo
 const patch = ({ key }: TestKey, id: number, body: object) => store.call<WebhookBody>('PATCH', `/v1/webhooks/${id}`, { key, body });
 
 async function revoke({ id, clientId }: TestKey, onRevocation: OnRevocation = 'disable') {
-  const { db, redis, names } = store.dependencies;
+  const { db, redis, redisKeys } = store.dependencies;
   const revoked = await revokeKeyAndWebhooks(db, journal, id, onRevocation);
-  await renewEpoch(redis, names, clientId);
+  await replaceEpoch(redis, redisKeys, clientId);
   return revoked;
 }
 
 async function suspend(name: string, isSuspended: boolean) {
-  const { db, redis, names } = store.dependencies;
+  const { db, redis, redisKeys } = store.dependencies;
   const client = await setSuspended(db, journal, name, isSuspended);
-  await renewEpoch(redis, names, client.id);
+  await replaceEpoch(redis, redisKeys, client.id);
 }
 
 const rotate = ({ id }: TestKey, overlapSeconds: number) =>
@@ -249,7 +249,7 @@ describe('A suspended client', () => {
     await suspend('Spines', true);
     for (let i = 0; i < 3; i += 1) {
       for (const key of [one, other])
-        expect(await list(key)).toMatchObject(refusal(403, 'client_suspended', 'Spines was suspended by the store at'));
+        expect(await list(key)).toMatchObject(errorResponse(403, 'client_suspended', 'Spines was suspended by the store at'));
     }
     await suspend('Spines', false);
     for (const key of [one, other]) expect((await list(key)).status).toBe(200);

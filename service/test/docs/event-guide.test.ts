@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventMeanings } from '../../src/domain/event-types.ts';
-import { keptDays } from '../../src/events/events.ts';
+import { retentionDays } from '../../src/events/events.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
@@ -22,7 +22,7 @@ describe('docs/guides/events.md', () => {
   });
 
   test('says for how long events are kept', () => {
-    expect(guide).toContain(`Events are kept for ${keptDays} days.`);
+    expect(guide).toContain(`Events are kept for ${retentionDays} days.`);
   });
 
   test('has three programs', () => {

@@ -1,11 +1,11 @@
 // Time is not waited for: a partition of a day long ago is made by hand, and events are published into it by hand.
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { keptDays, turnPartitions } from '../../src/events/events.ts';
+import { retentionDays, rotatePartitions } from '../../src/events/events.ts';
 import { addPet } from '../adoption-steps.ts';
+import { errorResponse } from '../error-response.ts';
 import { type EventBody, publishAll, readOn } from '../event-steps.ts';
 import { nextPage } from '../page-walk.ts';
-import { refusal } from '../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 let store: TestStore;
@@ -66,7 +66,7 @@ describe('The partitions of the feed', () => {
 
   test('are made anew where they are missing, by two workers at once too', async () => {
     await owner.query(`drop table ${dayName(1)}, ${dayName(2)}`);
-    await Promise.all([turnPartitions(store.dependencies.db), turnPartitions(store.dependencies.db)]);
+    await Promise.all([rotatePartitions(store.dependencies.db), rotatePartitions(store.dependencies.db)]);
     expect(await partitions()).toEqual([dayName(0), dayName(1), dayName(2)]);
   });
 
@@ -77,26 +77,26 @@ describe('The partitions of the feed', () => {
     await owner.query('select from events');
     await owner.query("insert into outbox (type, pet_id, data) values ('pet.updated', 1, '{}')");
     await owner.query('update events set data = data');
-    await turnPartitions(store.dependencies.db);
+    await rotatePartitions(store.dependencies.db);
     await owner.query('commit');
     expect(await partitions()).toContain(dayName(2));
   });
 
-  test(`stay for ${keptDays} days and are dropped then`, async () => {
+  test(`stay for ${retentionDays} days and are dropped then`, async () => {
     await publishPets(2);
-    await shiftBack(keptDays);
-    expect(await turnPartitions(store.dependencies.db)).toBe(0);
+    await shiftBack(retentionDays);
+    expect(await rotatePartitions(store.dependencies.db)).toBe(0);
     expect((await list('/v1/events')).json).toHaveLength(2);
     await publishPets(1);
-    await shiftBack(keptDays + 1);
-    expect(await turnPartitions(store.dependencies.db)).toBe(1);
-    expect(await partitions()).toEqual([dayName(-keptDays), dayName(0), dayName(1), dayName(2)]);
+    await shiftBack(retentionDays + 1);
+    expect(await rotatePartitions(store.dependencies.db)).toBe(1);
+    expect(await partitions()).toEqual([dayName(-retentionDays), dayName(0), dayName(1), dayName(2)]);
   });
 
   test('are dropped once by two workers at once', async () => {
     await publishPets(1);
     await shiftBack(40);
-    const dropped = await Promise.all([turnPartitions(store.dependencies.db), turnPartitions(store.dependencies.db)]);
+    const dropped = await Promise.all([rotatePartitions(store.dependencies.db), rotatePartitions(store.dependencies.db)]);
     expect(dropped.sort()).toEqual([0, 1]);
   });
 
@@ -122,10 +122,10 @@ describe('A cursor', () => {
     const within = nextPage(await list('/v1/events?limit=2')) ?? '';
     const edge = nextPage(await list('/v1/events?limit=3')) ?? '';
     await shiftBack(40);
-    await turnPartitions(store.dependencies.db);
+    await rotatePartitions(store.dependencies.db);
     const [kept] = await publishPets(1);
-    expect(await list(start)).toMatchObject(refusal(410, 'cursor_expired', `kept for ${keptDays} days`));
-    expect(await list(within)).toMatchObject(refusal(410, 'cursor_expired'));
+    expect(await list(start)).toMatchObject(errorResponse(410, 'cursor_expired', `kept for ${retentionDays} days`));
+    expect(await list(within)).toMatchObject(errorResponse(410, 'cursor_expired'));
     expect((await list(edge)).json.map(({ data }) => data.pet?.id)).toEqual([kept]);
     expect((await list('/v1/events')).json.map(({ data }) => data.pet?.id)).toEqual([kept]);
   });
@@ -134,7 +134,7 @@ describe('A cursor', () => {
     await publishPets(2);
     const { next } = await readOn(store, key);
     await shiftBack(40);
-    await turnPartitions(store.dependencies.db);
+    await rotatePartitions(store.dependencies.db);
     expect(await list(next)).toMatchObject({ status: 200, text: '[]' });
     const [id] = await publishPets(1);
     expect((await list(next)).json.map(({ data }) => data.pet?.id)).toEqual([id]);
@@ -144,9 +144,9 @@ describe('A cursor', () => {
     const start = nextPage(await list('/v1/events?limit=1')) ?? '';
     await publishPets(1);
     await shiftBack(40);
-    await turnPartitions(store.dependencies.db);
+    await rotatePartitions(store.dependencies.db);
     expect(await store.call('GET', start, { key: key.key, headers: { accept: 'text/event-stream' } })).toMatchObject(
-      refusal(410, 'cursor_expired'),
+      errorResponse(410, 'cursor_expired'),
     );
   });
 
@@ -156,8 +156,8 @@ describe('A cursor', () => {
     await publishPets(1);
     await shiftBack(40);
     await owner.query(`update events set published_at = now() where position = 1`);
-    await turnPartitions(store.dependencies.db);
-    expect(await list(first)).toMatchObject(refusal(410, 'cursor_expired'));
+    await rotatePartitions(store.dependencies.db);
+    expect(await list(first)).toMatchObject(errorResponse(410, 'cursor_expired'));
     expect((await list('/v1/events')).json).toEqual([]);
   });
 
@@ -165,7 +165,7 @@ describe('A cursor', () => {
     await publishPets(3);
     const { next } = await readOn(store, key);
     await owner.query('update feed set first_position = last_position + 1000000001, last_position = last_position + 1000000000');
-    expect(await list(next)).toMatchObject(refusal(410, 'cursor_expired'));
+    expect(await list(next)).toMatchObject(errorResponse(410, 'cursor_expired'));
     const fresh = nextPage(await list('/v1/events')) ?? '';
     const [id] = await publishPets(1);
     expect((await list(fresh)).json.map(({ data }) => data.pet?.id)).toEqual([id]);

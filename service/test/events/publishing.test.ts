@@ -157,8 +157,8 @@ describe('Publishing', () => {
     expect(counts).toEqual([7, 7, 7, 7, 7, 7]);
     const events = await readNew();
     for (const { id } of pets) {
-      const names = events.filter((event) => petIdOf(event) === id).map(({ data }) => data.pet?.name);
-      expect(names).toEqual(['Biscuit', ...Array.from({ length: 20 }, (_, i) => `Name ${i}`)]);
+      const redisKeys = events.filter((event) => petIdOf(event) === id).map(({ data }) => data.pet?.name);
+      expect(redisKeys).toEqual(['Biscuit', ...Array.from({ length: 20 }, (_, i) => `Name ${i}`)]);
     }
   });
 
@@ -181,7 +181,7 @@ describe('Publishing', () => {
   });
 
   test('exposes a batch only once the catalogue has a new token', async () => {
-    const { redis, names, catalogue, db } = store.dependencies;
+    const { redis, redisKeys: names, catalogue, db } = store.dependencies;
     const readToken = () => redis.client.get(names.catalogueToken);
     await addPet(store, key);
     const before = await readToken();

@@ -19,7 +19,7 @@ afterAll(async () => {
   await redis[Symbol.asyncDispose]();
 });
 
-const readToken = () => store.dependencies.redis.client.get(store.dependencies.names.catalogueToken);
+const readToken = () => store.dependencies.redis.client.get(store.dependencies.redisKeys.catalogueToken);
 const call = (method: string, path: string, body?: unknown, headers = {}) =>
   store.call(method, path, { key: manager.key, headers, ...(body !== undefined && { body }) });
 
@@ -31,7 +31,7 @@ describe('The token of the catalogue', () => {
   });
 
   test('is planted by the first read of a store that nobody has written to', async () => {
-    await store.dependencies.redis.client.del(store.dependencies.names.catalogueToken);
+    await store.dependencies.redis.client.del(store.dependencies.redisKeys.catalogueToken);
     await call('GET', '/v1/pets');
     await expect.poll(readToken, { timeout: 2_000, interval: 5 }).not.toBeNull();
   });

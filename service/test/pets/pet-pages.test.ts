@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PetPage, PetPages } from '../../src/pets/pet-pages.ts';
+import { PageCache, type PetPage } from '../../src/pets/page-cache.ts';
 
 const url = '/v1/pets?limit=1';
 const pageOf = (body: string): PetPage => ({ body, etag: `"${body.length}"`, link: undefined });
 const page = pageOf('[]');
 
-let pages: PetPages;
+let pages: PageCache;
 let reads: number;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  pages = new PetPages();
+  pages = new PageCache();
   reads = 0;
 });
 afterEach(() => void vi.useRealTimers());
@@ -71,7 +71,7 @@ describe('PetPages', () => {
 
   test('keeps nothing that was being read when it was told to forget', async () => {
     const reading = pages.read(url, 'a', fetch);
-    pages.forgetAll();
+    pages.invalidateAll();
     expect(await reading).toBe(page);
     expect(pages.has(url)).toBe(false);
   });

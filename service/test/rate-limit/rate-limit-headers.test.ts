@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dayMs, minuteMs, type Verdict } from '../../src/rate-limit/decide.ts';
 import { addressQuota } from '../../src/rate-limit/plans.ts';
-import { rateLimitHeaders, refuseAddress, refuseClient } from '../../src/rate-limit/rate-limit-headers.ts';
+import { addressLimitError, clientLimitError, rateLimitHeaders } from '../../src/rate-limit/rate-limit-headers.ts';
 
 const nowMs = Date.parse('2026-12-01T12:00:10.500Z');
 const free = { perMinute: 60, perDay: 1_000 };
@@ -65,7 +65,7 @@ describe('rateLimitHeaders', () => {
 
 describe('refuseClient', () => {
   test('by the minute says what is used, the wait, and how near which ban is', () => {
-    const error = refuseClient(verdict({ outcome: 'minute', inMinute: 60, inDay: 60, strikes: 32, banLevel: 1 }), free, 'free');
+    const error = clientLimitError(verdict({ outcome: 'minute', inMinute: 60, inDay: 60, strikes: 32, banLevel: 1 }), free, 'free');
     expect(error).toMatchObject({
       code: 'rate_limit_exceeded',
       message: '60 of 60 requests used this minute (Free plan). Wait 50 s. 28 more requests before then ban this key for 5 minutes.',
@@ -74,12 +74,12 @@ describe('refuseClient', () => {
   });
 
   test('by the minute without Redis says nothing of a ban, since nobody counts strikes', () => {
-    const error = refuseClient(verdict({ outcome: 'minute', inMinute: 60, strikes: undefined }), free, 'free');
+    const error = clientLimitError(verdict({ outcome: 'minute', inMinute: 60, strikes: undefined }), free, 'free');
     expect(error.message).toBe('60 of 60 requests used this minute (Free plan). Wait 50 s.');
   });
 
   test('by the day says so, and nothing of a ban', () => {
-    const error = refuseClient(verdict({ outcome: 'day', inMinute: 3, inDay: 1_000 }), free, 'free');
+    const error = clientLimitError(verdict({ outcome: 'day', inMinute: 3, inDay: 1_000 }), free, 'free');
     expect(error).toMatchObject({
       message: '1000 of 1000 requests used today (UTC) (Free plan). Wait 43190 s.',
       headers: { 'retry-after': '43190' },
@@ -87,12 +87,12 @@ describe('refuseClient', () => {
   });
 
   test('of the highest level announces the longest ban', () => {
-    const error = refuseClient(verdict({ outcome: 'minute', inMinute: 60, banLevel: 4 }), free, 'free');
+    const error = clientLimitError(verdict({ outcome: 'minute', inMinute: 60, banLevel: 4 }), free, 'free');
     expect(error.message).toContain('ban this key for 60 minutes.');
   });
 
   test('that is banned says until when', () => {
-    const error = refuseClient(verdict({ outcome: 'banned', bannedUntilMs: nowMs + minuteMs }), free, 'free');
+    const error = clientLimitError(verdict({ outcome: 'banned', bannedUntilMs: nowMs + minuteMs }), free, 'free');
     expect(error).toMatchObject({
       code: 'api_key_banned',
       message: 'Banned until 12:01:10 UTC: 60 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.',
@@ -102,13 +102,13 @@ describe('refuseClient', () => {
 
   test('waits a second at least', () => {
     const atEnd = verdict({ outcome: 'minute', inMinute: 60, nowMs: (Math.floor(nowMs / minuteMs) + 1) * minuteMs });
-    expect(refuseClient(atEnd, free, 'free').headers['retry-after']).toBe('1');
+    expect(clientLimitError(atEnd, free, 'free').headers['retry-after']).toBe('1');
   });
 });
 
 describe('refuseAddress', () => {
   test('says what is used, the wait, and that a valid key helps', () => {
-    expect(refuseAddress(verdict({ outcome: 'minute', inMinute: 60 }), addressQuota)).toMatchObject({
+    expect(addressLimitError(verdict({ outcome: 'minute', inMinute: 60 }), addressQuota)).toMatchObject({
       code: 'rate_limit_exceeded',
       message: '60 of 60 requests without a valid key used this minute from this address. Wait 50 s, or send a valid key.',
       headers: { 'retry-after': '50' },

@@ -4,7 +4,7 @@ import type { Pool } from '../../src/db/pool.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import { recordEvents } from '../../src/events/events.ts';
 import { recordTransitions } from '../../src/history/history.ts';
-import { once } from '../../src/idempotency/idempotency.ts';
+import { runOnce } from '../../src/idempotency/idempotency.ts';
 import { actOnOrder, cancelOpenOrders, expireDueOrders, placeOrder } from '../../src/orders/orders.ts';
 import type { Catalogue, CatalogueTransaction } from '../../src/pets/catalogue.ts';
 import { insertPet, lockPet, markPetRemoved, movePets, movePetUnder, updatePet } from '../../src/pets/pet-queries.ts';
@@ -24,7 +24,7 @@ declare const changing: Parameters<typeof changePet>;
 declare const removing: Parameters<typeof removePet>;
 declare const cancelling: Parameters<typeof cancelOpenOrders>;
 declare const creating: Parameters<typeof createPet>;
-declare const request: Parameters<typeof once>[1];
+declare const request: Parameters<typeof runOnce>[1];
 declare const lock: Parameters<typeof movePetUnder>[1];
 
 export function aWriteToAnimalsInvalidates(): unknown[] {
@@ -64,7 +64,7 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     // @ts-expect-error: the pool invalidates no list
     cancelOpenOrders(db, pool, cancelling[2], cancelling[3]),
     // @ts-expect-error: what is done once for an Idempotency-Key gets the kind of transaction that its handle opens
-    once(pool, request, async (own) => createPet(own, creating[1], creating[2], creating[3])),
+    runOnce(pool, request, async (own) => createPet(own, creating[1], creating[2], creating[3])),
   ];
 }
 

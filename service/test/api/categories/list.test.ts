@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../../adoption-steps.ts';
+import { errorResponse } from '../../error-response.ts';
 import { nextPage, walk } from '../../page-walk.ts';
-import { refusal } from '../../refusal.ts';
 import { createTestStore, type TestAnswer, type TestKey, type TestStore } from '../../test-store.ts';
 
 interface Category {
@@ -45,11 +45,11 @@ describe('GET /v1/categories', () => {
   });
 
   test.each(['limit=0', 'limit=101', 'name=Dogs', 'limit=1&limit=1'])('with %s is 400', async (query) => {
-    expect(await list(`?${query}`)).toMatchObject(refusal(400, 'invalid_query', query.split('=')[0]));
+    expect(await list(`?${query}`)).toMatchObject(errorResponse(400, 'invalid_query', query.split('=')[0]));
   });
 
   test('with a cursor that it did not make is 400', async () => {
-    expect(await list('?cursor=abc')).toMatchObject(refusal(400, 'invalid_cursor', 'Follow the Link header'));
+    expect(await list('?cursor=abc')).toMatchObject(errorResponse(400, 'invalid_cursor', 'Follow the Link header'));
   });
 
   test('with a cursor of 1.0.0, which was after an id in order of id, goes on without losing any category', async () => {
@@ -63,14 +63,14 @@ describe('GET /v1/categories', () => {
     const cursor = new URLSearchParams(nextPage(await list('?limit=11'))?.split('?')[1]).get('cursor');
     expect((await list(`?cursor=${cursor}`)).json).toEqual([{ id: -5 }, { id: 5_000 }]);
     for (const path of ['/v1/pets', '/v1/store/orders', '/v1/webhooks', '/v1/events']) {
-      expect(await store.call('GET', `${path}?cursor=${cursor}`, { key: key.key })).toMatchObject(refusal(400, 'invalid_cursor'));
+      expect(await store.call('GET', `${path}?cursor=${cursor}`, { key: key.key })).toMatchObject(errorResponse(400, 'invalid_cursor'));
     }
   });
 
   test('without the scope pets:read is 403', async () => {
     const other = await store.createKey({ scopes: ['orders:read'] });
     expect(await store.call('GET', '/v1/categories', { key: other.key })).toMatchObject(
-      refusal(403, 'insufficient_scope', 'needs the scope pets:read; this key has orders:read.'),
+      errorResponse(403, 'insufficient_scope', 'needs the scope pets:read; this key has orders:read.'),
     );
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../../adoption-steps.ts';
-import { refusal } from '../../refusal.ts';
+import { errorResponse } from '../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -49,7 +49,7 @@ describe('PUT /v1/categories/{categoryId}', () => {
   });
 
   test.each(['abc', '1.0', '01', '9223372036854775808'])('with %s, which is no int64, is 404', async (id) => {
-    expect(await put(id, { name: 'A' })).toMatchObject(refusal(404, 'route_not_found', `A category's id is an int64; got "${id}".`));
+    expect(await put(id, { name: 'A' })).toMatchObject(errorResponse(404, 'route_not_found', `A category's id is an int64; got "${id}".`));
   });
 
   test.each([
@@ -60,14 +60,14 @@ describe('PUT /v1/categories/{categoryId}', () => {
     ['null for a name', { name: null }, 'got null.'],
     ['no name', {}, 'name is required.'],
   ])('with %s is 400 and makes nothing', async (_, body, words) => {
-    expect(await put(30, body)).toMatchObject(refusal(400, 'invalid_body', words));
+    expect(await put(30, body)).toMatchObject(errorResponse(400, 'invalid_body', words));
     expect(await list()).not.toContainEqual(expect.objectContaining({ id: 30 }));
   });
 
   test('with a key of a partner is 403 and changes nothing', async () => {
     const partner = await store.createKey();
     expect(await store.call('PUT', '/v1/categories/1', { key: partner.key, body: { name: 'Mine' } })).toMatchObject(
-      refusal(403, 'insufficient_scope', 'needs the scope store:manage'),
+      errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'),
     );
     expect(await list()).toContainEqual({ id: 1, name: 'Dogs' });
   });

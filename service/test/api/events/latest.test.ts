@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { addPet, type PetBody, placeOrder } from '../../adoption-steps.ts';
+import { errorResponse } from '../../error-response.ts';
 import { type EventBody, petIdOf, publishAll, readOn, typesOf } from '../../event-steps.ts';
 import { nextPage } from '../../page-walk.ts';
-import { refusal } from '../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -106,7 +106,7 @@ describe('A stream from cursor=latest', () => {
     using reader = await open('?cursor=latest', cursor);
     expect((await reader.untilCount(1)).map(({ data }) => petIdOf(JSON.parse(data)))).toEqual([id]);
     expect(await get('/v1/events', { accept: 'text/event-stream', 'last-event-id': 'latest' })).toMatchObject(
-      refusal(400, 'invalid_cursor'),
+      errorResponse(400, 'invalid_cursor'),
     );
   });
 });

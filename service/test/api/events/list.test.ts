@@ -5,9 +5,9 @@ import { eraseAdopterOf } from '../../../src/orders/adopters.ts';
 import { expireDueOrders } from '../../../src/orders/orders.ts';
 import { act, actAll, addPet, adopter, createManager, letExpire, placeOrder } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
+import { errorResponse } from '../../error-response.ts';
 import { type EventBody, publishAll, readOn, typesOf } from '../../event-steps.ts';
 import { nextPage } from '../../page-walk.ts';
-import { refusal } from '../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -177,24 +177,24 @@ describe("Orders' events", () => {
 
 describe('GET /v1/events is refused', () => {
   test.each([
-    ['an unknown type', '?type=pet.sold', refusal(400, 'invalid_query', 'type')],
-    ['a type given twice', '?type=pet.created&type=pet.removed', refusal(400, 'invalid_query', 'type is given 2 times')],
-    ['a limit of 0', '?limit=0', refusal(400, 'invalid_query', 'limit')],
-    ['a limit of 101', '?limit=101', refusal(400, 'invalid_query', 'limit')],
-    ['an unknown parameter', '?since=1', refusal(400, 'invalid_query', 'since')],
-    ['an empty cursor', '?cursor=', refusal(400, 'invalid_cursor')],
-    ['a cursor of its own making', '?cursor=bm9uc2Vuc2U', refusal(400, 'invalid_cursor')],
-    ['a cursor of a list of animals', `?cursor=${writeCursor(1n, { status: 'sold' })}`, refusal(400, 'invalid_cursor')],
-    ['a cursor beyond the end', `?cursor=${writeCursor(10n ** 9n, {})}`, refusal(410, 'cursor_expired', 'beyond the end')],
-    ['a cursor at the end of all numbers', `?cursor=${writeCursor(2n ** 63n - 1n, {})}`, refusal(410, 'cursor_expired')],
-    ['a cursor before all numbers', `?cursor=${writeCursor(-(2n ** 63n), {})}`, refusal(410, 'cursor_expired')],
+    ['an unknown type', '?type=pet.sold', errorResponse(400, 'invalid_query', 'type')],
+    ['a type given twice', '?type=pet.created&type=pet.removed', errorResponse(400, 'invalid_query', 'type is given 2 times')],
+    ['a limit of 0', '?limit=0', errorResponse(400, 'invalid_query', 'limit')],
+    ['a limit of 101', '?limit=101', errorResponse(400, 'invalid_query', 'limit')],
+    ['an unknown parameter', '?since=1', errorResponse(400, 'invalid_query', 'since')],
+    ['an empty cursor', '?cursor=', errorResponse(400, 'invalid_cursor')],
+    ['a cursor of its own making', '?cursor=bm9uc2Vuc2U', errorResponse(400, 'invalid_cursor')],
+    ['a cursor of a list of animals', `?cursor=${writeCursor(1n, { status: 'sold' })}`, errorResponse(400, 'invalid_cursor')],
+    ['a cursor beyond the end', `?cursor=${writeCursor(10n ** 9n, {})}`, errorResponse(410, 'cursor_expired', 'beyond the end')],
+    ['a cursor at the end of all numbers', `?cursor=${writeCursor(2n ** 63n - 1n, {})}`, errorResponse(410, 'cursor_expired')],
+    ['a cursor before all numbers', `?cursor=${writeCursor(-(2n ** 63n), {})}`, errorResponse(410, 'cursor_expired')],
   ])('with %s', async (_, query, expected) => {
     expect(await list(query)).toMatchObject(expected);
   });
 
   test('without a key, and with one that lacks pets:read', async () => {
     const narrow = await store.createKey({ scopes: ['orders:read'] });
-    expect(await store.call('GET', '/v1/events')).toMatchObject(refusal(401, 'api_key_missing'));
-    expect(await list('', narrow)).toMatchObject(refusal(403, 'insufficient_scope', 'pets:read'));
+    expect(await store.call('GET', '/v1/events')).toMatchObject(errorResponse(401, 'api_key_missing'));
+    expect(await list('', narrow)).toMatchObject(errorResponse(403, 'insufficient_scope', 'pets:read'));
   });
 });

@@ -53,8 +53,8 @@ describe('A stream from the beginning of 3,000 events', () => {
       clock.advance(60_000);
       await stream.untilCount((minute + 1) * 10 * pageSize, 20_000);
     }
-    const { redis, names } = store.dependencies;
-    expect(await redis.call((client) => listBans(client, names, clock.now()))).toEqual([]);
+    const { redis, redisKeys } = store.dependencies;
+    expect(await redis.call((client) => listBans(client, redisKeys, clock.now()))).toEqual([]);
     // The first 429 that its reader is told is the first of its window: it opens the free second.
     const refused = await store.call('GET', '/v1/pets', { key: key.key });
     expect(refused).toMatchObject({ status: 429, headers: { 'x-ratelimit-strikes-remaining': '30' } });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { addPet, createManager, placeOrder } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
+import { errorResponse } from '../../error-response.ts';
 import { type EventBody, publishAll, readOn } from '../../event-steps.ts';
-import { refusal } from '../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -120,9 +120,9 @@ describe('A stream of events', () => {
   });
 
   test.each([
-    ['a cursor of its own making', '?cursor=bm9uc2Vuc2U', {}, refusal(400, 'invalid_cursor')],
-    ['a Last-Event-ID of its own making', '', { 'last-event-id': 'evt_1' }, refusal(400, 'invalid_cursor')],
-    ['an unknown type', '?type=pet.sold', {}, refusal(400, 'invalid_query')],
+    ['a cursor of its own making', '?cursor=bm9uc2Vuc2U', {}, errorResponse(400, 'invalid_cursor')],
+    ['a Last-Event-ID of its own making', '', { 'last-event-id': 'evt_1' }, errorResponse(400, 'invalid_cursor')],
+    ['an unknown type', '?type=pet.sold', {}, errorResponse(400, 'invalid_query')],
   ])('is refused with JSON for %s', async (_, query, headers, expected) => {
     expect(await refused(query, headers)).toMatchObject(expected);
   });
@@ -139,7 +139,7 @@ describe('A stream of events', () => {
     const greedy = await store.createKey();
     const readers = await Promise.all(Array.from({ length: 100 }, () => open(undefined, { key: greedy })));
     const answer = await store.call('GET', '/v1/events', { key: greedy.key, headers: { accept: 'text/event-stream' } });
-    expect(answer).toMatchObject(refusal(503, 'unavailable', '100 streams of this client'));
+    expect(answer).toMatchObject(errorResponse(503, 'unavailable', '100 streams of this client'));
     expect((await store.call('GET', '/v1/events', { key: greedy.key })).status).toBe(200);
     using other = await open();
     expect(other.status).toBe(200);

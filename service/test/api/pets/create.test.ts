@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, type PetBody } from '../../adoption-steps.ts';
-import { refusal } from '../../refusal.ts';
+import { errorResponse } from '../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -86,17 +86,17 @@ describe("POST /v1/pets, the animal's name", () => {
   ])('%s is 400 and stores nothing', async (_, name) => {
     const before = await countPets();
     expect(await create({ name, categoryId: 1 })).toMatchObject(
-      refusal(400, 'invalid_body', 'name must be a string of 1 to 200 characters, not blank'),
+      errorResponse(400, 'invalid_body', 'name must be a string of 1 to 200 characters, not blank'),
     );
     expect(await countPets()).toBe(before);
   });
 
   test.each(['\\ud800', '\\udc00', 'a\\udc00\\ud800b'])('with the lone surrogate %s is 400', async (escaped) => {
-    expect(await createRaw(`{"name":"${escaped}","categoryId":1}`)).toMatchObject(refusal(400, 'invalid_body', 'lone surrogates'));
+    expect(await createRaw(`{"name":"${escaped}","categoryId":1}`)).toMatchObject(errorResponse(400, 'invalid_body', 'lone surrogates'));
   });
 
   test.each([[5], [null], [true], [['Biscuit']], [{ first: 'Biscuit' }]])('as %j is 400 and shows it', async (name) => {
-    expect(await create({ name, categoryId: 1 })).toMatchObject(refusal(400, 'invalid_body', `got ${JSON.stringify(name)}.`));
+    expect(await create({ name, categoryId: 1 })).toMatchObject(errorResponse(400, 'invalid_body', `got ${JSON.stringify(name)}.`));
   });
 
   test('of 100,000 characters is 400 and shown cut short', async () => {
@@ -129,33 +129,33 @@ describe('POST /v1/pets, the category', () => {
 
   test.each(['9223372036854775808', '-9223372036854775809', '1'.repeat(60)])('%s, beyond int64, is 400 and shown', async (id) => {
     expect(await createRaw(`{"name":"A","categoryId":${id}}`)).toMatchObject(
-      refusal(400, 'invalid_body', `categoryId must be an integer (int64); got ${id}.`),
+      errorResponse(400, 'invalid_body', `categoryId must be an integer (int64); got ${id}.`),
     );
   });
 
   test('of 1,000 digits is 400', async () => {
     expect(await createRaw(`{"name":"A","categoryId":${'1'.repeat(1_000)}}`)).toMatchObject(
-      refusal(400, 'invalid_body', 'got a number that cannot be kept exactly.'),
+      errorResponse(400, 'invalid_body', 'got a number that cannot be kept exactly.'),
     );
   });
 
   test.each(['9.007199254740993e15', '9007199254740993.0', '9007199254740992e0', '1e400', '-1e300'])(
     '%s, beyond 2^53 and not written out, is 400 and not rounded',
     async (written) => {
-      expect(await createRaw(`{"name":"A","categoryId":${written}}`)).toMatchObject(refusal(400, 'invalid_body', 'categoryId'));
+      expect(await createRaw(`{"name":"A","categoryId":${written}}`)).toMatchObject(errorResponse(400, 'invalid_body', 'categoryId'));
     },
   );
 
   test.each(['1.5', '1.00000000000000001', '100000000.000000001', '1.00000000000000001e0', '1e-400', '15e-1'])(
     '%s, which only rounding could make an integer, is 400',
     async (written) => {
-      expect(await createRaw(`{"name":"A","categoryId":${written}}`)).toMatchObject(refusal(400, 'invalid_body', 'categoryId'));
+      expect(await createRaw(`{"name":"A","categoryId":${written}}`)).toMatchObject(errorResponse(400, 'invalid_body', 'categoryId'));
     },
   );
 
   test.each([['1'], [true], [null], [[1]], [{}]])('%j is 400 and shown', async (categoryId) => {
     expect(await create({ name: 'A', categoryId })).toMatchObject(
-      refusal(400, 'invalid_body', `categoryId must be an integer (int64); got ${JSON.stringify(categoryId)}.`),
+      errorResponse(400, 'invalid_body', `categoryId must be an integer (int64); got ${JSON.stringify(categoryId)}.`),
     );
   });
 
@@ -188,7 +188,7 @@ describe('POST /v1/pets with closed categories', () => {
 
   test('refuses an unknown category with 400, stores nothing and registers nothing', async () => {
     const answer = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'Lost', categoryId: 11 } });
-    expect(answer).toMatchObject(refusal(400, 'category_not_found', 'categoryId 11 names no category'));
+    expect(answer).toMatchObject(errorResponse(400, 'category_not_found', 'categoryId 11 names no category'));
     const { rows } = await closed.dependencies.db.query({
       text: `select (select count(*) from pets where name = 'Lost') as pets, (select count(*) from categories where id = 11) as categories`,
     });
@@ -212,17 +212,17 @@ describe('POST /v1/pets with a body that it does not take', () => {
     ['that is null', null, 'The body must be an object'],
   ])('%s is 400 and stores nothing', async (_, body, words) => {
     const before = await countPets();
-    expect(await create(body)).toMatchObject(refusal(400, 'invalid_body', words));
+    expect(await create(body)).toMatchObject(errorResponse(400, 'invalid_body', words));
     expect(await countPets()).toBe(before);
   });
 
   test('that is empty is 400', async () => {
-    expect(await createRaw('')).toMatchObject(refusal(400, 'invalid_body', 'The body must be an object'));
+    expect(await createRaw('')).toMatchObject(errorResponse(400, 'invalid_body', 'The body must be an object'));
   });
 
   test('that is not sent at all is 400', async () => {
     expect(await store.call('POST', '/v1/pets', { key: key.key })).toMatchObject(
-      refusal(400, 'invalid_body', 'The body must be an object'),
+      errorResponse(400, 'invalid_body', 'The body must be an object'),
     );
   });
 
@@ -237,7 +237,7 @@ describe('POST /v1/pets with a body that it does not take', () => {
     ['nested 20,000 deep around a long number', `${'['.repeat(20_000)}9007199254740993${']'.repeat(20_000)}`],
   ])('%s is 400 and stores nothing', async (_, raw) => {
     const before = await countPets();
-    expect(await createRaw(raw)).toMatchObject(refusal(400, 'invalid_json', 'The body is'));
+    expect(await createRaw(raw)).toMatchObject(errorResponse(400, 'invalid_json', 'The body is'));
     expect(await countPets()).toBe(before);
   });
 
@@ -247,7 +247,7 @@ describe('POST /v1/pets with a body that it does not take', () => {
 
   test.each(['application/x-www-form-urlencoded', 'text/plain', 'application/xml', 'nonsense'])('as %s is 415', async (type) => {
     expect(await createRaw('{"name":"A","categoryId":1}', { 'content-type': type })).toMatchObject(
-      refusal(415, 'unsupported_media_type', "'Content-Type: application/json'"),
+      errorResponse(415, 'unsupported_media_type', "'Content-Type: application/json'"),
     );
   });
 
@@ -280,12 +280,12 @@ describe('POST /v1/pets with a body that it does not take', () => {
   test('of a byte more than 1 MiB is 413 and stores nothing', async () => {
     const before = await countPets();
     const raw = '{"name":"A","categoryId":1}';
-    expect(await createRaw(raw + ' '.repeat(1_048_577 - raw.length))).toMatchObject(refusal(413, 'body_too_large', '1 MiB'));
+    expect(await createRaw(raw + ' '.repeat(1_048_577 - raw.length))).toMatchObject(errorResponse(413, 'body_too_large', '1 MiB'));
     expect(await countPets()).toBe(before);
   });
 
   test('with a query parameter is 400', async () => {
     const answer = await store.call('POST', '/v1/pets?dry=1', { key: key.key, body: { name: 'A', categoryId: 1 } });
-    expect(answer).toMatchObject(refusal(400, 'invalid_query', 'Unknown query parameter "dry". This operation takes none.'));
+    expect(answer).toMatchObject(errorResponse(400, 'invalid_query', 'Unknown query parameter "dry". This operation takes none.'));
   });
 });

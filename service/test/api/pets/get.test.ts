@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
+import { errorResponse } from '../../error-response.ts';
 import { HandClock } from '../../hand-clock.ts';
-import { refusal } from '../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 const clock = new HandClock('2026-12-01T12:00:00Z');
@@ -26,14 +26,14 @@ describe('GET /v1/pets/{petId}', () => {
   test.each(['9007199254740990', '9223372036854775807', '-9223372036854775808', '0', '-1'])(
     'with %s, which names no animal, is 404',
     async (id) => {
-      expect(await get(id)).toMatchObject(refusal(404, 'pet_not_found', `There is no animal with the id ${id}.`));
+      expect(await get(id)).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with the id ${id}.`));
     },
   );
 
   test.each(['', 'abc', '1.0', '1e3', '01', '+1', '%201', '9223372036854775808', '-9223372036854775809', '%00', 'x'.repeat(2_000)])(
     'with %s, which is no int64, is 404',
     async (id) => {
-      expect(await get(id)).toMatchObject(refusal(404, 'pet_not_found'));
+      expect(await get(id)).toMatchObject(errorResponse(404, 'pet_not_found'));
     },
   );
 
@@ -43,14 +43,14 @@ describe('GET /v1/pets/{petId}', () => {
   });
 
   test('with a query parameter is 400', async () => {
-    expect(await get(`${pet.id}?fields=name`)).toMatchObject(refusal(400, 'invalid_query', 'This operation takes none.'));
+    expect(await get(`${pet.id}?fields=name`)).toMatchObject(errorResponse(400, 'invalid_query', 'This operation takes none.'));
   });
 
   test('of an animal that was taken back is 404', async () => {
     const manager = await createManager(store);
     const { id } = await addPet(store, key);
     await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
-    expect(await get(id)).toMatchObject(refusal(404, 'pet_not_found'));
+    expect(await get(id)).toMatchObject(errorResponse(404, 'pet_not_found'));
   });
 });
 
@@ -120,12 +120,12 @@ describe('GET /v1/pets/{petId} at its sunset', () => {
 
   test('is 410 from the instant on, and names what to use', async () => {
     clock.set('2030-12-05T00:00:00Z');
-    expect(await get(pet.id)).toMatchObject(refusal(410, 'operation_removed', `Use GET /v1/pets?id=${pet.id} instead.`));
+    expect(await get(pet.id)).toMatchObject(errorResponse(410, 'operation_removed', `Use GET /v1/pets?id=${pet.id} instead.`));
   });
 
   test('is 410 for an animal that does not exist too', async () => {
     clock.set('2031-01-01T00:00:00Z');
-    expect(await get('abc')).toMatchObject(refusal(410, 'operation_removed'));
+    expect(await get('abc')).toMatchObject(errorResponse(410, 'operation_removed'));
   });
 
   test('still announces what happened', async () => {

@@ -1,10 +1,10 @@
 // A page that is kept must not show that it is: the same answer, for the same price, to whoever may have it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { renewEpoch } from '../../../src/clients/client-epochs.ts';
+import { replaceEpoch } from '../../../src/clients/client-epochs.ts';
 import { revokeApiKey } from '../../../src/clients/clients.ts';
 import { addPet, type PetBody } from '../../adoption-steps.ts';
+import { errorResponse } from '../../error-response.ts';
 import { sendRaw } from '../../raw-request.ts';
-import { refusal } from '../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -79,21 +79,21 @@ describe('A kept page', () => {
       remaining.push((await list({}, limited)).headers['x-ratelimit-remaining']);
     }
     expect(remaining).toEqual(['5', '4', '3', '2', '1', '0']);
-    expect(await list({}, limited)).toMatchObject(refusal(429, 'rate_limit_exceeded'));
+    expect(await list({}, limited)).toMatchObject(errorResponse(429, 'rate_limit_exceeded'));
   });
 
   test('is refused to a key that was revoked', async () => {
     const revoked = await store.createKey();
     await list({}, revoked);
     await revokeApiKey(store.dependencies.db, revoked.id);
-    await renewEpoch(store.dependencies.redis, store.dependencies.names, revoked.clientId);
-    expect(await list({}, revoked)).toMatchObject(refusal(401, 'api_key_revoked'));
+    await replaceEpoch(store.dependencies.redis, store.dependencies.redisKeys, revoked.clientId);
+    expect(await list({}, revoked)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });
 
   test('is refused to a key without the scope', async () => {
     const writer = await store.createKey({ scopes: ['pets:write'] });
     await store.call('GET', '/v1/categories', { key: writer.key });
-    expect(await list({}, writer)).toMatchObject(refusal(403, 'insufficient_scope'));
+    expect(await list({}, writer)).toMatchObject(errorResponse(403, 'insufficient_scope'));
   });
 
   test('has no body for HEAD, and the length of the whole', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, type PetBody } from '../../adoption-steps.ts';
+import { errorResponse } from '../../error-response.ts';
 import { nextPage, walk } from '../../page-walk.ts';
-import { refusal } from '../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -142,7 +142,7 @@ describe('GET /v1/pets in pages', () => {
   ])('with a cursor under %s is 400', async (_, filters) => {
     const cursor = new URLSearchParams(nextPage(await list(`?categoryId=${category}&limit=1`))?.split('?')[1]).get('cursor');
     expect(await list(`?${filters}&cursor=${cursor}`.replace('?&', '?'))).toMatchObject(
-      refusal(400, 'invalid_cursor', 'under other filters. Start again without a cursor'),
+      errorResponse(400, 'invalid_cursor', 'under other filters. Start again without a cursor'),
     );
   });
 
@@ -152,12 +152,12 @@ describe('GET /v1/pets in pages', () => {
     ['one that names no id', Buffer.from('abc.12345678').toString('base64url')],
     ['one with a foreign mark', Buffer.from('5.12').toString('base64url')],
   ])('with %s as its cursor is 400', async (_, cursor) => {
-    expect(await list(`?cursor=${cursor}`)).toMatchObject(refusal(400, 'invalid_cursor', 'Follow the Link header'));
+    expect(await list(`?cursor=${cursor}`)).toMatchObject(errorResponse(400, 'invalid_cursor', 'Follow the Link header'));
   });
 
   test('with another spelling of a cursor is 400', async () => {
     const path = nextPage(await list(`?categoryId=${category}&limit=1`)) ?? '';
-    expect(await store.call('GET', `${path}=`, { key: key.key })).toMatchObject(refusal(400, 'invalid_cursor', 'Link header'));
+    expect(await store.call('GET', `${path}=`, { key: key.key })).toMatchObject(errorResponse(400, 'invalid_cursor', 'Link header'));
   });
 });
 
@@ -195,47 +195,47 @@ describe('GET /v1/pets by ids', () => {
 
   test('refuses 101 ids', async () => {
     const query = `?${Array.from({ length: 101 }, (_, i) => `id=${i}`).join('&')}`;
-    expect(await list(query)).toMatchObject(refusal(400, 'invalid_query', 'id must be given at most 100 times'));
+    expect(await list(query)).toMatchObject(errorResponse(400, 'invalid_query', 'id must be given at most 100 times'));
   });
 
   test.each(['abc', '', '1.5', '01', '9223372036854775808'])('with "%s" for an id is 400 and shows it', async (id) => {
-    expect(await list(`?id=1&id=${id}`)).toMatchObject(refusal(400, 'invalid_query', `id must be an integer (int64); got "${id}".`));
+    expect(await list(`?id=1&id=${id}`)).toMatchObject(errorResponse(400, 'invalid_query', `id must be an integer (int64); got "${id}".`));
   });
 });
 
 describe('GET /v1/pets with a parameter that it does not take', () => {
   test.each(['0', '101', '-1'])('limit=%s is 400 and names the range', async (limit) => {
     expect(await list(`?limit=${limit}`)).toMatchObject(
-      refusal(400, 'invalid_query', `limit must be an integer from 1 to 100; got ${limit}.`),
+      errorResponse(400, 'invalid_query', `limit must be an integer from 1 to 100; got ${limit}.`),
     );
   });
 
   test.each(['abc', '', '1.5', '1e1', '%205', '%2B5', '007', '99999999999999999999'])(
     'limit=%s is 400 and shows what was sent',
     async (limit) => {
-      expect(await list(`?limit=${limit}`)).toMatchObject(refusal(400, 'invalid_query', `got "${decodeURIComponent(limit)}".`));
+      expect(await list(`?limit=${limit}`)).toMatchObject(errorResponse(400, 'invalid_query', `got "${decodeURIComponent(limit)}".`));
     },
   );
 
   test('limit=9223372036854775807 is 400 and shows every digit', async () => {
-    expect(await list('?limit=9223372036854775807')).toMatchObject(refusal(400, 'invalid_query', '9223372036854775807'));
+    expect(await list('?limit=9223372036854775807')).toMatchObject(errorResponse(400, 'invalid_query', '9223372036854775807'));
   });
 
   test.each(['adopted', '', 'Available', 'available,sold'])('status=%s is 400 and names the values', async (status) => {
     expect(await list(`?status=${status}`)).toMatchObject(
-      refusal(400, 'invalid_query', `status must be one of available, pending, sold; got "${status}".`),
+      errorResponse(400, 'invalid_query', `status must be one of available, pending, sold; got "${status}".`),
     );
   });
 
   test.each(['categoryId=dogs', 'categoryId=', 'categoryId=1.0'])('%s is 400', async (query) => {
-    expect(await list(`?${query}`)).toMatchObject(refusal(400, 'invalid_query', 'categoryId must be an integer (int64)'));
+    expect(await list(`?${query}`)).toMatchObject(errorResponse(400, 'invalid_query', 'categoryId must be an integer (int64)'));
   });
 
   test.each(['limit=5&limit=5', 'status=sold&status=sold', 'categoryId=1&categoryId=1', 'cursor=a&cursor=a'])(
     '%s is 400: given twice',
     async (query) => {
       expect(await list(`?${query}`)).toMatchObject(
-        refusal(400, 'invalid_query', `${query.split('=')[0]} is given 2 times; give it once.`),
+        errorResponse(400, 'invalid_query', `${query.split('=')[0]} is given 2 times; give it once.`),
       );
     },
   );
@@ -244,7 +244,11 @@ describe('GET /v1/pets with a parameter that it does not take', () => {
     'the unknown parameter "%s" is 400, named beside those that it takes',
     async (name) => {
       expect(await list(`?${name}=1`)).toMatchObject(
-        refusal(400, 'invalid_query', `Unknown query parameter "${name}". This operation takes limit, cursor, status, categoryId, id.`),
+        errorResponse(
+          400,
+          'invalid_query',
+          `Unknown query parameter "${name}". This operation takes limit, cursor, status, categoryId, id.`,
+        ),
       );
     },
   );

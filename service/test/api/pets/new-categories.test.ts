@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
+import { errorResponse } from '../../error-response.ts';
 import { countLockWaits } from '../../lock-waits.ts';
-import { refusal } from '../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 const connections = 40;
@@ -46,7 +46,11 @@ describe('POST /v1/pets with a new category', () => {
     const before = await stored();
     const id = newId();
     expect(await add(key, id)).toMatchObject(
-      refusal(400, 'category_limit', `Category ${id} does not exist, and this client has registered 20 of 20 new categories today (UTC).`),
+      errorResponse(
+        400,
+        'category_limit',
+        `Category ${id} does not exist, and this client has registered 20 of 20 new categories today (UTC).`,
+      ),
     );
     expect(await stored()).toEqual(before);
   });
@@ -56,7 +60,7 @@ describe('POST /v1/pets with a new category', () => {
     await registerMany(key, 1);
     const before = await stored();
     const [id, headers] = [newId(), { 'idempotency-key': 'once' }];
-    expect(await add(key, id, headers)).toMatchObject(refusal(400, 'category_limit', 'registered 1 of 1 new categories'));
+    expect(await add(key, id, headers)).toMatchObject(errorResponse(400, 'category_limit', 'registered 1 of 1 new categories'));
     expect(await stored()).toEqual(before);
     await addPet(store, await createManager(store), { categoryId: id });
     expect(await add(key, id, headers)).toMatchObject({ status: 201 });

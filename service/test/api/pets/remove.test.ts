@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { act, addPet, adopter, createManager, placeOrder, readPet } from '../../adoption-steps.ts';
-import { refusal } from '../../refusal.ts';
+import { errorResponse } from '../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -35,7 +35,7 @@ describe('DELETE /v1/pets/{petId}', () => {
   test('once more is 404', async () => {
     const { id } = await addPet(store, key);
     await remove(id);
-    expect(await remove(id)).toMatchObject(refusal(404, 'pet_not_found', String(id)));
+    expect(await remove(id)).toMatchObject(errorResponse(404, 'pet_not_found', String(id)));
   });
 
   test('makes the animal one that can neither be changed nor ordered', async () => {
@@ -43,14 +43,14 @@ describe('DELETE /v1/pets/{petId}', () => {
     await remove(id);
     const changed = await store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body: { name: 'Back' } });
     const ordered = await store.call('POST', '/v1/store/orders', { key: key.key, body: { petId: id, adopter } });
-    expect([changed, ordered]).toMatchObject([refusal(404, 'pet_not_found'), refusal(404, 'pet_not_found')]);
+    expect([changed, ordered]).toMatchObject([errorResponse(404, 'pet_not_found'), errorResponse(404, 'pet_not_found')]);
   });
 
   test('of an animal with an open order is 409, names the order and changes nothing', async () => {
     const pet = await addPet(store, key);
     const order = await placeOrder(store, key, pet.id);
     expect(await remove(pet.id)).toMatchObject(
-      refusal(
+      errorResponse(
         409,
         'pet_has_open_order',
         `is promised by order ${order.id}, so it can't be taken back. Cancel or complete the order first.`,
@@ -68,12 +68,12 @@ describe('DELETE /v1/pets/{petId}', () => {
   test('with a key of a partner is 403 and changes nothing', async () => {
     const pet = await addPet(store, key);
     expect(await store.call('DELETE', `/v1/pets/${pet.id}`, { key: key.key })).toMatchObject(
-      refusal(403, 'insufficient_scope', 'needs the scope store:manage'),
+      errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'),
     );
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 
   test.each(['9007199254740990', 'abc'])('with the id %s is 404', async (id) => {
-    expect(await remove(id)).toMatchObject(refusal(404, 'pet_not_found', id));
+    expect(await remove(id)).toMatchObject(errorResponse(404, 'pet_not_found', id));
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actAll, addPet, createManager, type PetBody, placeOrder, readPet } from '../../adoption-steps.ts';
-import { refusal } from '../../refusal.ts';
+import { errorResponse } from '../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
@@ -56,12 +56,12 @@ describe('PATCH /v1/pets/{petId}', () => {
   test('with a key of a partner is 403 and changes nothing', async () => {
     const pet = await addPet(store, key);
     const answer = await store.call('PATCH', `/v1/pets/${pet.id}`, { key: key.key, body: { name: 'Mine' } });
-    expect(answer).toMatchObject(refusal(403, 'insufficient_scope', 'needs the scope store:manage'));
+    expect(answer).toMatchObject(errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'));
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 
   test.each(['9007199254740990', 'abc'])('with the id %s is 404', async (id) => {
-    expect(await update(id, { name: 'A' })).toMatchObject(refusal(404, 'pet_not_found', id));
+    expect(await update(id, { name: 'A' })).toMatchObject(errorResponse(404, 'pet_not_found', id));
   });
 
   test.each([
@@ -73,7 +73,7 @@ describe('PATCH /v1/pets/{petId}', () => {
     ['null', null, 'an object with name, categoryId or status; got null.'],
   ])('with %s is 400 and changes nothing', async (_, body, words) => {
     const pet = await addPet(store, key);
-    expect(await update(pet.id, body)).toMatchObject(refusal(400, 'invalid_body', words));
+    expect(await update(pet.id, body)).toMatchObject(errorResponse(400, 'invalid_body', words));
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 
@@ -82,7 +82,7 @@ describe('PATCH /v1/pets/{petId}', () => {
     const staff = await createManager(closed);
     const pet = await addPet(closed, staff);
     const answer = await closed.call('PATCH', `/v1/pets/${pet.id}`, { key: staff.key, body: { name: 'New', categoryId: 99 } });
-    expect(answer).toMatchObject(refusal(400, 'category_not_found', '99'));
+    expect(answer).toMatchObject(errorResponse(400, 'category_not_found', '99'));
     expect(await readPet(closed, staff, pet.id)).toEqual(pet);
   });
 });
@@ -92,7 +92,7 @@ describe('PATCH /v1/pets/{petId} of an animal with an open order', () => {
     const pet = await addPet(store, key);
     const order = await placeOrder(store, key, pet.id);
     expect(await update(pet.id, { name: 'Both or neither', status })).toMatchObject(
-      refusal(409, 'pet_has_open_order', `is promised by order ${order.id}, so its status can't be set to ${status}.`),
+      errorResponse(409, 'pet_has_open_order', `is promised by order ${order.id}, so its status can't be set to ${status}.`),
     );
     expect(await readPet(store, key, pet.id)).toEqual({ ...pet, status: 'pending' });
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { refusal } from '../../refusal.ts';
+import { errorResponse } from '../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 import { verifySignature, WebhookReceiver } from '../../webhook-receiver.ts';
 import {
@@ -200,7 +200,7 @@ describe('a failed attempt', () => {
     );
     expect(webhook.disabledReason).toBe('The receiver answered 410.');
     expect(work.disabled).toMatchObject(expect.arrayContaining([expect.objectContaining({ id: BigInt(id) })]));
-    expect(await call('POST', `/${id}/test`)).toMatchObject(refusal(409, 'webhook_disabled', 'The receiver answered 410.'));
+    expect(await call('POST', `/${id}/test`)).toMatchObject(errorResponse(409, 'webhook_disabled', 'The receiver answered 410.'));
     expect((await call<WebhookBody>('PATCH', `/${id}`, { status: 'enabled' })).json).toMatchObject({
       status: 'enabled',
       disabledReason: null,
@@ -322,13 +322,13 @@ describe('POST /v1/webhooks/{webhookId}/replay', () => {
     [{ failed: true, deliveryId: 1 }, 'an object with deliveryId, with failed, or with from and to'],
   ])('with %j is 400', async (body, why) => {
     const { id } = await endpoint();
-    expect(await call('POST', `/${id}/replay`, body)).toMatchObject(refusal(400, 'invalid_body', why));
+    expect(await call('POST', `/${id}/replay`, body)).toMatchObject(errorResponse(400, 'invalid_body', why));
   });
 
   test('of a delivery that is not there is 404', async () => {
     const { id } = await endpoint();
-    expect(await call('POST', `/${id}/replay`, { deliveryId: 999_999 })).toMatchObject(refusal(404, 'delivery_not_found'));
-    expect(await call('GET', `/${id}/deliveries/999999`)).toMatchObject(refusal(404, 'delivery_not_found'));
+    expect(await call('POST', `/${id}/replay`, { deliveryId: 999_999 })).toMatchObject(errorResponse(404, 'delivery_not_found'));
+    expect(await call('GET', `/${id}/deliveries/999999`)).toMatchObject(errorResponse(404, 'delivery_not_found'));
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { refusal } from '../../refusal.ts';
+import { errorResponse } from '../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 import { addEndpoint, type WebhookBody } from '../../webhook-work.ts';
 
@@ -52,7 +52,7 @@ describe('POST /v1/webhooks', () => {
     ['https://localhost/', 'names this machine'],
     ['hooks', 'is not an absolute URL'],
   ])('with the url %s is 400: %s', async (bad, why) => {
-    expect(await create({ url: bad })).toMatchObject(refusal(400, 'webhook_url_refused', why));
+    expect(await create({ url: bad })).toMatchObject(errorResponse(400, 'webhook_url_refused', why));
   });
 
   test.each([
@@ -63,7 +63,7 @@ describe('POST /v1/webhooks', () => {
     ['a control of C1', 'https://example.org/\u009b2Jhooks', 'U+009B'],
     ['a lone surrogate', 'https://example.org/\ud800', 'U+D800'],
   ])('with %s in the url is 400 and names it, also as a change', async (_, bad, character) => {
-    const refused = refusal(400, 'webhook_url_refused', `contains ${character}`);
+    const refused = errorResponse(400, 'webhook_url_refused', `contains ${character}`);
     expect(await create({ url: bad })).toMatchObject(refused);
     const { id } = await addEndpoint(store, await store.createKey({ client: 'changing' }), { url });
     const { key } = await store.createKey({ client: 'changing' });
@@ -86,7 +86,7 @@ describe('POST /v1/webhooks', () => {
   test('with a url that is too long once it is encoded is 400', async () => {
     const bad = `https://example.org/${'\u00fc'.repeat(400)}`;
     expect(await create({ url: bad })).toMatchObject(
-      refusal(400, 'webhook_url_refused', 'is longer than 2000 characters once it is encoded'),
+      errorResponse(400, 'webhook_url_refused', 'is longer than 2000 characters once it is encoded'),
     );
   });
 
@@ -103,32 +103,34 @@ describe('POST /v1/webhooks', () => {
       ['a\ud800', 'U+D800'],
     ]) {
       const refused = await create({ url, description: bad }, {}, key);
-      expect(refused).toMatchObject(refusal(400, 'invalid_body', `It contains ${character}.`));
+      expect(refused).toMatchObject(errorResponse(400, 'invalid_body', `It contains ${character}.`));
     }
     // A mark of Arabic or Hebrew text is none of them.
     expect((await create({ url, description: 'אתר\u200f!' }, {}, key)).status).toBe(201);
   });
 
   test('with an unknown type is 400', async () => {
-    expect(await create({ url, types: ['pet.sneezed'] })).toMatchObject(refusal(400, 'invalid_body', 'types.0 must be one of pet.created'));
+    expect(await create({ url, types: ['pet.sneezed'] })).toMatchObject(
+      errorResponse(400, 'invalid_body', 'types.0 must be one of pet.created'),
+    );
   });
 
   test('for types of orders, by a key that may not read orders, is 403', async () => {
     const key = await store.createKey({ scopes: ['pets:read', 'webhooks:manage'] });
-    expect(await create({ url, types: ['order.placed'] }, {}, key)).toMatchObject(refusal(403, 'insufficient_scope', 'orders:read'));
+    expect(await create({ url, types: ['order.placed'] }, {}, key)).toMatchObject(errorResponse(403, 'insufficient_scope', 'orders:read'));
     expect((await create({ url }, {}, key)).status).toBe(201);
   });
 
   test('without the scope webhooks:manage is 403', async () => {
     const key = await store.createKey({ scopes: ['pets:read'] });
-    expect(await create({ url }, {}, key)).toMatchObject(refusal(403, 'insufficient_scope', 'webhooks:manage'));
+    expect(await create({ url }, {}, key)).toMatchObject(errorResponse(403, 'insufficient_scope', 'webhooks:manage'));
   });
 
   test('beyond 20 is 409, also when asked for at once, until one is removed', async () => {
     const key = await store.createKey();
     const answers = await Promise.all(Array.from({ length: 25 }, () => create({ url }, {}, key)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
-    expect(answers.find(({ status }) => status !== 201)).toMatchObject(refusal(409, 'webhook_limit_reached'));
+    expect(answers.find(({ status }) => status !== 201)).toMatchObject(errorResponse(409, 'webhook_limit_reached'));
     const id = answers.find(({ status }) => status === 201)?.json.id;
     expect((await store.call('DELETE', `/v1/webhooks/${id}`, { key: key.key })).status).toBe(204);
     expect((await create({ url }, {}, key)).status).toBe(201);
@@ -156,8 +158,8 @@ describe('an endpoint', () => {
     expect(await patch({ types: [], url: 'https://example.org/other' })).toMatchObject({
       json: { status: 'disabled', url: 'https://example.org/other', types: [] },
     });
-    expect(await patch({ url: 'https://10.0.0.1/' })).toMatchObject(refusal(400, 'webhook_url_refused'));
-    expect(await patch({})).toMatchObject(refusal(400, 'invalid_body', 'an object with url, types, description or status'));
+    expect(await patch({ url: 'https://10.0.0.1/' })).toMatchObject(errorResponse(400, 'webhook_url_refused'));
+    expect(await patch({})).toMatchObject(errorResponse(400, 'invalid_body', 'an object with url, types, description or status'));
   });
 
   test('rotates its secret to another', async () => {
@@ -172,9 +174,9 @@ describe('an endpoint', () => {
     const { id } = await addEndpoint(store, partner, { url });
     const call = (method: string, path = '') => store.call(method, `/v1/webhooks/${id}${path}`, { key: partner.key });
     expect((await call('DELETE')).status).toBe(204);
-    expect(await call('GET')).toMatchObject(refusal(404, 'webhook_not_found'));
-    expect(await call('DELETE')).toMatchObject(refusal(404, 'webhook_not_found'));
-    expect(await call('POST', '/rotate-secret')).toMatchObject(refusal(404, 'webhook_not_found'));
+    expect(await call('GET')).toMatchObject(errorResponse(404, 'webhook_not_found'));
+    expect(await call('DELETE')).toMatchObject(errorResponse(404, 'webhook_not_found'));
+    expect(await call('POST', '/rotate-secret')).toMatchObject(errorResponse(404, 'webhook_not_found'));
     const { rows } = await store.dependencies.db.query({ text: 'select secret from webhooks where id = $1', values: [id] });
     expect(rows).toEqual([{ secret: '' }]);
   });
@@ -193,6 +195,6 @@ describe('an endpoint', () => {
     const answers = await Promise.all(
       [id, 999_999, 'x'].map((one) => store.call(method, `/v1/webhooks/${one}${path}`, { key: partner.key, body })),
     );
-    for (const answer of answers) expect(answer).toMatchObject(refusal(404, 'webhook_not_found'));
+    for (const answer of answers) expect(answer).toMatchObject(errorResponse(404, 'webhook_not_found'));
   });
 });

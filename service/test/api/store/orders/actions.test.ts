@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expireDueOrders } from '../../../../src/orders/orders.ts';
 import { verifyHistory } from '../../../../src/verify/verify.ts';
 import { act, actAll, addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
-import { refusal } from '../../../refusal.ts';
+import { errorResponse } from '../../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
 
 let store: TestStore;
@@ -59,7 +59,7 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
     const order = await orderAfter(...before);
     const pet = await petStatus(order);
     expect(await act(store, manager, order.id, action)).toMatchObject(
-      refusal(409, 'order_state_conflict', `Order ${order.id} is ${status}, which does not allow ${action}. ${allowed}`),
+      errorResponse(409, 'order_state_conflict', `Order ${order.id} is ${status}, which does not allow ${action}. ${allowed}`),
     );
     expect((await store.call('GET', `/v1/store/orders/${order.id}`, { key: partner.key })).json).toEqual(order);
     expect(await petStatus(order)).toBe(pet);
@@ -69,7 +69,7 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
     const order = await orderAfter();
     await letExpire(store, order.id);
     expect(await act(store, manager, order.id, action)).toMatchObject(
-      refusal(409, 'order_state_conflict', `Order ${order.id} is expired, which does not allow ${action}. That is final.`),
+      errorResponse(409, 'order_state_conflict', `Order ${order.id} is expired, which does not allow ${action}. That is final.`),
     );
     expect(await petStatus(order)).toBe('pending');
   });
@@ -102,17 +102,17 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
   });
 
   test('of an order that is not there is 404', async () => {
-    expect(await act(store, manager, 999_999, 'approve')).toMatchObject(refusal(404, 'order_not_found', '999999'));
+    expect(await act(store, manager, 999_999, 'approve')).toMatchObject(errorResponse(404, 'order_not_found', '999999'));
   });
 
   test('with an id that is no int64 is 404', async () => {
     const answer = await store.call('POST', '/v1/store/orders/abc/cancel', { key: manager.key });
-    expect(answer).toMatchObject(refusal(404, 'order_not_found', 'abc'));
+    expect(answer).toMatchObject(errorResponse(404, 'order_not_found', 'abc'));
   });
 
   test.each(['expire', 'place', 'delete'])('%s is no action: 404', async (action) => {
     const order = await orderAfter();
-    expect(await act(store, manager, order.id, action)).toMatchObject(refusal(404, 'route_not_found'));
+    expect(await act(store, manager, order.id, action)).toMatchObject(errorResponse(404, 'route_not_found'));
   });
 });
 
@@ -124,7 +124,7 @@ describe('Who may act on an order', () => {
   ])('%s by the partner that placed it is 403 and changes nothing', async (action, before) => {
     const order = await orderAfter(...before);
     expect(await act(store, partner, order.id, action)).toMatchObject(
-      refusal(
+      errorResponse(
         403,
         'insufficient_scope',
         'needs the scope store:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
@@ -144,14 +144,14 @@ describe('Who may act on an order', () => {
   test('cancel by another partner is 404, as if it were not there, and changes nothing', async () => {
     const order = await orderAfter();
     const other = await store.createKey();
-    expect(await act(store, other, order.id, 'cancel')).toMatchObject(refusal(404, 'order_not_found', 'among yours'));
+    expect(await act(store, other, order.id, 'cancel')).toMatchObject(errorResponse(404, 'order_not_found', 'among yours'));
     expect(await petStatus(order)).toBe('pending');
   });
 
   test('cancel without the scope orders:write is 403', async () => {
     const order = await orderAfter();
     const reader = await store.createKey({ scopes: ['orders:read'] });
-    expect(await act(store, reader, order.id, 'cancel')).toMatchObject(refusal(403, 'insufficient_scope', 'orders:write'));
+    expect(await act(store, reader, order.id, 'cancel')).toMatchObject(errorResponse(403, 'insufficient_scope', 'orders:write'));
   });
 });
 

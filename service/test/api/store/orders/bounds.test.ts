@@ -4,7 +4,7 @@ import { setPlan } from '../../../../src/clients/clients.ts';
 import { cancelOpenOrders } from '../../../../src/orders/orders.ts';
 import { planBounds } from '../../../../src/rate-limit/plans.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, readPet } from '../../../adoption-steps.ts';
-import { refusal } from '../../../refusal.ts';
+import { errorResponse } from '../../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
 
 let store: TestStore;
@@ -39,7 +39,7 @@ describe("A client's open orders", () => {
     for (let i = 0; i < 50; i += 1) answers.push(await place(key));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
     expect(await countOpen(key)).toBe(20);
-    expect(answers[20]).toMatchObject(refusal(409, 'open_order_limit', 'This client has 20 open orders, and may have 20.'));
+    expect(answers[20]).toMatchObject(errorResponse(409, 'open_order_limit', 'This client has 20 open orders, and may have 20.'));
     const { id } = await addPet(store, manager);
     await store.call('POST', '/v1/store/orders', { key: key.key, body: { petId: id, adopter: adopterOf(id) } });
     expect((await readPet(store, manager, id))?.status).toBe('available');
@@ -82,7 +82,7 @@ describe("One adopter's open orders with a client", () => {
     const key = await store.createKey();
     for (const email of ['ada@example.org', 'Ada@Example.ORG', 'ADA@EXAMPLE.ORG']) expect((await place(key, email)).status).toBe(201);
     const words = "This adopter's address has 3 open orders with this client, and may have 3.";
-    expect(await place(key, 'ada@example.org')).toMatchObject(refusal(409, 'open_order_limit', words));
+    expect(await place(key, 'ada@example.org')).toMatchObject(errorResponse(409, 'open_order_limit', words));
   });
 
   test("are not counted across clients, which would tell one partner of another's adopters", async () => {

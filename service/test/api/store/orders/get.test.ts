@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eraseAdopterOf } from '../../../../src/orders/adopters.ts';
 import { expireDueOrders } from '../../../../src/orders/orders.ts';
 import { addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
-import { refusal } from '../../../refusal.ts';
+import { errorResponse } from '../../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
 
 let store: TestStore;
@@ -31,17 +31,17 @@ describe('GET /v1/store/orders/{orderId}', () => {
     const { id } = await order();
     const other = await store.createKey();
     const [foreign, absent] = [await get(id, other), await get(999_999, other)];
-    expect(foreign).toMatchObject(refusal(404, 'order_not_found', `There is no order with the id ${id} among yours.`));
+    expect(foreign).toMatchObject(errorResponse(404, 'order_not_found', `There is no order with the id ${id} among yours.`));
     expect(foreign.text.replace(String(id), '999999')).toBe(absent.text);
   });
 
   test.each(['abc', '01', '1.0', '9223372036854775808', '-1', '0'])('with the id %s is 404', async (id) => {
-    expect(await get(id)).toMatchObject(refusal(404, 'order_not_found', `There is no order with the id ${id} among yours.`));
+    expect(await get(id)).toMatchObject(errorResponse(404, 'order_not_found', `There is no order with the id ${id} among yours.`));
   });
 
   test('without the scope orders:read is 403', async () => {
     const other = await store.createKey({ scopes: ['orders:write'] });
-    expect(await get(1, other)).toMatchObject(refusal(403, 'insufficient_scope', 'orders:read'));
+    expect(await get(1, other)).toMatchObject(errorResponse(403, 'insufficient_scope', 'orders:read'));
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actAll, addPet, createManager, letExpire, type OrderBody, placeOrder } from '../../../adoption-steps.ts';
+import { errorResponse } from '../../../error-response.ts';
 import { nextPage, walk } from '../../../page-walk.ts';
-import { refusal } from '../../../refusal.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
 
 let store: TestStore;
@@ -87,7 +87,7 @@ describe('GET /v1/store/orders', () => {
     await order(key);
     await order(key);
     const cursor = nextPage(await list(key, '?limit=1'))?.split('cursor=')[1];
-    expect(await list(key, `?limit=1&status=placed&cursor=${cursor}`)).toMatchObject(refusal(400, 'invalid_cursor', 'other filters'));
+    expect(await list(key, `?limit=1&status=placed&cursor=${cursor}`)).toMatchObject(errorResponse(400, 'invalid_cursor', 'other filters'));
   });
 
   test.each([
@@ -97,11 +97,11 @@ describe('GET /v1/store/orders', () => {
     ['limit=101', 'limit must be an integer from 1 to 100; got 101.'],
     ['clientId=1', 'Unknown query parameter "clientId". This operation takes limit, cursor, status, petId.'],
   ])('with %s is 400', async (query, words) => {
-    expect(await list(manager, `?${query}`)).toMatchObject(refusal(400, 'invalid_query', words));
+    expect(await list(manager, `?${query}`)).toMatchObject(errorResponse(400, 'invalid_query', words));
   });
 
   test('without the scope orders:read is 403', async () => {
     const other = await store.createKey({ scopes: ['pets:read', 'orders:write'] });
-    expect(await list(other)).toMatchObject(refusal(403, 'insufficient_scope', 'needs the scope orders:read'));
+    expect(await list(other)).toMatchObject(errorResponse(403, 'insufficient_scope', 'needs the scope orders:read'));
   });
 });

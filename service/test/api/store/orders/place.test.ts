@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { actAll, addPet, adopter, createManager, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
-import { refusal } from '../../../refusal.ts';
+import { errorResponse } from '../../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
 
 let store: TestStore;
@@ -72,14 +72,14 @@ describe('POST /v1/store/orders', () => {
     const before = await countOrders();
     const other = await store.createKey();
     expect(await place({ petId: pet.id, adopter }, other)).toMatchObject(
-      refusal(409, 'pet_not_available', `Biscuit (id ${pet.id}) is pending, and only an available animal can be ordered.`),
+      errorResponse(409, 'pet_not_available', `Biscuit (id ${pet.id}) is pending, and only an available animal can be ordered.`),
     );
     expect(await countOrders()).toBe(before);
   });
 
   test.each(['pending', 'sold'] as const)('of an animal that staff have set to %s is 409', async (status) => {
     const pet = await addPet(store, key, { status });
-    expect(await place({ petId: pet.id, adopter })).toMatchObject(refusal(409, 'pet_not_available', `is ${status}`));
+    expect(await place({ petId: pet.id, adopter })).toMatchObject(errorResponse(409, 'pet_not_available', `is ${status}`));
   });
 
   test('by twenty at once is 201 for one and 409 for the others', async () => {
@@ -97,7 +97,7 @@ describe('POST /v1/store/orders', () => {
   test.each([['9007199254740990'], ['9223372036854775807'], ['-1']])('of the animal %s, which is not there, is 404', async (petId) => {
     const raw = `{"petId":${petId},"adopter":${JSON.stringify(adopter)}}`;
     const answer = await store.call('POST', '/v1/store/orders', { key: key.key, raw });
-    expect(answer).toMatchObject(refusal(404, 'pet_not_found', `There is no animal with the id ${petId}.`));
+    expect(answer).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with the id ${petId}.`));
   });
 
   test('ignores a client, a status and a time that it is sent', async () => {
@@ -121,7 +121,7 @@ describe('POST /v1/store/orders', () => {
     const reader = await store.createKey({ scopes: ['orders:read', 'pets:read'] });
     const pet = await addPet(store, key);
     expect(await place({ petId: pet.id, adopter }, reader)).toMatchObject(
-      refusal(403, 'insufficient_scope', 'needs the scope orders:write; this key has orders:read, pets:read.'),
+      errorResponse(403, 'insufficient_scope', 'needs the scope orders:write; this key has orders:read, pets:read.'),
     );
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
@@ -151,7 +151,7 @@ describe('POST /v1/store/orders with a body that it does not take', () => {
     ['an e-mail address of 255 characters', { adopter: { ...adopter, email: `a@${'b'.repeat(248)}.test` } }, 'adopter.email must be'],
   ])('%s is 400, and the animal stays available', async (_, wrong, words) => {
     const pet = await addPet(store, key);
-    expect(await place({ petId: pet.id, adopter, ...wrong })).toMatchObject(refusal(400, 'invalid_body', words));
+    expect(await place({ petId: pet.id, adopter, ...wrong })).toMatchObject(errorResponse(400, 'invalid_body', words));
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 

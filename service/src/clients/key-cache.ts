@@ -18,55 +18,55 @@ const knownMax = 50_000;
 const unknownMax = 50_000;
 const endedMax = 50_000;
 /** Bounds what a revocation that could not reach Redis can leave behind. */
-const rememberedMs = 10_000;
+const trustedMs = 10_000;
 
 /** What a process remembers of keys. An entry is trusted only under its client's epoch. */
-export class KeyMemory {
+export class KeyCache {
   readonly #known = new RecentMap<KnownKey>(knownMax);
   /** Hashes that belong to a key, whatever has become of it: they need not pass the queue of look-ups again. */
-  readonly #met = new RecentMap<true>(knownMax);
+  readonly #existing = new RecentMap<true>(knownMax);
   /** Hashes that belong to no key. They never will: a key is random and its hash is never reused. */
   readonly #unknown = new RecentMap<true>(unknownMax);
 
   /** Keys that were revoked or have expired. Needs no epoch: they never come back. */
   readonly #ended = new RecentMap<KnownKey>(endedMax);
 
-  recall(hash: string): KnownKey | undefined {
+  get(hash: string): KnownKey | undefined {
     const known = this.#known.get(hash);
-    return known && performance.now() - known.readAtMs < rememberedMs ? known : undefined;
+    return known && performance.now() - known.readAtMs < trustedMs ? known : undefined;
   }
 
-  hasMet(hash: string): boolean {
-    return this.#met.get(hash) === true;
+  isExisting(hash: string): boolean {
+    return this.#existing.get(hash) === true;
   }
 
-  meet(hash: string): void {
-    this.#met.set(hash, true);
+  setExisting(hash: string): void {
+    this.#existing.set(hash, true);
   }
 
   isUnknown(hash: string): boolean {
     return this.#unknown.get(hash) === true;
   }
 
-  remember(hash: string, known: KnownKey): void {
+  set(hash: string, known: KnownKey): void {
     this.#known.set(hash, known);
   }
 
-  rememberUnknown(hash: string): void {
+  setUnknown(hash: string): void {
     this.#unknown.set(hash, true);
   }
 
-  recallEnded(hash: string): KnownKey | undefined {
+  getEnded(hash: string): KnownKey | undefined {
     return this.#ended.get(hash);
   }
 
-  rememberEnded(hash: string, known: KnownKey): void {
+  setEnded(hash: string, known: KnownKey): void {
     this.#ended.set(hash, known);
     this.#known.delete(hash);
   }
 
   /** All that an epoch is needed for. */
-  forgetAll(): void {
+  invalidateAll(): void {
     this.#known.clear();
   }
 }

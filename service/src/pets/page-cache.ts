@@ -6,7 +6,7 @@ export interface PetPage {
   readonly link: string | undefined;
 }
 
-interface Kept {
+interface CachedPage {
   readonly page: PetPage;
   /** The catalogue's token as it was read before the page was. */
   readonly token: string;
@@ -15,7 +15,7 @@ interface Kept {
 }
 
 /** Bounds what can be hidden by a writer that died between its commit and its token. */
-const keptMs = 2_000;
+const trustedMs = 2_000;
 const bytesMax = 64 * 1_048_576;
 const pagesMax = 10_000;
 const entryBytes = 512;
@@ -24,19 +24,19 @@ const entryBytes = 512;
  * Recent pages as ready bytes, by URL. A page may be sent while the catalogue's token is the one that was read before
  * it: a write that has been acknowledged since would have brought another.
  */
-export class PetPages {
-  readonly #kept = new Map<string, Kept>();
+export class PageCache {
+  readonly #cached = new Map<string, CachedPage>();
   readonly #reading = new Map<string, Promise<PetPage>>();
   #bytes = 0;
 
   /** Whether the page is kept under whatever token. */
   has(url: string): boolean {
-    return this.#kept.has(url);
+    return this.#cached.has(url);
   }
 
   find(url: string, token: string | undefined): PetPage | undefined {
-    const kept = this.#kept.get(url);
-    return kept && kept.token === token && performance.now() - kept.readAtMs < keptMs ? kept.page : undefined;
+    const kept = this.#cached.get(url);
+    return kept && kept.token === token && performance.now() - kept.readAtMs < trustedMs ? kept.page : undefined;
   }
 
   /** `token` must have been read before this call. Callers share a reading only under the same token. */
@@ -53,32 +53,32 @@ export class PetPages {
     try {
       const page = await reading;
       // Forgotten meanwhile: then nobody vouches for the token any more.
-      if (this.#reading.get(name) === reading) this.#keep(url, { page, token, readAtMs, bytes: bytesOf(url, page) });
+      if (this.#reading.get(name) === reading) this.#add(url, { page, token, readAtMs, bytes: bytesOf(url, page) });
       return page;
     } finally {
       if (this.#reading.get(name) === reading) this.#reading.delete(name);
     }
   }
 
-  forgetAll(): void {
-    this.#kept.clear();
+  invalidateAll(): void {
+    this.#cached.clear();
     this.#reading.clear();
     this.#bytes = 0;
   }
 
-  #keep(url: string, kept: Kept): void {
+  #add(url: string, kept: CachedPage): void {
     this.#drop(url);
-    this.#kept.set(url, kept);
+    this.#cached.set(url, kept);
     this.#bytes += kept.bytes;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#bytes <= bytesMax && this.#kept.size <= pagesMax) return;
+    for (const oldest of this.#cached.keys()) {
+      if (this.#bytes <= bytesMax && this.#cached.size <= pagesMax) return;
       this.#drop(oldest);
     }
   }
 
   #drop(url: string): void {
-    this.#bytes -= this.#kept.get(url)?.bytes ?? 0;
-    this.#kept.delete(url);
+    this.#bytes -= this.#cached.get(url)?.bytes ?? 0;
+    this.#cached.delete(url);
   }
 }
 

@@ -3,9 +3,9 @@
  * never meet. The braces hold the partition, so that all keys of one decision lie in one slot of a Redis Cluster; a
  * single Redis has one partition.
  */
-export interface RedisNames {
+export interface RedisKeys {
   counts(subject: string): string;
-  guard(subject: string): string;
+  banState(subject: string): string;
   epoch(subject: string): string;
   readonly bans: string;
   /** A refusal that a key has asked for, to try out what its program does then. */
@@ -14,11 +14,11 @@ export interface RedisNames {
   readonly catalogueToken: string;
 }
 
-export function redisNames(deploymentId: string): RedisNames {
+export function redisKeysOf(deploymentId: string): RedisKeys {
   const prefix = `hw:${deploymentId}:{0}`;
   return {
     counts: (subject) => `${prefix}:counts:${subject}`,
-    guard: (subject) => `${prefix}:guard:${subject}`,
+    banState: (subject) => `${prefix}:guard:${subject}`,
     epoch: (subject) => `${prefix}:epoch:${subject}`,
     bans: `${prefix}:bans`,
     rehearsal: (keyId, kind) => `${prefix}:rehearsal:${keyId}:${kind}`,

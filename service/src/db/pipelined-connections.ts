@@ -3,7 +3,7 @@ import pg from 'pg';
 
 const reconnectDelayMs = 100;
 
-interface Lane {
+interface Connection {
   readonly client: pg.Client;
   /** Statements under way. */
   pending: number;
@@ -19,11 +19,11 @@ export class Unconfirmed extends Error {}
  * Connections that the single statements of a process share, several under way on each: what a turn of the event loop
  * asks for leaves in one write for each lane, and PostgreSQL goes on to the next without waiting for this process.
  */
-export class Lanes {
+export class PipelinedConnections {
   readonly #options: pg.ClientConfig;
   readonly #count: number;
   readonly #onFault: () => void;
-  readonly #lanes: Lane[] = [];
+  readonly #connections: Connection[] = [];
   #isClosed = false;
 
   constructor(options: pg.ClientConfig, count: number, onFault: () => void) {
@@ -33,19 +33,19 @@ export class Lanes {
   }
 
   get isOpen(): boolean {
-    return this.#lanes.length > 0;
+    return this.#connections.length > 0;
   }
 
   get pending(): number {
-    return this.#lanes.reduce((sum, { pending }) => sum + pending, 0);
+    return this.#connections.reduce((sum, { pending }) => sum + pending, 0);
   }
 
   async open(): Promise<void> {
-    await Promise.all(Array.from({ length: this.#count }, () => this.#openLane()));
+    await Promise.all(Array.from({ length: this.#count }, () => this.#openConnection()));
   }
 
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    const lane = this.#lanes.reduce((best, one) => (one.pending < best.pending ? one : best));
+    const lane = this.#connections.reduce((best, one) => (one.pending < best.pending ? one : best));
     cork(lane);
     lane.pending += 1;
     return new Promise((resolve, reject) => {
@@ -63,29 +63,29 @@ export class Lanes {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.#lanes.map(({ client }) => client.end().catch(() => {})));
+    await Promise.all(this.#connections.map(({ client }) => client.end().catch(() => {})));
   }
 
-  async #openLane(): Promise<void> {
+  async #openConnection(): Promise<void> {
     const client = new pg.Client(this.#options);
-    const lane: Lane = { client, pending: 0, isCorked: false, isUnconfirmed: false };
+    const lane: Connection = { client, pending: 0, isCorked: false, isUnconfirmed: false };
     client.on('error', this.#onFault);
     client.on('notice', (notice) => {
       if (isUnconfirmedCommit(notice)) lane.isUnconfirmed = true;
     });
     client.once('end', () => void this.#replace(lane));
     await client.connect();
-    this.#lanes.push(lane);
+    this.#connections.push(lane);
   }
 
   /** Tried until it succeeds: what is asked meanwhile takes another lane, or a connection of the pool. */
-  async #replace(lane: Lane): Promise<void> {
-    const index = this.#lanes.indexOf(lane);
+  async #replace(lane: Connection): Promise<void> {
+    const index = this.#connections.indexOf(lane);
     if (index < 0) return;
-    this.#lanes.splice(index, 1);
+    this.#connections.splice(index, 1);
     for (let isOpen = false; !isOpen && !this.#isClosed; ) {
       await sleep(reconnectDelayMs, undefined, { ref: false });
-      isOpen = await this.#openLane().then(
+      isOpen = await this.#openConnection().then(
         () => true,
         () => false,
       );
@@ -94,7 +94,7 @@ export class Lanes {
 }
 
 /** Until the turn is over. */
-function cork(lane: Lane): void {
+function cork(lane: Connection): void {
   if (lane.isCorked) return;
   const { stream } = (lane.client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
   lane.isCorked = true;
