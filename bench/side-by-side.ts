@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { MissingServer } from '../testkit/servers.ts';
-import { answersOf, checkAgreement } from './agreement.ts';
+import { checkAgreement, responsesOf } from './agreement.ts';
 import { Contenders } from './contenders.ts';
 import { describeMachine } from './machine.ts';
 import { type Page, writeRequests } from './mix.ts';
@@ -117,7 +117,7 @@ async function checkAll(
 ): Promise<void> {
   for (const [name, origin] of origins) {
     say(`comparing the answers of ${name}, ${when} the rounds`);
-    checkAgreement(name, scenario.load, pages, await answersOf(origin, { load: scenario.load, pages, key }));
+    checkAgreement(name, scenario.load, pages, await responsesOf(origin, { load: scenario.load, pages, key }));
   }
 }
 

@@ -82,12 +82,12 @@ export async function prepareTarget(
     const all: Pages[] = [];
     for (const filter of filters) {
       const query = queryOf(filter);
-      const answer = await http.send(`${store.url}/pets?${query}`, { key: store.key });
-      const cursor = /[?&]cursor=([^&>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1];
+      const response = await http.send(`${store.url}/pets?${query}`, { key: store.key });
+      const cursor = /[?&]cursor=([^&>]+)>; rel="next"/.exec(String(response.headers.link))?.[1];
       const mark = Buffer.from(cursor ?? '', 'base64url')
         .toString('latin1')
         .split('.')[1];
-      if (!mark) throw new Error(`the first page of "${query}" was answered ${answer.status} without a link to the next`);
+      if (!mark) throw new Error(`the first page of "${query}" was answered ${response.status} without a link to the next`);
       all.push({ ...filter, query, mark, afterIdMax: await findLastStart(client, filter) });
     }
     return all;

@@ -1,11 +1,11 @@
 // Who is banned, for how long, and who is not. The ladder takes 81 minutes, so its store's clock runs 600 times as fast.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, HttpClient } from '../testkit/http.ts';
+import { HttpClient, type Response } from '../testkit/http.ts';
 import { plantMutant } from '../testkit/mutant.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { outageLogLevel, whileRedisAnswers } from './redis-outages.ts';
+import { outageLogLevel, whileRedisResponses } from './redis-outages.ts';
 
 const clockRate = 600;
 const minuteMs = 60_000;
@@ -15,7 +15,7 @@ const perDay = 1_000_000;
 const requestsUntilBanMax = 5_000;
 const inFlight = 300;
 
-type Send = (key: Key) => Promise<Answer>;
+type Send = (key: Key) => Promise<Response>;
 
 export const bans: Proof = {
   name: 'bans',
@@ -49,7 +49,7 @@ async function proveOnFastClock(store: Store, { forget, progress }: Options): Pr
   await using staff = await Staff.of(store);
   using http = new HttpClient();
   const send = sendTo(store, http);
-  return await whileRedisAnswers(store, async (attempt) => {
+  return await whileRedisResponses(store, async (attempt) => {
     const [greedy, sibling] = (await staff.createKeys(`greedy ${attempt}`, { perMinute: 2, perDay }, 2)) as [Key, Key];
     const [patient] = (await staff.createKeys(`patient ${attempt}`, { perMinute: 10, perDay }, 1)) as [Key];
     const stop = new AbortController();
@@ -114,23 +114,23 @@ async function climb(
 }
 
 /** A client that uses up each minute and then waits for as long as Retry-After says. */
-async function waitAsTold(store: Store, send: () => Promise<Answer>, stop: AbortSignal): Promise<Claim> {
+async function waitAsTold(store: Store, send: () => Promise<Response>, stop: AbortSignal): Promise<Claim> {
   let waits = 0;
-  let refusals = 0;
+  let rejections = 0;
   let strikesLeft = strikesMax;
   while (!stop.aborted) {
-    const answer = await send();
-    if (answer.status !== 429) continue;
-    refusals += codeOf(answer) === 'api_key_banned' ? 1 : 0;
-    strikesLeft = Math.min(strikesLeft, Number(answer.headers['x-ratelimit-strikes-remaining']));
-    await until(store, store.now() + Number(answer.headers['retry-after']) * 1_000);
+    const response = await send();
+    if (response.status !== 429) continue;
+    rejections += codeOf(response) === 'api_key_banned' ? 1 : 0;
+    strikesLeft = Math.min(strikesLeft, Number(response.headers['x-ratelimit-strikes-remaining']));
+    await until(store, store.now() + Number(response.headers['retry-after']) * 1_000);
     waits += 1;
   }
   return {
     claim: 'A client that uses up every minute and waits as Retry-After says: refused by a ban, strikes counted',
     bar: '0 and 0 in at least 20 minutes',
-    figure: `${refusals} and ${strikesMax - strikesLeft} in ${waits} minutes`,
-    holds: refusals === 0 && strikesLeft === strikesMax && waits >= 20,
+    figure: `${rejections} and ${strikesMax - strikesLeft} in ${waits} minutes`,
+    holds: rejections === 0 && strikesLeft === strikesMax && waits >= 20,
   };
 }
 
@@ -146,51 +146,51 @@ async function proveOnSteadyClock(store: Store): Promise<Claim[]> {
   // Connections and code are warm before the second begins in which what was in flight is free.
   const warm = await keyOf('warm', { perMinute: 1_000_000, perDay });
   for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: inFlight }, () => send(warm)));
-  const inFlightClaims = await whileRedisAnswers(store, async (attempt) => {
+  const inFlightClaims = await whileRedisResponses(store, async (attempt) => {
     const bursting = await keyOf(`bursting ${attempt}`, { perMinute: 10, perDay });
     return [await burst(() => send(bursting))];
   });
-  const dayClaims = await whileRedisAnswers(store, async (attempt) => {
+  const dayClaims = await whileRedisResponses(store, async (attempt) => {
     const spent = await keyOf(`spent ${attempt}`, { perMinute: strikesMax, perDay: 20 });
     return [await outrunTheDay(() => send(spent))];
   });
-  const countdownClaims = await whileRedisAnswers(store, async (attempt) => {
+  const countdownClaims = await whileRedisResponses(store, async (attempt) => {
     const counted = await keyOf(`counted ${attempt}`, { perMinute: 10, perDay });
     return countDown(store, () => send(counted), counted);
   });
   return [...inFlightClaims, ...dayClaims, ...countdownClaims];
 }
 
-async function burst(send: () => Promise<Answer>): Promise<Claim> {
-  const answers = await Promise.all(Array.from({ length: inFlight }, send));
-  const refused = answers.filter(({ status }) => status === 429);
-  const banned = answers.filter((answer) => codeOf(answer) === 'api_key_banned');
-  const strikesLeft = Math.min(...refused.map(({ headers }) => Number(headers['x-ratelimit-strikes-remaining'])));
+async function burst(send: () => Promise<Response>): Promise<Claim> {
+  const responses = await Promise.all(Array.from({ length: inFlight }, send));
+  const rejected = responses.filter(({ status }) => status === 429);
+  const banned = responses.filter((response) => codeOf(response) === 'api_key_banned');
+  const strikesLeft = Math.min(...rejected.map(({ headers }) => Number(headers['x-ratelimit-strikes-remaining'])));
   return {
     claim: `${inFlight} requests in flight at the first 429, of a key that ${strikesMax} strikes ban: refused by a ban, strikes counted`,
     bar: '0 and 0',
-    figure: `${banned.length} and ${strikesMax - strikesLeft} of ${refused.length} refused`,
-    holds: refused.length > strikesMax && banned.length === 0 && strikesLeft === strikesMax,
+    figure: `${banned.length} and ${strikesMax - strikesLeft} of ${rejected.length} refused`,
+    holds: rejected.length > strikesMax && banned.length === 0 && strikesLeft === strikesMax,
   };
 }
 
-async function outrunTheDay(send: () => Promise<Answer>): Promise<Claim> {
+async function outrunTheDay(send: () => Promise<Response>): Promise<Claim> {
   for (let used = 0; used < 20; used += 1) await send();
   const first = await send();
   await sleep(1_100);
   const later = await Promise.all(Array.from({ length: 4 * strikesMax }, send));
-  const refused = [first, ...later].filter((answer) => codeOf(answer) === 'rate_limit_exceeded');
-  const banned = later.filter((answer) => codeOf(answer) === 'api_key_banned');
+  const rejected = [first, ...later].filter((response) => codeOf(response) === 'rate_limit_exceeded');
+  const banned = later.filter((response) => codeOf(response) === 'api_key_banned');
   return {
     claim: `A client out of its day's quota that goes on, of which ${strikesMax} strikes would ban the key: refused by a ban`,
     bar: '0',
     figure: `${banned.length} of ${later.length + 1}`,
-    holds: banned.length === 0 && refused.length === later.length + 1,
+    holds: banned.length === 0 && rejected.length === later.length + 1,
   };
 }
 
 /** One ban by the real clock, as the key's owner sees it come and the store's staff see and lift it. */
-async function countDown(store: Store, send: () => Promise<Answer>, key: Key): Promise<Claim[]> {
+async function countDown(store: Store, send: () => Promise<Response>, key: Key): Promise<Claim[]> {
   const leftOfMinuteMs = minuteMs - (Date.now() % minuteMs);
   if (leftOfMinuteMs < 5_000) await sleep(leftOfMinuteMs);
   for (let used = 0; used < 10; used += 1) await send();
@@ -219,10 +219,10 @@ async function countDown(store: Store, send: () => Promise<Answer>, key: Key): P
   ];
 }
 
-async function earnBan(send: () => Promise<Answer>): Promise<Answer> {
+async function earnBan(send: () => Promise<Response>): Promise<Response> {
   for (let sent = 0; sent < requestsUntilBanMax; sent += 1) {
-    const answer = await send();
-    if (codeOf(answer) === 'api_key_banned') return answer;
+    const response = await send();
+    if (codeOf(response) === 'api_key_banned') return response;
   }
   throw new Error(`no ban after ${requestsUntilBanMax} requests`);
 }
@@ -237,7 +237,7 @@ function sendTo(store: Store, http: HttpClient): Send {
 }
 
 /** The code of an Error body; '' for an answer that is none. */
-const codeOf = ({ status, text }: Answer): string => (status < 400 ? '' : (JSON.parse(text) as { code: string }).code);
+const codeOf = ({ status, text }: Response): string => (status < 400 ? '' : (JSON.parse(text) as { code: string }).code);
 
 async function until(store: Store, timeMs: number): Promise<void> {
   for (let leftMs = timeMs - store.now(); leftMs > 0; leftMs = timeMs - store.now()) await sleep(Math.ceil(leftMs / clockRate));

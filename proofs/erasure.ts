@@ -58,9 +58,9 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       for (const email of addressesOf(kind)) {
         const body = { petId: animals.pop(), adopter: { name: 'Ada', email } };
         const headers = { 'idempotency-key': randomUUID() };
-        const answer = await http.send(`${url}/store/orders`, { method: 'POST', key: living.key, body, headers });
-        if (answer.status !== 201) throw new Error(`an order was not placed: ${answer.text}`);
-        orders.push(Number(JSON.parse(answer.text).id));
+        const response = await http.send(`${url}/store/orders`, { method: 'POST', key: living.key, body, headers });
+        if (response.status !== 201) throw new Error(`an order was not placed: ${response.text}`);
+        orders.push(Number(JSON.parse(response.text).id));
       }
       placed.set(kind, orders);
     }

@@ -4,7 +4,7 @@ import { loadConfig } from '../service/src/config.ts';
 import { openDependencies } from '../service/src/dependencies.ts';
 import { expireDueOrders } from '../service/src/orders/orders.ts';
 import { act, addAnimals, ask, castOf, place, verify } from '../testkit/adopters.ts';
-import { type Answer, HttpClient } from '../testkit/http.ts';
+import { HttpClient, type Response } from '../testkit/http.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
@@ -62,8 +62,8 @@ async function race(
   while (raced.length < count) {
     const placed = await Promise.all(animals.map((petId) => placeSurely(http, store, keys.partner, petId)));
     await Promise.all(
-      placed.map(async (answer, i) => {
-        const { id, expiresAt } = JSON.parse(answer.text) as { id: number; expiresAt: string };
+      placed.map(async (response, i) => {
+        const { id, expiresAt } = JSON.parse(response.text) as { id: number; expiresAt: string };
         const action = i % 2 ? 'approve' : 'cancel';
         // Around the instant: some arrive before it and some after, on a busy machine too.
         await sleep(Date.parse(expiresAt) - Date.now() - 60 + Math.random() * 70);
@@ -81,11 +81,11 @@ async function race(
 }
 
 /** A busy machine may answer 503: then once more. */
-async function placeSurely(http: HttpClient, store: Store, key: Key, petId: number): Promise<Answer> {
+async function placeSurely(http: HttpClient, store: Store, key: Key, petId: number): Promise<Response> {
   for (let tries = 0; tries < 20; tries += 1) {
-    const answer = await place(http, urlOf(store, petId), key, petId);
-    if (answer.status === 201) return answer;
-    if (answer.status !== 503) throw new Error(`an order was not placed: ${answer.text}`);
+    const response = await place(http, urlOf(store, petId), key, petId);
+    if (response.status === 201) return response;
+    if (response.status !== 503) throw new Error(`an order was not placed: ${response.text}`);
     await sleep(200);
   }
   throw new Error('no order could be placed');
@@ -130,16 +130,16 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
   let reads = 0;
   let stale = 0;
   for (let round = 0; round < 3; round += 1) {
-    const answers = await Promise.all(animals.map((petId) => placeSurely(http, store, partner, petId)));
-    const orders = answers.map((answer) => JSON.parse(answer.text) as { id: number; expiresAt: string });
+    const responses = await Promise.all(animals.map((petId) => placeSurely(http, store, partner, petId)));
+    const orders = responses.map((response) => JSON.parse(response.text) as { id: number; expiresAt: string });
     const until = Math.max(...orders.map(({ expiresAt }) => Date.parse(expiresAt))) + 300;
     while (Date.now() < until) {
       const order = orders[reads % orders.length];
       if (!order) break;
       const sentAtMs = Date.now();
-      const answer = await http.send(`${urlOf(store, reads)}/store/orders/${order.id}`, { key: partner.key });
+      const response = await http.send(`${urlOf(store, reads)}/store/orders/${order.id}`, { key: partner.key });
       reads += 1;
-      if (sentAtMs > Date.parse(order.expiresAt) && JSON.parse(answer.text).status === 'placed') stale += 1;
+      if (sentAtMs > Date.parse(order.expiresAt) && JSON.parse(response.text).status === 'placed') stale += 1;
     }
     await allFree(store);
     progress(`worker: round ${round + 1} of 3`);

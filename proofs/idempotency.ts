@@ -46,12 +46,12 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 async function repeatAtOnce(store: Store, key: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {
   using http = new HttpClient(atOnce);
   let oneEffect = 0;
-  let oneAnswer = 0;
+  let oneResponse = 0;
   let inProgress = 0;
   for (const [round, petId] of animals.entries()) {
     const headers = { 'idempotency-key': randomUUID() };
     const body = { name: `Twin ${petId}`, categoryId: 2 };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: atOnce }, (_, i) =>
         http.send(`${store.processes[i % 2]?.url}/pets`, { method: 'POST', key: key.key, body, headers }),
       ),
@@ -59,11 +59,11 @@ async function repeatAtOnce(store: Store, key: Key, animals: readonly number[], 
     const later = await http.send(`${store.processes[0]?.url}/pets`, { method: 'POST', key: key.key, body, headers });
     const [row] = await ask<{ count: number }>(store, 'select count(*)::int as count from pets where name = $1', [body.name]);
     if (row?.count === 1) oneEffect += 1;
-    inProgress += answers.filter(({ status }) => status === 409).length;
-    const allowed = answers.every(
+    inProgress += responses.filter(({ status }) => status === 409).length;
+    const allowed = responses.every(
       ({ status, text }) => (status === 201 && text === later.text) || (status === 409 && text.includes('idempotency_in_progress')),
     );
-    if (allowed && later.status === 201 && answers.some(({ status }) => status === 201)) oneAnswer += 1;
+    if (allowed && later.status === 201 && responses.some(({ status }) => status === 201)) oneResponse += 1;
     progress(`${round + 1} of ${animals.length} rounds`);
   }
   const of = `of ${animals.length}`;
@@ -77,8 +77,8 @@ async function repeatAtOnce(store: Store, key: Key, animals: readonly number[], 
     {
       claim: 'Rounds in which every answer was the stored one, byte for byte, or 409',
       bar: 'every one',
-      figure: `${oneAnswer} ${of} (${inProgress} answers were 409)`,
-      holds: oneAnswer === animals.length,
+      figure: `${oneResponse} ${of} (${inProgress} answers were 409)`,
+      holds: oneResponse === animals.length,
     },
   ];
 }
@@ -141,8 +141,8 @@ async function crash(store: Store, key: Key, petId: number, call: string, n: num
   const before = await countOrders(store, petId);
   const retried = await retry(http, store.processes[0]?.url ?? '', key, petId, headers);
   const one = (await countOrders(store, petId)) === 1;
-  const sameAnswer = first === undefined || first.text === retried.text;
-  return { killed: first?.status !== 201, committed: before === 1, right: one && retried.status === 201 && sameAnswer };
+  const sameResponse = first === undefined || first.text === retried.text;
+  return { killed: first?.status !== 201, committed: before === 1, right: one && retried.status === 201 && sameResponse };
 }
 
 async function countOrders(store: Store, petId: number): Promise<number> {
@@ -163,8 +163,8 @@ async function killAtCall({ child }: ServeProcess, call: string, n: number) {
 /** What a careful client does: the same request again while the outcome is unknown or under way. */
 async function retry(http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string>) {
   for (let tries = 0; tries < 50; tries += 1) {
-    const answer = await place(http, url, key, petId, headers).catch(() => undefined);
-    if (answer && answer.status !== 503 && !answer.text.includes('idempotency_in_progress')) return answer;
+    const response = await place(http, url, key, petId, headers).catch(() => undefined);
+    if (response && response.status !== 503 && !response.text.includes('idempotency_in_progress')) return response;
     await sleep(100);
   }
   throw new Error('a repeat was never answered');

@@ -1,6 +1,6 @@
 // Eight processes, one client of 1,000 requests a minute, and twice as many requests, in bursts that all of them get at once.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, HttpClient } from '../testkit/http.ts';
+import { HttpClient, type Response } from '../testkit/http.ts';
 import { plantMutant } from '../testkit/mutant.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
@@ -24,7 +24,7 @@ const keyCount = 16;
 
 /** A request as its sender saw it, in the store's time. */
 interface Asked {
-  readonly answer: Answer;
+  readonly answer: Response;
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
 }
@@ -73,14 +73,14 @@ async function demand(
   using http = new HttpClient();
   const startMs = store.now();
   for (let burst = 0; store.now() < endMs; burst += 1) {
-    const answers = Array.from({ length: burstSize }, async (_, i) => {
+    const responses = Array.from({ length: burstSize }, async (_, i) => {
       const url = `${store.processes[i % processes]?.url}/pets/none`;
       const key = keys[(burst * burstSize + i) % keyCount]?.key ?? '';
       const sentAtMs = store.now();
-      const answer = await http.send(url, { key });
-      asked.push({ answer, sentAtMs, answeredAtMs: store.now() });
+      const response = await http.send(url, { key });
+      asked.push({ answer: response, sentAtMs, answeredAtMs: store.now() });
     });
-    await Promise.all(answers);
+    await Promise.all(responses);
     progress(`${asked.length} requests, ${Math.ceil((endMs - store.now()) / 1_000 / clockRate)} s left`);
     const nextMs = startMs + (burst + 1) * (minuteMs / burstsPerMinute);
     await sleep(Math.max((nextMs - store.now()) / clockRate, 0));
@@ -109,9 +109,9 @@ const isTelling = ({ asked, alone }: Window) => asked.length >= askedMin && alon
 function judge(asked: readonly Asked[], windows: readonly Window[], clockRate: number): Claim[] {
   const admitted = windows.map((window) => window.asked.filter(isAdmitted).length);
   const countdowns = windows.filter(isCountdown);
-  const refused = asked.filter((one) => !isAdmitted(one));
-  const refusedRightly = refused.filter(isRefusedRightly);
-  const other = refused.find((one) => !isRefusedRightly(one));
+  const rejected = asked.filter((one) => !isAdmitted(one));
+  const rejectedRightly = rejected.filter(isRejectedRightly);
+  const other = rejected.find((one) => !isRejectedRightly(one));
   const trueResets = asked.filter(isResetTrue);
   const clock = clockRate === 1 ? "Redis's clock" : `a clock ${clockRate} times as fast`;
   return [
@@ -136,8 +136,8 @@ function judge(asked: readonly Asked[], windows: readonly Window[], clockRate: n
     {
       claim: 'Every other answer is 429 rate_limit_exceeded',
       bar: 'every one',
-      figure: `${grouped(refusedRightly.length)} of ${grouped(refused.length)}${other ? `, not ${other.answer.text}` : ''}`,
-      holds: refused.length > 0 && refusedRightly.length === refused.length,
+      figure: `${grouped(rejectedRightly.length)} of ${grouped(rejected.length)}${other ? `, not ${other.answer.text}` : ''}`,
+      holds: rejected.length > 0 && rejectedRightly.length === rejected.length,
     },
   ];
 }
@@ -150,23 +150,23 @@ function describe(windows: readonly Window[], admitted: readonly number[]): stri
 
 /** A request decided without Redis shows what its process knew, and the count goes on without it. */
 function isCountdown({ asked, alone }: Window): boolean {
-  const shown = asked.filter(isAdmitted).map(({ answer }) => Number(answer.headers['x-ratelimit-remaining']));
+  const shown = asked.filter(isAdmitted).map(({ answer: response }) => Number(response.headers['x-ratelimit-remaining']));
   const distinct = new Set(shown);
   const inRange = shown.every((value) => Number.isInteger(value) && value >= 0 && value < perMinute);
   return inRange && shown.length - distinct.size <= alone && perMinute - distinct.size <= alone;
 }
 
 /** The request was decided some time between its sending and its answer. */
-function isResetTrue({ answer, sentAtMs, answeredAtMs }: Asked): boolean {
-  const minute = minuteOf({ answer });
-  return Number.isInteger(minute) && minute >= Math.floor(sentAtMs / minuteMs) && minute <= Math.floor(answeredAtMs / minuteMs);
+function isResetTrue({ answer: response, sentAtMs, answeredAtMs: respondedAtMs }: Asked): boolean {
+  const minute = minuteOf({ answer: response });
+  return Number.isInteger(minute) && minute >= Math.floor(sentAtMs / minuteMs) && minute <= Math.floor(respondedAtMs / minuteMs);
 }
 
-const isAdmitted = ({ answer }: Pick<Asked, 'answer'>) => answer.status === 404;
+const isAdmitted = ({ answer: response }: Pick<Asked, 'answer'>) => response.status === 404;
 
-const isRefusedRightly = ({ answer }: Asked) => answer.status === 429 && answer.text.includes('rate_limit_exceeded');
+const isRejectedRightly = ({ answer: response }: Asked) => response.status === 429 && response.text.includes('rate_limit_exceeded');
 
 /** The window that an answer names, numbered from the epoch. */
-const minuteOf = ({ answer }: Pick<Asked, 'answer'>) => Number(answer.headers['x-ratelimit-reset']) / 60 - 1;
+const minuteOf = ({ answer: response }: Pick<Asked, 'answer'>) => Number(response.headers['x-ratelimit-reset']) / 60 - 1;
 
 const grouped = (count: number) => count.toLocaleString('en');

@@ -153,13 +153,13 @@ async function walk(store: Store, client: pg.Client, status: PetStatus | undefin
   let next: string | undefined = `/v1/pets?limit=100${status ? `&status=${status}` : ''}`;
   // As many pages as hold everything, and those for what arrives meanwhile.
   for (const pagesMax = expected.size / 50; next && pages < pagesMax; pages += 1) {
-    const answer = await http.send(new URL(next, serve.url).href, { key: key.key });
-    if (answer.status !== 200) throw new Error(`a page was answered ${answer.status}`);
-    for (const { id } of JSON.parse(answer.text) as Array<{ id: number }>) {
+    const response = await http.send(new URL(next, serve.url).href, { key: key.key });
+    if (response.status !== 200) throw new Error(`a page was answered ${response.status}`);
+    for (const { id } of JSON.parse(response.text) as Array<{ id: number }>) {
       if (seen.has(id)) repeated += 1;
       seen.add(id);
     }
-    next = /<([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1];
+    next = /<([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1];
     if (pages % 100 === 0) progress(`walk, page ${pages}`);
   }
   const created = await arrivals.stop();

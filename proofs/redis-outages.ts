@@ -37,7 +37,7 @@ export function decidedAlone(store: Store): number[] {
 }
 
 /** Repeats what did not hold while a process decided without Redis; the last attempt counts in any case. */
-export async function whileRedisAnswers(store: Store, attempt: (number: number) => Promise<Claim[]>): Promise<Claim[]> {
+export async function whileRedisResponses(store: Store, attempt: (number: number) => Promise<Claim[]>): Promise<Claim[]> {
   for (let number = 1; ; number += 1) {
     const startMs = Date.now();
     const claims = await attempt(number);

@@ -1,6 +1,6 @@
 // A revoked key is refused by every process from the moment that its revocation has returned, whatever Redis does meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, HttpClient } from '../testkit/http.ts';
+import { HttpClient, type Response } from '../testkit/http.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
@@ -65,12 +65,12 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   ];
 }
 
-function claimOf(what: string, { keys, refused, refusedLater }: Tally): Claim {
+function claimOf(what: string, { keys, refused: rejected, refusedLater: rejectedLater }: Tally): Claim {
   return {
     claim: `Keys ${what}: the next request is 401 api_key_revoked on each of ${processes} processes`,
     bar: `${keys} of ${keys}`,
-    figure: `${refused} of ${keys}${refusedLater === undefined ? '' : `, then ${refusedLater} of ${keys}`}`,
-    holds: keys > 0 && refused === keys && (refusedLater ?? keys) === keys,
+    figure: `${rejected} of ${keys}${rejectedLater === undefined ? '' : `, then ${rejectedLater} of ${keys}`}`,
+    holds: keys > 0 && rejected === keys && (rejectedLater ?? keys) === keys,
   };
 }
 
@@ -80,17 +80,17 @@ async function revokeOne(scene: Scene, key: Key, beforehand?: () => Promise<void
   await beforehand?.();
   const underWay = askAll(scene, key);
   await scene.revoke(key);
-  const refused = await isRefused(scene, key);
+  const rejected = await isRejected(scene, key);
   await underWay;
-  return refused;
+  return rejected;
 }
 
 async function revokeWhileFrozen(scene: Scene, keys: readonly Key[]): Promise<Tally> {
   await Promise.all(keys.map((key) => warm(scene, key)));
   await scene.store.redis.signal('SIGSTOP');
-  const refused = await revokeAll(scene, keys);
+  const rejected = await revokeAll(scene, keys);
   await scene.store.redis.signal('SIGCONT');
-  return { ...tally(refused), refusedLater: await countRefusedOnceBack(scene, keys) };
+  return { ...tally(rejected), refusedLater: await countRejectedOnceBack(scene, keys) };
 }
 
 /** Redis comes back with what it held before: the epochs under which the keys were valid. */
@@ -98,26 +98,26 @@ async function revokeWhileDown(scene: Scene, keys: readonly Key[]): Promise<Tall
   await Promise.all(keys.map((key) => warm(scene, key)));
   await scene.staff.dependencies.redis.client.save();
   await scene.store.redis.signal('SIGKILL');
-  const refused = await revokeAll(scene, keys);
+  const rejected = await revokeAll(scene, keys);
   await scene.store.redis.start();
-  return { ...tally(refused), refusedLater: await countRefusedOnceBack(scene, keys) };
+  return { ...tally(rejected), refusedLater: await countRejectedOnceBack(scene, keys) };
 }
 
 async function revokeAll(scene: Scene, keys: readonly Key[]): Promise<boolean[]> {
   return Promise.all(
     keys.map(async (key) => {
       await scene.revoke(key);
-      return isRefused(scene, key);
+      return isRejected(scene, key);
     }),
   );
 }
 
 /** Asked in the moment that Redis is back, and once more when every process has found it again. */
-async function countRefusedOnceBack(scene: Scene, keys: readonly Key[]): Promise<number> {
-  const atOnce = await Promise.all(keys.map((key) => isRefused(scene, key)));
+async function countRejectedOnceBack(scene: Scene, keys: readonly Key[]): Promise<number> {
+  const atOnce = await Promise.all(keys.map((key) => isRejected(scene, key)));
   await untilRestored(scene.store);
-  const later = await Promise.all(keys.map((key) => isRefused(scene, key)));
-  return later.filter((refused, i) => refused && atOnce[i]).length;
+  const later = await Promise.all(keys.map((key) => isRejected(scene, key)));
+  return later.filter((rejected, i) => rejected && atOnce[i]).length;
 }
 
 async function untilRestored(store: Store): Promise<void> {
@@ -144,21 +144,21 @@ async function newKeys({ staff }: Scene, client: string, count: number): Promise
 /** Each process has admitted the key twice: it remembers it by then. */
 async function warm(scene: Scene, key: Key): Promise<void> {
   for (let time = 0; time < 2; time += 1) {
-    const answers = await askAll(scene, key);
-    const other = answers.find(({ status }) => status !== 404);
+    const responses = await askAll(scene, key);
+    const other = responses.find(({ status }) => status !== 404);
     if (other) throw new Error(`a valid key got ${other.status}: ${other.text}`);
   }
 }
 
-async function isRefused(scene: Scene, key: Key): Promise<boolean> {
-  const answers = await askAll(scene, key);
-  return answers.every(({ status, text }) => status === 401 && text.includes('"api_key_revoked"'));
+async function isRejected(scene: Scene, key: Key): Promise<boolean> {
+  const responses = await askAll(scene, key);
+  return responses.every(({ status, text }) => status === 401 && text.includes('"api_key_revoked"'));
 }
 
 let asked = 0;
 
 /** One request to each process, for an animal that there is not: nothing but the key decides how it ends. */
-async function askAll({ store, http }: Scene, { key }: Key): Promise<Answer[]> {
+async function askAll({ store, http }: Scene, { key }: Key): Promise<Response[]> {
   return Promise.all(
     store.processes.map(({ url }) => {
       asked += 1;
@@ -170,15 +170,15 @@ async function askAll({ store, http }: Scene, { key }: Key): Promise<Answer[]> {
 
 /** Two at a time, of which the second has the same client as often as not. */
 async function inPairs(keys: readonly Key[], revoke: (key: Key) => Promise<boolean>): Promise<Tally> {
-  const refused: boolean[] = [];
-  for (let i = 0; i < keys.length; i += 2) refused.push(...(await Promise.all(keys.slice(i, i + 2).map(revoke))));
-  return tally(refused);
+  const rejected: boolean[] = [];
+  for (let i = 0; i < keys.length; i += 2) rejected.push(...(await Promise.all(keys.slice(i, i + 2).map(revoke))));
+  return tally(rejected);
 }
 
 async function inTurn(keys: readonly Key[], revoke: (key: Key) => Promise<boolean>): Promise<Tally> {
-  const refused: boolean[] = [];
-  for (const key of keys) refused.push(await revoke(key));
-  return tally(refused);
+  const rejected: boolean[] = [];
+  for (const key of keys) rejected.push(await revoke(key));
+  return tally(rejected);
 }
 
-const tally = (refused: readonly boolean[]): Tally => ({ keys: refused.length, refused: refused.filter(Boolean).length });
+const tally = (rejected: readonly boolean[]): Tally => ({ keys: rejected.length, refused: rejected.filter(Boolean).length });

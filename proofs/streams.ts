@@ -163,8 +163,8 @@ async function countLetGo(readers: readonly StreamReader[]): Promise<number> {
 }
 
 async function add(http: HttpClient, serve: ServeProcess, { key }: Key): Promise<void> {
-  const answer = await http.send(`${serve.url}/pets`, { method: 'POST', key, body: { name: 'Biscuit', categoryId: 1 } });
-  if (answer.status !== 201) throw new Error(`an animal was not added: ${answer.text}`);
+  const response = await http.send(`${serve.url}/pets`, { method: 'POST', key, body: { name: 'Biscuit', categoryId: 1 } });
+  if (response.status !== 201) throw new Error(`an animal was not added: ${response.text}`);
 }
 
 class MemoryWatch {

@@ -75,8 +75,8 @@ async function readPages(http: HttpClient, { url }: ServeProcess, key: string): 
   let requests = 0;
   const reader = async () => {
     while (performance.now() < endsAtMs) {
-      const answer = await http.send(`${url}/pets?limit=20&categoryId=${1 + randomInt(pageCount)}`, { key });
-      if (answer.status !== 200) throw new Error(`a list was answered ${answer.status}: ${answer.text}`);
+      const response = await http.send(`${url}/pets?limit=20&categoryId=${1 + randomInt(pageCount)}`, { key });
+      if (response.status !== 200) throw new Error(`a list was answered ${response.status}: ${response.text}`);
       requests += 1;
     }
   };

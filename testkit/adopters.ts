@@ -1,6 +1,6 @@
 // What the proofs about adoption share: a store with animals, partners that order them, and staff that decide.
 import pg from 'pg';
-import { type Answer, HttpClient } from './http.ts';
+import { HttpClient, type Response } from './http.ts';
 import { Staff } from './staff.ts';
 import type { Key, Store } from './store.ts';
 
@@ -40,19 +40,19 @@ export async function addAnimals(store: Store, key: Key, count: number): Promise
     Array.from({ length: 16 }, async () => {
       while (left > 0) {
         left -= 1;
-        const answer = await http.send(url, { method: 'POST', key: key.key, body: { name: `Animal ${left}`, categoryId: 1 } });
-        if (answer.status !== 201) throw new Error(`an animal was not added: ${answer.text}`);
-        ids.push(Number(JSON.parse(answer.text).id));
+        const response = await http.send(url, { method: 'POST', key: key.key, body: { name: `Animal ${left}`, categoryId: 1 } });
+        if (response.status !== 201) throw new Error(`an animal was not added: ${response.text}`);
+        ids.push(Number(JSON.parse(response.text).id));
       }
     }),
   );
   return ids;
 }
 
-export const place = (http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string> = {}): Promise<Answer> =>
+export const place = (http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string> = {}): Promise<Response> =>
   http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId, adopter: adopterOf(petId) }, headers });
 
-export const act = (http: HttpClient, url: string, key: Key, orderId: number, action: string): Promise<Answer> =>
+export const act = (http: HttpClient, url: string, key: Key, orderId: number, action: string): Promise<Response> =>
   http.send(`${url}/store/orders/${orderId}/${action}`, { method: 'POST', key: key.key });
 
 /** Asks the database itself, past all of the program. */

@@ -12,7 +12,7 @@ const installTimeoutMs = 300_000;
 const screenTimeoutMs = 60_000;
 const endTimeoutMs = 20_000;
 
-export interface ShellAnswer {
+export interface ShellResponse {
   readonly status: number | null;
   readonly output: string;
 }
@@ -47,7 +47,7 @@ export class CleanCheckout implements Disposable {
   }
 
   /** Runs a line as if it had been pasted into a shell. */
-  async shell(line: string, env: Record<string, string> = {}): Promise<ShellAnswer> {
+  async shell(line: string, env: Record<string, string> = {}): Promise<ShellResponse> {
     const child = spawn('sh', ['-c', line], this.#options(env));
     const output = collect(child);
     const late = setTimeout(() => endGroup(child, 'SIGKILL'), installTimeoutMs);

@@ -8,7 +8,7 @@ export interface FlakyProxy extends AsyncDisposable {
   readonly requests: number;
   /** Connections that were reset, and those among them of requests that the store had answered. */
   readonly resets: number;
-  readonly resetsAfterAnswer: number;
+  readonly resetsAfterResponse: number;
 }
 
 const moments = ['before', 'while', 'after'] as const;
@@ -46,18 +46,18 @@ export async function startFlakyProxy(target: string, share: number): Promise<Fl
     get resets() {
       return counts.resets;
     },
-    get resetsAfterAnswer() {
+    get resetsAfterResponse() {
       return counts.resetsAfterAnswer;
     },
     [Symbol.asyncDispose]: () => close(server),
   };
 }
 
-function forward(target: string, incoming: IncomingMessage, answered: (answer: IncomingMessage, body: Buffer) => unknown): void {
-  const onward = request(target + incoming.url, { method: incoming.method, headers: incoming.headers }, (answer) => {
+function forward(target: string, incoming: IncomingMessage, responded: (response: IncomingMessage, body: Buffer) => unknown): void {
+  const onward = request(target + incoming.url, { method: incoming.method, headers: incoming.headers }, (response) => {
     const chunks: Buffer[] = [];
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-    answer.on('end', () => answered(answer, Buffer.concat(chunks)));
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('end', () => responded(response, Buffer.concat(chunks)));
   });
   onward.on('error', () => incoming.socket.destroy());
   incoming.pipe(onward);

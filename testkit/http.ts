@@ -1,7 +1,7 @@
 // A plain HTTP client over kept-alive connections: what a proof measures must not be hidden by retries.
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-export interface Answer {
+export interface Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -19,7 +19,7 @@ export class HttpClient implements Disposable {
   async send(
     url: string,
     options: { method?: string; key?: string; body?: unknown; raw?: string; headers?: Record<string, string> } = {},
-  ): Promise<Answer> {
+  ): Promise<Response> {
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     const headers = {
       ...(options.key && { authorization: `Bearer ${options.key}` }),

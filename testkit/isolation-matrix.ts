@@ -60,8 +60,8 @@ export interface Caller {
 }
 
 /** What an operation must answer a caller: the status, and the code where it refuses the caller itself. */
-export function expectedOf({ scope, allowed }: MatrixRow, { scopes, refusedAs }: Caller): string {
-  if (refusedAs) return `${errorCodes[refusedAs].status} ${refusedAs}`;
+export function expectedOf({ scope, allowed }: MatrixRow, { scopes, refusedAs: rejectedAs }: Caller): string {
+  if (rejectedAs) return `${errorCodes[rejectedAs].status} ${rejectedAs}`;
   return scopes.includes(scope) ? String(allowed) : '403 insufficient_scope';
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A number is a pause in milliseconds. */
 export type Step = string | Buffer | number;
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
@@ -13,7 +13,7 @@ export interface RawAnswer {
 
 export interface Exchange {
   /** Without the interim answers (100). */
-  readonly answers: RawAnswer[];
+  readonly answers: RawResponse[];
   /** Whether the server ended the connection. */
   readonly ended: boolean;
   readonly answeredAfterMs: number;
@@ -31,13 +31,13 @@ export async function exchange(
   const socket = connect(port, '127.0.0.1');
   const startMs = performance.now();
   let bytes = Buffer.alloc(0);
-  let answeredAfterMs = Number.POSITIVE_INFINITY;
+  let respondedAfterMs = Number.POSITIVE_INFINITY;
   const finished = new Promise<boolean>((resolve) => {
     const timer = setTimeout(() => resolve(false), options.timeoutMs);
     socket.on('data', (chunk) => {
       bytes = Buffer.concat([bytes, chunk]);
-      if (answeredAfterMs < Number.POSITIVE_INFINITY || readAnswers(bytes).length < options.expected) return;
-      answeredAfterMs = performance.now() - startMs;
+      if (respondedAfterMs < Number.POSITIVE_INFINITY || readResponses(bytes).length < options.expected) return;
+      respondedAfterMs = performance.now() - startMs;
       if (!options.untilEnd) setTimeout(() => resolve(false), surplusMs);
     });
     const end = () => {
@@ -50,7 +50,7 @@ export async function exchange(
   const ended = await finished;
   socket.destroy();
   await sending;
-  return { answers: readAnswers(bytes), ended, answeredAfterMs };
+  return { answers: readResponses(bytes), ended, answeredAfterMs: respondedAfterMs };
 }
 
 async function send(socket: ReturnType<typeof connect>, steps: readonly Step[]): Promise<void> {
@@ -62,8 +62,8 @@ async function send(socket: ReturnType<typeof connect>, steps: readonly Step[]):
 }
 
 /** The whole answers at the head of `bytes`; each gives its length, or has no body. */
-function readAnswers(bytes: Buffer): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+function readResponses(bytes: Buffer): RawResponse[] {
+  const responses: RawResponse[] = [];
   for (let rest = bytes; rest.length > 0; ) {
     const headEnd = rest.indexOf('\r\n\r\n');
     if (headEnd < 0) break;
@@ -74,8 +74,8 @@ function readAnswers(bytes: Buffer): RawAnswer[] {
     );
     const bodyEnd = headEnd + 4 + Number(headers.get('content-length') ?? 0);
     if (rest.length < bodyEnd) break;
-    if (!(status < 200)) answers.push({ status, headers, text: rest.subarray(headEnd + 4, bodyEnd).toString('utf8') });
+    if (!(status < 200)) responses.push({ status, headers, text: rest.subarray(headEnd + 4, bodyEnd).toString('utf8') });
     rest = rest.subarray(bodyEnd);
   }
-  return answers;
+  return responses;
 }

@@ -1,6 +1,6 @@
 // Requests at a fixed rate, sent whether or not the earlier ones are answered: a store that hangs is not spared.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from './http.ts';
+import type { Response } from './http.ts';
 
 export interface Sample {
   /** By performance.now(). */
@@ -9,17 +9,17 @@ export interface Sample {
   /** From when it was to be sent: also what this process could not send in time. */
   readonly sinceDueMs: number;
   /** Undefined: the connection failed. */
-  readonly answer: Answer | undefined;
+  readonly answer: Response | undefined;
 }
 
 export class SteadyLoad {
   readonly samples: Sample[] = [];
   readonly #pending = new Set<Promise<void>>();
-  readonly #send: (index: number) => Promise<Answer>;
+  readonly #send: (index: number) => Promise<Response>;
   #stopped = false;
   readonly #done: Promise<void>;
 
-  constructor(perSecond: number, send: (index: number) => Promise<Answer>) {
+  constructor(perSecond: number, send: (index: number) => Promise<Response>) {
     this.#send = send;
     this.#done = this.#run(perSecond);
   }
@@ -46,14 +46,14 @@ export class SteadyLoad {
 
   async #sample(index: number, dueAtMs: number): Promise<void> {
     const sentAtMs = performance.now();
-    const answer = await this.#send(index).catch(() => undefined);
-    const answeredAtMs = performance.now();
-    this.samples.push({ sentAtMs, tookMs: answeredAtMs - sentAtMs, sinceDueMs: answeredAtMs - dueAtMs, answer });
+    const response = await this.#send(index).catch(() => undefined);
+    const respondedAtMs = performance.now();
+    this.samples.push({ sentAtMs, tookMs: respondedAtMs - sentAtMs, sinceDueMs: respondedAtMs - dueAtMs, answer: response });
   }
 }
 
 /** The load for a time. */
-export async function loadFor(ms: number, perSecond: number, send: (index: number) => Promise<Answer>): Promise<readonly Sample[]> {
+export async function loadFor(ms: number, perSecond: number, send: (index: number) => Promise<Response>): Promise<readonly Sample[]> {
   const load = new SteadyLoad(perSecond, send);
   await sleep(ms);
   return load.stop();

@@ -23,7 +23,7 @@ export interface FoundServers {
 export const developmentDatabase = 'homeward_dev';
 export const usualPorts = { postgres: 5432, redis: 6379 };
 const releaseTimeoutMs = 5_000;
-const redisAnswerTimeoutMs = 1_000;
+const redisResponseTimeoutMs = 1_000;
 const redisVersionMin = 7;
 
 /**
@@ -108,12 +108,12 @@ async function untilReleased(pidFile: string): Promise<void> {
 /** The major version of a Redis that takes commands without a password; NaN where none does. */
 async function askRedisVersion(port: number): Promise<number> {
   return new Promise((resolve) => {
-    let answer = '';
+    let response = '';
     const socket = connect(port, '127.0.0.1');
-    socket.setEncoding('utf8').setTimeout(redisAnswerTimeoutMs, () => socket.destroy());
-    socket.on('error', () => {}).once('close', () => resolve(Number(/redis_version:(\d+)/.exec(answer)?.[1])));
+    socket.setEncoding('utf8').setTimeout(redisResponseTimeoutMs, () => socket.destroy());
+    socket.on('error', () => {}).once('close', () => resolve(Number(/redis_version:(\d+)/.exec(response)?.[1])));
     socket.on('data', (text) => {
-      answer += text;
+      response += text;
     });
     socket.once('connect', () => socket.write('INFO server\r\nQUIT\r\n'));
   });

@@ -18,7 +18,7 @@ export class FeedReader {
   readonly #url: string;
   readonly #key: string;
   /** What ended it before its time. */
-  refusal: string | undefined;
+  rejection: string | undefined;
   #next: string;
   #isStopped = false;
   readonly #ids = new Set<string>();
@@ -44,19 +44,19 @@ export class FeedReader {
 
   async follow(): Promise<void> {
     while (!this.#isStopped) {
-      const answer = await this.#http.send(new URL(this.#next, this.#url).href, { key: this.#key });
-      const next = /<([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1];
-      if (answer.status === 503 && this.#busy < busyMax) {
+      const response = await this.#http.send(new URL(this.#next, this.#url).href, { key: this.#key });
+      const next = /<([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1];
+      if (response.status === 503 && this.#busy < busyMax) {
         this.#busy += 1;
         await sleep(1_000);
         continue;
       }
-      if (answer.status !== 200 || !next) {
-        this.refusal = `${answer.status} ${answer.text}`;
+      if (response.status !== 200 || !next) {
+        this.rejection = `${response.status} ${response.text}`;
         return;
       }
       this.#next = next;
-      const events = JSON.parse(answer.text) as Array<{ id: string; type: string; data: Told }>;
+      const events = JSON.parse(response.text) as Array<{ id: string; type: string; data: Told }>;
       for (const event of events) this.#take(event);
       if (events.length === 0) await sleep(pauseMs);
     }

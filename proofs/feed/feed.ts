@@ -67,7 +67,7 @@ async function judge(store: Store, readers: readonly FeedReader[], writers: Feed
   const verdicts = readers.map((reader) => reader.judge(writers.isCommitted));
   const sum = (what: (verdict: (typeof verdicts)[number]) => number) => verdicts.reduce((total, verdict) => total + what(verdict), 0);
   const grouped = (count: number) => count.toLocaleString('en');
-  const refusal = readers.find((reader) => reader.refusal)?.refusal;
+  const rejection = readers.find((reader) => reader.rejection)?.rejection;
   const missed = readers.map(({ seen }) => writers.committed - seen);
   const [overtaken] = await ask<{ count: number }>(
     store,
@@ -78,8 +78,8 @@ async function judge(store: Store, readers: readonly FeedReader[], writers: Feed
     {
       claim: `Events that ${readers.length} readers over 2 processes missed, of ${grouped(writers.committed)} by ${writers.count} writers whose transactions last up to 5 s, with two workers`,
       bar: '0',
-      figure: `${grouped(missed.reduce((total, count) => total + Math.max(count, 0), 0))} of ${grouped(writers.committed * readers.length)}${refusal ? `; a reader was answered ${refusal}` : ''}`,
-      holds: missed.every((count) => count === 0) && refusal === undefined,
+      figure: `${grouped(missed.reduce((total, count) => total + Math.max(count, 0), 0))} of ${grouped(writers.committed * readers.length)}${rejection ? `; a reader was answered ${rejection}` : ''}`,
+      holds: missed.every((count) => count === 0) && rejection === undefined,
     },
     {
       claim: 'Events that came twice, or of a transaction that was rolled back',

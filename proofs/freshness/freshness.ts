@@ -77,10 +77,10 @@ async function read(http: HttpClient, store: Store, shelves: readonly Shelf[], {
   while (Date.now() < run.endsAtMs) {
     const shelf = shelves[randomInt(shelves.length)] as Shelf;
     const from = shelf.acknowledged;
-    const answer = await http.send(`${anyUrl(store)}/pets?limit=100&categoryId=${shelf.categoryId}`, { key });
-    if (answer.status !== 200) throw new Error(`a list was answered ${answer.status}: ${answer.text}`);
+    const response = await http.send(`${anyUrl(store)}/pets?limit=100&categoryId=${shelf.categoryId}`, { key });
+    if (response.status !== 200) throw new Error(`a list was answered ${response.status}: ${response.text}`);
     run.reads += 1;
-    if (shelf.versionOf(answer.text, from) === undefined) run.open.push({ shelf, from, list: answer.text });
+    if (shelf.versionOf(response.text, from) === undefined) run.open.push({ shelf, from, list: response.text });
   }
 }
 

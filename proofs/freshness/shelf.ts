@@ -1,7 +1,7 @@
 // One category of animals, changed by one writer: what a list of it may show is known for every moment.
 import { randomInt } from 'node:crypto';
 import { act, adopterOf } from '../../testkit/adopters.ts';
-import type { Answer, HttpClient } from '../../testkit/http.ts';
+import type { HttpClient, Response } from '../../testkit/http.ts';
 import type { Key } from '../../testkit/store.ts';
 
 interface Animal {
@@ -82,9 +82,9 @@ export class Shelf {
   }
 }
 
-const idOf = (answer: Answer, status: number): number => Number(JSON.parse(expect(answer, status).text).id);
+const idOf = (response: Response, status: number): number => Number(JSON.parse(expect(response, status).text).id);
 
-function expect(answer: Answer, status: number): Answer {
-  if (answer.status !== status) throw new Error(`a change was answered ${answer.status}, not ${status}: ${answer.text}`);
-  return answer;
+function expect(response: Response, status: number): Response {
+  if (response.status !== status) throw new Error(`a change was answered ${response.status}, not ${status}: ${response.text}`);
+  return response;
 }

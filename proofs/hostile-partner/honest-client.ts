@@ -1,6 +1,6 @@
 // An ordinary partner: it reads lists, adds an animal now and then, orders and cancels, and follows the feed.
 import { adopter } from '../../testkit/adopters.ts';
-import type { Answer, HttpClient } from '../../testkit/http.ts';
+import type { HttpClient, Response } from '../../testkit/http.ts';
 import type { Key } from '../../testkit/store.ts';
 
 /** What it does in a second, in turn. Writes between the lists make some of them misses. */
@@ -24,7 +24,7 @@ export class HonestClient {
     this.#key = key;
   }
 
-  readonly #kinds: Readonly<Record<Kind, (url: string, index: number) => Promise<Answer>>> = {
+  readonly #kinds: Readonly<Record<Kind, (url: string, index: number) => Promise<Response>>> = {
     list: (url) => this.#get(`${url}/pets?status=available`),
     'list of a category': (url, index) => this.#get(`${url}/pets?limit=50&categoryId=${1 + (index % 10)}`),
     create: (url) => this.#create(url),
@@ -34,51 +34,51 @@ export class HonestClient {
   };
 
   /** The request of this number; the kinds are spread over the second. */
-  send(index: number): Promise<Answer> {
+  send(index: number): Promise<Response> {
     // Each kind comes to each process in turn.
     const url = this.#urls[(index + Math.floor(index / second.length)) % this.#urls.length] ?? '';
     return this.#kinds[second[(index * 37) % second.length] ?? 'list'](url, index);
   }
 
   /** Orders an animal that is available, as it sees it now; undefined where it sees none. */
-  async orderAvailable(url: string): Promise<Answer | undefined> {
+  async orderAvailable(url: string): Promise<Response | undefined> {
     const page = await this.#get(`${url}/pets?status=available&limit=100`);
     const [animal] = JSON.parse(page.text) as Array<{ id: number }>;
     return animal && this.#post(`${url}/store/orders`, { petId: animal.id, adopter });
   }
 
-  async #create(url: string): Promise<Answer> {
-    const answer = await this.#post(`${url}/pets`, { name: 'Biscuit', categoryId: 1 });
-    if (answer.status === 201) this.#animals.push((JSON.parse(answer.text) as { id: number }).id);
-    return answer;
+  async #create(url: string): Promise<Response> {
+    const response = await this.#post(`${url}/pets`, { name: 'Biscuit', categoryId: 1 });
+    if (response.status === 201) this.#animals.push((JSON.parse(response.text) as { id: number }).id);
+    return response;
   }
 
   /** Its own animals in turn. Another partner may have been faster, which is no fault. */
-  async #order(url: string): Promise<Answer> {
+  async #order(url: string): Promise<Response> {
     const petId = this.#animals.shift();
     if (petId === undefined) return this.#get(`${url}/store/orders?limit=10`);
     this.#animals.push(petId);
-    const answer = await this.#post(`${url}/store/orders`, { petId, adopter: { ...adopter, email: `adopter${petId}@example.org` } });
-    if (answer.status === 201) this.#orders.push((JSON.parse(answer.text) as { id: number }).id);
-    return answer;
+    const response = await this.#post(`${url}/store/orders`, { petId, adopter: { ...adopter, email: `adopter${petId}@example.org` } });
+    if (response.status === 201) this.#orders.push((JSON.parse(response.text) as { id: number }).id);
+    return response;
   }
 
-  async #cancel(url: string): Promise<Answer> {
+  async #cancel(url: string): Promise<Response> {
     const id = this.#orders.shift();
     return id === undefined ? this.#get(`${url}/store/orders?limit=10`) : this.#post(`${url}/store/orders/${id}/cancel`);
   }
 
-  async #readOn(url: string): Promise<Answer> {
-    const answer = await this.#get(url.replace(/\/v1$/, '') + this.#feed);
-    this.#feed = /<([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1] ?? this.#feed;
-    return answer;
+  async #readOn(url: string): Promise<Response> {
+    const response = await this.#get(url.replace(/\/v1$/, '') + this.#feed);
+    this.#feed = /<([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1] ?? this.#feed;
+    return response;
   }
 
-  #get(url: string): Promise<Answer> {
+  #get(url: string): Promise<Response> {
     return this.#http.send(url, { key: this.#key });
   }
 
-  #post(url: string, body?: unknown): Promise<Answer> {
+  #post(url: string, body?: unknown): Promise<Response> {
     return this.#http.send(url, { method: 'POST', key: this.#key, body });
   }
 }

@@ -1,6 +1,6 @@
 // What a hostile partner does. Each attack is one step, which its workers repeat for as long as they are let, as fast as they are answered.
 import { mintApiKey } from '../../service/src/clients/api-key.ts';
-import type { Answer, HttpClient } from '../../testkit/http.ts';
+import type { HttpClient, Response } from '../../testkit/http.ts';
 import { StreamReader } from '../../testkit/stream-reader.ts';
 
 /** What it was given, and what it knows. */
@@ -25,7 +25,7 @@ export interface Step {
 interface Attack {
   readonly workers: number;
   /** Undefined: nothing was answered. */
-  step(step: Step): Promise<Answer | undefined>;
+  step(step: Step): Promise<Response | undefined>;
 }
 
 /** Those that need the client's own quota come first. */
@@ -42,7 +42,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
 };
 
 /** An order by a plausible adopter, and of ten one by an impossible one and one by always the same, whatever the case. */
-export function order({ http, target, index }: Step, petId: number): Promise<Answer> {
+export function order({ http, target, index }: Step, petId: number): Promise<Response> {
   const email =
     index % 10 === 8 ? 'x@x' : index % 10 === 9 ? mixedCase('always.the.same@example.org', index) : `adopter${index}@example.org`;
   const body = { petId, adopter: { name: `Adopter ${index}`, email } };
@@ -50,7 +50,7 @@ export function order({ http, target, index }: Step, petId: number): Promise<Ans
 }
 
 /** An ordinary list, of the first page or of one of a few categories. */
-export const list = ({ http, target, index }: Step): Promise<Answer> =>
+export const list = ({ http, target, index }: Step): Promise<Response> =>
   http.send(`${urlOf(target, index)}/pets${index % 4 === 0 ? '' : `?categoryId=${1 + (index % 10)}`}`, { key: target.ordinaryKey });
 
 const streamMs = 2_000;
@@ -58,7 +58,7 @@ const catalogueSize = 100;
 const bodyBytes = 1_000_000;
 
 /** Reads for a while, goes away, and comes back to the beginning. */
-async function stream({ target, index, stopping }: Step, query: string): Promise<Answer | undefined> {
+async function stream({ target, index, stopping }: Step, query: string): Promise<Response | undefined> {
   const url = `${urlOf(target, index)}/events${query}`;
   using reader = await StreamReader.open(url, { key: keyOf(target, index), keepsEvents: false });
   const ending = AbortSignal.any([stopping, AbortSignal.timeout(streamMs)]);
@@ -68,7 +68,7 @@ async function stream({ target, index, stopping }: Step, query: string): Promise
 
 const seen: number[] = [];
 
-async function orderWhatItSees(step: Step): Promise<Answer | undefined> {
+async function orderWhatItSees(step: Step): Promise<Response | undefined> {
   const { http, target, index } = step;
   const petId = seen.pop();
   if (petId !== undefined) return order(step, petId);
@@ -78,14 +78,14 @@ async function orderWhatItSees(step: Step): Promise<Answer | undefined> {
 }
 
 /** Below all that the store has named. */
-function addToNewCategory({ http, target, index }: Step): Promise<Answer> {
+function addToNewCategory({ http, target, index }: Step): Promise<Response> {
   const body = { name: 'Nobody', categoryId: -1_000_000 - index };
   return http.send(`${urlOf(target, index)}/pets`, { method: 'POST', key: keyOf(target, index), body });
 }
 
 const hostileTexts = ['\0', '\u001b[2J\u001b]0;owned\u0007', '\u009b2J', '\u202e', '\ud800', '\r\nSet-Cookie: a=b', '\t'];
 
-function addEndpoint({ http, target, index }: Step): Promise<Answer> {
+function addEndpoint({ http, target, index }: Step): Promise<Response> {
   const text = hostileTexts[index % hostileTexts.length] ?? '';
   const url = 'http://127.0.0.1:9/hooks';
   const body = index % 2 === 0 ? { url: url + text } : { url, description: `The site${text}` };
@@ -93,21 +93,21 @@ function addEndpoint({ http, target, index }: Step): Promise<Answer> {
 }
 
 /** Just below what a body may be, and well above. */
-function sendBigBody({ http, target, index }: Step): Promise<Answer> {
+function sendBigBody({ http, target, index }: Step): Promise<Response> {
   const body = { url: 'http://127.0.0.1:9/hooks', description: 'x'.repeat(index % 2 === 0 ? bodyBytes : 2 * bodyBytes) };
   return http.send(`${urlOf(target, index)}/webhooks`, { method: 'POST', key: keyOf(target, index), body });
 }
 
 /** Well-formed, each another, from addresses that look like many: one with its port, and the /64s of one /48. */
-function inventKey({ http, target, index }: Step): Promise<Answer> {
+function inventKey({ http, target, index }: Step): Promise<Response> {
   return http.send(`${urlOf(target, index)}/pets`, { key: mintApiKey('production'), headers: { 'x-forwarded-for': forgedAddress(index) } });
 }
 
-function useRevokedKey({ http, target, index }: Step): Promise<Answer> {
+function useRevokedKey({ http, target, index }: Step): Promise<Response> {
   return http.send(`${urlOf(target, index)}/pets`, { key: target.revokedKey, headers: { 'x-forwarded-for': forgedAddress(index) } });
 }
 
-function readDocument({ http, target, index }: Step): Promise<Answer> {
+function readDocument({ http, target, index }: Step): Promise<Response> {
   const url = urlOf(target, index).replace(/v1$/, 'openapi.json');
   return http.send(url, { headers: { 'x-forwarded-for': forgedAddress(index) } });
 }

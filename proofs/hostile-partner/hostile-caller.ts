@@ -1,7 +1,7 @@
 // The hostile partner as a process of its own, so that what it costs to attack is not taken for what it costs to be attacked.
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, HttpClient } from '../../testkit/http.ts';
+import { HttpClient, type Response } from '../../testkit/http.ts';
 import { attacks, list, order, type Step, type Target } from './hostile-attacks.ts';
 
 /** What it is told to do. */
@@ -110,25 +110,25 @@ class Tally {
   readonly #startedAtMs = performance.now();
   readonly #statuses: Record<string, Record<number, number>> = {};
   readonly #faults: string[] = [];
-  #answered = 0;
+  #responded = 0;
 
-  async count(name: string, sending: Promise<Answer | undefined>): Promise<void> {
-    const answer = await sending.catch(() => undefined);
-    const status = answer?.status ?? 0;
+  async count(name: string, sending: Promise<Response | undefined>): Promise<void> {
+    const response = await sending.catch(() => undefined);
+    const status = response?.status ?? 0;
     const statuses = this.#statuses[name] ?? {};
     this.#statuses[name] = statuses;
     statuses[status] = (statuses[status] ?? 0) + 1;
-    if (answer) this.#answered += 1;
+    if (response) this.#responded += 1;
     else await sleep(failedPauseMs);
-    if (status >= 500 && !isDocumented(answer) && this.#faults.length < faultsMax)
-      this.#faults.push(`${name}: ${status} ${answer?.text.slice(0, 120)}`);
+    if (status >= 500 && !isDocumented(response) && this.#faults.length < faultsMax)
+      this.#faults.push(`${name}: ${status} ${response?.text.slice(0, 120)}`);
   }
 
   report(): Report {
     const seconds = (performance.now() - this.#startedAtMs) / 1_000;
-    return { seconds, answered: this.#answered, statuses: this.#statuses, faults: this.#faults };
+    return { seconds, answered: this.#responded, statuses: this.#statuses, faults: this.#faults };
   }
 }
 
 /** A stream that is refused has no body here: its status and when to come back must do. */
-const isDocumented = (answer: Answer | undefined) => answer?.status === 503 && answer.headers['retry-after'] !== undefined;
+const isDocumented = (response: Response | undefined) => response?.status === 503 && response.headers['retry-after'] !== undefined;

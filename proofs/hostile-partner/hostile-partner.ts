@@ -113,7 +113,7 @@ async function runPhases(
 }
 
 const rateOf = (reports: readonly Report[]) =>
-  reports.reduce((sum, { answered }) => sum + answered, 0) /
+  reports.reduce((sum, { answered: responded }) => sum + responded, 0) /
   Math.max(
     reports.reduce((sum, { seconds }) => sum + seconds, 0),
     0.001,
@@ -128,7 +128,7 @@ function judgeHonest({ attacked, beside, besideRate, attacks, lists }: Outcome, 
   const [p99, median] = [at(0.99), at(0.5)];
   const [attackedMs, besideMs] = [p99(attacked), p99(beside)];
   const all = [...attacked, ...beside, ...besideRate];
-  const count = (isSo: (status: number) => boolean) => all.filter(({ answer }) => isSo(answer?.status ?? 0)).length;
+  const count = (isSo: (status: number) => boolean) => all.filter(({ answer: response }) => isSo(response?.status ?? 0)).length;
   const [faults, limited, failed] = [count((status) => status >= 500), count((status) => status === 429), count((status) => status === 0)];
   return [
     {
@@ -182,7 +182,7 @@ async function judgeHostile(store: Store, { clientId }: Key, reports: readonly R
     {
       claim: 'Answers of 5xx to the hostile client, but for a 503 that says when to come back',
       bar: '0',
-      figure: `${faults.length} of ${reports.reduce((sum, { answered }) => sum + answered, 0).toLocaleString('en')}${faults.length > 0 ? ` (${faults.slice(0, 3).join('; ')})` : ''}: ${summaryOf(reports)}`,
+      figure: `${faults.length} of ${reports.reduce((sum, { answered: responded }) => sum + responded, 0).toLocaleString('en')}${faults.length > 0 ? ` (${faults.slice(0, 3).join('; ')})` : ''}: ${summaryOf(reports)}`,
       holds: faults.length === 0,
     },
   ];

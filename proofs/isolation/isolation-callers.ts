@@ -2,7 +2,7 @@
 import { createKey, setSuspended } from '../../service/src/clients/clients.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
 import { generous } from '../../testkit/adopters.ts';
-import type { Answer, HttpClient } from '../../testkit/http.ts';
+import type { HttpClient, Response } from '../../testkit/http.ts';
 import { absentId, type Caller, expectedOf, matrix } from '../../testkit/isolation-matrix.ts';
 import type { Staff } from '../../testkit/staff.ts';
 
@@ -48,7 +48,7 @@ export async function callAll(http: HttpClient, url: string, callers: readonly C
   const [everything] = callers;
   await http.send(`${url}/categories/${absentId}`, { method: 'PUT', key: everything?.key ?? '', body: { name: 'Matrix' } });
   const wrong: string[] = [];
-  let [cells, refused] = [0, 0];
+  let [cells, rejected] = [0, 0];
   for (const [operation, row] of Object.entries(matrix)) {
     const [method = '', path = ''] = operation
       .toUpperCase()
@@ -61,21 +61,21 @@ export async function callAll(http: HttpClient, url: string, callers: readonly C
         // Who has no valid key is limited by address: each request comes from another.
         const headers = { 'x-forwarded-for': `10.1.${cells >> 8}.${cells & 255}` };
         const key = caller.key !== undefined && { key: caller.key };
-        const answer = await http.send(target, { method: sent, body: row.body, headers, ...key });
+        const response = await http.send(target, { method: sent, body: row.body, headers, ...key });
         const expected = expectedOf(row, caller);
         cells += 1;
-        if (expected.startsWith('403')) refused += 1;
-        if (outcomeOf(answer, sent, expected) !== expected) {
-          wrong.push(`${sent} ${path} with ${caller.name}: ${answer.status}, not ${expected}`);
+        if (expected.startsWith('403')) rejected += 1;
+        if (outcomeOf(response, sent, expected) !== expected) {
+          wrong.push(`${sent} ${path} with ${caller.name}: ${response.status}, not ${expected}`);
         }
       }
     }
   }
-  return { cells, refused, wrong };
+  return { cells, refused: rejected, wrong };
 }
 
 /** A HEAD has no body to name its code: its status must do. */
-function outcomeOf({ status, text }: Answer, method: string, expected: string): string {
+function outcomeOf({ status, text }: Response, method: string, expected: string): string {
   const isAboutCaller = status === 401 || status === 403;
   if (method === 'HEAD') return expected.startsWith(String(status)) ? expected : String(status);
   return isAboutCaller ? `${status} ${(JSON.parse(text) as { code: string }).code}` : String(status);

@@ -1,7 +1,7 @@
 // Every kind of caller over every operation, two clients over every operation that names an object, and what each is told of the other.
 import type { Scope } from '../../service/src/domain/scopes.ts';
 import { adopter, generous } from '../../testkit/adopters.ts';
-import { type Answer, HttpClient } from '../../testkit/http.ts';
+import { HttpClient, type Response } from '../../testkit/http.ts';
 import { type ApiPaths, differencesFrom, matrix, nowhere } from '../../testkit/isolation-matrix.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
@@ -72,9 +72,9 @@ async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, pr
   const foreignLists = await listsOf(http, url, stranger);
   const own = await http.send(`${url}/store/orders/1`, { key: owner.key });
   const ownDelivery = await http.send(`${url}/webhooks/1/deliveries/1`, { key: owner.key });
-  const differing = [...absent].filter(([what, answer]) => foreign.get(what) !== answer).map(([what]) => what);
+  const differing = [...absent].filter(([what, response]) => foreign.get(what) !== response).map(([what]) => what);
   const leaking = [...foreign.values(), ...foreignLists].filter(
-    (answer) => answer.includes(adopter.email) || answer.includes(endpointPath),
+    (response) => response.includes(adopter.email) || response.includes(endpointPath),
   );
   return [
     {
@@ -95,7 +95,7 @@ async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, pr
     {
       claim: 'Lists, with every filter, in which another client’s order or endpoint shows',
       bar: '0',
-      figure: `${foreignLists.filter((answer, i) => answer !== absentLists[i]).length} of ${foreignLists.length}`,
+      figure: `${foreignLists.filter((response, i) => response !== absentLists[i]).length} of ${foreignLists.length}`,
       holds: foreignLists.join() === absentLists.join(),
       catches: false,
     },
@@ -107,7 +107,7 @@ async function callEverything(http: HttpClient, url: string, staff: Staff, progr
   const differences = differencesFrom(document);
   const callers = await callersOf(staff, 'owner');
   progress(`${Object.keys(matrix).length} operations by ${callers.length} callers`);
-  const { cells, refused, wrong } = await callAll(http, url, callers);
+  const { cells, refused: rejected, wrong } = await callAll(http, url, callers);
   return [
     {
       claim: 'Operations that the service documents otherwise than the matrix: missing, gone, or under another scope',
@@ -119,8 +119,8 @@ async function callEverything(http: HttpClient, url: string, staff: Staff, progr
     {
       claim: `Requests of ${callers.length} kinds of caller, to every operation, that are refused for their scope or key otherwise than the matrix says`,
       bar: '0',
-      figure: `${wrong.length} of ${cells}, ${refused} of them to be refused for their scope${firstOf(wrong)}`,
-      holds: wrong.length === 0 && refused > 0,
+      figure: `${wrong.length} of ${cells}, ${rejected} of them to be refused for their scope${firstOf(wrong)}`,
+      holds: wrong.length === 0 && rejected > 0,
       catches: true,
     },
   ];
@@ -190,7 +190,7 @@ const firstOf = (wrong: readonly string[]) => (wrong.length > 0 ? ` (${wrong.sli
 
 /** Every operation and every other method on its path, for each id, as one comparable text. */
 async function askForAll(http: HttpClient, url: string, key: Key): Promise<Map<string, string>> {
-  const answers = new Map<string, string>();
+  const responses = new Map<string, string>();
   const paths = new Set(
     Object.entries(matrix)
       .filter(([, { owned }]) => owned)
@@ -200,12 +200,12 @@ async function askForAll(http: HttpClient, url: string, key: Key): Promise<Map<s
     for (const method of methods) {
       const body = matrix[`${method.toLowerCase()} ${path}`]?.body;
       for (const id of ids) {
-        const answer = await http.send(url + path.replaceAll(/\{\w+\}/g, String(id)), { method, key: key.key, body });
-        answers.set(`${method} ${path} ${id}`, comparable(answer));
+        const response = await http.send(url + path.replaceAll(/\{\w+\}/g, String(id)), { method, key: key.key, body });
+        responses.set(`${method} ${path} ${id}`, comparable(response));
       }
     }
   }
-  return answers;
+  return responses;
 }
 
 async function listsOf(http: HttpClient, url: string, key: Key): Promise<string[]> {
@@ -232,7 +232,7 @@ async function addEndpoints(http: HttpClient, url: string, key: Key): Promise<vo
 }
 
 /** All of an answer but what differs between any two. */
-function comparable({ status, headers, text }: Answer): string {
+function comparable({ status, headers, text }: Response): string {
   const kept = Object.entries(headers).filter(([name]) => !/^(date|x-request-id|ratelimit.*|x-ratelimit-.*)$/.test(name));
   return JSON.stringify([status, kept.sort(), text]);
 }

@@ -73,7 +73,7 @@ export class Callers {
   of(caller: Caller): Credentials {
     if (caller.kind === 'stranger') {
       const authorization = pick(this.#strangers[caller.as], caller.key) || undefined;
-      return { authorization, subject: 'address', quota: addressQuota, refusal: refusalOf(caller.as), scopes: [] };
+      return { authorization, subject: 'address', quota: addressQuota, refusal: rejectionOf(caller.as), scopes: [] };
     }
     const key = pick(this.#keys[caller.client], caller.key);
     const authorization = `Bearer ${key.key}`;
@@ -102,7 +102,7 @@ async function mint(staff: Staff, client: ClientName, scopes: readonly Scope[], 
   return { id: Number(record.id), clientId: Number(record.clientId), key };
 }
 
-function refusalOf(stranger: Stranger): string {
+function rejectionOf(stranger: Stranger): string {
   if (stranger === 'nobody') return 'api_key_missing';
   return stranger === 'revoked' ? 'api_key_revoked' : stranger === 'expired' ? 'api_key_expired' : 'api_key_invalid';
 }

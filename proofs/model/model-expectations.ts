@@ -1,5 +1,5 @@
 // What an answer must be, and how one that is something else is told.
-import type { Answer } from '../../testkit/http.ts';
+import type { Response } from '../../testkit/http.ts';
 import type { Credentials } from './model-callers.ts';
 import type { Action, Step } from './model-steps.ts';
 import { type ModelPage, readExactly } from './model-store.ts';
@@ -21,13 +21,13 @@ interface Content {
   readonly spell: (body: unknown) => string;
 }
 
-export const refused = (status: number, code: string): Expected => ({ status, code });
+export const rejected = (status: number, code: string): Expected => ({ status, code });
 
 /** Who may not, or may no more, is refused before anything else is looked at. */
-export function refusalBefore(action: Action, { refusal }: Credentials, admitted: boolean): Expected | undefined {
+export function rejectionBefore(action: Action, { refusal: rejection }: Credentials, admitted: boolean): Expected | undefined {
   if (action.kind === 'preflight') return undefined;
-  if (!admitted) return refused(429, 'rate_limit_exceeded');
-  return refusal ? refused(401, refusal) : undefined;
+  if (!admitted) return rejected(429, 'rate_limit_exceeded');
+  return rejection ? rejected(401, rejection) : undefined;
 }
 
 export function applyCondition(expected: Expected, condition: string | undefined, known: { tagged: string } | undefined): Expected {
@@ -46,13 +46,13 @@ export function conditionOf(condition: Step['condition'], etag: string | undefin
   return condition === 'weak' ? `"x", W/${etag}` : etag;
 }
 
-export function judgeError({ status, text }: Answer, code: string): void {
+export function judgeError({ status, text }: Response, code: string): void {
   const body = JSON.parse(text) as Record<string, unknown>;
   const isWhole =
     Object.keys(body).sort().join() === 'code,message,status' && typeof body['message'] === 'string' && body['status'] === status;
   if (!isWhole || body['code'] !== code) throw new Error(`the body must be an Error of the code ${code}`);
 }
 
-export function judgeContent({ text }: Answer, content: Content): void {
+export function judgeContent({ text }: Response, content: Content): void {
   if (content.spell(readExactly(text)) !== content.text) throw new Error(`the body must hold ${content.text.slice(0, 300)}`);
 }

@@ -1,5 +1,5 @@
 // A model of the limiter, for requests that come one after another.
-import type { Answer } from '../../testkit/http.ts';
+import type { Response } from '../../testkit/http.ts';
 
 export interface ModelQuota {
   readonly perMinute: number;
@@ -33,11 +33,11 @@ export class ModelLimiter {
     subject: string,
     quota: ModelQuota,
     cost: 0 | 1,
-    answer: Answer,
+    response: Response,
     sentMs: number,
     receivedMs: number,
   ): { admitted: boolean; shown: Shown } {
-    const account = this.#at(subject, quota, answer, sentMs, receivedMs);
+    const account = this.#at(subject, quota, response, sentMs, receivedMs);
     const fits = account.inMinute + cost <= quota.perMinute && account.inDay + cost <= (quota.perDay ?? Number.POSITIVE_INFINITY);
     if (fits) {
       account.inMinute += cost;
@@ -47,18 +47,18 @@ export class ModelLimiter {
   }
 
   /** Believes the answer where the store could not keep to its promise: Redis was late, on a machine with too much to do. */
-  adopt(subject: string, quota: ModelQuota, answer: Answer): void {
+  adopt(subject: string, quota: ModelQuota, response: Response): void {
     const account = this.#accounts.get(subject);
-    const { minute, day } = remainingOf(answer);
+    const { minute, day } = remainingOf(response);
     if (!account) return;
     account.inMinute = quota.perMinute - minute;
     if (quota.perDay !== undefined) account.inDay = quota.perDay - day;
   }
 
-  #at(subject: string, quota: ModelQuota, answer: Answer, sentMs: number, receivedMs: number): Account {
+  #at(subject: string, quota: ModelQuota, response: Response, sentMs: number, receivedMs: number): Account {
     const account = this.#accounts.get(subject) ?? { minute: 0, inMinute: 0, day: 0, inDay: 0 };
     this.#accounts.set(subject, account);
-    const minute = minuteOf(answer, quota, sentMs, receivedMs);
+    const minute = minuteOf(response, quota, sentMs, receivedMs);
     if (minute > account.minute) Object.assign(account, { minute, inMinute: 0 });
     const day = Math.floor((minute * minuteMs) / dayMs);
     if (day > account.day) Object.assign(account, { day, inDay: 0 });
@@ -67,16 +67,16 @@ export class ModelLimiter {
 }
 
 /** Where a minute ends between sending and answer, the answer tells in which it was decided. */
-function minuteOf(answer: Answer, { perMinute }: ModelQuota, sentMs: number, receivedMs: number): number {
+function minuteOf(response: Response, { perMinute }: ModelQuota, sentMs: number, receivedMs: number): number {
   const [first, last] = [Math.floor(sentMs / minuteMs), Math.floor(receivedMs / minuteMs)];
-  const reset = Number(answer.headers['x-ratelimit-reset']) / 60 - 1;
+  const reset = Number(response.headers['x-ratelimit-reset']) / 60 - 1;
   if (reset >= first && reset <= last) return reset;
-  return first === last || remainingOf(answer).minute < perMinute - 1 ? first : last;
+  return first === last || remainingOf(response).minute < perMinute - 1 ? first : last;
 }
 
 /** From the field that names both windows: `"minute";r=59;t=12, "day";r=998;t=40000`. */
-export function remainingOf(answer: Answer): { minute: number; day: number } {
-  const of = (window: string) => Number(new RegExp(`"${window}";r=(\\d+);t=\\d+`).exec(String(answer.headers['ratelimit']))?.[1]);
+export function remainingOf(response: Response): { minute: number; day: number } {
+  const of = (window: string) => Number(new RegExp(`"${window}";r=(\\d+);t=\\d+`).exec(String(response.headers['ratelimit']))?.[1]);
   return { minute: of('minute'), day: of('day') };
 }
 

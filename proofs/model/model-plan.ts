@@ -1,6 +1,6 @@
 // What a step sends, by what the model knows, and what it must be answered.
 import type { Credentials } from './model-callers.ts';
-import { type Expected, refused } from './model-expectations.ts';
+import { type Expected, rejected } from './model-expectations.ts';
 import type { Action, Drawn } from './model-steps.ts';
 import {
   type ModelAnimal,
@@ -29,7 +29,7 @@ export interface Plan {
 
 type Sent = Exclude<Action, { kind: 'revoke' }>;
 
-const forbidden = refused(403, 'insufficient_scope');
+const forbidden = rejected(403, 'insufficient_scope');
 
 export function plan(store: ModelStore, action: Sent, credentials: Credentials): Plan {
   switch (action.kind) {
@@ -50,9 +50,9 @@ export function plan(store: ModelStore, action: Sent, credentials: Credentials):
     case 'cancel':
       return planCancel(store, action, credentials);
     case 'method':
-      return { request: action, expected: refused(405, 'method_not_allowed') };
+      return { request: action, expected: rejected(405, 'method_not_allowed') };
     case 'nowhere':
-      return { request: action, expected: refused(404, 'route_not_found') };
+      return { request: action, expected: rejected(404, 'route_not_found') };
     case 'preflight': {
       const headers = { origin: 'https://shelter.example', 'access-control-request-method': 'POST' };
       return { request: { method: 'OPTIONS', path: action.path, headers }, expected: { status: 204 } };
@@ -75,7 +75,7 @@ function planOrders(store: ModelStore, { head, path, query: drawn }: Of<'list'>,
   const spellAll = (body: unknown) => spellOrders(body as ModelOrder[]);
   const found =
     typeof page === 'string'
-      ? refused(400, page)
+      ? rejected(400, page)
       : { status: 200, content: { text: spellOrders(page.orders), more: page.more, spell: spellAll } };
   return { request, expected: scopes.includes('orders:read') ? found : forbidden, operation: { path, method: 'get' } };
 }
@@ -85,10 +85,10 @@ function planGet(store: ModelStore, { head, id: drawn, query }: Of<'get'>, { sco
   const id = readId(text);
   const animal = id === undefined ? undefined : store.find(id);
   const spellOne = (body: unknown) => spell([body as ModelAnimal]);
-  const found = animal ? { status: 200, content: { text: spell([animal]), more: false, spell: spellOne } } : refused(404, 'pet_not_found');
+  const found = animal ? { status: 200, content: { text: spell([animal]), more: false, spell: spellOne } } : rejected(404, 'pet_not_found');
   return {
     request: { method: head ? 'HEAD' : 'GET', path: `/pets/${encodeURIComponent(text)}${query}` },
-    expected: !scopes.includes('pets:read') ? forbidden : query ? refused(400, 'invalid_query') : found,
+    expected: !scopes.includes('pets:read') ? forbidden : query ? rejected(400, 'invalid_query') : found,
     operation: { path: '/pets/{petId}', method: 'get' },
   };
 }
@@ -101,11 +101,11 @@ function planCreate(store: ModelStore, { animal, mediaType }: Of<'create'>, { sc
     if (spell([made]) !== spell([{ ...animal, id: made.id }])) throw new Error('the animal must be as it was sent');
     store.animals.push(made);
   };
-  const taken = 'refusal' in animal ? refused(400, animal.refusal) : { status: 201, settle };
+  const taken = 'refusal' in animal ? rejected(400, animal.refusal) : { status: 201, settle };
   const isJson = /^application\/json(;|$)/i.test(mediaType);
   return {
     request: { method: 'POST', path: '/pets', headers: { 'content-type': mediaType }, raw: animal.body },
-    expected: !scopes.includes('pets:write') ? forbidden : isJson ? taken : refused(415, 'unsupported_media_type'),
+    expected: !scopes.includes('pets:write') ? forbidden : isJson ? taken : rejected(415, 'unsupported_media_type'),
     operation: { path: '/pets', method: 'post' },
   };
 }
@@ -121,7 +121,7 @@ function planPlace(store: ModelStore, { id: drawn }: Of<'place'>, { scopes, subj
     store.setStatus(petId, 'pending');
   };
   const unfit =
-    petId === undefined ? refused(400, 'invalid_body') : animal ? refused(409, 'pet_not_available') : refused(404, 'pet_not_found');
+    petId === undefined ? rejected(400, 'invalid_body') : animal ? rejected(409, 'pet_not_available') : rejected(404, 'pet_not_found');
   const found: Expected = animal?.status === 'available' ? { status: 201, settle } : unfit;
   const petText = petId === undefined || text === '-0' ? JSON.stringify(text) : text;
   return {
@@ -144,7 +144,7 @@ function planCancel(store: ModelStore, { order: index }: Of<'cancel'>, { scopes,
   };
   const mine = order?.client === subject ? order : undefined;
   const found =
-    mine?.status === 'placed' ? { status: 200, settle } : mine ? refused(409, 'order_state_conflict') : refused(404, 'order_not_found');
+    mine?.status === 'placed' ? { status: 200, settle } : mine ? rejected(409, 'order_state_conflict') : rejected(404, 'order_not_found');
   return {
     request: { method: 'POST', path: `/store/orders/${order?.id ?? 0}/cancel` },
     expected: scopes.includes('orders:write') ? found : forbidden,
@@ -154,7 +154,7 @@ function planCancel(store: ModelStore, { order: index }: Of<'cancel'>, { scopes,
 
 function expectPage(page: ModelPage | 'invalid_query' | 'invalid_cursor', { scopes }: Credentials): Expected {
   if (!scopes.includes('pets:read')) return forbidden;
-  if (typeof page === 'string') return refused(400, page);
+  if (typeof page === 'string') return rejected(400, page);
   return { status: 200, page, content: { text: spell(page.animals), more: page.more, spell: (body) => spell(body as ModelAnimal[]) } };
 }
 

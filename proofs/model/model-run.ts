@@ -1,7 +1,7 @@
 // One step after another, against the store and against the model of it.
-import type { Answer, HttpClient } from '../../testkit/http.ts';
+import type { HttpClient, Response } from '../../testkit/http.ts';
 import type { Callers, Credentials } from './model-callers.ts';
-import { applyCondition, conditionOf, judgeContent, judgeError, refusalBefore, tagged } from './model-expectations.ts';
+import { applyCondition, conditionOf, judgeContent, judgeError, rejectionBefore, tagged } from './model-expectations.ts';
 import { ModelLimiter } from './model-limiter.ts';
 import { type Plan, plan, type Request } from './model-plan.ts';
 import type { Action, Step } from './model-steps.ts';
@@ -58,59 +58,59 @@ export class ModelRun {
     const url = `${this.#around.urls[step.process % this.#around.urls.length]}${request.path}`;
     const sentMs = this.#around.now();
     const startMs = Date.now();
-    const answer = await this.#around.http.send(url, {
+    const response = await this.#around.http.send(url, {
       method: request.method,
       headers,
       ...(request.raw !== undefined && { raw: request.raw }),
     });
-    this.statuses.set(answer.status, (this.statuses.get(answer.status) ?? 0) + 1);
+    this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1);
     try {
-      const admitted = this.#judgeLimits(step.action, credentials, answer, { sentMs, startMs });
-      const due = refusalBefore(step.action, credentials, admitted) ?? applyCondition(expected, condition, known);
-      this.#judge(step.action, { request, expected: due, ...(operation && { operation }) }, place, answer);
+      const admitted = this.#judgeLimits(step.action, credentials, response, { sentMs, startMs });
+      const due = rejectionBefore(step.action, credentials, admitted) ?? applyCondition(expected, condition, known);
+      this.#judge(step.action, { request, expected: due, ...(operation && { operation }) }, place, response);
     } catch (error) {
       const sent = `${request.method} ${request.path.slice(0, 300)} ${JSON.stringify(step.caller)} ${request.raw?.slice(0, 200) ?? ''}`;
-      throw new Error(`step ${this.steps}, ${sent}: ${(error as Error).message}; got ${answer.status} ${answer.text.slice(0, 300)}`);
+      throw new Error(`step ${this.steps}, ${sent}: ${(error as Error).message}; got ${response.status} ${response.text.slice(0, 300)}`);
     }
   }
 
   #judgeLimits(
     action: Action,
     credentials: Credentials,
-    answer: Answer,
+    response: Response,
     { sentMs, startMs }: { sentMs: number; startMs: number },
   ): boolean {
     const isLook = action.kind === 'preflight';
     const { subject, quota } = isLook ? this.#around.callers.address : credentials;
-    const { admitted, shown } = this.#limiter.charge(subject, quota, isLook ? 0 : 1, answer, sentMs, this.#around.now());
-    const got = ['limit', 'remaining', 'reset'].map((name) => Number(answer.headers[`x-ratelimit-${name}`])).join(' ');
+    const { admitted, shown } = this.#limiter.charge(subject, quota, isLook ? 0 : 1, response, sentMs, this.#around.now());
+    const got = ['limit', 'remaining', 'reset'].map((name) => Number(response.headers[`x-ratelimit-${name}`])).join(' ');
     const wanted = `${shown.limit} ${shown.remaining} ${shown.resetSeconds}`;
-    const isRefused = answer.status === 429;
-    if (got === wanted && isRefused === !admitted) return admitted;
+    const isRejected = response.status === 429;
+    if (got === wanted && isRejected === !admitted) return admitted;
     if (!this.#around.wasDisturbed(startMs))
       throw new Error(`the limiter must say "${wanted}" and ${admitted ? 'admit' : 'refuse'}, it says "${got}"`);
     this.forgiven += 1;
-    this.#limiter.adopt(subject, quota, answer);
-    return !isRefused;
+    this.#limiter.adopt(subject, quota, response);
+    return !isRejected;
   }
 
-  #judge(action: Action, { request, expected, operation }: Plan, place: string, answer: Answer): void {
-    if (answer.status !== expected.status) throw new Error(`must be ${expected.status} ${expected.code ?? ''}`);
-    this.#judgeHeaders(action, answer);
+  #judge(action: Action, { request, expected, operation }: Plan, place: string, response: Response): void {
+    if (response.status !== expected.status) throw new Error(`must be ${expected.status} ${expected.code ?? ''}`);
+    this.#judgeHeaders(action, response);
     const hasBody = request.method !== 'HEAD' && expected.status !== 304 && expected.status !== 204;
-    const undocumented = operation && this.#around.check(operation, answer, hasBody);
+    const undocumented = operation && this.#around.check(operation, response, hasBody);
     if (undocumented) throw new Error(undocumented);
     if (expected.code) {
-      if (hasBody) judgeError(answer, expected.code);
+      if (hasBody) judgeError(response, expected.code);
       return;
     }
-    if (hasBody && expected.content) judgeContent(answer, expected.content);
-    if (expected.page) this.#judgeLink(answer, expected.page);
-    if (expected.content) this.#judgeEtag(place, answer, tagged(expected.content));
-    expected.settle?.(readExactly(answer.text));
+    if (hasBody && expected.content) judgeContent(response, expected.content);
+    if (expected.page) this.#judgeLink(response, expected.page);
+    if (expected.content) this.#judgeEtag(place, response, tagged(expected.content));
+    expected.settle?.(readExactly(response.text));
   }
 
-  #judgeHeaders(action: Action, { status, headers }: Answer): void {
+  #judgeHeaders(action: Action, { status, headers }: Response): void {
     const wanted: Record<string, RegExp> = {
       'x-request-id': /^req_[\w-]{16}$/,
       'access-control-allow-origin': /^\*$/,
@@ -126,7 +126,7 @@ export class ModelRun {
     }
   }
 
-  #judgeLink({ headers }: Answer, { animals, more, limit, filters }: ModelPage): void {
+  #judgeLink({ headers }: Response, { animals, more, limit, filters }: ModelPage): void {
     const path = /<\/v1([^>]+)>; rel="next"/.exec(String(headers['link'] ?? ''))?.[1];
     if ((path !== undefined) !== more) throw new Error(`there ${more ? 'must' : 'must not'} be a next page`);
     if (path === undefined) return;
@@ -141,7 +141,7 @@ export class ModelRun {
     this.#store.links.push({ path, cursor, filters, afterId: animals.at(-1)?.id ?? 0n });
   }
 
-  #judgeEtag(place: string, { headers }: Answer, content: string): void {
+  #judgeEtag(place: string, { headers }: Response, content: string): void {
     const etag = headers.etag ?? '';
     const known = this.#etags.get(place);
     if (!/^"[\w-]{22}"$/.test(etag)) throw new Error(`no ETag: ${etag}`);

@@ -1,7 +1,7 @@
 // Whether an answer is one that the service's own document describes.
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { inlineComponents } from '../../service/src/http/openapi-components.ts';
-import type { Answer } from '../../testkit/http.ts';
+import type { Response } from '../../testkit/http.ts';
 
 interface ResponseObject {
   readonly headers?: Record<string, { readonly schema?: { readonly type?: string } }>;
@@ -15,7 +15,7 @@ interface Document {
 /** Documented, but only where there is something to say. */
 const optionalHeaders = ['link', 'x-ratelimit-strikes-remaining', 'etag'];
 
-export type Check = (operation: { path: string; method: string }, answer: Answer, hasBody: boolean) => string | undefined;
+export type Check = (operation: { path: string; method: string }, answer: Response, hasBody: boolean) => string | undefined;
 
 /** What is wrong with the answer, by the document; undefined: nothing. */
 export function createOpenApiCheck(served: Document): Check {

@@ -53,8 +53,8 @@ async function send(page: Page, fields: { name: string; email: string }): Promis
   // A browser would not send a mistake that it sees itself; the site must explain those of browsers that do not look.
   await page.evaluate(`document.querySelector('form').noValidate = true`);
   const loaded = page.waitForEvent('load');
-  const answered = page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303);
+  const responded = page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303);
   await page.locator('form button[type=submit]').click();
-  const [response] = await Promise.all([answered, loaded]);
+  const [response] = await Promise.all([responded, loaded]);
   return response.status();
 }

@@ -1,7 +1,7 @@
 // PostgreSQL stopped, frozen and with a connection killed, while requests that need it go on.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type Answer, HttpClient } from '../../testkit/http.ts';
+import { HttpClient, type Response } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
@@ -14,9 +14,9 @@ const requestsPerSecond = 100;
 const healthPollsPerSecond = 20;
 /** Longer than the longest wait of a request, so that all that are sent in it end in it. */
 const outageMs = 6_000;
-const answerMsMedian = 100;
+const responseMsMedian = 100;
 /** What a query may take, after the wait for a connection. */
-const answerMsMax = 3_500;
+const responseMsMax = 3_500;
 const backWithinMs = 2_000;
 /** A process asks four times a second, and waits half a second for the answer. */
 const noticedWithinMs = 1_500;
@@ -87,7 +87,7 @@ async function observe(store: Store, keys: readonly Key[], rounds: number, progr
   return { outages, samples, live: (await all(live)).flat(), ready: await all(ready) };
 }
 
-function request(http: HttpClient, url: string, key: string, index: number): Promise<Answer> {
+function request(http: HttpClient, url: string, key: string, index: number): Promise<Response> {
   if (index % 5 === 1) return http.send(`${url}/pets`, { key, method: 'POST', body: { name: 'Biscuit', categoryId: 1 } });
   if (index % 5 === 3) return http.send(`${url}/store/orders`, { key });
   // Each a page of its own: one that is kept is answered from memory, until the loss is noticed.
@@ -101,7 +101,7 @@ async function stop({ postgres }: Store): Promise<Outage> {
   await sleep(outageMs);
   const returnBeginsMs = performance.now();
   await postgres.start();
-  await firstAnswer(postgres.url);
+  await firstResponse(postgres.url);
   return { name: 'stopped', faultMs, lostMs, returnBeginsMs, returnMs: performance.now() };
 }
 
@@ -130,16 +130,16 @@ async function killConnection({ postgres }: Store): Promise<Outage> {
   }
   const faultMs = performance.now();
   process.kill(pid, 'SIGKILL');
-  await firstAnswer(postgres.url);
+  await firstResponse(postgres.url);
   return { name: 'killed', faultMs, returnMs: performance.now() };
 }
 
 /** Until PostgreSQL answers somebody. */
-async function firstAnswer(connectionString: string): Promise<void> {
+async function firstResponse(connectionString: string): Promise<void> {
   for (let tries = 0; tries < 1_000; tries += 1) {
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
     client.on('error', () => {});
-    const answered = await client.connect().then(
+    const responded = await client.connect().then(
       () =>
         client.query('select 1').then(
           () => true,
@@ -148,7 +148,7 @@ async function firstAnswer(connectionString: string): Promise<void> {
       () => false,
     );
     await client.end().catch(() => {});
-    if (answered) return;
+    if (responded) return;
     await sleep(10);
   }
   throw new Error('PostgreSQL did not come back');
@@ -156,8 +156,8 @@ async function firstAnswer(connectionString: string): Promise<void> {
 
 function judge({ outages, samples, live, ready }: Observed, processes: readonly ServeProcess[]): Claim[] {
   const long = outages.filter(({ lostMs }) => lostMs !== undefined);
-  const refused = long.flatMap((outage) => sentDuring(samples, outage));
-  const right = refused.filter(({ answer }) => isUnavailable(answer));
+  const rejected = long.flatMap((outage) => sentDuring(samples, outage));
+  const right = rejected.filter(({ answer: response }) => isUnavailable(response));
   const medians = long.map((outage) => ({
     outage,
     ms: quantile(
@@ -166,32 +166,32 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
     ),
   }));
   const slowestMs = Math.max(...samples.map(({ tookMs }) => tookMs));
-  const odd = samples.filter(({ answer }) => !(isSuccess(answer) || isUnavailable(answer)));
+  const odd = samples.filter(({ answer: response }) => !(isSuccess(response) || isUnavailable(response)));
   const running = processes.filter(({ child }) => child.exitCode === null && child.signalCode === null);
   const settled = samples.filter((sample) => !outages.some((outage) => isTouched(sample, outage)));
   const returns = outages.map((outage) => ({ outage, ms: backAfterMs(samples, outage) }));
   const notices = long.flatMap((outage) => ready.map((polls) => noticedAfterMs(polls, outage)));
   const readyAgain = outages.flatMap((outage) => ready.map((polls) => backAfterMs(polls, outage)));
-  const alive = live.filter(({ answer }) => answer?.status === 200);
+  const alive = live.filter(({ answer: response }) => response?.status === 200);
   return [
     {
       claim: `Requests sent while PostgreSQL is stopped or frozen get 503 unavailable with Retry-After and the X-RateLimit trio`,
       bar: 'every one',
-      figure: `${right.length} of ${refused.length}`,
-      holds: refused.length > 0 && right.length === refused.length,
+      figure: `${right.length} of ${rejected.length}`,
+      holds: rejected.length > 0 && right.length === rejected.length,
     },
     {
       claim: 'They are answered at the median within',
-      bar: `${answerMsMedian} ms`,
+      bar: `${responseMsMedian} ms`,
       figure: medians.map(({ outage, ms }) => `${ms.toFixed(1)} ms ${outage.name}`).join(', '),
-      holds: medians.every(({ ms }) => ms <= answerMsMedian),
+      holds: medians.every(({ ms }) => ms <= responseMsMedian),
       isTimed: true,
     },
     {
       claim: 'The slowest answer of the whole run, at the moment of the fault included',
-      bar: `${answerMsMax / 1_000} s`,
+      bar: `${responseMsMax / 1_000} s`,
       figure: `${(slowestMs / 1_000).toFixed(2)} s`,
-      holds: slowestMs <= answerMsMax,
+      holds: slowestMs <= responseMsMax,
       isTimed: true,
     },
     {
@@ -203,8 +203,9 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
     {
       claim: 'Once PostgreSQL is back, requests succeed within',
       bar: `${backWithinMs / 1_000} s, and all of those sent later`,
-      figure: `${returns.map(({ outage, ms }) => `${(ms / 1_000).toFixed(2)} s ${outage.name}`).join(', ')}; then ${settled.filter(({ answer }) => isSuccess(answer)).length} of ${settled.length}`,
-      holds: returns.every(({ ms }) => ms <= backWithinMs) && settled.length > 0 && settled.every(({ answer }) => isSuccess(answer)),
+      figure: `${returns.map(({ outage, ms }) => `${(ms / 1_000).toFixed(2)} s ${outage.name}`).join(', ')}; then ${settled.filter(({ answer: response }) => isSuccess(response)).length} of ${settled.length}`,
+      holds:
+        returns.every(({ ms }) => ms <= backWithinMs) && settled.length > 0 && settled.every(({ answer: response }) => isSuccess(response)),
       isTimed: true,
     },
     {
@@ -223,12 +224,12 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
   ];
 }
 
-const isSuccess = (answer: Answer | undefined) => answer?.status === 200 || answer?.status === 201;
+const isSuccess = (response: Response | undefined) => response?.status === 200 || response?.status === 201;
 
-function isUnavailable(answer: Answer | undefined): boolean {
-  if (answer?.status !== 503 || !/^[1-9]\d*$/.test(answer.headers['retry-after'] ?? '')) return false;
+function isUnavailable(response: Response | undefined): boolean {
+  if (response?.status !== 503 || !/^[1-9]\d*$/.test(response.headers['retry-after'] ?? '')) return false;
   const trio = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
-  return trio.every((name) => /^\d+$/.test(String(answer.headers[name]))) && JSON.parse(answer.text).code === 'unavailable';
+  return trio.every((name) => /^\d+$/.test(String(response.headers[name]))) && JSON.parse(response.text).code === 'unavailable';
 }
 
 /** Without those that are just under way when it returns: it may serve them. */
@@ -241,14 +242,14 @@ const isTouched = ({ sentAtMs, tookMs }: Sample, { faultMs, returnMs }: Outage) 
 
 /** From the fault to the first refusal. */
 function noticedAfterMs(polls: readonly Sample[], { faultMs }: Outage): number {
-  const refusals = polls.filter(({ sentAtMs, answer }) => sentAtMs >= faultMs && answer?.status === 503);
-  return Math.min(...refusals.map(({ sentAtMs, tookMs }) => sentAtMs + tookMs)) - faultMs;
+  const rejections = polls.filter(({ sentAtMs, answer: response }) => sentAtMs >= faultMs && response?.status === 503);
+  return Math.min(...rejections.map(({ sentAtMs, tookMs }) => sentAtMs + tookMs)) - faultMs;
 }
 
 /** From the return to the last that did not succeed in the time that is looked at. */
 function backAfterMs(samples: readonly Sample[], { returnMs }: Outage): number {
   const failed = samples.filter(
-    ({ sentAtMs, answer }) => sentAtMs >= returnMs && sentAtMs < returnMs + backWithinMs + 400 && !isSuccess(answer),
+    ({ sentAtMs, answer: response }) => sentAtMs >= returnMs && sentAtMs < returnMs + backWithinMs + 400 && !isSuccess(response),
   );
   return Math.max(0, ...failed.map(({ sentAtMs }) => sentAtMs - returnMs));
 }

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
-import { type Exchange, exchange, type RawAnswer } from '../../testkit/raw-socket.ts';
+import { type Exchange, exchange, type RawResponse } from '../../testkit/raw-socket.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { loadFor } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type RawCase, rawCorpus } from './raw-corpus.ts';
 
-const answerTimeoutMs = 4_000;
+const responseTimeoutMs = 4_000;
 const droppedWithinMs = 11_500;
 const arrivalMs = 1_000;
 const requestsPerSecond = 50;
@@ -47,16 +47,18 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   return [...judgeCorpus([...quickGot, ...slowGot]), ...flood, judgeLog(serve.log())];
 }
 
-function send(port: number, { steps, answers, ends = false, withinMs = answerTimeoutMs }: RawCase): Promise<Exchange> {
-  return exchange(port, steps, { expected: answers.length, untilEnd: ends, timeoutMs: withinMs + 1_000 });
+function send(port: number, { steps, answers: responses, ends = false, withinMs = responseTimeoutMs }: RawCase): Promise<Exchange> {
+  return exchange(port, steps, { expected: responses.length, untilEnd: ends, timeoutMs: withinMs + 1_000 });
 }
 
 function judgeCorpus(corpus: ReadonlyArray<{ one: RawCase; got: Exchange }>): Claim[] {
   const wrong = corpus.filter(({ one, got }) => !isAsExpected(one, got));
-  const late = corpus.filter(({ one, got }) => !(got.answeredAfterMs <= (one.withinMs ?? answerTimeoutMs)));
-  const errors = corpus.flatMap(({ one, got }) => got.answers.filter(({ status }) => !(status < 400)).map((answer) => ({ one, answer })));
-  const bare = errors.filter(({ one, answer }) => !isWholeError(answer, one.outside ?? false));
-  const fives = errors.filter(({ answer }) => !(answer.status < 500));
+  const late = corpus.filter(({ one, got }) => !(got.answeredAfterMs <= (one.withinMs ?? responseTimeoutMs)));
+  const errors = corpus.flatMap(({ one, got }) =>
+    got.answers.filter(({ status }) => !(status < 400)).map((response) => ({ one, answer: response })),
+  );
+  const bare = errors.filter(({ one, answer: response }) => !isWholeError(response, one.outside ?? false));
+  const fives = errors.filter(({ answer: response }) => !(response.status < 500));
   const slowest = (status: number) =>
     Math.max(...corpus.filter(({ one }) => one.answers[0] === status).map(({ got }) => got.answeredAfterMs));
   return [
@@ -75,7 +77,7 @@ function judgeCorpus(corpus: ReadonlyArray<{ one: RawCase; got: Exchange }>): Cl
     },
     { claim: 'Answers of 5xx to them', bar: '0', figure: `${fives.length}${named(fives)}`, holds: fives.length === 0 },
     {
-      claim: `None hangs: answered within ${answerTimeoutMs / 1_000} s, slow headers within 6 s, slow bodies within 11.5 s`,
+      claim: `None hangs: answered within ${responseTimeoutMs / 1_000} s, slow headers within 6 s, slow bodies within 11.5 s`,
       bar: 'every one',
       figure: `${corpus.length - late.length} of ${corpus.length}, the slowest 408 after ${(slowest(408) / 1_000).toFixed(1)} s${named(late)}`,
       holds: late.length === 0,
@@ -89,11 +91,11 @@ function named(list: ReadonlyArray<{ one: RawCase }>): string {
   return ` (not: ${names.join('; ')}${list.length > names.length ? `; and ${list.length - names.length} more` : ''})`;
 }
 
-function isAsExpected({ answers, ends }: RawCase, got: Exchange): boolean {
-  return got.answers.map(({ status }) => status).join() === answers.join() && (!ends || got.ended);
+function isAsExpected({ answers: responses, ends }: RawCase, got: Exchange): boolean {
+  return got.answers.map(({ status }) => status).join() === responses.join() && (!ends || got.ended);
 }
 
-function isWholeError({ status, headers, text }: RawAnswer, outside: boolean): boolean {
+function isWholeError({ status, headers, text }: RawResponse, outside: boolean): boolean {
   const trio = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
   if (!headers.get('x-request-id') || !(outside || trio.every((name) => /^\d+$/.test(headers.get(name) ?? '')))) return false;
   try {
@@ -178,7 +180,7 @@ function dripUntilDropped(port: number, key: Key, inHeader: boolean): Promise<nu
 async function steadyRequests(url: string, key: Key, forMs: number): Promise<number[]> {
   using http = new HttpClient();
   const samples = await loadFor(forMs, requestsPerSecond, () => http.send(`${url}/pets`, { key: key.key }));
-  return samples.map(({ answer, tookMs }) => (answer?.status === 200 ? tookMs : Number.POSITIVE_INFINITY));
+  return samples.map(({ answer: response, tookMs }) => (response?.status === 200 ? tookMs : Number.POSITIVE_INFINITY));
 }
 
 function judgeLog(log: string): Claim {

@@ -37,8 +37,8 @@ export interface Step {
 export function windowsOf(store: Store, samples: readonly Sample[], clockRate: number): Window[] {
   const storeMs = store.now();
   const nowMs = Date.now();
-  const answers = samples.flatMap(({ answer }) => answer ?? []);
-  return [...Map.groupBy(answers, ({ headers }) => Number(headers['x-ratelimit-reset']) * 1_000)].map(([resetMs, list]) => {
+  const responses = samples.flatMap(({ answer: response }) => response ?? []);
+  return [...Map.groupBy(responses, ({ headers }) => Number(headers['x-ratelimit-reset']) * 1_000)].map(([resetMs, list]) => {
     const endMs = nowMs + (resetMs - storeMs) / clockRate;
     const admitted = list.filter(({ status }) => status === 200).length;
     return { startMs: endMs - 60_000 / clockRate, endMs, admitted, refused: list.length - admitted };

@@ -1,6 +1,6 @@
 // Redis killed, to come back empty, and frozen, while three processes have more to do than they may admit.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, HttpClient } from '../../testkit/http.ts';
+import { HttpClient, type Response } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
@@ -89,10 +89,10 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   });
 }
 
-const list = (http: HttpClient, store: Store, keys: readonly Key[], index: number): Promise<Answer> =>
+const list = (http: HttpClient, store: Store, keys: readonly Key[], index: number): Promise<Response> =>
   http.send(`${urlOf(store, index)}/pets?limit=1`, { key: keys[index % keys.length]?.key ?? '' });
 
-const create = (http: HttpClient, store: Store, keys: readonly Key[], index: number): Promise<Answer> =>
+const create = (http: HttpClient, store: Store, keys: readonly Key[], index: number): Promise<Response> =>
   http.send(`${urlOf(store, index)}/pets`, {
     key: keys[index % keys.length]?.key ?? '',
     method: 'POST',
@@ -107,7 +107,7 @@ async function observe(
   store: Store,
   fault: (store: Store) => Promise<() => Promise<void>>,
   outageMs: number,
-  askDay: (index: number) => Promise<Answer>,
+  askDay: (index: number) => Promise<Response>,
   isShown: (outage: Outage) => boolean,
 ): Promise<Loss> {
   const day = new SteadyLoad(perDayAsked, askDay);
@@ -135,8 +135,8 @@ async function freeze({ redis }: Store): Promise<() => Promise<void>> {
 }
 
 function judge(store: Store, { percentile, samples, minute, steps, outages, controlMs }: Observed): Claim[] {
-  const all = [...samples, ...outages.flatMap(({ dayAnswers }) => dayAnswers)];
-  const failed = all.filter(({ answer }) => !answer || answer.status >= 500);
+  const all = [...samples, ...outages.flatMap(({ dayAnswers: dayResponses }) => dayResponses)];
+  const failed = all.filter(({ answer: response }) => !response || response.status >= 500);
   const control = steps.filter(({ sentAtMs }) => sentAtMs >= controlMs && sentAtMs < (outages[0]?.faultMs ?? 0)).map(({ ms }) => ms);
   const faulty = steps
     .filter(({ sentAtMs }) => outages.some(({ faultMs, endMs }) => sentAtMs >= faultMs && sentAtMs < endMs))
@@ -193,7 +193,7 @@ function judge(store: Store, { percentile, samples, minute, steps, outages, cont
 function judgeDay(name: Loss['name'], outages: readonly Loss[], most: number): Claim {
   const totals = outages
     .filter((outage) => outage.name === name)
-    .map(({ dayAnswers }) => dayAnswers.filter(({ answer }) => answer?.status === 200).length);
+    .map(({ dayAnswers: dayResponses }) => dayResponses.filter(({ answer: response }) => response?.status === 200).length);
   return {
     claim: `Admitted in a window of ${perDay} in which Redis was ${name}, of ${outages[0]?.dayAnswers.length} asked`,
     bar: `at most ${most}`,

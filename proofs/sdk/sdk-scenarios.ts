@@ -41,7 +41,7 @@ export async function press(
   createStore: Create,
   { url, key, minutes, callers }: Target & { minutes: number; callers: number },
 ): Promise<Pressure> {
-  let answered = 0;
+  let responded = 0;
   let limited = 0;
   let banned = 0;
   let strikesLeftMin: number | undefined;
@@ -63,14 +63,14 @@ export async function press(
     while (Date.now() < endsAtMs) {
       try {
         await store.pets.find(1);
-        answered += 1;
+        responded += 1;
       } catch (error) {
         givenUp.push((error as HomewardError).code ?? String(error));
       }
     }
   };
   await Promise.all(Array.from({ length: callers }, call));
-  return { answered, limited, banned, strikesLeftMin, givenUp };
+  return { answered: responded, limited, banned, strikesLeftMin, givenUp };
 }
 
 export interface Writes {

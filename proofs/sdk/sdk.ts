@@ -94,8 +94,8 @@ async function proveOnSteadyClock(runtimes: readonly Runtime[], writes: number):
     claims.push({
       claim: `${runtime.name}: animals added while ${100 * resetShare} % of connections are reset: added twice, acknowledged but lost, given up`,
       bar: '0, 0, 0',
-      figure: `${twice}, ${lost}, ${givenUp.length} of ${writes}; ${proxy.resets} resets of ${proxy.requests} requests, ${proxy.resetsAfterAnswer} after the answer`,
-      holds: twice === 0 && lost === 0 && givenUp.length === 0 && acknowledged.length === writes && proxy.resetsAfterAnswer > 0,
+      figure: `${twice}, ${lost}, ${givenUp.length} of ${writes}; ${proxy.resets} resets of ${proxy.requests} requests, ${proxy.resetsAfterResponse} after the answer`,
+      holds: twice === 0 && lost === 0 && givenUp.length === 0 && acknowledged.length === writes && proxy.resetsAfterResponse > 0,
     });
   }
   return claims;
@@ -111,22 +111,22 @@ async function provePressure(runtimes: readonly Runtime[], clockRate: number): P
     ),
   );
   const claims = runtimes.map(({ name }, i) => claimOf(name, presses[i] as Pressure));
-  const answered = presses.reduce((sum, one) => sum + one.answered, 0);
+  const responded = presses.reduce((sum, one) => sum + one.answered, 0);
   const allowed = perMinute * pressureMinutes;
   claims.push({
     claim: `Of the requests that the limit allows in ${pressureMinutes} minutes, the two instances together had`,
     bar: '≥ 80 %',
-    figure: `${answered} of ${allowed}`,
-    holds: answered >= 0.8 * allowed,
+    figure: `${responded} of ${allowed}`,
+    holds: responded >= 0.8 * allowed,
   });
   return claims;
 }
 
-function claimOf(name: string, { answered, limited, banned, strikesLeftMin, givenUp }: Pressure): Claim {
+function claimOf(name: string, { answered: responded, limited, banned, strikesLeftMin, givenUp }: Pressure): Claim {
   return {
     claim: `${name}: ${pressureMinutes} minutes of 10 callers on one instance: bans earned`,
     bar: '0, and some 429 waited out',
-    figure: `${banned}; ${answered} answered, ${limited} 429s waited out, ${givenUp.length} calls beyond their total timeout, at least ${strikesLeftMin ?? perMinute} of ${perMinute} strikes left`,
+    figure: `${banned}; ${responded} answered, ${limited} 429s waited out, ${givenUp.length} calls beyond their total timeout, at least ${strikesLeftMin ?? perMinute} of ${perMinute} strikes left`,
     holds: banned === 0 && limited > 0 && givenUp.every((code) => code === 'rate_limit_exceeded'),
   };
 }

@@ -153,12 +153,12 @@ async function sendToRedirects(Sender: typeof SafeSender, trap: Trap): Promise<C
   };
   const before = trap.connections;
   const sender = new Sender({ toLoopback: false, resolve: async () => [publicAddress], dial });
-  let answered = 0;
+  let responded = 0;
   let sent = 0;
   for (status of redirects) {
     for (location of targets) {
       sent += 1;
-      if ((await sender.send({ ...message, url: 'https://public.example/' })).status === status) answered += 1;
+      if ((await sender.send({ ...message, url: 'https://public.example/' })).status === status) responded += 1;
     }
   }
   await sender.close();
@@ -167,7 +167,7 @@ async function sendToRedirects(Sender: typeof SafeSender, trap: Trap): Promise<C
     claim: 'Redirects to this machine that were followed',
     bar: '0',
     figure: `${trap.connections - before} of ${sent}`,
-    holds: trap.connections === before && answered === sent,
+    holds: trap.connections === before && responded === sent,
   };
 }
 

@@ -20,7 +20,7 @@ export const slowNeighbour: Proof = {
 
 const perSecond = 200;
 const neighbours = 4;
-const answersAfterMs = 30_000;
+const responsesAfterMs = 30_000;
 const p99MaxMs = 1_000;
 /** What is written in this time is not counted. */
 const warmUpMs = 1_000;
@@ -33,7 +33,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       ])
     : undefined;
   await using resources = new AsyncDisposableStack();
-  const slow = resources.use(await Receiver.open({ answersAfterMs }));
+  const slow = resources.use(await Receiver.open({ answersAfterMs: responsesAfterMs }));
   const others = await Promise.all(Array.from({ length: neighbours }, async () => resources.use(await Receiver.open('quick'))));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env }));

@@ -115,7 +115,7 @@ describe('a lost connection', () => {
     const stored: string[] = [];
     for await (const { name } of steady.pets.list({ categoryId: 99 })) stored.push(name);
     expect(stored.sort()).toEqual(names.sort());
-    expect(proxy.resetsAfterAnswer).toBeGreaterThan(0);
+    expect(proxy.resetsAfterResponse).toBeGreaterThan(0);
   });
 
   test('is a ConnectionError after the total timeout', async () => {

@@ -2,7 +2,7 @@
 
 import type { PetStatus } from '../src/domain/pet-statuses.ts';
 import { defaultScopes } from '../src/domain/scopes.ts';
-import type { CallOptions, KeyOptions, TestAnswer, TestKey, TestStore } from './test-store.ts';
+import type { CallOptions, KeyOptions, TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export interface PetBody {
   readonly id: number;
@@ -31,18 +31,18 @@ export const createManager = (store: TestStore, options: KeyOptions = {}): Promi
   store.createKey({ ...options, scopes: [...defaultScopes, 'store:manage'] });
 
 export async function addPet(store: TestStore, { key }: TestKey, pet: Partial<Omit<PetBody, 'id'>> = {}): Promise<PetBody> {
-  const answer = await store.call<PetBody>('POST', '/v1/pets', { key, body: { name: 'Biscuit', categoryId: 1, ...pet } });
-  return expectStatus(answer, 201);
+  const response = await store.call<PetBody>('POST', '/v1/pets', { key, body: { name: 'Biscuit', categoryId: 1, ...pet } });
+  return expectStatus(response, 201);
 }
 
 export async function readPet(store: TestStore, { key }: TestKey, id: number): Promise<PetBody | undefined> {
-  const answer = await store.call<PetBody[]>('GET', `/v1/pets?id=${id}`, { key });
-  return expectStatus(answer, 200)[0];
+  const response = await store.call<PetBody[]>('GET', `/v1/pets?id=${id}`, { key });
+  return expectStatus(response, 200)[0];
 }
 
 export async function placeOrder(store: TestStore, { key }: TestKey, petId: number): Promise<OrderBody> {
-  const answer = await store.call<OrderBody>('POST', '/v1/store/orders', { key, body: { petId, adopter: adopterOf(petId) } });
-  return expectStatus(answer, 201);
+  const response = await store.call<OrderBody>('POST', '/v1/store/orders', { key, body: { petId, adopter: adopterOf(petId) } });
+  return expectStatus(response, 201);
 }
 
 /** One of the actions on an order, whatever comes of it. */
@@ -52,7 +52,7 @@ export const act = (
   orderId: number,
   action: string,
   options: CallOptions = {},
-): Promise<TestAnswer<OrderBody>> => store.call('POST', `/v1/store/orders/${orderId}/${action}`, { key, ...options });
+): Promise<TestResponse<OrderBody>> => store.call('POST', `/v1/store/orders/${orderId}/${action}`, { key, ...options });
 
 /** Several actions, each of which must succeed. */
 export async function actAll(store: TestStore, key: TestKey, orderId: number, ...actions: string[]): Promise<void> {
@@ -67,7 +67,7 @@ export async function letExpire(store: TestStore, orderId: number): Promise<void
   });
 }
 
-function expectStatus<Body>(answer: TestAnswer<Body>, status: number): Body {
-  if (answer.status === status) return answer.json;
-  throw new Error(`${status} was expected; got ${answer.status} ${answer.text}`);
+function expectStatus<Body>(response: TestResponse<Body>, status: number): Body {
+  if (response.status === status) return response.json;
+  throw new Error(`${status} was expected; got ${response.status} ${response.text}`);
 }

@@ -1,4 +1,4 @@
-import type { TestAnswer, TestKey, TestStore } from './test-store.ts';
+import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 const pagesMax = 1_000;
 
@@ -12,7 +12,7 @@ export async function walk(store: TestStore, { key }: TestKey, firstPage: string
   const pages: unknown[][] = [];
   for (let path: string | undefined = firstPage; path; ) {
     if (pages.length === pagesMax) throw new Error(`more than ${pagesMax} pages`);
-    const page: TestAnswer<unknown[]> = await store.call('GET', path, { key });
+    const page: TestResponse<unknown[]> = await store.call('GET', path, { key });
     if (page.status !== 200) throw new Error(`${path}: ${page.status} ${page.text}`);
     pages.push(page.json);
     path = nextPage(page);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface RawAnswer {
 const timeoutMs = 10_000;
 
 /** Sends bytes as they are on a connection of their own, and reads one answer: for what no HTTP client would send. */
-export async function sendRaw(url: string, bytes: string): Promise<RawAnswer> {
+export async function sendRaw(url: string, bytes: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let received = '';
@@ -25,14 +25,14 @@ export async function sendRaw(url: string, bytes: string): Promise<RawAnswer> {
     socket.on('close', () => reject(new Error(`closed without a whole answer: ${received}`)));
     socket.on('data', (text) => {
       received += text;
-      const answer = readAnswer(received);
-      if (answer) end(() => resolve(answer));
+      const response = readResponse(received);
+      if (response) end(() => resolve(response));
     });
   });
 }
 
 /** Undefined: not yet complete. */
-function readAnswer(text: string): RawAnswer | undefined {
+function readResponse(text: string): RawResponse | undefined {
   const [head = '', body] = text.split('\r\n\r\n', 2);
   if (body === undefined) return undefined;
   const [statusLine = '', ...lines] = head.split('\r\n');

@@ -1,6 +1,6 @@
 // A store for one test file: a database of its own, and the API in this process, called over real HTTP.
 import { inject } from 'vitest';
-import { type Answer, HttpClient } from '../../testkit/http.ts';
+import { HttpClient, type Response } from '../../testkit/http.ts';
 import { createApp } from '../src/app.ts';
 import { createKey, type Terms } from '../src/clients/clients.ts';
 import type { Clock } from '../src/clock.ts';
@@ -40,7 +40,7 @@ export interface CallOptions {
   readonly headers?: Record<string, string>;
 }
 
-export interface TestAnswer<Body> extends Answer {
+export interface TestResponse<Body> extends Response {
   /** The body read as JSON; undefined where it is none. Integers beyond 2^53 are exact in `text` alone. */
   readonly json: Body;
 }
@@ -65,9 +65,9 @@ export class TestStore implements AsyncDisposable {
   }
 
   /** `path` is the whole path, /v1 included. */
-  async call<Body = unknown>(method: string, path: string, options: CallOptions = {}): Promise<TestAnswer<Body>> {
-    const answer = await this.#http.send(this.url + path, { method, ...options });
-    return { ...answer, json: parseJson(answer.text) as Body };
+  async call<Body = unknown>(method: string, path: string, options: CallOptions = {}): Promise<TestResponse<Body>> {
+    const response = await this.#http.send(this.url + path, { method, ...options });
+    return { ...response, json: parseJson(response.text) as Body };
   }
 
   async createKey({ client, plan, scopes = defaultScopes, expiresAt }: KeyOptions = {}): Promise<TestKey> {

@@ -4,7 +4,7 @@ import { publishEvents } from '../src/events/events.ts';
 import { Deliverer } from '../src/webhooks/deliverer.ts';
 import { SafeSender } from '../src/webhooks/safe-sender.ts';
 import { fanOut } from '../src/webhooks/webhooks.ts';
-import type { TestAnswer, TestKey, TestStore } from './test-store.ts';
+import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export async function publishAll({ db }: Dependencies): Promise<void> {
   await publishEvents(db, 500, { beforeExposing: async () => {}, alongside: fanOut });
@@ -61,9 +61,9 @@ export interface DeliveryBody {
 }
 
 export async function addEndpoint(store: TestStore, { key }: TestKey, body: object): Promise<WebhookBody & { secret: string }> {
-  const answer = await store.call<WebhookBody & { secret: string }>('POST', '/v1/webhooks', { key, body });
-  if (answer.status !== 201) throw new Error(`no endpoint was added: ${answer.text}`);
-  return answer.json;
+  const response = await store.call<WebhookBody & { secret: string }>('POST', '/v1/webhooks', { key, body });
+  if (response.status !== 201) throw new Error(`no endpoint was added: ${response.text}`);
+  return response.json;
 }
 
 export async function addAnimal(store: TestStore, { key }: TestKey, name = 'Biscuit'): Promise<number> {
@@ -74,7 +74,7 @@ export async function addAnimal(store: TestStore, { key }: TestKey, name = 'Bisc
 export const deliveriesOf = async (store: TestStore, { key }: TestKey, id: number, query = ''): Promise<DeliveryBody[]> =>
   (await store.call<DeliveryBody[]>('GET', `/v1/webhooks/${id}/deliveries${query}`, { key })).json;
 
-export const deliveryOf = (store: TestStore, { key }: TestKey, id: number, deliveryId: number): Promise<TestAnswer<DeliveryBody>> =>
+export const deliveryOf = (store: TestStore, { key }: TestKey, id: number, deliveryId: number): Promise<TestResponse<DeliveryBody>> =>
   store.call<DeliveryBody>('GET', `/v1/webhooks/${id}/deliveries/${deliveryId}`, { key });
 
 /** Looks until it is so. A worker writes how it went after the receiver has answered. */

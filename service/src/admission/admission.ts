@@ -90,9 +90,9 @@ export async function readAddressHeaders(limiter: Parts['limiter'], address: str
  * no free second, since the reader did nothing wrong. Returns the ms to wait before the next attempt; 0: admitted.
  */
 export async function chargeForWork(limiter: Parts['limiter'], { clientId, quota }: Pick<Caller, 'clientId' | 'quota'>): Promise<number> {
-  const answer = await limiter.consume({ subject: clientSubject(clientId), quota, cost: 1 });
-  if ('stale' in answer) throw new Error('a charge without a key has no epoch');
-  return msUntilAdmitted(answer.verdict);
+  const response = await limiter.consume({ subject: clientSubject(clientId), quota, cost: 1 });
+  if ('stale' in response) throw new Error('a charge without a key has no epoch');
+  return msUntilAdmitted(response.verdict);
 }
 
 /** Counts a request that could not be parsed; the response is 400 whatever the count says. */
@@ -106,16 +106,16 @@ async function admitKey(parts: Parts, given: string, { address, decided }: Reque
   const cached = decided?.known ?? keys.findCached(given);
   let known = cached ? requireNotEnded(cached, clock.now()) : await lookUp(undefined);
   for (let changes = 0; changes <= epochChangesMax; changes += 1) {
-    const answer = (changes === 0 && decided?.answer) || (await limiter.consume(known.charge));
-    if ('stale' in answer) {
-      known = await lookUp(answer.stale.epoch);
+    const response = (changes === 0 && decided?.answer) || (await limiter.consume(known.charge));
+    if ('stale' in response) {
+      known = await lookUp(response.stale.epoch);
       continue;
     }
     // Without Redis a cached key can't be trusted.
-    if (answer.by === 'process' && known.epoch !== undefined) known = await lookUp(undefined);
-    return conclude(known, answer.verdict, {
+    if (response.by === 'process' && known.epoch !== undefined) known = await lookUp(undefined);
+    return conclude(known, response.verdict, {
       nowMs: clock.now(),
-      catalogueToken: answer.by === 'redis' ? answer.catalogueToken : undefined,
+      catalogueToken: response.by === 'redis' ? response.catalogueToken : undefined,
     });
   }
   throw new AppError('unavailable', 'This client is being changed too fast. Retry in 1 s.', { headers: { 'retry-after': '1' } });
@@ -153,7 +153,7 @@ async function reject({ limiter }: Parts, error: AppError, address: string): Pro
 }
 
 async function chargeAddress(limiter: Parts['limiter'], address: string, cost: 0 | 1): Promise<Verdict> {
-  const answer = await limiter.consume({ subject: address, quota: addressQuota, cost });
-  if ('stale' in answer) throw new Error('an address has no epoch');
-  return answer.verdict;
+  const response = await limiter.consume({ subject: address, quota: addressQuota, cost });
+  if ('stale' in response) throw new Error('an address has no epoch');
+  return response.verdict;
 }

@@ -39,11 +39,11 @@ function reasonOf(error: unknown): Error {
 
 // SQLSTATEs.
 const tableMissing = '42P01';
-const valueRefused = '22023';
+const valueRejected = '22023';
 const databaseMissing = '3D000';
 const notAllowed = '42501';
 const wantsPassword = new Set(['28P01', '28000']);
 
 /** No table yet, or no role yet: that of a server which Homeward has never met. */
 const isEmptyDatabase = (code: string, message: string) =>
-  code === tableMissing || (code === valueRefused && message.includes(applicationRole));
+  code === tableMissing || (code === valueRejected && message.includes(applicationRole));

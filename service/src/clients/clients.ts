@@ -132,9 +132,9 @@ export async function reapplySuspension(tx: Transaction, id: bigint, isSuspended
 
 async function insertOrFindClient(tx: Transaction, client: Terms & { name: string }): Promise<Client> {
   // Only of a new one: a client that was named under earlier rules can still be given keys.
-  const refused = findCharacter(client.name, controls + reorderings);
-  if (refused) {
-    throw new ClientsError(`A client's name has no control characters and no bidirectional overrides; this one contains ${refused}.`);
+  const rejected = findCharacter(client.name, controls + reorderings);
+  if (rejected) {
+    throw new ClientsError(`A client's name has no control characters and no bidirectional overrides; this one contains ${rejected}.`);
   }
   const found = (await insertClient(tx, client)) ?? (await findClientByName(tx, client.name));
   if (!found) throw new Error('a client neither inserted nor found');

@@ -25,7 +25,7 @@ export function docsRoutes(app: FastifyInstance): void {
     if (content) made.set(path, makeStatic(content.type, content.text));
     return made.get(path);
   };
-  const answer = (request: FastifyRequest, reply: FastifyReply) => {
+  const response = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     reply.headers(headers);
     if (Object.hasOwn(redirects, path)) return reply.redirect(redirects[path] ?? '/docs', 308);
@@ -35,5 +35,5 @@ export function docsRoutes(app: FastifyInstance): void {
     if (!notFound) throw new Error('the site has no page for what is not found');
     return sendStatic(request, reply.status(404), notFound);
   };
-  for (const path of ['/docs', '/docs/*', '/llms.txt']) app.get(path, { schema: { hide: true } }, answer);
+  for (const path of ['/docs', '/docs/*', '/llms.txt']) app.get(path, { schema: { hide: true } }, response);
 }

@@ -44,7 +44,7 @@ function shownRequest(code: ErrorCode, request: string): string {
 function occurrences(code: ErrorCode, document: ApiDocument): HtmlValue {
   const operations = operationsOf(document);
   if (commonCodes(operations).has(code)) return html`<p>Every operation can answer with it.</p>`;
-  const those = operations.filter(({ responses }) => Object.values(responses).some((answer) => codesOf(answer).includes(code)));
+  const those = operations.filter(({ responses }) => Object.values(responses).some((response) => codesOf(response).includes(code)));
   if (those.length === 0) return html`<p>Before a request reaches an operation.</p>`;
   return html`<ul>${those.map((one) => html`<li><a href="${operationUrl(one)}">${one.summary}</a></li>`)}</ul>`;
 }

@@ -4,7 +4,7 @@ import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { curlOf } from './curl-line.ts';
 import { fieldTable } from './field-table.ts';
-import { type Answer, type ApiDocument, codesOf, isSuccess, type Operation, type Parameter } from './reference-document.ts';
+import { type ApiDocument, codesOf, isSuccess, type Operation, type Parameter, type Response } from './reference-document.ts';
 import { exampleOf } from './schema-example.ts';
 import { describe, fieldsOf } from './schema-fields.ts';
 import { badgesOf } from './stability-badges.ts';
@@ -29,7 +29,7 @@ ${description && html`<p>${withCode(description)}</p>`}
 ${(['path', 'query', 'header'] as const).map((place) => parameterTable(document, parameters, place))}
 ${body && html`<h3>Body</h3>${fieldTable(fieldsOf(document, body))}`}
 <h3>Answers</h3>
-${answerTable(operation, common)}
+${responseTable(operation, common)}
 </div>
 <div class="samples">
 ${codeFrame(curlOf(document, operation), 'sh', 'curl')}
@@ -50,11 +50,11 @@ function parameterTable(document: ApiDocument, parameters: readonly Parameter[],
   return fields.length > 0 && html`<h3>${placeNames[place]}</h3>${fieldTable(fields, 'Parameter')}`;
 }
 
-function answerTable({ responses }: Operation, common: Common): Html {
-  const rows = Object.entries(responses).map(([status, answer]) => {
+function responseTable({ responses }: Operation, common: Common): Html {
+  const rows = Object.entries(responses).map(([status, response]) => {
     if (isSuccess(status))
-      return html`<tr><th scope="row">${status}</th><td><p>${answer.description}</p>${ownHeaders(answer, common)}</td></tr>`;
-    const codes = codesOf(answer);
+      return html`<tr><th scope="row">${status}</th><td><p>${response.description}</p>${ownHeaders(response, common)}</td></tr>`;
+    const codes = codesOf(response);
     // What every operation can answer is explained once, in the overview.
     const shared = codes.filter((code) => common.codes.has(code));
     const links = shared.map((code, i) => html`${i > 0 && ', '}<a href="/docs/errors/${code}"><code>${code}</code></a>`);
@@ -66,7 +66,7 @@ function answerTable({ responses }: Operation, common: Common): Html {
 const codeLine = (code: string) =>
   html`<p><a href="/docs/errors/${code}"><code>${code}</code></a> ${errorCodes[code as keyof typeof errorCodes].cause}</p>`;
 
-function ownHeaders({ headers = {} }: Answer, common: Common): Html[] {
+function ownHeaders({ headers = {} }: Response, common: Common): Html[] {
   const own = Object.entries(headers).filter(([name]) => !common.headers.has(name));
   return own.map(([name, { description }]) => html`<p class="limits"><code>${name}</code>: ${description}</p>`);
 }

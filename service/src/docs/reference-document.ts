@@ -38,7 +38,7 @@ interface Content {
   readonly examples?: Readonly<Record<string, unknown>>;
 }
 
-export interface Answer {
+export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, { readonly description?: string }>>;
   readonly content?: Readonly<Record<string, Content>>;
@@ -52,7 +52,7 @@ interface DocumentedOperation {
   readonly deprecated?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-scope'?: string;
   readonly 'x-stability'?: string;
   readonly 'x-sunset'?: string;
@@ -102,7 +102,7 @@ export function sectionsOf(document: ApiDocument): SectionLink[] {
 }
 
 /** The codes of an answer that refuses. */
-export const codesOf = (answer: Answer): string[] => Object.keys(answer.content?.['application/json']?.examples ?? {});
+export const codesOf = (response: Response): string[] => Object.keys(response.content?.['application/json']?.examples ?? {});
 
 /** The codes that every operation can answer with. */
 export function commonCodes(operations: readonly Operation[]): Set<string> {

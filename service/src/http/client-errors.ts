@@ -10,7 +10,7 @@ import { newRequestId } from './request-id.ts';
 import { securityHeaders } from './security-headers.ts';
 
 type CountAddress = (address: string) => Promise<Record<string, string>>;
-type SendError = (socket: Duplex, refusal: AppError, reason: string) => void;
+type SendError = (socket: Duplex, rejection: AppError, reason: string) => void;
 
 /**
  * Answers what reaches no route, on the bare connection: the same Error body and headers as everywhere. Counted against
@@ -18,36 +18,36 @@ type SendError = (socket: Duplex, refusal: AppError, reason: string) => void;
  */
 export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLogger): SendError {
   // The parser reports what it can't read anew with every further byte.
-  const refused = new WeakSet<Duplex>();
-  return (socket, refusal, reason) => {
-    if (refused.has(socket)) return;
-    refused.add(socket);
+  const rejected = new WeakSet<Duplex>();
+  return (socket, rejection, reason) => {
+    if (rejected.has(socket)) return;
+    rejected.add(socket);
     if (!socket.writable) {
       socket.destroy();
       return;
     }
     const id = newRequestId();
-    log.info({ reqId: id, status: refusal.status, reason }, 'unreadable request');
+    log.info({ reqId: id, status: rejection.status, reason }, 'unreadable request');
     const { remoteAddress } = socket as { remoteAddress?: string };
     Promise.all([count(addressSubject(remoteAddress)), earlierResponses(socket)])
-      .then(([headers]) => socket.end(writeResponse(refusal, { ...headers, 'x-request-id': id })))
+      .then(([headers]) => socket.end(writeResponse(rejection, { ...headers, 'x-request-id': id })))
       .catch(() => socket.destroy())
       .finally(() => setTimeout(() => socket.destroy(), lingerMs).unref());
   };
 }
 
 export const handleClientErrors =
-  (refuse: SendError) =>
+  (reject: SendError) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
     if (error.code === 'ECONNRESET') socket.destroy();
-    else refuse(socket, asAppError(error), error.code ?? 'unknown');
+    else reject(socket, asAppError(error), error.code ?? 'unknown');
   };
 
 /** Node hangs up on a CONNECT that nobody listens for. */
-export function rejectTunnels(server: Server, refuse: SendError): void {
+export function rejectTunnels(server: Server, reject: SendError): void {
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    refuse(socket, new AppError('method_not_allowed', 'CONNECT is not possible here.', { headers: { allow: '' } }), 'CONNECT');
+    reject(socket, new AppError('method_not_allowed', 'CONNECT is not possible here.', { headers: { allow: '' } }), 'CONNECT');
   });
 }
 

@@ -39,7 +39,7 @@ export class EventStreams {
 
   /** Takes the response over from Fastify, with the headers that it has by now. */
   open(reply: FastifyReply, { clientId, bounds }: { readonly clientId: bigint; readonly bounds: Pick<Bounds, 'streams'> }): EventStream {
-    this.#refuseTooMany(clientId, bounds.streams);
+    this.#rejectTooMany(clientId, bounds.streams);
     const stream = new EventStream(reply, this.#times);
     this.#streams.set(stream, clientId);
     this.#heartbeat ??= setInterval(() => this.#beat(), this.#times.heartbeatMs).unref();
@@ -57,7 +57,7 @@ export class EventStreams {
     for (const stream of this.#streams.keys()) stream.beat();
   }
 
-  #refuseTooMany(clientId: bigint, ofClientMax: number): void {
+  #rejectTooMany(clientId: bigint, ofClientMax: number): void {
     const ofClient = [...this.#streams.values()].filter((one) => one === clientId).length;
     if (this.#streams.size < streamsMax && ofClient < ofClientMax) return;
     const whose = ofClient < ofClientMax ? `${streamsMax} streams` : `${ofClientMax} streams of this client`;

@@ -27,7 +27,7 @@ export const NameText = (description: string, examples: string[]) =>
 
 /** Any other name that people read. */
 export const PlainName = (description: string, examples: string[]) =>
-  Type.String({ ...nameWithout(controls + reorderings, refusedInPlainText), description, examples });
+  Type.String({ ...nameWithout(controls + reorderings, rejectedInPlainText), description, examples });
 
 /** What people write for people, in lines. */
 export const PlainText = (description: string, examples: string[]) =>
@@ -36,18 +36,18 @@ export const PlainText = (description: string, examples: string[]) =>
     maxLength: 200,
     pattern: `^[^${controlsButLineFeed}${reorderings}]*$`,
     'x-must-not-contain': controlsButLineFeed + reorderings,
-    'x-must-be': `a string of at most 200 characters and line feeds, without other ${refusedInPlainText}`,
+    'x-must-be': `a string of at most 200 characters and line feeds, without other ${rejectedInPlainText}`,
     examples,
   });
 
-const refusedInPlainText = 'control characters, lone surrogates or bidirectional overrides';
+const rejectedInPlainText = 'control characters, lone surrogates or bidirectional overrides';
 
 /** The pattern is linear in time: blanks, one character that isn't, then all but what is refused. */
-const nameWithout = (refused: string, inWords: string) => ({
+const nameWithout = (rejected: string, inWords: string) => ({
   minLength: 1,
   maxLength: 200,
-  pattern: `^[\\p{Zs}\\u2028\\u2029\\ufeff]*[^\\s${refused}][^${refused}]*$`,
-  'x-must-not-contain': refused,
+  pattern: `^[\\p{Zs}\\u2028\\u2029\\ufeff]*[^\\s${rejected}][^${rejected}]*$`,
+  'x-must-not-contain': rejected,
   'x-must-be': `a string of 1 to 200 characters, not blank, without ${inWords}`,
 });
 

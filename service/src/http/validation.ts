@@ -97,13 +97,13 @@ function describeQueryError(error: ErrorObject | undefined): string {
 }
 
 function describe(field: string, error: ErrorObject | undefined): string {
-  return `${field} must be ${expectation(error)}; got ${show(error?.data)}.${refusedCharacter(error)}`;
+  return `${field} must be ${expectation(error)}; got ${show(error?.data)}.${rejectedCharacter(error)}`;
 }
 
 /** Named, since it may be invisible, or beyond what is shown of the value. */
-function refusedCharacter(error: ErrorObject | undefined): string {
-  const refused = (error?.parentSchema as Json | undefined)?.['x-must-not-contain'];
-  const found = error?.keyword === 'pattern' && typeof refused === 'string' ? findCharacter(String(error.data), refused) : undefined;
+function rejectedCharacter(error: ErrorObject | undefined): string {
+  const rejected = (error?.parentSchema as Json | undefined)?.['x-must-not-contain'];
+  const found = error?.keyword === 'pattern' && typeof rejected === 'string' ? findCharacter(String(error.data), rejected) : undefined;
   return found ? ` It contains ${found}.` : '';
 }
 

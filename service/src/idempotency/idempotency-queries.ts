@@ -35,14 +35,22 @@ export async function findResponse(
 /** Takes the place of one that is out of date and not yet swept away. */
 export async function insertResponse(
   tx: Transaction,
-  answer: StoredResponse & { clientId: bigint; key: string; fingerprint: string; orderId: bigint | undefined },
+  response: StoredResponse & { clientId: bigint; key: string; fingerprint: string; orderId: bigint | undefined },
 ): Promise<void> {
   await tx.query({
     name: 'insert-idempotent-answer',
     text: `insert into idempotent_answers (client_id, key, fingerprint, order_id, status, headers, body) values ($1, $2, $3, $4, $5, $6, $7)
       on conflict (client_id, key) do update set fingerprint = excluded.fingerprint, created_at = now(), order_id = excluded.order_id,
         status = excluded.status, headers = excluded.headers, body = excluded.body`,
-    values: [answer.clientId, answer.key, answer.fingerprint, answer.orderId ?? null, answer.status, answer.headers, answer.body],
+    values: [
+      response.clientId,
+      response.key,
+      response.fingerprint,
+      response.orderId ?? null,
+      response.status,
+      response.headers,
+      response.body,
+    ],
   });
 }
 

@@ -31,9 +31,9 @@ export async function runOnce<Tx extends Transaction>(
         'This Idempotency-Key was used for a request with another method, path or body. Use a new key.',
       );
     }
-    const answer = await work(tx);
-    await insertResponse(tx, { ...request, ...answer, body: answer.storedBody ?? answer.body, orderId: answer.orderId });
-    return { answer, replayed: false };
+    const response = await work(tx);
+    await insertResponse(tx, { ...request, ...response, body: response.storedBody ?? response.body, orderId: response.orderId });
+    return { answer: response, replayed: false };
   }, request.clientId);
 }
 

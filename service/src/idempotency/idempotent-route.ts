@@ -21,9 +21,9 @@ export async function respondOnce<Tx extends Transaction>(
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const { clientId } = callerOf(request);
   if (key === undefined) return send(reply, (await byOneStatement?.()) ?? (await db.transaction(work, clientId)));
-  const { answer, replayed } = await runOnce(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
+  const { answer: response, replayed } = await runOnce(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
   if (replayed) reply.header('idempotent-replayed', 'true');
-  return send(reply, answer);
+  return send(reply, response);
 }
 
 const send = (reply: FastifyReply, { status, headers, body }: IdempotentResponse) =>

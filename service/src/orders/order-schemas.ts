@@ -13,14 +13,14 @@ const seenBy = 'Seen only by the client that placed the order and by the store.'
 const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
 /** Also characters without a form of their own, such as U+200B: two addresses must not look the same. */
-const refusedInEmail = `${controls}\\p{Cf}`;
+const rejectedInEmail = `${controls}\\p{Cf}`;
 
 /**
  * An address that could be delivered to: without a quoted local part, with a domain that has a top level. Linear in time, since
  * no two neighbouring parts of the pattern match the same character.
  */
 function emailPattern(): string {
-  const atom = `[^\\s${refusedInEmail}"<>()\\[\\]\\\\,;:@.]+`;
+  const atom = `[^\\s${rejectedInEmail}"<>()\\[\\]\\\\,;:@.]+`;
   const [letter, inner] = ['\\p{L}', '[\\p{L}\\p{M}\\p{Nd}]'];
   const label = `${inner}+(?:-+${inner}+)*`;
   const topLevel = `${letter}${inner}+(?:-+${inner}+)*`;
@@ -34,7 +34,7 @@ export const NewAdopterSchema = Type.Object(
       description: "The adopter's e-mail address.",
       maxLength: 254,
       pattern: emailPattern(),
-      'x-must-not-contain': refusedInEmail,
+      'x-must-not-contain': rejectedInEmail,
       'x-must-be': 'an e-mail address of at most 254 characters, such as ada@example.org',
       examples: [ada.email],
     }),

@@ -29,7 +29,7 @@ export type ReadToken = (client: Redis) => Promise<string | undefined>;
 /** A request that waits for its decision. Not a promise: on the way of every request, that would be its dearest part. */
 export interface PendingDecision {
   readonly charge: Charge;
-  resolve(answer: LimiterDecision): void;
+  resolve(response: LimiterDecision): void;
   reject(error: unknown): void;
   /** Redis was late, and this process has admitted it on its own. */
   admittedLocally?: boolean;
@@ -122,9 +122,9 @@ export class RedisLimiter {
   async #send(batch: readonly PendingDecision[]): Promise<void> {
     const charges = batch.map(({ charge }) => charge);
     const send = (client: Redis) => Promise.all([this.#readToken(client), this.#callScript(client, charges)]);
-    let answered: Awaited<ReturnType<typeof send>>;
+    let responded: Awaited<ReturnType<typeof send>>;
     try {
-      answered = await this.#link.call(send, ([, late]) => this.#takeLate(batch, late));
+      responded = await this.#link.call(send, ([, late]) => this.#takeLate(batch, late));
     } catch (error) {
       for (const pending of batch) {
         if (error instanceof RedisLost) this.#onLost(pending);
@@ -132,7 +132,7 @@ export class RedisLimiter {
       }
       return;
     }
-    const [catalogueToken, { nowMs, lines }] = answered;
+    const [catalogueToken, { nowMs, lines }] = responded;
     for (let i = 0; i < batch.length; i += 1) this.#settle(batch[i] as PendingDecision, lines[i], nowMs, catalogueToken);
   }
 

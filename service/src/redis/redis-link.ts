@@ -149,16 +149,16 @@ export class RedisLink {
   async #probe(): Promise<boolean> {
     if (!this.#ping) {
       const sentAt = performance.now();
-      const answer = this.client.ping().finally(() => {
+      const response = this.client.ping().finally(() => {
         this.#ping = undefined;
       });
-      answer.catch(() => {});
-      this.#ping = { answer, sentAt };
+      response.catch(() => {});
+      this.#ping = { answer: response, sentAt };
     } else if (performance.now() - this.#ping.sentAt > hangUpAfterMs) {
       this.client.disconnect(true);
     }
-    const { answer } = this.#ping;
-    return this.#withDeadline(() => answer).then(
+    const { answer: response } = this.#ping;
+    return this.#withDeadline(() => response).then(
       () => true,
       () => false,
     );

@@ -36,8 +36,8 @@ export async function rehearse(parts: Parts, admission: Admission, headers: Inco
     const nowMs = readNow(headers['homeward-now']);
     const simulation = readSimulation(headers['homeward-simulate']);
     const rehearsal = { nowMs, isLate: simulation === 'slow' };
-    const refused = simulation && simulation !== 'slow' ? await simulateError(parts, caller.keyId, simulation, rateLimit) : undefined;
-    if (refused) return { error: refused.error, caller, headers: { ...refused.headers, ...noticeHeaders(nowMs, simulation) } };
+    const rejected = simulation && simulation !== 'slow' ? await simulateError(parts, caller.keyId, simulation, rateLimit) : undefined;
+    if (rejected) return { error: rejected.error, caller, headers: { ...rejected.headers, ...noticeHeaders(nowMs, simulation) } };
     return { ...admission, rehearsal, headers: { ...admission.headers, ...noticeHeaders(nowMs, undefined) } };
   } catch (error) {
     if (error instanceof AppError) return { error, caller, headers: admission.headers };

@@ -25,15 +25,15 @@ const invalidToken = { 'www-authenticate': 'Bearer error="invalid_token"' };
 
 describe('A request without a valid key', () => {
   test('that has no Authorization header is 401 and told how to send one', async () => {
-    const answer = await store.call('GET', '/v1/pets');
-    expect(answer).toMatchObject(
+    const response = await store.call('GET', '/v1/pets');
+    expect(response).toMatchObject(
       errorResponse(
         401,
         'api_key_missing',
         "Send your key as 'Authorization: Bearer <API_KEY>'. This request had no Authorization header.",
       ),
     );
-    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expect(response.headers['www-authenticate']).toBe('Bearer');
   });
 
   test.each([
@@ -42,8 +42,8 @@ describe('A request without a valid key', () => {
     ['the scheme alone', 'Bearer', 'mistyped or cut off'],
     ['nonsense', 'Bearer nonsense', "A key starts with 'hw_' and has 46 characters."],
   ])('that has %s in its Authorization header is 401', async (_, authorization, words) => {
-    const answer = await authorise(authorization);
-    expect(answer).toMatchObject({ ...errorResponse(401, 'api_key_invalid', words), headers: invalidToken });
+    const response = await authorise(authorization);
+    expect(response).toMatchObject({ ...errorResponse(401, 'api_key_invalid', words), headers: invalidToken });
   });
 
   test('that has a key without its scheme is 401', async () => {
@@ -61,14 +61,14 @@ describe('A request without a valid key', () => {
   });
 
   test('that has a well-formed key which does not exist is 401', async () => {
-    const answer = await authorise(`Bearer ${mintApiKey('production')}`);
-    expect(answer).toMatchObject({ ...errorResponse(401, 'api_key_invalid', 'No such key exists here.'), headers: invalidToken });
+    const response = await authorise(`Bearer ${mintApiKey('production')}`);
+    expect(response).toMatchObject({ ...errorResponse(401, 'api_key_invalid', 'No such key exists here.'), headers: invalidToken });
   });
 
   test('that has two Authorization headers is 401, though both are right', async () => {
     const header = `Authorization: Bearer ${key.key}\r\n`;
-    const answer = await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}${header}\r\n`);
-    expect(answer).toMatchObject(errorResponse(401, 'api_key_invalid', 'sent more than once; send it once.'));
+    const response = await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}${header}\r\n`);
+    expect(response).toMatchObject(errorResponse(401, 'api_key_invalid', 'sent more than once; send it once.'));
   });
 
   test('that has its key in the query is 401', async () => {
@@ -97,8 +97,8 @@ describe('A request without a valid key', () => {
   });
 
   test('is 401 whatever its body is', async () => {
-    const answer = await store.call('POST', '/v1/pets', { raw: 'not JSON', headers: { 'content-type': 'text/plain' } });
-    expect(answer).toMatchObject(errorResponse(401, 'api_key_missing'));
+    const response = await store.call('POST', '/v1/pets', { raw: 'not JSON', headers: { 'content-type': 'text/plain' } });
+    expect(response).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 });
 
@@ -114,17 +114,17 @@ describe('A request with a valid key', () => {
   test('may do all that is documented, by default', async () => {
     const pet = await store.call<{ id: number }>('POST', '/v1/pets', { key: key.key, body: { name: 'A', categoryId: 1 } });
     const paths = ['/v1/pets', `/v1/pets/${pet.json.id}`, '/v1/store/orders'];
-    const answers = await Promise.all(paths.map((path) => store.call('GET', path, { key: key.key })));
-    expect([pet, ...answers].map(({ status }) => status)).toEqual([201, 200, 200, 200]);
+    const responses = await Promise.all(paths.map((path) => store.call('GET', path, { key: key.key })));
+    expect([pet, ...responses].map(({ status }) => status)).toEqual([201, 200, 200, 200]);
   });
 
   test('but not the scope is 403, names both, and says so in WWW-Authenticate', async () => {
     const reader = await store.createKey({ scopes: ['pets:read'] });
-    const answer = await store.call('POST', '/v1/pets', { key: reader.key, body: { name: 'A', categoryId: 1 } });
-    expect(answer).toMatchObject(
+    const response = await store.call('POST', '/v1/pets', { key: reader.key, body: { name: 'A', categoryId: 1 } });
+    expect(response).toMatchObject(
       errorResponse(403, 'insufficient_scope', 'This operation needs the scope pets:write; this key has pets:read.'),
     );
-    expect(answer.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="pets:write"');
+    expect(response.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="pets:write"');
   });
 
   test('but not the scope is 403 whatever its body is', async () => {
@@ -141,8 +141,8 @@ describe('A key that ends', () => {
     clock.advance(4_999);
     expect((await authorise(`Bearer ${sent}`)).status).toBe(200);
     clock.advance(1);
-    const answer = await authorise(`Bearer ${sent}`);
-    expect(answer).toMatchObject({
+    const response = await authorise(`Bearer ${sent}`);
+    expect(response).toMatchObject({
       ...errorResponse(401, 'api_key_expired', `Key ${id} expired at ${expiresAt.toISOString()}. Use a new key.`),
       headers: invalidToken,
     });
@@ -189,8 +189,8 @@ describe('Keys that are changed, in every process from the next request on', () 
     await callBoth(old.key);
     const { key: successor } = await rotate(old.id, 3_600);
     await announce(old);
-    const answers = [...(await callBoth(old.key)), ...(await callBoth(successor))];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const responses = [...(await callBoth(old.key)), ...(await callBoth(successor))];
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
   test('a rotated one is 401 after the overlap and names its successor', async () => {
@@ -223,13 +223,13 @@ describe('A flood of keys that do not exist', () => {
     const lookups = countLookups(fresh);
     using flooder = new HttpClient(500);
     const valid = await fresh.createKey();
-    let answered = 0;
+    let responded = 0;
     const inMidFlood = Promise.withResolvers<void>();
     const flood = inventions.map(async (sent) => {
-      const answer = await flooder.send(`${fresh.url}/v1/pets`, { key: sent });
-      answered += 1;
-      if (answered === 100) inMidFlood.resolve();
-      return answer.status;
+      const response = await flooder.send(`${fresh.url}/v1/pets`, { key: sent });
+      responded += 1;
+      if (responded === 100) inMidFlood.resolve();
+      return response.status;
     });
     await inMidFlood.promise;
     expect((await fresh.call('GET', '/v1/pets', { key: valid.key })).status).toBe(200);
@@ -250,9 +250,9 @@ describe('A flood of keys that do not exist', () => {
     await owner.query('begin; lock table api_keys in access exclusive mode');
     const flood = inventions.slice(0, 300).map((sent) => flooder.send(`${fresh.url}/v1/pets`, { key: sent }));
     await vi.waitUntil(() => lookups.atOnceMax === 4, { timeout: 10_000, interval: 1 });
-    const answer = await fresh.call('GET', '/v1/pets', { key: valid.key });
+    const response = await fresh.call('GET', '/v1/pets', { key: valid.key });
     await owner.end();
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       ...errorResponse(503, 'unavailable', 'Too many keys are being checked at the moment. Retry in 1 s.'),
       headers: { 'retry-after': '1', 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '60' },
     });

@@ -4,7 +4,7 @@ import { setPlan } from '../../src/clients/clients.ts';
 import { liftBan, listBans } from '../../src/rate-limit/bans.ts';
 import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
-import { createTestStore, type TestAnswer, type TestKey, type TestStore } from '../test-store.ts';
+import { createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const nextMinute = () => clock.advance(minuteMs - (clock.now() % minuteMs));
 const send = ({ key: sent } = key) => store.call<{ code: string }>('GET', '/v1/pets?limit=1', { key: sent });
-const strikesLeft = ({ headers }: Pick<TestAnswer<unknown>, 'headers'>) => headers['x-ratelimit-strikes-remaining'];
+const strikesLeft = ({ headers }: Pick<TestResponse<unknown>, 'headers'>) => headers['x-ratelimit-strikes-remaining'];
 
 /** Uses up the minute, gets the first 429, and lets the free second pass. */
 async function exhaust(sent = key): Promise<void> {
@@ -36,7 +36,7 @@ async function exhaust(sent = key): Promise<void> {
 }
 
 /** Sends so many requests that should have waited; returns the last answer. */
-async function strike(count: number, sent = key): Promise<TestAnswer<{ code: string }>> {
+async function strike(count: number, sent = key): Promise<TestResponse<{ code: string }>> {
   let last = await send(sent);
   for (let i = 1; i < count; i += 1) last = await send(sent);
   return last;
@@ -53,12 +53,12 @@ async function banMinutes(sent = key): Promise<number> {
 describe('A strike', () => {
   test('is a request after a 429, from a second after the first one on', async () => {
     await send();
-    const answers = [await send()];
+    const responses = [await send()];
     clock.advance(1_000);
-    answers.push(await send());
+    responses.push(await send());
     clock.advance(1);
-    answers.push(await send(), await send());
-    expect(answers.map(strikesLeft)).toEqual(['30', '30', '29', '28']);
+    responses.push(await send(), await send());
+    expect(responses.map(strikesLeft)).toEqual(['30', '30', '29', '28']);
   });
 
   test('is announced in the message', async () => {
@@ -90,9 +90,9 @@ describe('A strike', () => {
     await exhaust(raised);
     await setPlan(db, 'Raised', { plan: 'enterprise', perMinute: 2, perDay: 100_000 });
     await replaceEpoch(redis, redisKeys, raised.clientId);
-    const answers = [await send(raised), await send(raised)];
-    expect(answers.map(({ status }) => status)).toEqual([200, 429]);
-    expect(answers.map(strikesLeft)).toEqual([undefined, '30']);
+    const responses = [await send(raised), await send(raised)];
+    expect(responses.map(({ status }) => status)).toEqual([200, 429]);
+    expect(responses.map(strikesLeft)).toEqual([undefined, '30']);
   });
 
   test('is forgotten with all others five minutes after the first', async () => {

@@ -65,10 +65,10 @@ describe('A response to a page of another origin', () => {
     ['401', () => store.call('GET', '/v1/pets', { headers: { origin } })],
     ['404 of the router', () => store.call('GET', '/v1/pets/%zz', { key: key.key, headers: { origin } })],
   ])('%s may be read, and all the fields that it needs', async (status, send) => {
-    const answer = await send();
-    expect(answer).toMatchObject({ status: Number.parseInt(status, 10), headers: { 'access-control-allow-origin': '*' } });
-    expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
-    expect(words(answer.headers['access-control-expose-headers'])).toEqual(
+    const response = await send();
+    expect(response).toMatchObject({ status: Number.parseInt(status, 10), headers: { 'access-control-allow-origin': '*' } });
+    expect(response.headers['access-control-allow-credentials']).toBeUndefined();
+    expect(words(response.headers['access-control-expose-headers'])).toEqual(
       expect.arrayContaining([
         'x-ratelimit-limit',
         'x-ratelimit-remaining',

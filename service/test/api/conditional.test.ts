@@ -48,8 +48,8 @@ describe('A read', () => {
 
   test('by HEAD with the ETag that it has is 304', async () => {
     const etag = await etagOf('/v1/pets');
-    const answer = await store.call('HEAD', '/v1/pets', { key: key.key, headers: { 'if-none-match': etag } });
-    expect(answer).toMatchObject({ status: 304, text: '', headers: { etag } });
+    const response = await store.call('HEAD', '/v1/pets', { key: key.key, headers: { 'if-none-match': etag } });
+    expect(response).toMatchObject({ status: 304, text: '', headers: { etag } });
   });
 
   test('that is 304 counts as a request', async () => {
@@ -156,15 +156,15 @@ describe('If-Match', () => {
 
   test('that is stale: DELETE is 412 and takes nothing back', async () => {
     const { id } = await addPet(store, key);
-    const answer = await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key, headers: { 'if-match': '"stale"' } });
-    expect(answer).toMatchObject(errorResponse(412, 'precondition_failed', 'Read it again'));
+    const response = await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key, headers: { 'if-match': '"stale"' } });
+    expect(response).toMatchObject(errorResponse(412, 'precondition_failed', 'Read it again'));
     expect(await readPet(store, key, id)).toBeDefined();
   });
 
   test('of two at once with the same ETag: one PATCH is 200, the other 412', async () => {
     const { id } = await addPet(store, key);
     const etag = await etagOf(`/v1/pets?id=${id}`);
-    const answers = await Promise.all(['One', 'Two'].map((name) => change(id, { name }, { 'if-match': etag })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+    const responses = await Promise.all(['One', 'Two'].map((name) => change(id, { name }, { 'if-match': etag })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 412]);
   });
 });

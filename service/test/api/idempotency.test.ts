@@ -69,8 +69,8 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
   test('costs a request', async () => {
     const poor = await store.createKey({ plan: { perMinute: 100_000, perDay: 1_000 } });
     const body = { name: 'Costs', categoryId: 1 };
-    const answers = [await add('costs', body, poor), await add('costs', body, poor)];
-    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['999', '998']);
+    const responses = [await add('costs', body, poor), await add('costs', body, poor)];
+    expect(responses.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['999', '998']);
   });
 
   test('and another body is 422 and adds nothing', async () => {
@@ -104,8 +104,8 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
   test('by another client is another request', async () => {
     const other = await store.createKey();
     const body = { name: 'Apart', categoryId: 1 };
-    const answers = [await add('apart', body), await add('apart', body, other)];
-    expect(answers.map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, undefined]);
+    const responses = [await add('apart', body), await add('apart', body, other)];
+    expect(responses.map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, undefined]);
     expect(await countPets('Apart')).toBe(2n);
   });
 
@@ -220,9 +220,9 @@ describe('A repeat while the first is under way', () => {
 
   test('of twenty at once leaves one order, and every 201 is the same', async () => {
     const { id } = await addPet(store, key);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => place('twenty', id)));
-    const done = answers.filter(({ status }) => status === 201);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(20 - done.length);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => place('twenty', id)));
+    const done = responses.filter(({ status }) => status === 201);
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(20 - done.length);
     expect(new Set(done.map(({ text }) => text)).size).toBe(1);
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mintApiKey } from '../../src/clients/api-key.ts';
 import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
-import { type CallOptions, createTestStore, type TestAnswer, type TestKey, type TestStore } from '../test-store.ts';
+import { type CallOptions, createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
 const clock = new HandClock('2026-12-01T12:00:00Z');
 let store: TestStore;
@@ -23,14 +23,14 @@ const secondsAt = (time: string) => String(Date.parse(`${new Date(today).toISOSt
 const send = ({ key }: TestKey, options: CallOptions = {}) => store.call('GET', '/v1/pets?limit=1', { key, ...options });
 const anonymous = (headers: Record<string, string> = {}) => store.call('GET', '/v1/pets', { headers });
 
-async function sendMany(count: number, one: () => Promise<TestAnswer<unknown>>): Promise<Array<TestAnswer<unknown>>> {
-  const answers: Array<TestAnswer<unknown>> = [];
-  for (let i = 0; i < count; i += 1) answers.push(await one());
-  return answers;
+async function sendMany(count: number, one: () => Promise<TestResponse<unknown>>): Promise<Array<TestResponse<unknown>>> {
+  const responses: Array<TestResponse<unknown>> = [];
+  for (let i = 0; i < count; i += 1) responses.push(await one());
+  return responses;
 }
 
-const statusesOf = (answers: ReadonlyArray<{ status: number }>) => answers.map(({ status }) => status);
-const trioOf = ({ headers }: Pick<TestAnswer<unknown>, 'headers'>) =>
+const statusesOf = (responses: ReadonlyArray<{ status: number }>) => responses.map(({ status }) => status);
+const trioOf = ({ headers }: Pick<TestResponse<unknown>, 'headers'>) =>
   ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => headers[name]).join(' ');
 
 describe('A plan', () => {
@@ -49,32 +49,32 @@ describe('A plan', () => {
 
   test('free admits 60 requests a minute, counted down, and refuses the 61st', async () => {
     const key = await store.createKey({ plan: 'free' });
-    const answers = await sendMany(61, () => send(key));
-    expect(statusesOf(answers)).toEqual([...Array(60).fill(200), 429]);
-    expect(answers.map(trioOf)).toEqual([...Array(60).keys(), 59].map((i) => `60 ${59 - i} ${secondsAt('12:01:00')}`));
+    const responses = await sendMany(61, () => send(key));
+    expect(statusesOf(responses)).toEqual([...Array(60).fill(200), 429]);
+    expect(responses.map(trioOf)).toEqual([...Array(60).keys(), 59].map((i) => `60 ${59 - i} ${secondsAt('12:01:00')}`));
   });
 
   test('is kept exactly by any number of requests at once', async () => {
     const key = await store.createKey({ plan: { perMinute: 40, perDay: 1_000 } });
-    const answers = await Promise.all(Array.from({ length: 100 }, () => send(key)));
-    expect(statusesOf(answers).filter((status) => status === 200)).toHaveLength(40);
+    const responses = await Promise.all(Array.from({ length: 100 }, () => send(key)));
+    expect(statusesOf(responses).filter((status) => status === 200)).toHaveLength(40);
   });
 
   test('is kept exactly by several processes', async () => {
     await using another = await createTestStore({ clock, env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
     const { key } = await store.createKey({ plan: { perMinute: 40, perDay: 1_000 } });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, (_, i) => (i % 2 ? store : another).call('GET', '/v1/pets?limit=1', { key })),
     );
-    expect(statusesOf(answers).filter((status) => status === 200)).toHaveLength(40);
+    expect(statusesOf(responses).filter((status) => status === 200)).toHaveLength(40);
   });
 
   test("belongs to the client: its keys share what there is, and others' don't", async () => {
     const plan = { perMinute: 2, perDay: 100 };
     const [one, two] = [await store.createKey({ client: 'Sharing', plan }), await store.createKey({ client: 'Sharing', plan })];
     const other = await store.createKey({ plan });
-    const answers = [await send(one), await send(two), await send(one), await send(two), await send(other)];
-    expect(statusesOf(answers)).toEqual([200, 200, 429, 429, 200]);
+    const responses = [await send(one), await send(two), await send(one), await send(two), await send(other)];
+    expect(statusesOf(responses)).toEqual([200, 200, 429, 429, 200]);
   });
 
   test('is counted apart in two deployments that share a Redis', async () => {
@@ -147,7 +147,7 @@ describe('A window', () => {
 
 describe('A request costs', () => {
   let key: TestKey;
-  const remaining = ({ headers }: Pick<TestAnswer<unknown>, 'headers'>) => headers['x-ratelimit-remaining'];
+  const remaining = ({ headers }: Pick<TestResponse<unknown>, 'headers'>) => headers['x-ratelimit-remaining'];
   beforeEach(async () => {
     key = await store.createKey({ plan: { perMinute: 5, perDay: 100 }, scopes: ['pets:read'] });
   });
@@ -160,8 +160,8 @@ describe('A request costs', () => {
     ['404', 'GET', '/v1/pets/%zz'],
     ['405', 'PUT', '/v1/pets'],
   ])('one where it is admitted, whatever comes of it: %s %s %s', async (status, method, path) => {
-    const answer = await store.call(method, path, { key: key.key });
-    expect([answer.status, remaining(answer), remaining(await send(key))]).toEqual([Number(status), '4', '3']);
+    const response = await store.call(method, path, { key: key.key });
+    expect([response.status, remaining(response), remaining(await send(key))]).toEqual([Number(status), '4', '3']);
   });
 
   test('nothing where it is refused', async () => {
@@ -222,10 +222,10 @@ describe('A request over the limit', () => {
 
 describe('Requests without a valid key', () => {
   test('are admitted to their 401 60 times a minute, and then 429', async () => {
-    const answers = await sendMany(61, () => anonymous());
-    expect(statusesOf(answers)).toEqual([...Array(60).fill(401), 429]);
-    expect(answers.map(trioOf)).toEqual([...Array(60).keys(), 59].map((i) => `60 ${59 - i} ${secondsAt('12:01:00')}`));
-    expect(answers[60]).toMatchObject({
+    const responses = await sendMany(61, () => anonymous());
+    expect(statusesOf(responses)).toEqual([...Array(60).fill(401), 429]);
+    expect(responses.map(trioOf)).toEqual([...Array(60).keys(), 59].map((i) => `60 ${59 - i} ${secondsAt('12:01:00')}`));
+    expect(responses[60]).toMatchObject({
       ...errorResponse(
         429,
         'rate_limit_exceeded',
@@ -237,8 +237,8 @@ describe('Requests without a valid key', () => {
 
   test('count with wrong keys, with none and with revoked ones alike', async () => {
     const expired = await store.createKey({ expiresAt: new Date(clock.now()) });
-    const answers = [await anonymous(), await anonymous({ authorization: 'Bearer wrong' }), await send(expired)];
-    expect(answers.map((answer) => answer.headers['x-ratelimit-remaining'])).toEqual(['59', '58', '57']);
+    const responses = [await anonymous(), await anonymous({ authorization: 'Bearer wrong' }), await send(expired)];
+    expect(responses.map((response) => response.headers['x-ratelimit-remaining'])).toEqual(['59', '58', '57']);
   });
 
   test('leave valid keys from the same address alone', async () => {
@@ -254,8 +254,8 @@ describe('Requests without a valid key', () => {
   });
 
   test('are not told apart by an X-Forwarded-For that nobody vouches for', async () => {
-    const answers = [await anonymous({ 'x-forwarded-for': '192.0.2.1' }), await anonymous({ 'x-forwarded-for': '192.0.2.2' })];
-    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['59', '58']);
+    const responses = [await anonymous({ 'x-forwarded-for': '192.0.2.1' }), await anonymous({ 'x-forwarded-for': '192.0.2.2' })];
+    expect(responses.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['59', '58']);
   });
 
   test('are counted with keys that do not exist as with any other, in each minute', async () => {

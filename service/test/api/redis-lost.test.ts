@@ -97,8 +97,8 @@ describe('Without Redis', () => {
 
   test('a key that does not exist is 401 and counted by its address', async () => {
     await lose();
-    const answer = await store.call('GET', '/v1/pets', { key: mintApiKey('production') });
-    expect(answer).toMatchObject({ ...errorResponse(401, 'api_key_invalid'), headers: { 'x-ratelimit-remaining': '59' } });
+    const response = await store.call('GET', '/v1/pets', { key: mintApiKey('production') });
+    expect(response).toMatchObject({ ...errorResponse(401, 'api_key_invalid'), headers: { 'x-ratelimit-remaining': '59' } });
   });
 });
 

@@ -7,7 +7,7 @@ import { DelayedResponses } from '../../src/rehearsal/rehearsal-hook.ts';
 import { addPet, type PetBody } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { HandClock } from '../hand-clock.ts';
-import { type CallOptions, createTestStore, type TestAnswer, type TestKey, type TestStore } from '../test-store.ts';
+import { type CallOptions, createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
 const clock = new HandClock('2026-12-01T12:00:00Z');
 const staging = { HOMEWARD_ENVIRONMENT: 'staging' };
@@ -29,26 +29,26 @@ const sameDatabase = () => ({ ...staging, DATABASE_URL: store.dependencies.confi
 const call = (path: string, headers: Record<string, string>, method = 'GET') => store.call(method, path, { key: key.key, headers });
 const at = (now: string, path = `/v1/pets/${pet.id}`) => call(path, { 'homeward-now': now });
 const simulate = (what: string, path = '/v1/pets') => call(path, { 'homeward-simulate': what });
-const numberIn = ({ headers }: TestAnswer<unknown>, name: string) => Number(headers[name]);
-const rehearsed = ({ headers }: TestAnswer<unknown>) => headers['homeward-rehearsed'];
+const numberIn = ({ headers }: TestResponse<unknown>, name: string) => Number(headers[name]);
+const rehearsed = ({ headers }: TestResponse<unknown>) => headers['homeward-rehearsed'];
 
 /** As a program does it that honours Retry-After; the clock is moved in place of waiting. */
-async function sendUntilAnswered(what: string): Promise<TestAnswer<unknown>[]> {
-  const answers: TestAnswer<unknown>[] = [];
-  while (answers.length < 5) {
-    const answer = await simulate(what);
-    answers.push(answer);
-    if (answer.status === 200) return answers;
-    clock.advance(1_000 * numberIn(answer, 'retry-after'));
+async function sendUntilResponded(what: string): Promise<TestResponse<unknown>[]> {
+  const responses: TestResponse<unknown>[] = [];
+  while (responses.length < 5) {
+    const response = await simulate(what);
+    responses.push(response);
+    if (response.status === 200) return responses;
+    clock.advance(1_000 * numberIn(response, 'retry-after'));
   }
-  throw new Error(`not answered after ${answers.length} tries`);
+  throw new Error(`not answered after ${responses.length} tries`);
 }
 
 describe('Homeward-Now', () => {
   test('in the second before the sunset: the animal, with its notice', async () => {
-    const answer = await at('2030-12-04T23:59:59.999Z');
-    expect(answer).toMatchObject({ status: 200, json: pet, headers: { sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' } });
-    expect(rehearsed(answer)).toBe('now=2030-12-04T23:59:59.999Z');
+    const response = await at('2030-12-04T23:59:59.999Z');
+    expect(response).toMatchObject({ status: 200, json: pet, headers: { sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' } });
+    expect(rehearsed(response)).toBe('now=2030-12-04T23:59:59.999Z');
   });
 
   test.each([
@@ -56,9 +56,9 @@ describe('Homeward-Now', () => {
     ['the day after', '2030-12-06T00:00:00Z', '2030-12-06T00:00:00.000Z'],
     ['the sunset in another zone', '2030-12-05T01:30:00+01:30', '2030-12-05T00:00:00.000Z'],
   ])('at %s: 410, which says what it was rehearsed for', async (_, now, shown) => {
-    const answer = await at(now);
-    expect(answer).toMatchObject(errorResponse(410, 'operation_removed', `GET /v1/pets?id=${pet.id}`));
-    expect(answer.headers).toMatchObject({ deprecation: expect.any(String), 'homeward-rehearsed': `now=${shown}` });
+    const response = await at(now);
+    expect(response).toMatchObject(errorResponse(410, 'operation_removed', `GET /v1/pets?id=${pet.id}`));
+    expect(response.headers).toMatchObject({ deprecation: expect.any(String), 'homeward-rehearsed': `now=${shown}` });
   });
 
   test('holds for its own request alone', async () => {
@@ -87,9 +87,9 @@ describe('Homeward-Now', () => {
     '2030-13-01T00:00:00Z',
     '1922659200',
   ])('of "%s" is 400, naming the value and the form', async (now) => {
-    const answer = await at(now);
-    expect(answer).toMatchObject(errorResponse(400, 'invalid_rehearsal', `2030-12-06T00:00:00Z; got ${JSON.stringify(now)}.`));
-    expect(rehearsed(answer)).toBeUndefined();
+    const response = await at(now);
+    expect(response).toMatchObject(errorResponse(400, 'invalid_rehearsal', `2030-12-06T00:00:00Z; got ${JSON.stringify(now)}.`));
+    expect(rehearsed(response)).toBeUndefined();
   });
 });
 
@@ -135,15 +135,15 @@ describe('Homeward-Simulate: rate_limit', () => {
   });
 
   test('counts down the strikes of a program that does not wait, and the seconds left', async () => {
-    const answers = [await simulate('rate_limit'), await simulate('rate_limit')];
+    const responses = [await simulate('rate_limit'), await simulate('rate_limit')];
     clock.advance(1_500);
-    answers.push(await simulate('rate_limit'));
-    expect(answers.map((answer) => [numberIn(answer, 'x-ratelimit-strikes-remaining'), numberIn(answer, 'retry-after')])).toEqual([
+    responses.push(await simulate('rate_limit'));
+    expect(responses.map((response) => [numberIn(response, 'x-ratelimit-strikes-remaining'), numberIn(response, 'retry-after')])).toEqual([
       [60, 3],
       [59, 3],
       [58, 2],
     ]);
-    expect(new Set(answers.map((answer) => numberIn(answer, 'x-ratelimit-reset'))).size).toBe(1);
+    expect(new Set(responses.map((response) => numberIn(response, 'x-ratelimit-reset'))).size).toBe(1);
   });
 
   test('bans nobody, and counts each request once', async () => {
@@ -153,10 +153,10 @@ describe('Homeward-Simulate: rate_limit', () => {
 
   test('gives way to the real limit', async () => {
     for (let i = 0; i < 60; i += 1) await call('/v1/pets', {});
-    const answer = await simulate('rate_limit');
-    expect(answer).toMatchObject(errorResponse(429, 'rate_limit_exceeded', '60 of 60'));
-    expect(answer.text).not.toContain('simulated');
-    expect(rehearsed(answer)).toBeUndefined();
+    const response = await simulate('rate_limit');
+    expect(response).toMatchObject(errorResponse(429, 'rate_limit_exceeded', '60 of 60'));
+    expect(response.text).not.toContain('simulated');
+    expect(rehearsed(response)).toBeUndefined();
   });
 
   test('is met by the minute, also with the last request of the day', async () => {
@@ -192,9 +192,13 @@ test('Homeward-Simulate: ban is the 429 of a banned key', async () => {
 });
 
 test('Homeward-Simulate: unavailable is 503 with Retry-After', async () => {
-  const answer = await simulate('unavailable');
-  expect(answer).toMatchObject(errorResponse(503, 'unavailable', '(simulated)'));
-  expect(answer.headers).toMatchObject({ 'retry-after': '1', 'x-ratelimit-remaining': '59', 'homeward-rehearsed': 'simulate=unavailable' });
+  const response = await simulate('unavailable');
+  expect(response).toMatchObject(errorResponse(503, 'unavailable', '(simulated)'));
+  expect(response.headers).toMatchObject({
+    'retry-after': '1',
+    'x-ratelimit-remaining': '59',
+    'homeward-rehearsed': 'simulate=unavailable',
+  });
 });
 
 describe('A simulated refusal', () => {
@@ -203,8 +207,8 @@ describe('A simulated refusal', () => {
     ['ban', 429],
     ['unavailable', 503],
   ])('by %s is over once Retry-After was waited for: the next request is answered, for real', async (what, status) => {
-    const answers = await sendUntilAnswered(what);
-    expect(answers.map((answer) => [answer.status, rehearsed(answer)])).toEqual([
+    const responses = await sendUntilResponded(what);
+    expect(responses.map((response) => [response.status, rehearsed(response)])).toEqual([
       [status, `simulate=${what}`],
       [200, undefined],
     ]);
@@ -224,8 +228,8 @@ describe('A simulated refusal', () => {
     expect(numberIn(await simulate('rate_limit'), 'retry-after')).toBe(3);
     expect((await call('/v1/pets', {})).status).toBe(200);
     const other = await store.createKey();
-    const answer = await store.call('GET', '/v1/pets', { key: other.key, headers: { 'homeward-simulate': 'rate_limit' } });
-    expect(numberIn(answer, 'x-ratelimit-strikes-remaining')).toBe(1_000_000);
+    const response = await store.call('GET', '/v1/pets', { key: other.key, headers: { 'homeward-simulate': 'rate_limit' } });
+    expect(numberIn(response, 'x-ratelimit-strikes-remaining')).toBe(1_000_000);
   });
 
   test('is forgotten by Redis in the end', async () => {
@@ -274,8 +278,8 @@ describe('A simulated refusal', () => {
   });
 
   test('comes after authentication', async () => {
-    const answer = await store.call('GET', '/v1/pets', { headers: { 'homeward-simulate': 'outage' } });
-    expect(answer).toMatchObject(errorResponse(401, 'api_key_missing'));
+    const response = await store.call('GET', '/v1/pets', { headers: { 'homeward-simulate': 'outage' } });
+    expect(response).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 
   test('without Redis is met by every request', async () => {
@@ -296,13 +300,13 @@ describe('Homeward-Simulate: slow', () => {
   test('is the real answer, 5 s late, and it has had its effect by then', async () => {
     const reader = await store.createKey();
     const startedAtMs = performance.now();
-    let isAnswered = false;
+    let isResponded = false;
     const late = store
       .call('POST', '/v1/pets', { key: key.key, body: { name: 'Snail', categoryId: 1 }, headers: { 'homeward-simulate': 'slow' } })
-      .finally(() => (isAnswered = true));
+      .finally(() => (isResponded = true));
     const names = async () => (await store.call('GET', '/v1/pets?limit=100', { key: reader.key })).text;
     await expect.poll(names, { timeout: 5_000 }).toContain('Snail');
-    expect(isAnswered).toBe(false);
+    expect(isResponded).toBe(false);
     expect(await late).toMatchObject({ status: 201, json: { name: 'Snail' }, headers: { 'homeward-rehearsed': 'simulate=slow' } });
     expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(4_990);
   });
@@ -355,8 +359,8 @@ describe('LateAnswers', () => {
     expect((await http.send(served.url)).headers['homeward-rehearsed']).toBeUndefined();
     expect(served.counts).toEqual({ held: 101, released: 1 });
     served.late.end();
-    const answers = await Promise.all(all);
-    expect(answers.filter(({ headers }) => headers['homeward-rehearsed'] === 'simulate=slow')).toHaveLength(100);
+    const responses = await Promise.all(all);
+    expect(responses.filter(({ headers }) => headers['homeward-rehearsed'] === 'simulate=slow')).toHaveLength(100);
     expect((await http.send(served.url)).headers['homeward-rehearsed']).toBeUndefined();
   });
 });
@@ -368,8 +372,8 @@ describe('A browser', () => {
 
   test('may send both headers to staging, and read what was rehearsed', async () => {
     expect((await preflight(store)).headers['access-control-allow-headers']).toMatch(/, Last-Event-ID, Homeward-Now, Homeward-Simulate$/);
-    const answer = await call('/v1/pets', { ...origin, 'homeward-simulate': 'ban' });
-    expect(answer.headers['access-control-expose-headers']).toMatch(/, X-Request-Id, Homeward-Rehearsed$/);
+    const response = await call('/v1/pets', { ...origin, 'homeward-simulate': 'ban' });
+    expect(response.headers['access-control-expose-headers']).toMatch(/, X-Request-Id, Homeward-Rehearsed$/);
   });
 });
 
@@ -384,7 +388,7 @@ describe('Production', () => {
   });
   afterAll(() => production[Symbol.asyncDispose]());
 
-  const fixed = ({ status, headers: { date: _, 'x-request-id': __, ...rest }, text }: TestAnswer<unknown>) => ({
+  const fixed = ({ status, headers: { date: _, 'x-request-id': __, ...rest }, text }: TestResponse<unknown>) => ({
     status,
     headers: rest,
     text,
@@ -392,7 +396,7 @@ describe('Production', () => {
 
   /** The same three requests by two new clients: the second of them rehearses, or tries to. */
   async function sameForBoth(method: string, path: string, options: CallOptions, isKeyed = true): Promise<ReturnType<typeof fixed>> {
-    const answers: ReturnType<typeof fixed>[][] = [];
+    const responses: ReturnType<typeof fixed>[][] = [];
     for (const more of [{}, headers, { ...headers, 'homeward-simulate': 'no such thing', 'homeward-now': 'never' }]) {
       sunset.advance(60_000 - (sunset.now() % 60_000));
       const sent = isKeyed ? { key: (await production.createKey({ plan: 'free' })).key } : {};
@@ -400,11 +404,11 @@ describe('Production', () => {
       for (let i = 0; i < 3; i += 1) {
         three.push(fixed(await production.call(method, path, { ...sent, ...options, headers: { ...options.headers, ...more } })));
       }
-      answers.push(three.map((answer) => ({ ...answer, headers: { ...answer.headers, 'x-ratelimit-reset': '', ratelimit: '' } })));
+      responses.push(three.map((response) => ({ ...response, headers: { ...response.headers, 'x-ratelimit-reset': '', ratelimit: '' } })));
     }
-    expect(answers[1]).toEqual(answers[0]);
-    expect(answers[2]).toEqual(answers[0]);
-    return answers[0]?.[2] as ReturnType<typeof fixed>;
+    expect(responses[1]).toEqual(responses[0]);
+    expect(responses[2]).toEqual(responses[0]);
+    return responses[0]?.[2] as ReturnType<typeof fixed>;
   }
 
   test.each([

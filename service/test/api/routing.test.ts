@@ -79,8 +79,8 @@ describe('A method that a path does not have', () => {
   });
 
   test('is 405 whatever its body is', async () => {
-    const answer = await store.call('PUT', '/v1/pets', { key: key.key, raw: '{', headers: { 'content-type': 'text/plain' } });
-    expect(answer).toMatchObject(errorResponse(405, 'method_not_allowed'));
+    const response = await store.call('PUT', '/v1/pets', { key: key.key, raw: '{', headers: { 'content-type': 'text/plain' } });
+    expect(response).toMatchObject(errorResponse(405, 'method_not_allowed'));
   });
 
   test('CONNECT is 405', async () => {
@@ -108,8 +108,8 @@ describe('An error', () => {
   });
 
   test('is JSON, whatever the caller would accept', async () => {
-    const answer = await store.call('GET', '/v1/nothing', { key: key.key, headers: { accept: 'text/html' } });
-    expect(answer).toMatchObject({ status: 404, headers: { 'content-type': 'application/json; charset=utf-8' } });
+    const response = await store.call('GET', '/v1/nothing', { key: key.key, headers: { accept: 'text/html' } });
+    expect(response).toMatchObject({ status: 404, headers: { 'content-type': 'application/json; charset=utf-8' } });
   });
 });
 
@@ -118,19 +118,19 @@ describe('A fault of the service itself', () => {
     await using broken = await createTestStore();
     const { key: sent } = await broken.createKey();
     await executeAsOwner(broken.dependencies.config.databaseUrl, 'alter table orders rename to orders_gone');
-    const answer = await broken.call('GET', '/v1/store/orders', { key: sent });
-    expect(answer).toMatchObject({
+    const response = await broken.call('GET', '/v1/store/orders', { key: sent });
+    expect(response).toMatchObject({
       ...errorResponse(500, 'internal_error', 'Repeat the request later; if it persists, report the X-Request-Id.'),
       headers: { ...trio, 'x-request-id': expect.stringMatching(/^req_/) },
     });
-    expect(answer.text).not.toMatch(/orders|relation|select/);
+    expect(response.text).not.toMatch(/orders|relation|select/);
   });
 });
 
 describe('A response', () => {
   test('is never 406', async () => {
-    const answer = await store.call('GET', '/v1/pets', { key: key.key, headers: { accept: 'image/png' } });
-    expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
+    const response = await store.call('GET', '/v1/pets', { key: key.key, headers: { accept: 'image/png' } });
+    expect(response).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
   });
 
   test('has a request id of its own, whatever the caller sends', async () => {

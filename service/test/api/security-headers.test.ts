@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => store[Symbol.asyncDispose]());
 
-interface Answered {
+interface Responded {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
 }
@@ -27,7 +27,7 @@ const get = (path: string, headers: Record<string, string> = {}) => call('GET', 
 const list = '/v1/pets?limit=3';
 
 /** The fast path serves it from the third on: the first two make the key and the page known. */
-async function getCached(headers: Record<string, string> = {}): Promise<Answered> {
+async function getCached(headers: Record<string, string> = {}): Promise<Responded> {
   await get(list);
   await get(list);
   return get(list, headers);
@@ -37,13 +37,13 @@ async function heldBy(path: string): Promise<Record<string, string>> {
   return { 'if-none-match': String((await get(path)).headers['etag']) };
 }
 
-async function beyondLimit(): Promise<Answered> {
+async function beyondLimit(): Promise<Responded> {
   const limited = await store.createKey({ plan: { perMinute: 1, perDay: 10 } });
   await call('GET', list, { key: limited.key });
   return call('GET', list, { key: limited.key });
 }
 
-async function openStream(): Promise<Answered> {
+async function openStream(): Promise<Responded> {
   using reader = await StreamReader.open(`${store.url}/v1/events`, { key: key.key });
   return { status: reader.status, headers: reader.headers };
 }
@@ -51,7 +51,7 @@ async function openStream(): Promise<Answered> {
 const raw = (request: string) => sendRaw(store.url, request);
 const preflight = { origin: 'https://partner.example', 'access-control-request-method': 'POST' };
 
-const kinds: ReadonlyArray<readonly [string, number, () => Promise<Answered>]> = [
+const kinds: ReadonlyArray<readonly [string, number, () => Promise<Responded>]> = [
   ['a list', 200, () => get('/v1/categories')],
   ['HEAD of a list', 200, () => call('HEAD', list, { key: key.key })],
   ['a cached page', 200, () => getCached()],
@@ -91,8 +91,8 @@ const kinds: ReadonlyArray<readonly [string, number, () => Promise<Answered>]> =
 ];
 
 describe('X-Content-Type-Options is nosniff on', () => {
-  test.each(kinds)('%s, which is %i', async (_, status, answer) => {
+  test.each(kinds)('%s, which is %i', async (_, status, response) => {
     clock.advance(60_000);
-    expect(await answer()).toMatchObject(nosniff(status));
+    expect(await response()).toMatchObject(nosniff(status));
   });
 });

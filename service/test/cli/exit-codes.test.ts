@@ -30,7 +30,7 @@ describe('what is wrong with the command line ends with 2 and says what, before 
     [[...create, '--plan', 'free', '--expires', '0d'], '--expires 0 would make a key that never works.'],
     [['keys', 'rotate', '1', '--overlap', '1w'], '"1w" is not a duration'],
   ])('homeward %j: %s', async (args, message) => {
-    expect(refusal(await homeward(args, { env: nowhere }))).toEqual(refusedWith(2, message));
+    expect(rejection(await homeward(args, { env: nowhere }))).toEqual(rejectedWith(2, message));
   });
 
   test.each<[name: string, value: string, message: string]>([
@@ -45,7 +45,7 @@ describe('what is wrong with the command line ends with 2 and says what, before 
       'HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "proxy".',
     ],
   ])('homeward serve with %s=%s', async (name, value, message) => {
-    expect(refusal(await homeward(['serve'], { env: { ...nowhere, [name]: value } }))).toEqual(refusedWith(2, message));
+    expect(rejection(await homeward(['serve'], { env: { ...nowhere, [name]: value } }))).toEqual(rejectedWith(2, message));
   });
 });
 
@@ -54,8 +54,8 @@ describe('what the store does not have, or does not allow, ends with 2', () => {
     const first = await homeward(['keys', 'create', '--client', 'Paws', '--plan', 'free'], { env: migrated });
     expect(first.status).toBe(0);
     const second = await homeward(['keys', 'create', '--client', 'Paws', '--plan', 'pro'], { env: migrated });
-    expect(refusal(second)).toEqual(
-      refusedWith(2, 'Client "Paws" is on the plan free, not pro. Use \'homeward clients set-plan\' to change it, or name that plan.'),
+    expect(rejection(second)).toEqual(
+      rejectedWith(2, 'Client "Paws" is on the plan free, not pro. Use \'homeward clients set-plan\' to change it, or name that plan.'),
     );
   });
 
@@ -69,46 +69,46 @@ describe('what the store does not have, or does not allow, ends with 2', () => {
     [['orders', 'erase', '999'], 'There is no order 999.'],
     [['clients', 'set-plan', 'Nobody', '--plan', 'pro'], 'There is no client "Nobody".'],
   ])('homeward %j: %s', async (args, message) => {
-    expect(refusal(await homeward(args, { env: migrated }))).toEqual(refusedWith(2, message));
+    expect(rejection(await homeward(args, { env: migrated }))).toEqual(rejectedWith(2, message));
   });
 });
 
 describe('what fails for a reason outside the command ends with 1 and one line', () => {
   test.each([['serve'], ['migrate'], ['keys', 'list']])('homeward %s %s with no PostgreSQL at DATABASE_URL', async (...args) => {
-    const refused = await homeward(args, { env: nowhere });
-    expect(refusal(refused)).toEqual(refusedWith(1, 'Nothing answers at 127.0.0.1:1. Is DATABASE_URL right and PostgreSQL running?'));
+    const rejected = await homeward(args, { env: nowhere });
+    expect(rejection(rejected)).toEqual(rejectedWith(1, 'Nothing answers at 127.0.0.1:1. Is DATABASE_URL right and PostgreSQL running?'));
   });
 
   test.each([['serve'], ['keys', 'list'], ['bans', 'list']])('homeward %s %s with a database that is not migrated', async (...args) => {
-    expect(refusal(await homeward(args, { env: empty }))).toEqual(refusedWith(1, "Run 'homeward migrate' first."));
+    expect(rejection(await homeward(args, { env: empty }))).toEqual(rejectedWith(1, "Run 'homeward migrate' first."));
   });
 
   test('homeward migrate with a database that does not exist', async () => {
     const env = { ...migrated, DATABASE_URL: inject('postgresUrl').replace(/[^/]*$/, 'never_created') };
-    expect(refusal(await homeward(['migrate'], { env }))).toEqual(
-      refusedWith(1, 'database "never_created" does not exist. Create it, or correct DATABASE_URL.'),
+    expect(rejection(await homeward(['migrate'], { env }))).toEqual(
+      rejectedWith(1, 'database "never_created" does not exist. Create it, or correct DATABASE_URL.'),
     );
   });
 
   test('homeward bans list without Redis', async () => {
     const env = { ...migrated, REDIS_URL: nowhere.REDIS_URL };
-    expect(refusal(await homeward(['bans', 'list'], { env }))).toEqual(
-      refusedWith(1, 'Redis does not answer. Is REDIS_URL right and Redis running?'),
+    expect(rejection(await homeward(['bans', 'list'], { env }))).toEqual(
+      rejectedWith(1, 'Redis does not answer. Is REDIS_URL right and Redis running?'),
     );
   });
 
   test('homeward serve on a port that is taken ends, rather than staying without listening', async () => {
     const taken = new URL(inject('redisUrl')).port;
-    const refused = await homeward(['serve'], { env: { ...migrated, PORT: taken, LOG_LEVEL: 'silent' } });
-    expect(refusal(refused)).toEqual(refusedWith(1, `Port ${taken} of 127.0.0.1 is taken. Set PORT to another.`));
+    const rejected = await homeward(['serve'], { env: { ...migrated, PORT: taken, LOG_LEVEL: 'silent' } });
+    expect(rejection(rejected)).toEqual(rejectedWith(1, `Port ${taken} of 127.0.0.1 is taken. Set PORT to another.`));
   });
 });
 
 /** What a refused command said; commander adds where to find help. */
-function refusal({ status, stdout, stderr }: Finished): { status: number | null; stdout: string; lines: string[] } {
+function rejection({ status, stdout, stderr }: Finished): { status: number | null; stdout: string; lines: string[] } {
   const lines = stderr.trimEnd().split('\n');
   return { status, stdout, lines: lines.filter((line) => line !== 'Add --help to see what it takes.') };
 }
 
 /** One line, and no stack. */
-const refusedWith = (status: 1 | 2, message: string) => ({ status, stdout: '', lines: [expect.stringContaining(message)] });
+const rejectedWith = (status: 1 | 2, message: string) => ({ status, stdout: '', lines: [expect.stringContaining(message)] });

@@ -17,8 +17,8 @@ beforeAll(async () => {
 });
 
 test('before it, every other command says that it must be run first', async () => {
-  const refused = await homeward(['keys', 'list'], { env: environment(postgres.url) });
-  expect(refused).toEqual({ status: 1, stdout: '', stderr: "homeward: The database is empty. Run 'homeward migrate' first.\n" });
+  const rejected = await homeward(['keys', 'list'], { env: environment(postgres.url) });
+  expect(rejected).toEqual({ status: 1, stdout: '', stderr: "homeward: The database is empty. Run 'homeward migrate' first.\n" });
 });
 
 test('two at once on two databases of one server both succeed, though both want to make the role', async () => {
@@ -53,10 +53,10 @@ describe('by a user who is no superuser', () => {
   test('and was not given the role: it fails with a reason and changes nothing', async () => {
     await sql(postgres.url, ...['create role stranger login', 'create database strange owner stranger']);
     const url = userUrl(postgres.url, 'stranger', 'strange');
-    const refused = await homeward(['migrate'], { env: environment(url) });
-    expect(refused.status).toBe(1);
-    expect(refused.stderr).toContain('The user of DATABASE_URL may not act as homeward_app');
-    expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1);
+    const rejected = await homeward(['migrate'], { env: environment(url) });
+    expect(rejected.status).toBe(1);
+    expect(rejected.stderr).toContain('The user of DATABASE_URL may not act as homeward_app');
+    expect(rejected.stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(await sql(url, "select relname from pg_class where relnamespace = 'public'::regnamespace and relname = 'pets'")).toEqual([]);
   });
 });

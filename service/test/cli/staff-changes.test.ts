@@ -35,9 +35,9 @@ describe('keys', () => {
     expect(await list(successor)).toMatchObject({ status: 200 });
 
     nowMs = Date.now() + 1_001;
-    const refused = await list(old);
-    expect(refused).toMatchObject({ status: 401, json: { code: 'api_key_expired' } });
-    expect(refused.json.message).toContain(`Key ${old.id} was replaced by key ${successor.id}, and its overlap ended`);
+    const rejected = await list(old);
+    expect(rejected).toMatchObject({ status: 401, json: { code: 'api_key_expired' } });
+    expect(rejected.json.message).toContain(`Key ${old.id} was replaced by key ${successor.id}, and its overlap ended`);
     expect(await list(successor)).toMatchObject({ status: 200 });
   });
 
@@ -70,8 +70,8 @@ describe('keys', () => {
   test('a key without the scope of an operation is refused there alone', async () => {
     const reader = await staff('keys', 'create', '--client', 'Readers', '--plan', 'free', '--scopes', 'pets:read');
     expect(await list(reader)).toMatchObject({ status: 200 });
-    const refused = await store.call('POST', '/v1/pets', { key: reader.key, body: { name: 'Biscuit', categoryId: 1 } });
-    expect(refused).toMatchObject({ status: 403, json: { code: 'insufficient_scope' } });
+    const rejected = await store.call('POST', '/v1/pets', { key: reader.key, body: { name: 'Biscuit', categoryId: 1 } });
+    expect(rejected).toMatchObject({ status: 403, json: { code: 'insufficient_scope' } });
   });
 });
 

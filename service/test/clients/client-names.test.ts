@@ -18,10 +18,10 @@ describe("a new client's name", () => {
     ['an isolate', 'Paws\u2067', 'U+2067'],
     ['a lone surrogate', 'Paws\udc00', 'U+DC00'],
   ])('with %s is refused', async (_, client, character) => {
-    const refused = new ClientsError(
+    const rejected = new ClientsError(
       `A client's name has no control characters and no bidirectional overrides; this one contains ${character}.`,
     );
-    await expect(store.createKey({ client })).rejects.toThrow(refused);
+    await expect(store.createKey({ client })).rejects.toThrow(rejected);
   });
 
   test('in any script, with the marks that it needs, is taken', async () => {

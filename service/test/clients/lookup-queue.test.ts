@@ -92,8 +92,8 @@ describe('LookupQueue', () => {
     await drain();
     expect(await valid).toBe(true);
     expect(begun.findIndex((hashes) => hashes.includes('key'))).toBeLessThanOrEqual(4 + Math.ceil(10_001 / 32));
-    const answered = (await outcomes).filter((outcome) => outcome === false).length;
-    expect(answered).toBe(20_000 + 4 - 1);
+    const responded = (await outcomes).filter((outcome) => outcome === false).length;
+    expect(responded).toBe(20_000 + 4 - 1);
     expect(queue.size).toBe(0);
   });
 

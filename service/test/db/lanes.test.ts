@@ -27,8 +27,8 @@ const outcomes = (attempts: ReadonlyArray<Promise<{ rows: unknown[] }>>) =>
 
 describe('Statements on one connection', () => {
   test('each get their own answer, however many are under way', async () => {
-    const answers = await outcomes(Array.from({ length: 500 }, (_, i) => echo(i)));
-    expect(answers).toEqual(Array.from({ length: 500 }, (_, value) => ({ value })));
+    const responses = await outcomes(Array.from({ length: 500 }, (_, i) => echo(i)));
+    expect(responses).toEqual(Array.from({ length: 500 }, (_, value) => ({ value })));
   });
 
   test('fail alone', async () => {

@@ -10,7 +10,7 @@ import { sendRaw } from '../raw-request.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
 import { addEndpoint } from '../webhook-work.ts';
 
-interface Refusal {
+interface Rejection {
   readonly status: number;
   readonly json: unknown;
 }
@@ -21,7 +21,7 @@ let store: TestStore;
 let clocked: TestStore;
 let partner: TestKey;
 let manager: TestKey;
-let whileInProgress: Refusal;
+let whileInProgress: Rejection;
 
 const openStore = async (options: TestStoreOptions = {}) => stores.use(await createTestStore(options));
 
@@ -36,9 +36,9 @@ beforeAll(async () => {
 afterAll(() => stores.disposeAsync());
 
 /** Places order 1, and sends the same once more while the first waits for the animal's row. */
-async function repeatWhileInProgress(): Promise<Refusal> {
+async function repeatWhileInProgress(): Promise<Rejection> {
   const { db } = store.dependencies;
-  let first: Promise<Refusal> | undefined;
+  let first: Promise<Rejection> | undefined;
   const repeat = await db.transaction(async (tx) => {
     await tx.query({ text: 'select from pets where id = 1 for update' });
     first = send('idempotency_in_progress', { key: partner });
@@ -50,7 +50,7 @@ async function repeatWhileInProgress(): Promise<Refusal> {
 }
 
 /** What must be so before the example is sent, where that is more than a partner's key. */
-const provocations: Partial<Record<ErrorCode, () => Promise<Refusal>>> = {
+const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   malformed_request: () => sendOnSocket('malformed_request'),
   api_key_missing: () => send('api_key_missing', {}),
   api_key_invalid: () => send('api_key_invalid', {}),
@@ -174,7 +174,7 @@ function read(code: ErrorCode): { line: string; headers: string[]; body: string 
   return { line, headers, body };
 }
 
-async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?: TestKey }): Promise<Refusal> {
+async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?: TestKey }): Promise<Rejection> {
   const { line, headers, body } = read(code);
   const [method = '', path = ''] = line.split(' ');
   return at.call(method, path, {
@@ -185,7 +185,7 @@ async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?
 }
 
 /** What no HTTP client would send. */
-async function sendOnSocket(code: ErrorCode): Promise<Refusal> {
+async function sendOnSocket(code: ErrorCode): Promise<Rejection> {
   const { line, headers, body = '' } = read(code);
   const long = headers.map((header) => header.replace('… (20 kB)', 'a'.repeat(20_000)));
   const fields = ['Host: homeward.example', `Authorization: Bearer ${partner.key}`, 'Content-Type: application/json', ...long];
@@ -194,7 +194,7 @@ async function sendOnSocket(code: ErrorCode): Promise<Refusal> {
   return sendRaw(store.url, `${line} HTTP/1.1\r\n${sent.join('')}${unfinished < 0 ? `\r\n${body}` : ''}`);
 }
 
-async function last(times: number, act: () => Promise<Refusal>): Promise<Refusal> {
+async function last(times: number, act: () => Promise<Rejection>): Promise<Rejection> {
   for (let i = 1; i < times; i += 1) await act();
   return act();
 }

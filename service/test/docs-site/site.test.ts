@@ -99,9 +99,9 @@ describe('Every page', () => {
   });
 
   test('comes packed to who can unpack it', async () => {
-    const answer = await fetch(`${store.url}/docs`, { headers: { 'accept-encoding': 'gzip' } });
-    expect(answer.headers.get('content-encoding')).toBe('gzip');
-    expect(await answer.text()).toBe(pages.get('/docs'));
+    const response = await fetch(`${store.url}/docs`, { headers: { 'accept-encoding': 'gzip' } });
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect(await response.text()).toBe(pages.get('/docs'));
   });
 });
 

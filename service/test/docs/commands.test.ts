@@ -52,17 +52,17 @@ afterAll(async () => {
 describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
   const blocks = fencedBlocks(read(file));
   const steps = blocks.flatMap((block, i) => {
-    const answer = blocks[i + 1];
+    const response = blocks[i + 1];
     const commands = block.language === 'sh' ? commandsOf(block) : [];
-    return commands.map((command) => ({ command, answer: answer?.language === 'json' ? answer.text : undefined }));
+    return commands.map((command) => ({ command, answer: response?.language === 'json' ? response.text : undefined }));
   });
 
   test('has commands', () => {
     expect(steps.length).toBeGreaterThan(5);
   });
 
-  test.each(steps)('$command', { timeout: 60_000 }, async ({ command, answer }) => {
-    expect(await complaintsAbout(command, answer)).toEqual([]);
+  test.each(steps)('$command', { timeout: 60_000 }, async ({ command, answer: response }) => {
+    expect(await complaintsAbout(command, response)).toEqual([]);
   });
 });
 
@@ -70,7 +70,7 @@ test('npm run openapi, as the document tells to run it, has written the document
   expect(readFileSync(path.join(checkout.folder, 'openapi.json'), 'utf8')).toBe(read('openapi.json'));
 });
 
-async function complaintsAbout(command: string, answer: string | undefined): Promise<string[]> {
+async function complaintsAbout(command: string, response: string | undefined): Promise<string[]> {
   const elsewhere = runElsewhere[command];
   if (elsewhere) return read(elsewhere.file).includes(elsewhere.line) ? [] : [`${elsewhere.file} does not run it`];
   const atWork = stays[command];
@@ -82,5 +82,5 @@ async function complaintsAbout(command: string, answer: string | undefined): Pro
   const quiet = command.replaceAll('http://127.0.0.1:8080', store.url).replace(/^curl /, 'curl --silent --show-error ');
   const { status, output } = await checkout.shell(quiet, env);
   if (status !== 0) return [`it ended with status ${status}: ${output}`];
-  return answer === undefined || output.trim() === answer.trim() ? [] : [`the document shows another answer than ${output}`];
+  return response === undefined || output.trim() === response.trim() ? [] : [`the document shows another answer than ${output}`];
 }

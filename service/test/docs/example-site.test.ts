@@ -149,14 +149,14 @@ describe('An adoption', () => {
   test('whose form is sent twice at once and once more is one order, with a page that only its address opens', async () => {
     const { id } = await addPet(store, key);
     const attempt = await attemptIn(id);
-    const answers = await Promise.all([sendForm(id, attempt), sendForm(id, attempt)]);
-    answers.push(await sendForm(id, attempt));
+    const responses = await Promise.all([sendForm(id, attempt), sendForm(id, attempt)]);
+    responses.push(await sendForm(id, attempt));
     // The first request stands, whatever is typed into the same form later.
     expect((await sendForm(id, attempt, { ...adopter, name: 'Someone Else' })).status).toBe(409);
     const [order, ...others] = await ordersOf(id);
     expect([order?.adopter, others]).toEqual([adopter, []]);
-    const addresses = new Set(answers.map(({ headers }) => headers.get('location') ?? ''));
-    expect([answers.map(({ status }) => status), addresses.size]).toEqual([[303, 303, 303], 1]);
+    const addresses = new Set(responses.map(({ headers }) => headers.get('location') ?? ''));
+    expect([responses.map(({ status }) => status), addresses.size]).toEqual([[303, 303, 303], 1]);
     const [address = ''] = addresses;
     const page = await visit(address);
     expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'no-store']);
@@ -190,14 +190,14 @@ describe('An adoption', () => {
     const attempt = await attemptIn(id);
     const crossSite = { origin: site.url, 'sec-fetch-site': 'cross-site' };
     const body = new URLSearchParams({ attempt, ...adopter });
-    const refused = [
+    const rejected = [
       await sendForm(id, attempt, adopter, 'https://elsewhere.example'),
       await visit(`/animals/${id}`, { method: 'POST', headers: crossSite, body }),
       await visit(`/animals/${id}`, { method: 'POST', body }),
       await visit(`/animals/${id}`, { method: 'POST', headers: { origin: site.url }, body: JSON.stringify(adopter) }),
       await sendForm(id, attempt, { ...adopter, more: 'x'.repeat(10_000) }),
     ];
-    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 400, 400]);
+    expect(rejected.map(({ status }) => status)).toEqual([403, 403, 403, 400, 400]);
     expect((await readPet(store, key, id))?.status).toBe('available');
   });
 });

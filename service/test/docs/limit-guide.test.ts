@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bounds, banLengthsMinutes, planBounds, planNames, quotaOf, strikesUntilBan } from '../../src/rate-limit/plans.ts';
-import { createTestStore, type TestAnswer, type TestStore } from '../test-store.ts';
+import { createTestStore, type TestResponse, type TestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
 import { faultsOfResponse, readResponse } from './shown-answers.ts';
 
@@ -76,13 +76,13 @@ describe('docs/guides/limits.md', () => {
   });
 });
 
-const ask = (key: string): Promise<TestAnswer<unknown>> => store.call('GET', '/v1/pets', { key });
+const ask = (key: string): Promise<TestResponse<unknown>> => store.call('GET', '/v1/pets', { key });
 
 async function askTimes(key: string, times: number): Promise<void> {
   for (let i = 0; i < times; i += 1) await ask(key);
 }
 
-function faultsAt(index: number, { status, headers, text }: TestAnswer<unknown>): string[] {
+function faultsAt(index: number, { status, headers, text }: TestResponse<unknown>): string[] {
   const came = {
     status: `HTTP/1.1 ${status} ${statusTexts[status]}`,
     headers: new Map(Object.entries(headers).map(([name, value]) => [name, String(value)])),

@@ -13,7 +13,7 @@ import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } 
 import { type Block, fencedBlocks } from './fenced-blocks.ts';
 import { GuideRun, isProgram } from './guide-run.ts';
 import { type Sample, typeFaultsOf } from './sample-types.ts';
-import { beginsAs, faultsOf, isAnswer } from './shown-answers.ts';
+import { beginsAs, faultsOf, isResponse } from './shown-answers.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -107,14 +107,14 @@ describe.each(guides)('docs/guides/%s', (guide) => {
     const output = block.language === 'sh' || isProgram(block) ? await outputOf(block, next) : undefined;
     if (block.language === 'sh') last = { block, output };
     if (output !== undefined) return [];
-    if (!isAnswer(block) || !last) return ['nothing looks at it'];
-    const answer = last.output ?? (await outputOf(last.block, block));
+    if (!isResponse(block) || !last) return ['nothing looks at it'];
+    const response = last.output ?? (await outputOf(last.block, block));
     last = { block: last.block, output: undefined };
-    return isEndless(last.block) ? [] : faultsOf(block, answer);
+    return isEndless(last.block) ? [] : faultsOf(block, response);
   }
 
-  const outputOf = (block: Block, answer: Block | undefined): Promise<string> =>
-    isEndless(block) && answer ? run.doUntil(block, (output) => beginsAs(answer, output)) : run.do(block);
+  const outputOf = (block: Block, response: Block | undefined): Promise<string> =>
+    isEndless(block) && response ? run.doUntil(block, (output) => beginsAs(response, output)) : run.do(block);
 });
 
 test("the programs in the guides and in the SDK's own README.md fit its types", { timeout: 60_000 }, async () => {

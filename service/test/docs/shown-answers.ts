@@ -1,7 +1,7 @@
 // Whether an answer that a guide shows is the one that really came.
 import type { Block } from './fenced-blocks.ts';
 
-export const isAnswer = ({ language }: Block): boolean => ['json', 'http', 'text'].includes(language);
+export const isResponse = ({ language }: Block): boolean => ['json', 'http', 'text'].includes(language);
 
 /** What is wrong with what is shown; empty: nothing. `output` is what the command printed. */
 export function faultsOf(shown: Block, output: string): string[] {

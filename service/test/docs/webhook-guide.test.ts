@@ -87,11 +87,11 @@ describe('docs/guides/webhooks.md', () => {
         ({ json }) => json.attempts.length === 2 && json.status === 'delivered',
       );
       expect(output()).toBe(`${line} ${delivery?.eventId}\n`.repeat(repeats));
-      const [refused] = await until(
+      const [rejected] = await until(
         () => deliveriesOf(store, partner, other.id),
         (all) => all[0]?.attemptCount === 1,
       );
-      expect((await deliveryOf(store, partner, other.id, refused?.id ?? 0)).json.attempts).toMatchObject([{ status: 401 }]);
+      expect((await deliveryOf(store, partner, other.id, rejected?.id ?? 0)).json.attempts).toMatchObject([{ status: 401 }]);
       expect(otherOutput()).toBe('');
     },
   );

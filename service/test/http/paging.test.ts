@@ -26,9 +26,9 @@ afterAll(() => app.close());
 async function walk(limit: number): Promise<string[][]> {
   const pages: string[][] = [];
   for (let url: string | undefined = `/items?limit=${limit}`; url; ) {
-    const answer = await app.inject({ url });
-    pages.push(answer.json());
-    url = nextPage(answer);
+    const response = await app.inject({ url });
+    pages.push(response.json());
+    url = nextPage(response);
   }
   return pages;
 }

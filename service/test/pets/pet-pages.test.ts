@@ -54,8 +54,8 @@ describe('PetPages', () => {
   });
 
   test('reads once for all who ask under the same token at once', async () => {
-    const answers = await Promise.all([pages.read(url, 'a', fetch), pages.read(url, 'a', fetch), pages.read(url, 'a', fetch)]);
-    expect([reads, ...answers]).toEqual([1, page, page, page]);
+    const responses = await Promise.all([pages.read(url, 'a', fetch), pages.read(url, 'a', fetch), pages.read(url, 'a', fetch)]);
+    expect([reads, ...responses]).toEqual([1, page, page, page]);
   });
 
   test('reads anew for who asks under another token meanwhile', async () => {

@@ -5,13 +5,13 @@ import { SafeSender, type SenderOptions } from '../../src/webhooks/safe-sender.t
 let server: Server;
 let port: number;
 /** What the server writes on a connection. */
-let answer = (_: Socket) => {};
+let response = (_: Socket) => {};
 const sockets = new Set<Socket>();
 beforeAll(async () => {
   server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    socket.once('data', () => answer(socket));
+    socket.once('data', () => response(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as { port: number }).port;
@@ -32,7 +32,7 @@ const send = async (url: string, options: Partial<SenderOptions> = {}) => {
 
 describe('an answer', () => {
   test('is given by its status and its first kilobyte', async () => {
-    answer = (socket) => socket.end(`HTTP/1.1 418 No\r\ncontent-length: 3000\r\n\r\n${'é'.repeat(1_500)}`);
+    response = (socket) => socket.end(`HTTP/1.1 418 No\r\ncontent-length: 3000\r\n\r\n${'é'.repeat(1_500)}`);
     expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 418, answer: 'é'.repeat(512), error: undefined });
   });
 
@@ -40,7 +40,7 @@ describe('an answer', () => {
     let closed: () => void;
     const isClosed = new Promise<void>((resolve) => (closed = resolve));
     let written = 0;
-    answer = (socket) => {
+    response = (socket) => {
       socket.once('close', () => closed());
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       const more = () => {
@@ -56,13 +56,13 @@ describe('an answer', () => {
   });
 
   test('with a NUL in it can be stored', async () => {
-    answer = (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\na\0b');
+    response = (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\na\0b');
     expect((await send(`http://127.0.0.1:${port}/`)).answer).toBe('a\ufffdb');
   });
 });
 
 test('no answer is an error that says why', async () => {
-  answer = (socket) => socket.destroy();
+  response = (socket) => socket.destroy();
   expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: undefined, error: expect.stringMatching(/closed|ECONNRESET/) });
   expect(await send('https://example.org/', { resolve: async () => [] })).toMatchObject({ error: 'the host has no address' });
   expect(await send('ftp://example.org/')).toMatchObject({ error: 'the address is not https' });
@@ -82,7 +82,7 @@ test('one address that is not public among several is enough to refuse, and noth
 test('the address that was checked is the one that is connected to, and the name is asked for once', async () => {
   const dialled: Array<{ hostname: string; servername: string | undefined }> = [];
   let asked = 0;
-  answer = (socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+  response = (socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n');
   const dial: SenderOptions['dial'] = ({ hostname, servername }, callback) => {
     dialled.push({ hostname, servername });
     const socket = connect(port, '127.0.0.1', () => callback(null, socket));

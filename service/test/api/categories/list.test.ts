@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { nextPage, walk } from '../../page-walk.ts';
-import { createTestStore, type TestAnswer, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, type TestKey, type TestResponse, type TestStore } from '../../test-store.ts';
 
 interface Category {
   readonly id: number;
@@ -102,7 +102,7 @@ describe('GET /v1/categories of a store that others add to', () => {
     };
     const seen: number[] = [];
     for (let path: string | undefined = '/v1/categories?limit=1'; path; ) {
-      const page: TestAnswer<Category[]> = await shared.call('GET', path, { key: partner.key });
+      const page: TestResponse<Category[]> = await shared.call('GET', path, { key: partner.key });
       const id = page.json[0]?.id ?? Number.NaN;
       seen.push(id);
       await changeNear(id);

@@ -29,8 +29,8 @@ describe('PUT /v1/categories/{categoryId}', () => {
     await using open = await createTestStore();
     const staff = await createManager(open);
     await addPet(open, staff, { categoryId: 77 });
-    const answer = await open.call('PUT', '/v1/categories/77', { key: staff.key, body: { name: 'Llamas' } });
-    expect(answer).toMatchObject({ status: 200, json: { id: 77, name: 'Llamas' } });
+    const response = await open.call('PUT', '/v1/categories/77', { key: staff.key, body: { name: 'Llamas' } });
+    expect(response).toMatchObject({ status: 200, json: { id: 77, name: 'Llamas' } });
   });
 
   test('repeated with the same name is 200 and changes nothing', async () => {

@@ -90,9 +90,9 @@ describe('POST /v1/pets into a category that is removed at the same time', () =>
 
   test('with an Idempotency-Key is 503 and stores nothing, and its repeat is 201', async () => {
     const headers = { 'idempotency-key': 'late' };
-    const refused = await postWhileRemoved(61, headers);
-    expect(refused).toMatchObject(errorResponse(503, 'unavailable', 'Category 61 was removed at this moment.'));
-    expect(refused?.headers['retry-after']).toBe('1');
+    const rejected = await postWhileRemoved(61, headers);
+    expect(rejected).toMatchObject(errorResponse(503, 'unavailable', 'Category 61 was removed at this moment.'));
+    expect(rejected?.headers['retry-after']).toBe('1');
     expect(await list()).not.toContainEqual({ id: 61 });
     const again = await store.call('POST', '/v1/pets', { key: key.key, body: { name: 'Late', categoryId: 61 }, headers });
     expect(again).toMatchObject({ status: 201, json: { categoryId: 61 } });

@@ -56,8 +56,8 @@ describe('A stream from the beginning of 3,000 events', () => {
     const { redis, redisKeys } = store.dependencies;
     expect(await redis.call((client) => listBans(client, redisKeys, clock.now()))).toEqual([]);
     // The first 429 that its reader is told is the first of its window: it opens the free second.
-    const refused = await store.call('GET', '/v1/pets', { key: key.key });
-    expect(refused).toMatchObject({ status: 429, headers: { 'x-ratelimit-strikes-remaining': '30' } });
+    const rejected = await store.call('GET', '/v1/pets', { key: key.key });
+    expect(rejected).toMatchObject({ status: 429, headers: { 'x-ratelimit-strikes-remaining': '30' } });
   });
 
   test('opened five times at once by a client with requests for 4 pages more is read on by two of them; the others wait their turn', async () => {

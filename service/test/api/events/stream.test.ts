@@ -24,7 +24,7 @@ beforeEach(async () => {
 const open = (query = `?cursor=${cursor}`, options: { key?: TestKey; lastId?: string; reads?: boolean; keepsText?: boolean } = {}) =>
   StreamReader.open(`${store.url}/v1/events${query}`, { ...options, key: (options.key ?? key).key });
 const bodies = (reader: StreamReader) => reader.events.map(({ data }) => JSON.parse(data) as EventBody);
-const refused = (query: string, headers: Record<string, string> = {}) =>
+const rejected = (query: string, headers: Record<string, string> = {}) =>
   store.call('GET', `/v1/events${query}`, { key: key.key, headers: { accept: 'text/event-stream', ...headers } });
 
 describe('A stream of events', () => {
@@ -124,7 +124,7 @@ describe('A stream of events', () => {
     ['a Last-Event-ID of its own making', '', { 'last-event-id': 'evt_1' }, errorResponse(400, 'invalid_cursor')],
     ['an unknown type', '?type=pet.sold', {}, errorResponse(400, 'invalid_query')],
   ])('is refused with JSON for %s', async (_, query, headers, expected) => {
-    expect(await refused(query, headers)).toMatchObject(expected);
+    expect(await rejected(query, headers)).toMatchObject(expected);
   });
 
   test('ends for everyone when the process drains, and the reader can go on elsewhere', async () => {
@@ -138,8 +138,8 @@ describe('A stream of events', () => {
   test('is the 101st of a client at a process: 503 in words, and a page is still to be had', async () => {
     const greedy = await store.createKey();
     const readers = await Promise.all(Array.from({ length: 100 }, () => open(undefined, { key: greedy })));
-    const answer = await store.call('GET', '/v1/events', { key: greedy.key, headers: { accept: 'text/event-stream' } });
-    expect(answer).toMatchObject(errorResponse(503, 'unavailable', '100 streams of this client'));
+    const response = await store.call('GET', '/v1/events', { key: greedy.key, headers: { accept: 'text/event-stream' } });
+    expect(response).toMatchObject(errorResponse(503, 'unavailable', '100 streams of this client'));
     expect((await store.call('GET', '/v1/events', { key: greedy.key })).status).toBe(200);
     using other = await open();
     expect(other.status).toBe(200);

@@ -182,13 +182,13 @@ describe('POST /v1/pets with closed categories', () => {
   afterAll(() => closed[Symbol.asyncDispose]());
 
   test('takes a category that is there', async () => {
-    const answer = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'A', categoryId: 10 } });
-    expect(answer.status).toBe(201);
+    const response = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'A', categoryId: 10 } });
+    expect(response.status).toBe(201);
   });
 
   test('refuses an unknown category with 400, stores nothing and registers nothing', async () => {
-    const answer = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'Lost', categoryId: 11 } });
-    expect(answer).toMatchObject(errorResponse(400, 'category_not_found', 'categoryId 11 names no category'));
+    const response = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'Lost', categoryId: 11 } });
+    expect(response).toMatchObject(errorResponse(400, 'category_not_found', 'categoryId 11 names no category'));
     const { rows } = await closed.dependencies.db.query({
       text: `select (select count(*) from pets where name = 'Lost') as pets, (select count(*) from categories where id = 11) as categories`,
     });
@@ -263,8 +263,8 @@ describe('POST /v1/pets with a body that it does not take', () => {
   test('of 3 MB is 413 to a caller that is still sending, and is not cut off while it does', async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(store.url).port), allowHalfOpen: true });
     const failures: unknown[] = [];
-    let answer = '';
-    socket.setEncoding('utf8').on('data', (text) => (answer += text));
+    let response = '';
+    socket.setEncoding('utf8').on('data', (text) => (response += text));
     socket.on('error', (error) => failures.push(error));
     const fields = `Host: a\r\nAuthorization: Bearer ${key.key}\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n`;
     socket.write(`POST /v1/pets HTTP/1.1\r\n${fields}\r\n`);
@@ -273,7 +273,7 @@ describe('POST /v1/pets with a body that it does not take', () => {
       await new Promise<void>((resolve) => socket.write('x'.repeat(100_000), () => resolve()));
     }
     socket.destroy();
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(response).toMatch(/^HTTP\/1\.1 413 /);
     expect(failures).toEqual([]);
   });
 
@@ -285,7 +285,7 @@ describe('POST /v1/pets with a body that it does not take', () => {
   });
 
   test('with a query parameter is 400', async () => {
-    const answer = await store.call('POST', '/v1/pets?dry=1', { key: key.key, body: { name: 'A', categoryId: 1 } });
-    expect(answer).toMatchObject(errorResponse(400, 'invalid_query', 'Unknown query parameter "dry". This operation takes none.'));
+    const response = await store.call('POST', '/v1/pets?dry=1', { key: key.key, body: { name: 'A', categoryId: 1 } });
+    expect(response).toMatchObject(errorResponse(400, 'invalid_query', 'Unknown query parameter "dry". This operation takes none.'));
   });
 });

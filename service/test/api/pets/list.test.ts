@@ -46,8 +46,8 @@ describe('GET /v1/pets', () => {
   test('filtered by a category beyond 2^53 finds its animals exactly', async () => {
     const raw = '{"name":"Wide","categoryId":9223372036854775807}';
     await store.call('POST', '/v1/pets', { key: key.key, raw });
-    const answers = [await list('?categoryId=9223372036854775807'), await list('?categoryId=9223372036854775806')];
-    expect(answers.map(({ json }) => json.length)).toEqual([1, 0]);
+    const responses = [await list('?categoryId=9223372036854775807'), await list('?categoryId=9223372036854775806')];
+    expect(responses.map(({ json }) => json.length)).toEqual([1, 0]);
   });
 
   test('is a bare array of animals with exactly the documented fields', async () => {

@@ -88,8 +88,8 @@ describe('POST /v1/pets with a new category', () => {
   test('counts once where ten animals come into it at once', async () => {
     const key = await store.createKey({ plan: { ...generous, newCategoriesMax: 1 } });
     const id = newId();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => add(key, id)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => add(key, id)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(201));
     expect(await registeredBy(key)).toBe(1n);
   });
 

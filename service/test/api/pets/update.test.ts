@@ -55,8 +55,8 @@ describe('PATCH /v1/pets/{petId}', () => {
 
   test('with a key of a partner is 403 and changes nothing', async () => {
     const pet = await addPet(store, key);
-    const answer = await store.call('PATCH', `/v1/pets/${pet.id}`, { key: key.key, body: { name: 'Mine' } });
-    expect(answer).toMatchObject(errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'));
+    const response = await store.call('PATCH', `/v1/pets/${pet.id}`, { key: key.key, body: { name: 'Mine' } });
+    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'));
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 
@@ -81,8 +81,8 @@ describe('PATCH /v1/pets/{petId}', () => {
     await using closed = await createTestStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
     const staff = await createManager(closed);
     const pet = await addPet(closed, staff);
-    const answer = await closed.call('PATCH', `/v1/pets/${pet.id}`, { key: staff.key, body: { name: 'New', categoryId: 99 } });
-    expect(answer).toMatchObject(errorResponse(400, 'category_not_found', '99'));
+    const response = await closed.call('PATCH', `/v1/pets/${pet.id}`, { key: staff.key, body: { name: 'New', categoryId: 99 } });
+    expect(response).toMatchObject(errorResponse(400, 'category_not_found', '99'));
     expect(await readPet(closed, staff, pet.id)).toEqual(pet);
   });
 });

@@ -278,11 +278,11 @@ describe('a secret that is damaged in the database', () => {
 test('a test goes to its endpoint alone', async () => {
   const { id } = await endpoint();
   const other = await endpoint();
-  const answer = await call<DeliveryBody>('POST', `/${id}/test`);
-  expect(answer).toMatchObject({ status: 202, json: { type: 'webhook.test', eventId: `test_${answer.json.id}` } });
-  expect(answer.headers.location).toBe(`/v1/webhooks/${id}/deliveries/${answer.json.id}`);
+  const response = await call<DeliveryBody>('POST', `/${id}/test`);
+  expect(response).toMatchObject({ status: 202, json: { type: 'webhook.test', eventId: `test_${response.json.id}` } });
+  expect(response.headers.location).toBe(`/v1/webhooks/${id}/deliveries/${response.json.id}`);
   const [received] = await receiver.has(1);
-  expect(received?.headers['webhook-id']).toBe(`test_${answer.json.id}`);
+  expect(received?.headers['webhook-id']).toBe(`test_${response.json.id}`);
   expect(await statuses(other.id)).toEqual([]);
 });
 
@@ -306,9 +306,9 @@ describe('POST /v1/webhooks/{webhookId}/replay', () => {
     await publishAll(store.dependencies);
     await call('PATCH', `/${id}`, { status: 'enabled' });
     const to = new Date(Date.now() + 1_000).toISOString();
-    const answer = await call<{ count: number }>('POST', `/${id}/replay`, { from, to });
-    expect(answer.status).toBe(202);
-    expect(answer.json.count).toBeGreaterThanOrEqual(1);
+    const response = await call<{ count: number }>('POST', `/${id}/replay`, { from, to });
+    expect(response.status).toBe(202);
+    expect(response.json.count).toBeGreaterThanOrEqual(1);
     await until(
       async () => receiver.received.map(({ json }) => json.data.pet?.name),
       (names) => names.includes('missed'),

@@ -63,11 +63,11 @@ describe('POST /v1/webhooks', () => {
     ['a control of C1', 'https://example.org/\u009b2Jhooks', 'U+009B'],
     ['a lone surrogate', 'https://example.org/\ud800', 'U+D800'],
   ])('with %s in the url is 400 and names it, also as a change', async (_, bad, character) => {
-    const refused = errorResponse(400, 'webhook_url_refused', `contains ${character}`);
-    expect(await create({ url: bad })).toMatchObject(refused);
+    const rejected = errorResponse(400, 'webhook_url_refused', `contains ${character}`);
+    expect(await create({ url: bad })).toMatchObject(rejected);
     const { id } = await addEndpoint(store, await store.createKey({ client: 'changing' }), { url });
     const { key } = await store.createKey({ client: 'changing' });
-    expect(await store.call('PATCH', `/v1/webhooks/${id}`, { key, body: { url: bad } })).toMatchObject(refused);
+    expect(await store.call('PATCH', `/v1/webhooks/${id}`, { key, body: { url: bad } })).toMatchObject(rejected);
   });
 
   test.each([
@@ -102,8 +102,8 @@ describe('POST /v1/webhooks', () => {
       ['a\u2066b', 'U+2066'],
       ['a\ud800', 'U+D800'],
     ]) {
-      const refused = await create({ url, description: bad }, {}, key);
-      expect(refused).toMatchObject(errorResponse(400, 'invalid_body', `It contains ${character}.`));
+      const rejected = await create({ url, description: bad }, {}, key);
+      expect(rejected).toMatchObject(errorResponse(400, 'invalid_body', `It contains ${character}.`));
     }
     // A mark of Arabic or Hebrew text is none of them.
     expect((await create({ url, description: 'אתר\u200f!' }, {}, key)).status).toBe(201);
@@ -128,10 +128,10 @@ describe('POST /v1/webhooks', () => {
 
   test('beyond 20 is 409, also when asked for at once, until one is removed', async () => {
     const key = await store.createKey();
-    const answers = await Promise.all(Array.from({ length: 25 }, () => create({ url }, {}, key)));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
-    expect(answers.find(({ status }) => status !== 201)).toMatchObject(errorResponse(409, 'webhook_limit_reached'));
-    const id = answers.find(({ status }) => status === 201)?.json.id;
+    const responses = await Promise.all(Array.from({ length: 25 }, () => create({ url }, {}, key)));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(20);
+    expect(responses.find(({ status }) => status !== 201)).toMatchObject(errorResponse(409, 'webhook_limit_reached'));
+    const id = responses.find(({ status }) => status === 201)?.json.id;
     expect((await store.call('DELETE', `/v1/webhooks/${id}`, { key: key.key })).status).toBe(204);
     expect((await create({ url }, {}, key)).status).toBe(201);
   });
@@ -192,9 +192,9 @@ describe('an endpoint', () => {
     ['POST', '/replay', { failed: true }],
   ])("of another client answers %s %s as one that isn't there", async (method, path, body?: object) => {
     const { id } = await addEndpoint(store, await store.createKey(), { url });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [id, 999_999, 'x'].map((one) => store.call(method, `/v1/webhooks/${one}${path}`, { key: partner.key, body })),
     );
-    for (const answer of answers) expect(answer).toMatchObject(errorResponse(404, 'webhook_not_found'));
+    for (const response of responses) expect(response).toMatchObject(errorResponse(404, 'webhook_not_found'));
   });
 });

@@ -33,9 +33,9 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
     ['cancel', ['approve'], 'cancelled', 'available'],
   ])('%s after %j makes the order %s and the animal %s', async (action, before, status, pet) => {
     const order = await orderAfter(...before);
-    const answer = await act(store, manager, order.id, action);
-    expect(answer).toMatchObject({ status: 200, json: { ...order, status, updatedAt: answer.json.updatedAt } });
-    expect(Date.parse(answer.json.updatedAt)).toBeGreaterThanOrEqual(Date.parse(order.updatedAt));
+    const response = await act(store, manager, order.id, action);
+    expect(response).toMatchObject({ status: 200, json: { ...order, status, updatedAt: response.json.updatedAt } });
+    expect(Date.parse(response.json.updatedAt)).toBeGreaterThanOrEqual(Date.parse(order.updatedAt));
     expect(await petStatus(order)).toBe(pet);
   });
 
@@ -97,8 +97,8 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
 
   test('by ten at once is 200 for one and 409 for the others', async () => {
     const order = await orderAfter();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => act(store, manager, order.id, 'cancel')));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => act(store, manager, order.id, 'cancel')));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);
   });
 
   test('of an order that is not there is 404', async () => {
@@ -106,8 +106,8 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
   });
 
   test('with an id that is no int64 is 404', async () => {
-    const answer = await store.call('POST', '/v1/store/orders/abc/cancel', { key: manager.key });
-    expect(answer).toMatchObject(errorResponse(404, 'order_not_found', 'abc'));
+    const response = await store.call('POST', '/v1/store/orders/abc/cancel', { key: manager.key });
+    expect(response).toMatchObject(errorResponse(404, 'order_not_found', 'abc'));
   });
 
   test.each(['expire', 'place', 'delete'])('%s is no action: 404', async (action) => {

@@ -35,11 +35,11 @@ describe("A client's open orders", () => {
   test('of 50 animals ordered on the Free plan are 20; the next is 409, says how many are open, and leaves the animal available', async () => {
     const key = await store.createKey({ client: 'Hoarder', plan: 'business' });
     await setPlan(store.dependencies.db, 'Hoarder', { plan: 'free', perMinute: null, perDay: null });
-    const answers = [];
-    for (let i = 0; i < 50; i += 1) answers.push(await place(key));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+    const responses = [];
+    for (let i = 0; i < 50; i += 1) responses.push(await place(key));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(20);
     expect(await countOpen(key)).toBe(20);
-    expect(answers[20]).toMatchObject(errorResponse(409, 'open_order_limit', 'This client has 20 open orders, and may have 20.'));
+    expect(responses[20]).toMatchObject(errorResponse(409, 'open_order_limit', 'This client has 20 open orders, and may have 20.'));
     const { id } = await addPet(store, manager);
     await store.call('POST', '/v1/store/orders', { key: key.key, body: { petId: id, adopter: adopterOf(id) } });
     expect((await readPet(store, manager, id))?.status).toBe('available');
@@ -47,8 +47,8 @@ describe("A client's open orders", () => {
 
   test('placed at once by 40 requests are never more than the bound', async () => {
     const key = await store.createKey({ plan: { ...quick, openOrdersMax: 10 } });
-    const answers = await Promise.all(Array.from({ length: 40 }, () => place(key)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), ...Array(30).fill(409)]);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => place(key)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), ...Array(30).fill(409)]);
     expect(await countOpen(key)).toBe(10);
   });
 

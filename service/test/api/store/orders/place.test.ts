@@ -84,8 +84,8 @@ describe('POST /v1/store/orders', () => {
 
   test('by twenty at once is 201 for one and 409 for the others', async () => {
     const pet = await addPet(store, key);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => place({ petId: pet.id, adopter })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)]);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => place({ petId: pet.id, adopter })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)]);
   });
 
   test('of an animal whose order came to nothing is 201', async () => {
@@ -96,8 +96,8 @@ describe('POST /v1/store/orders', () => {
 
   test.each([['9007199254740990'], ['9223372036854775807'], ['-1']])('of the animal %s, which is not there, is 404', async (petId) => {
     const raw = `{"petId":${petId},"adopter":${JSON.stringify(adopter)}}`;
-    const answer = await store.call('POST', '/v1/store/orders', { key: key.key, raw });
-    expect(answer).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with the id ${petId}.`));
+    const response = await store.call('POST', '/v1/store/orders', { key: key.key, raw });
+    expect(response).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with the id ${petId}.`));
   });
 
   test('ignores a client, a status and a time that it is sent', async () => {
