@@ -16,8 +16,8 @@ const boundsInGuide: Readonly<Record<string, keyof Bounds>> = {
   "Open orders for one adopter's address": 'openOrdersOfAdopter',
   'New categories a day (UTC)': 'newCategoriesPerDay',
   'Webhook endpoints': 'webhooks',
-  'Event streams at one process': 'streams',
-  'Event streams that catch up at the same time, at one process': 'catchUps',
+  'Event streams in one process': 'streams',
+  'Event streams that catch up at the same time, in one process': 'catchUps',
 };
 const free = quotaOf({ plan: 'free', perMinute: null, perDay: null });
 
