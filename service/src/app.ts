@@ -72,7 +72,6 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
     ...parts,
     pages,
     log,
-    keepAliveSeconds: serverOptions.keepAliveTimeout / 1_000,
     isOpen: () => db.reachable && !draining,
   });
   const admitPlain: Admit = ({ raw, ...request }) => admit(parts, { ...request, decided: fastPath.takeDecision(raw) });

@@ -10,10 +10,9 @@ import { isUnmodified, readHeaders } from '../http/conditional-responses.ts';
 import { countOfHeader } from '../http/raw-headers.ts';
 import { newRequestId } from '../http/request-id.ts';
 import { isRequestLogged, logRequest } from '../http/request-log.ts';
-import { canSendWhole, sendWhole } from '../http/whole-response.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
-import { type RateLimitHeaders, rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
+import { rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterDecision, PendingDecision } from '../rate-limit/redis-limiter.ts';
 import { asksForRehearsal } from '../rehearsal/rehearsal-hook.ts';
 import type { PageCache, PetPage } from './page-cache.ts';
@@ -25,7 +24,6 @@ interface Parts {
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment'>;
   readonly log: FastifyBaseLogger;
-  readonly keepAliveSeconds: number;
   /** False: every request falls through. */
   isOpen(): boolean;
 }
@@ -57,7 +55,7 @@ export class FastPath {
       fastify(request, response);
     };
     return (request, response) => {
-      const known = canSendWhole(response) && isCandidate(request, this.#parts) ? findKey(request, this.#parts) : undefined;
+      const known = isCandidate(request, this.#parts) ? findKey(request, this.#parts) : undefined;
       if (known) this.#parts.limiter.decide(new FastPathRequest(request, response, known, this.#parts, fallThrough));
       else fastify(request, response);
     };
@@ -122,12 +120,10 @@ class FastPathRequest implements PendingDecision {
     const id = newRequestId();
     const rate = rateLimitHeaders(verdict, this.charge.quota);
     const fields = fieldsOf(page);
-    sendWhole(this.#response, {
-      status: unmodified ? 304 : 200,
-      fields: `${unmodified ? fields.unmodified : fields.whole}x-request-id: ${id}\r\n${linesOf(rate)}`,
-      body: unmodified ? undefined : page.body,
-      keepAliveSeconds: this.#parts.keepAliveSeconds,
-    });
+    const headers = [...(unmodified ? fields.unmodified : fields.whole), 'x-request-id', id];
+    for (const [name, value] of Object.entries(rate)) headers.push(name, value);
+    this.#response.writeHead(unmodified ? 304 : 200, headers);
+    this.#response.end(unmodified ? undefined : page.body);
     this.#log(id);
   }
 
@@ -146,13 +142,9 @@ class FastPathRequest implements PendingDecision {
   }
 }
 
-/** Written out field by field: this runs for every request. */
-const linesOf = (rate: RateLimitHeaders): string =>
-  `x-ratelimit-limit: ${rate['x-ratelimit-limit']}\r\nx-ratelimit-remaining: ${rate['x-ratelimit-remaining']}\r\nx-ratelimit-reset: ${rate['x-ratelimit-reset']}\r\nratelimit-policy: ${rate['ratelimit-policy']}\r\nratelimit: ${rate.ratelimit}\r\n`;
-
 interface Fields {
-  readonly whole: string;
-  readonly unmodified: string;
+  readonly whole: readonly string[];
+  readonly unmodified: readonly string[];
 }
 
 const fieldsOfPages = new WeakMap<PetPage, Fields>();
@@ -162,10 +154,8 @@ function fieldsOf(page: PetPage): Fields {
   const known = fieldsOfPages.get(page);
   if (known) return known;
   const named = { ...readHeaders, etag: page.etag, ...(page.link && { link: page.link }) };
-  const unmodified = Object.entries(named)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('');
-  const whole = `${unmodified}content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(page.body)}\r\n`;
+  const unmodified = Object.entries(named).flat();
+  const whole = [...unmodified, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(page.body))];
   fieldsOfPages.set(page, { whole, unmodified });
   return { whole, unmodified };
 }
