@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{service,sdk}/test/**/*.test.ts', '{proofs,testkit}/**/*.test.ts'],
+    include: ['{service,sdk,docs-site}/test/**/*.test.ts', '{proofs,testkit}/**/*.test.ts'],
     globalSetup: ['service/test/global-setup.ts'],
     // A test without an assertion can't fail, and `.only` would hide the others.
     expect: { requireAssertions: true },

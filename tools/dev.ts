@@ -10,11 +10,11 @@ import { parseArgs, promisify, styleText } from 'node:util';
 import { loadConfig } from '../service/src/config.ts';
 import { scopes } from '../service/src/domain/scopes.ts';
 import { freePort } from '../testkit/servers.ts';
+import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
 import { prettyLogLine } from './dev-log.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
 import { DevService } from './dev-service.ts';
-import { ensureSdk } from './sdk-build.ts';
 
 interface Store {
   readonly servers: FoundServers;
@@ -81,7 +81,7 @@ async function open(options: { privately: boolean; resources: AsyncDisposableSta
     return stdout;
   };
   progress('Building the SDK and migrating the database');
-  await Promise.all([ensureSdk(), homeward('migrate')]);
+  await Promise.all([ensureBuilt(), homeward('migrate')]);
   progress('Starting the service');
   const commands = [
     [command, 'serve'],

@@ -1,4 +1,4 @@
-// Builds the SDK, as a package and as what a store serves of it: npm run build
+// Builds the SDK, as a package and as the files that a store serves.
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -9,8 +9,6 @@ import { rolldown } from 'rolldown';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sdk = path.join(root, 'sdk');
 const packed = path.join(sdk, 'sdk.tgz');
-
-if (import.meta.main) await buildSdk();
 
 /** One module for every runtime, declarations beside it, and the package that `npm install` takes. */
 export async function buildSdk(): Promise<void> {

@@ -8,8 +8,8 @@ import { launchBrowser } from '../../testkit/browser.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { type Edit, plantMutant } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
+import { ensureBuilt } from '../../tools/build.ts';
 import { devAnimals } from '../../tools/dev-animals.ts';
-import { ensureSdk } from '../../tools/sdk-build.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { askForAnimals, askWhileLooking, expectedStatuses, type Journey } from './page-adoption.ts';
 import { type Score, scorePages } from './page-scores.ts';
@@ -103,7 +103,7 @@ async function fill(store: Store): Promise<Shop> {
 
 async function openSite({ url, key }: Shop): Promise<{ url: string } & AsyncDisposable> {
   // Loaded when it is needed: it stands on the SDK as built, which no other proof should have to wait for.
-  await ensureSdk();
+  await ensureBuilt();
   const { startSite } = await import('../../examples/adoption-site/start-site.ts');
   const site = await startSite({ url, key, port: 0 });
   return { url: site.url, [Symbol.asyncDispose]: () => site.close() };

@@ -2,8 +2,8 @@
 
 import { freePort } from '../../testkit/servers.ts';
 import { Store } from '../../testkit/store.ts';
+import { ensureBuilt } from '../../tools/build.ts';
 import { devAnimals } from '../../tools/dev-animals.ts';
-import { ensureSdk } from '../../tools/sdk-build.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { Terminal } from './terminal.ts';
 
@@ -46,7 +46,7 @@ interface Session {
 
 async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
   progress('a store with animals');
-  await ensureSdk();
+  await ensureBuilt();
   await using store = await Store.open({ processes: 1 });
   store.work();
   const { key } = await store.createKey('Happy Tails', 'pro');

@@ -7,7 +7,6 @@ import { categorySchemas } from './categories/category-schemas.ts';
 import { getQuota } from './clients/clients.ts';
 import { KeyWatch } from './clients/key-watch.ts';
 import { type Dependencies, openCaches } from './dependencies.ts';
-import { docsRoutes } from './docs/docs-routes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { eventWebhooks } from './events/event-schemas.ts';
 import { EventTail } from './events/event-tail.ts';
@@ -16,6 +15,7 @@ import { createSocketErrorSender, handleClientErrors, ignoreExpectations, reject
 import { addConditionalResponses } from './http/conditional-responses.ts';
 import { addCors } from './http/cors.ts';
 import { announceDeprecations } from './http/deprecation.ts';
+import { addDocsRoutes } from './http/docs-files.ts';
 import { addErrorHandler, asAppError } from './http/error-handler.ts';
 import { EventStreams } from './http/event-stream.ts';
 import { addHealthRoutes } from './http/health.ts';
@@ -118,7 +118,7 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
   await addOpenApi(app, eventWebhooks);
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
   addSecurityTxt(app, { clock, config });
-  docsRoutes(app);
+  addDocsRoutes(app);
   addSdkRoutes(app);
 
   await app.register(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type ApiDocument, type Operation, operationsOf, resolve, type Schema } from '../../src/docs/reference-document.ts';
+import { type ApiDocument, type Operation, operationsOf, resolve, type Schema } from '../../../docs-site/src/reference-document.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { guides } from '../../src/docs/guides.ts';
-import { readSiteFiles } from '../../src/docs/site-files.ts';
-import { orderActions, orderStatuses } from '../../src/domain/order-states.ts';
-import { type ErrorCode, errorCodes } from '../../src/errors.ts';
-import { helpLink } from '../../src/http/error-handler.ts';
-import { inlineComponents } from '../../src/http/openapi-components.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { orderActions, orderStatuses } from '../../service/src/domain/order-states.ts';
+import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
+import { helpLink } from '../../service/src/http/error-handler.ts';
+import { inlineComponents } from '../../service/src/http/openapi-components.ts';
+import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
+import { guides } from '../src/guides.ts';
+import { readSiteFiles } from '../src/site-files.ts';
 
-const root = new URL('../../../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 const pagesMax = 300;
@@ -136,7 +136,7 @@ describe('A guide', () => {
   });
 
   test('that is missing stops the service at its start, by name', () => {
-    expect(() => readSiteFiles(new URL('file:///nowhere/'))).toThrow('The documentation at /docs needs /nowhere/docs/guides/');
+    expect(() => readSiteFiles(new URL('file:///nowhere/'))).toThrow('The documentation needs /nowhere/docs/guides/');
   });
 });
 

@@ -1,6 +1,6 @@
-import { type ErrorCode, errorCodes } from '../errors.ts';
-import { type HtmlValue, html } from '../http/html.ts';
+import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
 import { codeFrame } from './code-frame.ts';
+import { type HtmlValue, html } from './html.ts';
 import type { Page } from './page-layout.ts';
 import { type ApiDocument, codesOf, commonCodes, operationsOf, operationUrl } from './reference-document.ts';
 

@@ -1,5 +1,5 @@
-import { html } from '../http/html.ts';
 import { guides } from './guides.ts';
+import { html } from './html.ts';
 import type { Page } from './page-layout.ts';
 
 export function startPage(): Page {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Html, html } from '../../src/http/html.ts';
+import { Html, html } from '../src/html.ts';
 
 describe('html', () => {
   test('escapes every value, in text and in attributes', () => {

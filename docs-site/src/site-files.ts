@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { guides } from './guides.ts';
 
-/** All that the site is made from, read at start: what is missing must stop the service then, and not a reader later. */
+/** The files that the site is made from. */
 export interface SiteFiles {
   /** Markdown by the guide's slug. */
   readonly guides: ReadonlyMap<string, string>;
@@ -13,8 +13,8 @@ export interface SiteFiles {
 }
 
 /** `root` is the folder of the repository. */
-export function readSiteFiles(root = new URL('../../../', import.meta.url)): SiteFiles {
-  const asset = (name: string) => read(new URL(`assets/${name}`, import.meta.url));
+export function readSiteFiles(root = new URL('../../', import.meta.url)): SiteFiles {
+  const asset = (name: string) => read(new URL(`docs-site/assets/${name}`, root));
   return {
     guides: new Map(guides.map(({ slug }) => [slug, read(new URL(`docs/guides/${slug}.md`, root))])),
     changelog: read(new URL('CHANGELOG.md', root)),
@@ -28,6 +28,6 @@ function read(file: URL): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new Error(`The documentation at /docs needs ${fileURLToPath(file)}, which cannot be read.`, { cause: error });
+    throw new Error(`The documentation needs ${fileURLToPath(file)}, which cannot be read.`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from '../http/html.ts';
+import { type Html, html } from './html.ts';
 import type { Operation } from './reference-document.ts';
 
 /** What a reader must know before building on an operation. */

@@ -1,7 +1,7 @@
-import { type Html, html } from '../http/html.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { fieldTable } from './field-table.ts';
+import { type Html, html } from './html.ts';
 import { operationSection } from './operation-section.ts';
 import type { Page } from './page-layout.ts';
 import {

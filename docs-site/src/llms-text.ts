@@ -1,4 +1,4 @@
-import { errorCodes } from '../errors.ts';
+import { errorCodes } from '../../service/src/errors.ts';
 import { guides } from './guides.ts';
 
 /** An index for programs that read (llmstxt.org): links to plain text, each with a sentence. */

@@ -1,4 +1,4 @@
-import { type Html, html } from '../http/html.ts';
+import { type Html, html } from './html.ts';
 import type { ApiDocument, Operation, Parameter } from './reference-document.ts';
 import { exampleOf } from './schema-example.ts';
 

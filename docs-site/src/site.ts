@@ -1,8 +1,8 @@
-import { type ErrorCode, errorCodes } from '../errors.ts';
-import { html } from '../http/html.ts';
+import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
 import { errorPage, errorsPage } from './error-pages.ts';
 import { changelogPage, guidePage } from './guide-page.ts';
 import { guides } from './guides.ts';
+import { html } from './html.ts';
 import { llmsText } from './llms-text.ts';
 import { orderDiagram, orderDiagramPath, themes } from './order-diagram.ts';
 import { layOut, type Page } from './page-layout.ts';
@@ -16,14 +16,7 @@ interface Content {
   readonly text: string;
 }
 
-/** Where else something is found. */
-export const redirects: Readonly<Record<string, string>> = {
-  '/docs/': '/docs',
-  // The notice that headers of deprecated operations link to.
-  '/docs/deprecations': '/docs/stability#getting-one-animal',
-};
-
-/** All that the site serves, by path, each made when it is first asked for. */
+/** Everything that the site serves, by path. */
 export function siteContents(files: SiteFiles, document: ApiDocument): Map<string, () => Content> {
   const sections = sectionsOf(document);
   const page = (make: () => Page) => () => ({ type: 'text/html; charset=utf-8', text: layOut(make(), sections) });
@@ -51,8 +44,7 @@ export function siteContents(files: SiteFiles, document: ApiDocument): Map<strin
   ]);
 }
 
-/** No request can name it. */
-export const notFoundPath = 'not found';
+const notFoundPath = '/404';
 
 const notFoundPage = (): Page => ({
   path: notFoundPath,

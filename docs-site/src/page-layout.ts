@@ -1,5 +1,5 @@
-import { type Html, type HtmlValue, html } from '../http/html.ts';
 import { guides } from './guides.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 import type { Heading } from './markdown.ts';
 import type { SectionLink } from './reference-document.ts';
 

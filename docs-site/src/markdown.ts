@@ -1,8 +1,8 @@
 import { Marked, type Tokens } from 'marked';
-import { errorCodes } from '../errors.ts';
-import { Html, html } from '../http/html.ts';
+import { errorCodes } from '../../service/src/errors.ts';
 import { codeFrame } from './code-frame.ts';
 import { guides } from './guides.ts';
+import { Html, html } from './html.ts';
 
 export interface Heading {
   readonly id: string;

@@ -1,5 +1,5 @@
-import { html } from '../http/html.ts';
 import { type Guide, guides } from './guides.ts';
+import { html } from './html.ts';
 import { renderMarkdown } from './markdown.ts';
 import { orderDiagramFigure } from './order-diagram.ts';
 import type { Page } from './page-layout.ts';

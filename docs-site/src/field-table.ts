@@ -1,5 +1,5 @@
-import { type Html, type HtmlValue, html } from '../http/html.ts';
 import { breakable } from './breakable.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 import type { Field } from './schema-fields.ts';
 
 type Source = 'Parameter' | 'Field' | 'Answer';

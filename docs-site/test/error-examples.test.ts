@@ -1,14 +1,14 @@
 // The example of each code, sent to a real store: what the page of the code shows is what the caller gets.
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { revokeApiKey, setSuspended } from '../../src/clients/clients.ts';
-import { type ErrorCode, errorCodes } from '../../src/errors.ts';
-import { addPet, adopter, createManager } from '../adoption-steps.ts';
-import { cloneTemplate, executeAsOwner } from '../databases.ts';
-import { HandClock } from '../hand-clock.ts';
-import { countLockWaits } from '../lock-waits.ts';
-import { sendRaw } from '../raw-request.ts';
-import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
-import { addEndpoint } from '../webhook-work.ts';
+import { revokeApiKey, setSuspended } from '../../service/src/clients/clients.ts';
+import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
+import { addPet, adopter, createManager } from '../../service/test/adoption-steps.ts';
+import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
+import { HandClock } from '../../service/test/hand-clock.ts';
+import { countLockWaits } from '../../service/test/lock-waits.ts';
+import { sendRaw } from '../../service/test/raw-request.ts';
+import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../../service/test/test-store.ts';
+import { addEndpoint } from '../../service/test/webhook-work.ts';
 
 interface Rejection {
   readonly status: number;

@@ -1,5 +1,5 @@
 // What the reference reads of the OpenAPI document, and how.
-import { findComponent, inlineComponents } from '../http/openapi-components.ts';
+import { findComponent, inlineComponents } from '../../service/src/http/openapi-components.ts';
 import type { Heading } from './markdown.ts';
 
 export interface Schema {

@@ -1,9 +1,9 @@
-import { errorCodes } from '../errors.ts';
-import { type Html, type HtmlValue, html } from '../http/html.ts';
+import { errorCodes } from '../../service/src/errors.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { curlOf } from './curl-line.ts';
 import { fieldTable } from './field-table.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
 import { type ApiDocument, codesOf, isSuccess, type Operation, type Parameter, type Response } from './reference-document.ts';
 import { exampleOf } from './schema-example.ts';
 import { describe, fieldsOf } from './schema-fields.ts';

@@ -1,0 +1,37 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { readBuiltFiles } from './built-files.ts';
+import { sendStatic, staticHeaders } from './static-content.ts';
+
+const folder = new URL('../../../docs-site/dist/', import.meta.url);
+
+const headers = {
+  ...staticHeaders,
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'same-origin',
+};
+
+const redirects: Readonly<Record<string, string>> = {
+  '/docs/': '/docs',
+  // The notice that headers of deprecated operations link to.
+  '/docs/deprecations': '/docs/stability#getting-one-animal',
+};
+
+/** The documentation at /docs, and /llms.txt, as the workspace docs-site has built them. */
+export function addDocsRoutes(app: FastifyInstance): void {
+  const files = readBuiltFiles(folder);
+  const find = (path: string) => (path.endsWith('.html') ? undefined : (files.get(path.slice(1)) ?? files.get(`${path.slice(1)}.html`)));
+  const respond = (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    reply.headers(headers);
+    if (Object.hasOwn(redirects, path)) return reply.redirect(redirects[path] ?? '/docs', 308);
+    const found = find(path);
+    if (found) return sendStatic(request, reply, found);
+    const notFound = files.get('404.html');
+    if (notFound) return sendStatic(request, reply.status(404), notFound);
+    return reply.status(404).type('text/plain; charset=utf-8').send(notBuilt);
+  };
+  for (const path of ['/docs', '/docs/*', '/llms.txt']) app.get(path, { schema: { hide: true } }, respond);
+}
+
+const notBuilt = "The documentation is not built here. Run 'npm run build' and start the service again.\n";
