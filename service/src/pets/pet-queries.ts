@@ -2,12 +2,18 @@ import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { PetStatus } from '../domain/pet-statuses.ts';
 import type { CatalogueWriter } from './catalogue.ts';
-import { type NewPet, type Pet, petFields } from './pet-schemas.ts';
+import { type Pet, petFields } from './pet-schemas.ts';
 
 const columns = petFields.map(({ name, column }) => (name === column ? column : `${column} as "${name}"`)).join(', ');
 
 /** The data of `pet.created` in the bytes of petJson, made by PostgreSQL: the id is not known before the statement runs. */
-const createdEventData = `'{"pet":{${petFields.map(({ name, isNumber }) => `"${name}":' || ${isNumber ? `"${name}"` : `to_json("${name}")`} || '`).join(',')}}}'`;
+const createdEventData = petFields
+  .map(
+    ({ name, isNumber }, index) =>
+      `coalesce('${index === 0 ? '{"pet":{' : ','}"${name}":' || ${isNumber ? `"${name}"` : `to_json("${name}")`}, '')`,
+  )
+  .concat(`'}}'`)
+  .join(' || ');
 
 export interface PetFilter {
   readonly status: PetStatus | undefined;
@@ -82,7 +88,7 @@ export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Prom
  * One statement: the animal, its first row of history and its event, where its category exists. Undefined: it does not, and
  * nothing is stored. Where the category is deleted at the same time, the foreign key may refuse instead.
  */
-export async function insertPet(catalogue: CatalogueWriter, pet: Required<NewPet>, actor: Actor): Promise<Pet | undefined> {
+export async function insertPet(catalogue: CatalogueWriter, pet: Omit<Pet, 'id'>, actor: Actor): Promise<Pet | undefined> {
   const { rows } = await catalogue.write<Pet>({
     name: 'insert-pet',
     text: `with pet as (

@@ -25,7 +25,7 @@ import type { Api } from '../http/type-provider.ts';
 import { alreadySerialized, respondOnce } from '../idempotency/idempotent-route.ts';
 import type { Catalogue, CatalogueTransaction } from './catalogue.ts';
 import type { PageCache, PetPage } from './page-cache.ts';
-import { petEtag, petJson, petsJson, petTextJson } from './pet-json.ts';
+import { petEtag, petJson, petsJson } from './pet-json.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
 import { addPetToCategory, changePet, createPet, type FindOpenOrder, getPet, petNotFound, removePet } from './pets.ts';
@@ -136,7 +136,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         );
       }
       const pet = await getPet(db, readPetId(params.petId));
-      return reply.header('etag', petEtag(pet)).send(pet);
+      return sendPet(reply, pet);
     },
   );
 
@@ -166,7 +166,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         findOpenOrder,
         categories: config.categories,
       });
-      return reply.header('etag', petEtag(pet)).send(pet);
+      return sendPet(reply, pet);
     },
   );
 
@@ -209,8 +209,11 @@ async function readPetPage(db: Db, query: ListPets): Promise<PetPage> {
   const body = petsJson(rows);
   const [only] = rows;
   // Asked for by one id it is that animal's own ETag, as the deprecated operation gives it.
-  return { body, link, etag: only && id?.length === 1 ? etagOf(petTextJson(only)) : etagOf(body, link) };
+  return { body, link, etag: only && id?.length === 1 ? petEtag(only) : etagOf(body, link) };
 }
+
+const sendPet = (reply: FastifyReply, pet: Pet) =>
+  reply.header('etag', petEtag(pet)).type('application/json; charset=utf-8').serializer(alreadySerialized).send(petJson(pet));
 
 function sendPetPage(reply: FastifyReply, { body, etag, link }: PetPage): FastifyReply {
   if (link) addLink(reply, link);

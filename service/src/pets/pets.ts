@@ -71,7 +71,7 @@ export async function createPet(
   });
 }
 
-const withStatus = (pet: NewPet): Required<NewPet> => ({ ...pet, status: pet.status ?? 'available' });
+const withStatus = (pet: NewPet): Omit<Pet, 'id'> => ({ ...pet, status: pet.status ?? 'available' });
 
 /** Changes what staff may change. An open order forbids to override the status: the animal is promised. */
 export async function changePet(

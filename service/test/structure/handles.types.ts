@@ -8,7 +8,7 @@ import { runOnce } from '../../src/idempotency/idempotency.ts';
 import { actOnOrder, cancelOpenOrders, expireDueOrders, placeOrder } from '../../src/orders/orders.ts';
 import type { Catalogue, CatalogueTransaction } from '../../src/pets/catalogue.ts';
 import { insertPet, lockPet, markPetRemoved, movePets, movePetUnder, updatePet } from '../../src/pets/pet-queries.ts';
-import type { NewPet, Pet } from '../../src/pets/pet-schemas.ts';
+import type { Pet } from '../../src/pets/pet-schemas.ts';
 import { addPetToCategory, changePet, createPet, movePetsWithOrders, removePet, reservePet } from '../../src/pets/pets.ts';
 
 declare const db: Db;
@@ -17,7 +17,7 @@ declare const tx: Transaction;
 declare const catalogue: Catalogue;
 declare const catalogueTx: CatalogueTransaction;
 declare const pet: Pet;
-declare const newPet: Required<NewPet>;
+declare const newPet: Omit<Pet, 'id'>;
 declare const actor: Actor;
 declare const placing: Parameters<typeof placeOrder>;
 declare const changing: Parameters<typeof changePet>;
