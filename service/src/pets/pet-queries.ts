@@ -16,9 +16,9 @@ const createdEventData = petFields
   .join(' || ');
 
 export interface PetFilter {
-  readonly status: PetStatus | undefined;
-  readonly categoryId: bigint | undefined;
-  readonly ids: readonly bigint[] | undefined;
+  readonly status?: PetStatus | undefined;
+  readonly categoryId?: bigint | undefined;
+  readonly ids?: readonly bigint[] | undefined;
 }
 
 /** An animal as PostgreSQL writes it: a page is made of this text, without making numbers of it and text again. */
