@@ -1,7 +1,11 @@
 // What Lighthouse gives a page, as on a mid-range phone on a slow network.
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../../testkit/browser.ts';
 import { freePort } from '../../testkit/servers.ts';
+import { installOnDemand } from '../../tools/install-on-demand.ts';
 
 export interface Score {
   readonly url: string;
@@ -17,10 +21,20 @@ interface ScoreOptions {
   readonly performanceMin: number;
 }
 
+/** What is used of Lighthouse, whose types are not installed with the project. */
+type Lighthouse = (url: string, flags: object) => Promise<{ readonly lhr: LighthouseResult } | undefined>;
+
+interface LighthouseResult {
+  readonly runtimeError?: { readonly message: string };
+  readonly categories: Record<string, { readonly score: number | null }>;
+}
+
+const lighthouseFolder = fileURLToPath(new URL('lighthouse', import.meta.url));
 const runsMax = 3;
 
 /** One page after another, in a browser of its own: whatever runs beside it would be measured too. */
 export async function scorePages(
+  lighthouse: Lighthouse,
   urls: readonly string[],
   { isOnceEnough, performanceMin }: ScoreOptions,
   progress: (text: string) => void,
@@ -33,7 +47,7 @@ export async function scorePages(
     const isEnough = () => isOnceEnough && (results.at(-1)?.performance ?? 0) >= performanceMin;
     while (results.length < runsMax && !isEnough()) {
       progress(`Lighthouse, page ${scores.length + 1} of ${urls.length}`);
-      results.push(await score(url, port));
+      results.push(await score(lighthouse, url, port));
     }
     const performances = results.map(({ performance }) => performance).sort((a, b) => a - b);
     scores.push({
@@ -45,9 +59,14 @@ export async function scorePages(
   return scores;
 }
 
-async function score(url: string, port: number): Promise<Omit<Score, 'url'>> {
-  // Loaded when it is needed: every proof is loaded by each run, and this takes seconds.
-  const { default: lighthouse } = await import('lighthouse');
+/** 180 MB that nothing else needs, so it is not among the packages of `npm ci`. */
+export async function loadLighthouse(): Promise<Lighthouse> {
+  await installOnDemand(lighthouseFolder, 'Lighthouse (proofs/pages/lighthouse)');
+  const entry = createRequire(path.join(lighthouseFolder, 'package.json')).resolve('lighthouse');
+  return ((await import(pathToFileURL(entry).href)) as { default: Lighthouse }).default;
+}
+
+async function score(lighthouse: Lighthouse, url: string, port: number): Promise<Omit<Score, 'url'>> {
   const result = await lighthouse(url, {
     port,
     logLevel: 'silent',

@@ -12,7 +12,7 @@ import { ensureBuilt } from '../../tools/build.ts';
 import { devAnimals } from '../../tools/dev-animals.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { askForAnimals, askWhileLooking, expectedStatuses, type Journey } from './page-adoption.ts';
-import { type Score, scorePages } from './page-scores.ts';
+import { loadLighthouse, type Score, scorePages } from './page-scores.ts';
 import { type Expectation, findMissingWords, wordsOf } from './page-texts.ts';
 import { type Tour, tour } from './page-tour.ts';
 import { type Look, Visitor } from './page-visitor.ts';
@@ -54,7 +54,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const shop = await fill(store);
   await using site = await openSite(shop);
   const pictures = short ? undefined : mkdtempSync(path.join(tmpdir(), 'homeward-pages-'));
-  const found = await lookAtAll(shop, site.url, { isThorough: !short, pictures }, progress);
+  const [found, lighthouse] = await Promise.all([lookAtAll(shop, site.url, { isThorough: !short, pictures }, progress), loadLighthouse()]);
   const animal = `${site.url}/animals/${shop.available.at(-1)}`;
   const chosen = short
     ? [`${shop.url}/docs/quickstart`, site.url]
@@ -63,7 +63,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
         site.url,
         animal,
       ];
-  const scores = await scorePages(chosen, { isOnceEnough: short, performanceMin }, progress);
+  const scores = await scorePages(lighthouse, chosen, { isOnceEnough: short, performanceMin }, progress);
   return [...judge(found, pictures), ...judgeScores(scores)];
 }
 
