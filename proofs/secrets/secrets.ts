@@ -48,7 +48,12 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     }
   };
   await send(keys, 'all is well');
-  await withoutPets(store, () => send(sample, 'a table is missing'));
+  await withoutPets(store, async () => {
+    await send(sample, 'a table is missing');
+    // No other request asks for this page, so no process can have it in its cache.
+    using http = new HttpClient();
+    for (const { url } of store.processes) await http.send(`${url}/pets?limit=7`, { key: valid[0]?.key ?? '' });
+  });
   await store.redis.signal('SIGSTOP');
   await send(sample, 'Redis is frozen');
   await store.redis.signal('SIGCONT');
