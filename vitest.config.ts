@@ -1,4 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files whose tests start programs take longest, whatever their size: begun last, they would keep one worker busy alone. */
+class ProgramsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const startsPrograms = ({ moduleId }: TestSpecification) => /\/test\/(cli|docs)\//.test(moduleId);
+    const sorted = await super.sort(files);
+    return [...sorted.filter(startsPrograms), ...sorted.filter((file) => !startsPrograms(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,7 +18,8 @@ export default defineConfig({
     expect: { requireAssertions: true },
     allowOnly: false,
     // They wait for PostgreSQL, Redis and other processes more than they compute.
-    maxWorkers: 2,
+    maxWorkers: 3,
+    sequence: { sequencer: ProgramsFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },

@@ -1,11 +1,11 @@
 // A whole store for a proof: PostgreSQL, Redis and any number of `homeward serve`, all its own.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { compileCache } from './compile-cache.ts';
 import { accepts, freePort, type PrivateServer, startPostgres, startRedis } from './servers.ts';
 
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
@@ -42,8 +42,6 @@ export class Store implements AsyncDisposable {
   readonly #clock: { rate: number; start: number } | undefined;
   readonly #root: string;
   readonly #workers: ChildProcess[] = [];
-  /** What the first process compiles, the others need not: they start in half the time. */
-  readonly #compileCache = mkdtempSync(path.join(tmpdir(), 'homeward-compiled-'));
 
   private constructor(postgres: PrivateServer, redis: PrivateServer, options: StoreOptions) {
     this.postgres = postgres;
@@ -54,7 +52,7 @@ export class Store implements AsyncDisposable {
       REDIS_URL: redis.url,
       HOST: '127.0.0.1',
       HOMEWARD_DRAIN_MS: '0',
-      NODE_COMPILE_CACHE: this.#compileCache,
+      NODE_COMPILE_CACHE: options.root ? path.join(options.root, 'compiled') : compileCache,
       ...options.env,
     };
     this.#clock = options.clockRate && options.clockRate !== 1 ? { rate: options.clockRate, start: Date.now() } : undefined;
@@ -66,7 +64,15 @@ export class Store implements AsyncDisposable {
     await using onFailure = new AsyncDisposableStack();
     const store = onFailure.use(new Store(postgres, redis, options));
     await store.homeward('migrate');
-    await Promise.all(Array.from({ length: options.processes }, () => store.serve()));
+    // Not all at once: beside more of them than there are cores, each would be so slow that its timeouts at start expire.
+    const startOneByOne = async () => {
+      while (left > 0) {
+        left -= 1;
+        await store.serve();
+      }
+    };
+    let left = options.processes;
+    await Promise.all(Array.from({ length: availableParallelism() }, startOneByOne));
     onFailure.move();
     return store;
   }
@@ -139,6 +145,5 @@ export class Store implements AsyncDisposable {
       }),
     );
     await Promise.all([this.postgres[Symbol.asyncDispose](), this.redis[Symbol.asyncDispose]()]);
-    rmSync(this.#compileCache, { recursive: true, force: true });
   }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compileCache } from '../../../testkit/compile-cache.ts';
 import { stillRunning } from '../../../testkit/running-processes.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/homeward.mjs', import.meta.url));
@@ -103,5 +104,8 @@ function isOlder(node: string): boolean {
 }
 
 function start(args: readonly string[], { env, node = process.execPath }: CommandOptions): ChildProcess {
-  return spawn(node, [launcher, ...args], { env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(node, [launcher, ...args], {
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
