@@ -14,6 +14,7 @@ export const firstCall: Proof = {
   name: 'first-call',
   promise: 'from a clean checkout, two commands and a pasted line list animals within a minute',
   hasMutant: true,
+  runsAlone: true,
   run,
 };
 

@@ -20,5 +20,7 @@ export interface Proof {
   readonly name: string;
   readonly promise: string;
   readonly hasMutant?: boolean;
+  /** It measures time or processor use, which other work on the machine would change: it is never run beside another proof. */
+  readonly runsAlone?: boolean;
   run(context: ProofContext): Promise<Claim[]>;
 }

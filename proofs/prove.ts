@@ -1,5 +1,9 @@
 // Every promise as a program: npm run prove -- [NAME…] [--short] [--mutant] [--json]
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { compileCache } from '../testkit/compile-cache.ts';
+import { runCommand } from '../tools/command.ts';
+import { ensureSdk } from '../tools/sdk-build.ts';
 import { adoption } from './adoption.ts';
 import { bans } from './bans.ts';
 import { erasure } from './erasure.ts';
@@ -59,14 +63,27 @@ const proofs: Proof[] = [
   pages,
 ];
 
+interface Proved {
+  readonly proof: string;
+  /** None where it did not run to its end. */
+  readonly claims: readonly Claim[];
+  readonly seconds: number;
+  /** What it printed beside its claims. */
+  readonly notes: string;
+}
+
 const timedRunsMax = 3;
+/** More than there are cores on a small machine: a proof waits for the processes that it has started about half of the time. */
+const sideBySideMax = 3;
+const shortTimeoutMs = 10 * 60_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { short: { type: 'boolean' }, mutant: { type: 'boolean' }, json: { type: 'boolean' }, all: { type: 'boolean' } },
 });
+const { short = false, mutant = false, json = false, all = false } = values;
 
-const chosen = values.all ? proofs : positionals.map(find);
+const chosen = all ? proofs : positionals.map(find);
 if (chosen.length === 0) list();
 else process.exitCode = (await runAll(chosen)) ? 0 : 1;
 
@@ -78,24 +95,78 @@ function find(name: string): Proof {
 }
 
 function list(): void {
+  if (json) {
+    console.log(JSON.stringify(proofs.map(({ name, promise, hasMutant = false }) => ({ name, promise, hasMutant }))));
+    return;
+  }
   console.log('Usage: npm run prove -- NAME… | --all [--short] [--mutant] [--json]\n');
   for (const { name, promise } of proofs) console.log(`  ${name.padEnd(16)} ${promise}`);
 }
 
-/** True where every claim holds. */
+/** True where every proof ran to its end and every claim holds. */
 async function runAll(chosen: readonly Proof[]): Promise<boolean> {
-  const all: Claim[] = [];
+  const proved = short && chosen.length > 1 ? await runSideBySide(chosen) : await runInTurn(chosen);
+  if (json) console.log(JSON.stringify(proved.flatMap(({ proof, claims }) => claims.map((claim) => ({ proof, ...claim })))));
+  return proved.every(({ claims }) => claims.length > 0 && claims.every(({ holds }) => holds));
+}
+
+async function runInTurn(chosen: readonly Proof[]): Promise<Proved[]> {
+  const proved: Proved[] = [];
   for (const proof of chosen) {
+    const startedAtMs = performance.now();
     const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${proof.name}: ${text}`);
     const claims = await measure(proof, progress);
     progress('');
-    all.push(...claims);
-    if (values.json) continue;
-    console.log(proof.name);
-    for (const { claim, bar, figure, holds } of claims) console.log(`  ${holds ? 'holds ' : 'BROKEN'}  ${claim}: ${figure} (bar: ${bar})`);
+    const one: Proved = { proof: proof.name, claims, seconds: secondsSince(startedAtMs), notes: '' };
+    if (!json) show(one);
+    proved.push(one);
   }
-  if (values.json) console.log(JSON.stringify(all));
-  return all.every(({ holds }) => holds);
+  return proved;
+}
+
+/** Each in a process: first those that may run beside others, a few at a time, then the others alone. */
+async function runSideBySide(chosen: readonly Proof[]): Promise<Proved[]> {
+  // Once, since several of them would build it at the same time.
+  await ensureSdk();
+  process.env['NODE_COMPILE_CACHE'] ??= compileCache;
+  const proved: Proved[] = [];
+  const work = async (waiting: Proof[]) => {
+    for (let proof = waiting.shift(); proof; proof = waiting.shift()) {
+      const one = await runInProcess(proof);
+      show(one);
+      proved.push(one);
+    }
+  };
+  const beside = chosen.filter(({ runsAlone }) => !runsAlone);
+  await Promise.all(Array.from({ length: sideBySideMax }, () => work(beside)));
+  await work(chosen.filter(({ runsAlone }) => runsAlone));
+  return proved;
+}
+
+async function runInProcess({ name }: Proof): Promise<Proved> {
+  const startedAtMs = performance.now();
+  const args = [fileURLToPath(import.meta.url), name, '--short', '--json', ...(mutant ? ['--mutant'] : [])];
+  const { stdout, output } = await runCommand(process.execPath, args, { timeoutMs: shortTimeoutMs });
+  const line = stdout.split('\n').find((one) => one.startsWith('['));
+  return {
+    proof: name,
+    claims: line ? (JSON.parse(line) as Claim[]) : [],
+    seconds: secondsSince(startedAtMs),
+    notes: output.replace(line ?? '', '').trim(),
+  };
+}
+
+function secondsSince(startedAtMs: number): number {
+  return (performance.now() - startedAtMs) / 1_000;
+}
+
+/** On standard error where JSON goes to standard output. */
+function show({ proof, claims, seconds, notes }: Proved): void {
+  const print = json ? console.error : console.log;
+  print(`${proof}, ${seconds.toFixed(1)} s`);
+  if (notes) print(notes.replace(/^/gm, '  '));
+  if (claims.length === 0) print('  FAILED  it did not run to its end');
+  for (const { claim, bar, figure, holds } of claims) print(`  ${holds ? 'holds ' : 'BROKEN'}  ${claim}: ${figure} (bar: ${bar})`);
 }
 
 /**
@@ -103,7 +174,6 @@ async function runAll(chosen: readonly Proof[]): Promise<boolean> {
  * is run again, a few times at most. Any other claim has one chance: what fails once in three runs is broken.
  */
 async function measure(proof: Proof, progress: (text: string) => void): Promise<Claim[]> {
-  const { short = false, mutant = false } = values;
   const runsMax = short && !mutant ? timedRunsMax : 1;
   for (let run = 1; ; run += 1) {
     const claims = await proof.run({ short, mutant, progress });

@@ -21,6 +21,7 @@ export const writeStorm: Proof = {
   name: 'write-storm',
   promise: 'where pages change faster than they are read, keeping them costs next to nothing',
   hasMutant: true,
+  runsAlone: true,
   run,
 };
 

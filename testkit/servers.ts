@@ -1,5 +1,6 @@
 // PostgreSQL and Redis of one's own: from the installed binaries, on free ports, in a folder that goes away unless the caller gave it.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -163,13 +164,26 @@ function initialise(initdb: string, data: string, user: ServerOptions['user']): 
   renameSync(draft, data);
 }
 
+/** Below the ports that systems choose from for outgoing connections, which would take one between here and its use. */
+const ports = { from: 15_000, to: 32_000 };
+const portTriesMax = 100;
+const handedOut = new Set<number>();
+
+/** A port that nobody listens on, and that no other call in this process was given. */
 export async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => (address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port'))));
-    });
+  for (let tries = 0; tries < portTriesMax; tries += 1) {
+    const port = randomInt(ports.from, ports.to);
+    if (handedOut.has(port) || !(await canListen(port))) continue;
+    handedOut.add(port);
+    return port;
+  }
+  throw new Error(`no free port between ${ports.from} and ${ports.to} in ${portTriesMax} tries`);
+}
+
+async function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }
 

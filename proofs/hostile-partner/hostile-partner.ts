@@ -22,6 +22,7 @@ export const hostilePartner: Proof = {
   promise:
     'a partner that attacks with all it has slows others no more than as many ordinary requests, and holds no more than its plan allows',
   hasMutant: true,
+  runsAlone: true,
   run,
 };
 

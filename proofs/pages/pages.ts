@@ -28,6 +28,7 @@ export const pages: Proof = {
   name: 'pages',
   promise: 'every page works for everyone, on any screen, without JavaScript, and asks nobody else for anything',
   hasMutant: true,
+  runsAlone: true,
   run,
 };
 

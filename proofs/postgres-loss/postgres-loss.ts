@@ -44,6 +44,7 @@ export const postgresLoss: Proof = {
   name: 'postgres-loss',
   promise: 'without PostgreSQL: 503 with Retry-After at once, not a hang, and 200 within 2 s of its return',
   hasMutant: true,
+  runsAlone: true,
   run,
 };
 

@@ -20,6 +20,7 @@ export const rawSockets: Proof = {
   name: 'raw-sockets',
   promise: 'whatever bytes arrive, the answer is an Error with its headers, soon, and never a 5xx',
   hasMutant: true,
+  runsAlone: true,
   run,
 };
 

@@ -38,6 +38,7 @@ export const redisLoss: Proof = {
   name: 'redis-loss',
   promise: 'without Redis: no request fails or waits, at most the limit in each process, and exact 2 s after its return',
   hasMutant: true,
+  runsAlone: true,
   run,
 };
 

@@ -15,6 +15,7 @@ export const slowNeighbour: Proof = {
   name: 'slow-neighbour',
   promise: 'a partner whose server hangs delays nobody else',
   hasMutant: true,
+  runsAlone: true,
   run,
 };
 
