@@ -1,7 +1,7 @@
-// Two hundred partners order the same animals at once, over processes that are killed at random.
+// Two hundred partners order the same animals at once, and the processes that serve them are killed at random.
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { act, addAnimals, ask, castOf, place, verify } from '../testkit/adopters.ts';
+import { act, addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { plantMutant } from '../testkit/mutant.ts';
 import type { Key, ServeProcess } from '../testkit/store.ts';
@@ -11,18 +11,18 @@ import type { Claim, Proof, ProofContext } from './proof.ts';
 const processCount = 4;
 const partnerCount = 200;
 const animalCount = 1_000;
-/** Where the partners crowd: the more at one animal, the more races. */
+/** Half of the orders are for these animals: the more orders for one animal, the more races. */
 const popularCount = 40;
 
 export const adoption: Proof = {
   name: 'adoption',
-  promise: 'an animal is never promised twice, and no acknowledged order is lost',
+  promise: 'an animal never has two open orders, and no acknowledged order is lost',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant takes an animal wherever it stands, and the index that would refuse that is dropped.
+  // The mutant orders an animal whatever its status is; the unique index that would reject the second order is dropped.
   using tree = mutant
     ? plantMutant([
         {
@@ -33,7 +33,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       ])
     : undefined;
   await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
-  if (mutant) await ask(store, 'drop index orders_one_open_per_pet');
+  if (mutant) await queryStore(store, 'drop index orders_one_open_per_pet');
   const cast = await castOf(store, partnerCount);
   const animals = await addAnimals(store, cast.manager, animalCount);
   const seconds = short ? 12 : 300;
@@ -56,7 +56,7 @@ interface Run {
   kills: number;
 }
 
-/** Orders, cancels, and lets the staff decide, until time is up. A killed process leaves an answer unknown: it is passed over. */
+/** Orders, cancels, and lets the staff decide, until time is up. A request to a killed process has no known outcome and is skipped. */
 async function adopt(http: HttpClient, key: Key, manager: Key, animals: readonly number[], run: Run): Promise<void> {
   while (Date.now() < run.endsAtMs) {
     const url = run.live[randomInt(run.live.length)]?.url ?? '';
@@ -69,7 +69,7 @@ async function adopt(http: HttpClient, key: Key, manager: Key, animals: readonly
     }
     const orderId = Number(JSON.parse(placed.text).id);
     run.acknowledged.push(orderId);
-    for (const [who, action] of fates[randomInt(fates.length)] ?? []) {
+    for (const [who, action] of actionSequences[randomInt(actionSequences.length)] ?? []) {
       const other = run.live[randomInt(run.live.length)]?.url ?? '';
       run.requests += 1;
       await act(http, other, who === 'staff' ? manager : key, orderId, action).catch(() => undefined);
@@ -77,7 +77,7 @@ async function adopt(http: HttpClient, key: Key, manager: Key, animals: readonly
   }
 }
 
-const fates = [
+const actionSequences = [
   [['partner', 'cancel']],
   [
     ['staff', 'approve'],
@@ -108,18 +108,18 @@ async function killAtRandom(store: Store, run: Run, everyMs: number): Promise<vo
 }
 
 async function judge(store: Store, run: Run): Promise<Claim[]> {
-  const [twice] = await ask<{ animals: number }>(
+  const [twice] = await queryStore<{ animals: number }>(
     store,
     `select count(*)::int as animals from (select from orders where status in ('placed', 'approved') group by pet_id having count(*) > 1) as twice`,
   );
-  const stored = new Set((await ask<{ id: string }>(store, 'select id::text from orders')).map(({ id }) => Number(id)));
+  const stored = new Set((await queryStore<{ id: string }>(store, 'select id::text from orders')).map(({ id }) => Number(id)));
   const lost = run.acknowledged.filter((id) => !stored.has(id));
   const verified = await verify(store);
   const size = `${partnerCount} partners, ${animalCount.toLocaleString('en')} animals, ${processCount} processes, ${run.kills} of them killed, ${run.requests.toLocaleString('en')} requests`;
   return [
     { claim: `Animals with two open orders (${size})`, bar: '0', figure: String(twice?.animals), holds: twice?.animals === 0 },
     {
-      claim: 'Orders acknowledged and absent',
+      claim: 'Orders that were acknowledged but are missing',
       bar: '0',
       figure: `${lost.length} of ${run.acknowledged.length.toLocaleString('en')}`,
       holds: lost.length === 0 && run.acknowledged.length > 100 && run.kills > 0,

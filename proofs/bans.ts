@@ -1,11 +1,11 @@
-// Who is banned, for how long, and who is not. The ladder takes 81 minutes, so its store's clock runs 600 times as fast.
+// Which keys are banned and for how long, and which are not. The four bans take 81 minutes, so their store's clock runs 600 times as fast.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { plantMutant } from '../testkit/mutant.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { outageLogLevel, whileRedisResponses } from './redis-outages.ts';
+import { outageLogLevel, retryIfRedisWasLate } from './redis-outages.ts';
 
 const clockRate = 600;
 const minuteMs = 60_000;
@@ -19,13 +19,13 @@ type Send = (key: Key) => Promise<Response>;
 
 export const bans: Proof = {
   name: 'bans',
-  promise: 'a key that ignores 429 is banned for 1, 5, 15, 60 minutes, and no other key is',
+  promise: 'a key that ignores 429 is banned for 1, 5, 15, then 60 minutes, and no other key is',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant grants nothing to what was in flight, and starts the ladder anew with each ban.
+  // In the mutant, requests that were in flight at the first 429 count as strikes, and every ban is as long as the first.
   const edits = [
     { file: 'rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
     { file: 'rate-limit/consume.lua', from: 'math.min(g.level + 1, #lengths)', to: '1' },
@@ -35,86 +35,86 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const stores = await Promise.all([Store.open({ ...common, clockRate }), Store.open(common)]);
   await using fast = stores[0];
   await using steady = stores[1];
-  const claims = await Promise.all([proveOnFastClock(fast, { forget: !short, progress }), proveOnSteadyClock(steady)]);
+  const claims = await Promise.all([proveOnFastClock(fast, { untilReset: !short, progress }), proveOnSteadyClock(steady)]);
   return claims.flat();
 }
 
 interface Options {
-  /** Also wait for the day after which a ban is forgotten. */
-  readonly forget: boolean;
+  /** Also wait for the day without a ban that resets the key's ban level. */
+  readonly untilReset: boolean;
   readonly progress: ProofContext['progress'];
 }
 
-async function proveOnFastClock(store: Store, { forget, progress }: Options): Promise<Claim[]> {
+async function proveOnFastClock(store: Store, { untilReset, progress }: Options): Promise<Claim[]> {
   await using staff = await Staff.of(store);
   using http = new HttpClient();
   const send = sendTo(store, http);
-  return await whileRedisResponses(store, async (attempt) => {
+  return await retryIfRedisWasLate(store, async (attempt) => {
     const [greedy, sibling] = (await staff.createKeys(`greedy ${attempt}`, { perMinute: 2, perDay }, 2)) as [Key, Key];
     const [patient] = (await staff.createKeys(`patient ${attempt}`, { perMinute: 10, perDay }, 1)) as [Key];
     const stop = new AbortController();
-    const waited = waitAsTold(store, () => send(patient), stop.signal);
-    const ladder = await climb(store, send, { greedy, sibling, forget, progress });
+    const waited = waitForRetryAfter(store, () => send(patient), stop.signal);
+    const bans = await measureBans(store, send, { greedy, sibling, untilReset, progress });
     stop.abort();
-    return [...ladder, await waited];
+    return [...bans, await waited];
   });
 }
 
-/** Earns one ban after the other; from the last rung on it stays at 60 minutes, and a day without a ban forgets all. */
-async function climb(
+/** Gets banned again and again. The fourth ban and all later ones last 60 minutes; after a day without a ban the next lasts 1 minute. */
+async function measureBans(
   store: Store,
   send: Send,
-  { greedy, sibling, forget, progress }: { greedy: Key; sibling: Key; forget: boolean; progress: ProofContext['progress'] },
+  { greedy, sibling, untilReset, progress }: { greedy: Key; sibling: Key; untilReset: boolean; progress: ProofContext['progress'] },
 ): Promise<Claim[]> {
-  const expected = forget ? [1, 5, 15, 60, 60, 1] : [1, 5, 15, 60];
+  const expected = untilReset ? [1, 5, 15, 60, 60, 1] : [1, 5, 15, 60];
   const lengths: number[] = [];
   const during: boolean[] = [];
   const afterwards: string[] = [];
-  const ofSibling: string[] = [];
-  for (const [rung, expectedMinutes] of expected.entries()) {
-    progress(`ban ${rung + 1} of ${expected.length}`);
-    if (rung > 0 && expectedMinutes === 1) await until(store, store.now() + dayMs + minuteMs);
-    const ban = await earnBan(() => send(greedy));
+  const siblingCodes: string[] = [];
+  for (const [index, expectedMinutes] of expected.entries()) {
+    progress(`ban ${index + 1} of ${expected.length}`);
+    if (index > 0 && expectedMinutes === 1) await until(store, store.now() + dayMs + minuteMs);
+    const ban = await sendUntilBanned(() => send(greedy));
     lengths.push(Number(ban.headers['retry-after']) / 60);
     const endMs = Number(ban.headers['x-ratelimit-reset']) * 1_000;
-    // Requests all through the ban, by the banned key and by another of its client.
+    // Requests throughout the ban, with the banned key and with another key of the same client.
     while (store.now() < endMs - 10_000) {
       const [banned, free] = await Promise.all([send(greedy), send(sibling)]);
-      // What was answered after the end says nothing of the ban.
+      // A response that came after the ban's end doesn't count.
       if (store.now() >= endMs - 1_000) break;
       during.push(codeOf(banned) === 'api_key_banned' && Number(banned.headers['x-ratelimit-reset']) * 1_000 === endMs);
-      ofSibling.push(codeOf(free));
+      siblingCodes.push(codeOf(free));
       await until(store, Math.min(store.now() + 2 * minuteMs, endMs));
     }
     await until(store, endMs);
     afterwards.push(codeOf(await send(greedy)));
   }
-  const kept = during.filter(Boolean).length;
-  const wrongedSibling = ofSibling.filter((code) => code === 'api_key_banned').length;
+  const unchanged = during.filter(Boolean).length;
+  const bannedSibling = siblingCodes.filter((code) => code === 'api_key_banned').length;
   return [
     {
-      claim: `The bans of a key that never waits, in minutes${forget ? ', the last after a day without one' : ''}`,
+      claim: `Lengths of the bans of a key that never waits, in minutes${untilReset ? ', the last after a day without one' : ''}`,
       bar: expected.join(', '),
       figure: lengths.join(', '),
       holds: lengths.join() === expected.join(),
     },
     {
-      claim: 'Requests during a ban are refused and leave its end where it was; at its end it is over',
+      claim: 'Requests during a ban are rejected and do not extend it; the ban ends on time',
       bar: 'every one',
-      figure: `${kept} of ${during.length}; ${afterwards.filter((code) => code !== 'api_key_banned').length} of ${lengths.length} ended in time`,
-      holds: during.length >= lengths.length && kept === during.length && !afterwards.includes('api_key_banned'),
+      figure: `${unchanged} of ${during.length}; ${afterwards.filter((code) => code !== 'api_key_banned').length} of ${lengths.length} ended on time`,
+      holds: during.length >= lengths.length && unchanged === during.length && !afterwards.includes('api_key_banned'),
     },
     {
-      claim: 'Requests of another key of the same client, meanwhile, that were refused by the ban',
-      bar: '0, and some answered 200',
-      figure: `${wrongedSibling} of ${ofSibling.length}; ${ofSibling.filter((code) => code === '').length} answered 200`,
-      holds: wrongedSibling === 0 && ofSibling.includes(''),
+      claim: 'Requests with another key of the same client during these bans that were rejected as banned',
+      bar: '0, and some got 200',
+      figure: `${bannedSibling} of ${siblingCodes.length}; ${siblingCodes.filter((code) => code === '').length} got 200`,
+      holds: bannedSibling === 0 && siblingCodes.includes(''),
     },
   ];
 }
 
-/** A client that uses up each minute and then waits for as long as Retry-After says. */
-async function waitAsTold(store: Store, send: () => Promise<Response>, stop: AbortSignal): Promise<Claim> {
+/** A client that uses up the limit of each minute, then waits for as long as Retry-After says. */
+async function waitForRetryAfter(store: Store, send: () => Promise<Response>, stop: AbortSignal): Promise<Claim> {
   let waits = 0;
   let rejections = 0;
   let strikesLeft = strikesMax;
@@ -127,7 +127,7 @@ async function waitAsTold(store: Store, send: () => Promise<Response>, stop: Abo
     waits += 1;
   }
   return {
-    claim: 'A client that uses up every minute and waits as Retry-After says: refused by a ban, strikes counted',
+    claim: 'A client that uses up the limit of every minute and waits for Retry-After: requests rejected as banned, strikes counted',
     bar: '0 and 0 in at least 20 minutes',
     figure: `${rejections} and ${strikesMax - strikesLeft} in ${waits} minutes`,
     holds: rejections === 0 && strikesLeft === strikesMax && waits >= 20,
@@ -140,23 +140,23 @@ async function proveOnSteadyClock(store: Store): Promise<Claim[]> {
   const send = sendTo(store, http);
   const keyOf = async (client: string, limits: { perMinute: number; perDay: number }) => {
     const [key] = await staff.createKeys(client, limits, 1);
-    if (!key) throw new Error('no key was made');
+    if (!key) throw new Error('no key was created');
     return key;
   };
-  // Connections and code are warm before the second begins in which what was in flight is free.
+  // Requests in flight are exempt for one second after the first 429: connections and code must be warm before it begins.
   const warm = await keyOf('warm', { perMinute: 1_000_000, perDay });
   for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: inFlight }, () => send(warm)));
-  const inFlightClaims = await whileRedisResponses(store, async (attempt) => {
+  const inFlightClaims = await retryIfRedisWasLate(store, async (attempt) => {
     const bursting = await keyOf(`bursting ${attempt}`, { perMinute: 10, perDay });
     return [await burst(() => send(bursting))];
   });
-  const dayClaims = await whileRedisResponses(store, async (attempt) => {
+  const dayClaims = await retryIfRedisWasLate(store, async (attempt) => {
     const spent = await keyOf(`spent ${attempt}`, { perMinute: strikesMax, perDay: 20 });
-    return [await outrunTheDay(() => send(spent))];
+    return [await exceedDailyQuota(() => send(spent))];
   });
-  const countdownClaims = await whileRedisResponses(store, async (attempt) => {
+  const countdownClaims = await retryIfRedisWasLate(store, async (attempt) => {
     const counted = await keyOf(`counted ${attempt}`, { perMinute: 10, perDay });
-    return countDown(store, () => send(counted), counted);
+    return observeBan(store, () => send(counted), counted);
   });
   return [...inFlightClaims, ...dayClaims, ...countdownClaims];
 }
@@ -167,14 +167,14 @@ async function burst(send: () => Promise<Response>): Promise<Claim> {
   const banned = responses.filter((response) => codeOf(response) === 'api_key_banned');
   const strikesLeft = Math.min(...rejected.map(({ headers }) => Number(headers['x-ratelimit-strikes-remaining'])));
   return {
-    claim: `${inFlight} requests in flight at the first 429, of a key that ${strikesMax} strikes ban: refused by a ban, strikes counted`,
+    claim: `${inFlight} requests in flight at the first 429, with a key that is banned after ${strikesMax} strikes: rejected as banned, strikes counted`,
     bar: '0 and 0',
-    figure: `${banned.length} and ${strikesMax - strikesLeft} of ${rejected.length} refused`,
+    figure: `${banned.length} and ${strikesMax - strikesLeft} of ${rejected.length} rejected`,
     holds: rejected.length > strikesMax && banned.length === 0 && strikesLeft === strikesMax,
   };
 }
 
-async function outrunTheDay(send: () => Promise<Response>): Promise<Claim> {
+async function exceedDailyQuota(send: () => Promise<Response>): Promise<Claim> {
   for (let used = 0; used < 20; used += 1) await send();
   const first = await send();
   await sleep(1_100);
@@ -182,15 +182,15 @@ async function outrunTheDay(send: () => Promise<Response>): Promise<Claim> {
   const rejected = [first, ...later].filter((response) => codeOf(response) === 'rate_limit_exceeded');
   const banned = later.filter((response) => codeOf(response) === 'api_key_banned');
   return {
-    claim: `A client out of its day's quota that goes on, of which ${strikesMax} strikes would ban the key: refused by a ban`,
+    claim: `Requests by a client that has used up its daily quota, with a key that would be banned after ${strikesMax} strikes: rejected as banned`,
     bar: '0',
     figure: `${banned.length} of ${later.length + 1}`,
     holds: banned.length === 0 && rejected.length === later.length + 1,
   };
 }
 
-/** One ban by the real clock, as the key's owner sees it come and the store's staff see and lift it. */
-async function countDown(store: Store, send: () => Promise<Response>, key: Key): Promise<Claim[]> {
+/** One ban in real time: the warnings that the key's owner gets, and how the store's staff list the ban and lift it. */
+async function observeBan(store: Store, send: () => Promise<Response>, key: Key): Promise<Claim[]> {
   const leftOfMinuteMs = minuteMs - (Date.now() % minuteMs);
   if (leftOfMinuteMs < 5_000) await sleep(leftOfMinuteMs);
   for (let used = 0; used < 10; used += 1) await send();
@@ -205,21 +205,21 @@ async function countDown(store: Store, send: () => Promise<Response>, key: Key):
   const left = JSON.parse(await store.homeward('bans', 'list', '--json')) as unknown[];
   return [
     {
-      claim: 'X-RateLimit-Strikes-Remaining gives warning of a ban',
+      claim: 'X-RateLimit-Strikes-Remaining warns of a ban',
       bar: `${strikesMax - 1} down to 0, then api_key_banned`,
       figure: `${warnings[0]} down to ${warnings.at(-1)} in ${warnings.length} steps, then ${banned}`,
       holds: banned === 'api_key_banned' && warnings.every((value, i) => value === strikesMax - 1 - i),
     },
     {
       claim: "'homeward bans list' shows the ban, and 'bans lift' ends it",
-      bar: 'listed, lifted, the next request not refused by it, the list empty',
+      bar: 'listed, lifted, the next request not rejected as banned, the list empty',
       figure: `${listed.length} listed, lifted ${lifted.lifted}, then ${codeOf(after) || after.status}, ${left.length} listed`,
       holds: listed.length === 1 && listed[0]?.keyId === key.id && lifted.lifted && codeOf(after) !== 'api_key_banned' && left.length === 0,
     },
   ];
 }
 
-async function earnBan(send: () => Promise<Response>): Promise<Response> {
+async function sendUntilBanned(send: () => Promise<Response>): Promise<Response> {
   for (let sent = 0; sent < requestsUntilBanMax; sent += 1) {
     const response = await send();
     if (codeOf(response) === 'api_key_banned') return response;
@@ -227,7 +227,7 @@ async function earnBan(send: () => Promise<Response>): Promise<Response> {
   throw new Error(`no ban after ${requestsUntilBanMax} requests`);
 }
 
-/** Over the store's processes in turn. */
+/** Sends to the store's processes in turn. */
 function sendTo(store: Store, http: HttpClient): Send {
   let sent = 0;
   return ({ key }) => {
@@ -236,7 +236,7 @@ function sendTo(store: Store, http: HttpClient): Send {
   };
 }
 
-/** The code of an Error body; '' for an answer that is none. */
+/** The code of an Error body; '' for a success. */
 const codeOf = ({ status, text }: Response): string => (status < 400 ? '' : (JSON.parse(text) as { code: string }).code);
 
 async function until(store: Store, timeMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-// What was erased, revoked or suspended stays so: in a dump, and after a backup from before is restored and the journal applied.
+// What was erased, revoked or suspended stays so: in a dump, and after an older backup is restored and the journal is applied.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { act, addAnimals, ask, castOf } from '../testkit/adopters.ts';
+import { act, addAnimals, castOf, queryStore } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { searchLines, searchRedis } from '../testkit/key-search.ts';
 import { plantMutant } from '../testkit/mutant.ts';
@@ -22,13 +22,13 @@ const dumpBytesMax = 256 * 1_048_576;
 
 export const erasure: Proof = {
   name: 'erasure',
-  promise: 'no usable key is in a dump, and what was erased, revoked or suspended stays so after a restore',
+  promise: 'a dump contains no usable key, and what was erased, revoked or suspended stays so after a restore',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant reads the journal and erases nothing.
+  // The mutant reads the journal but erases nothing.
   const edit = {
     file: 'recovery/apply-journal.ts',
     from: '({ orders }) => reapplyErasure(tx, orders, at)',
@@ -38,12 +38,12 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-erasure-'));
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
   const journal = path.join(folder, 'journal');
-  // A retention of 0 days: the worker's first look erases what was cancelled.
+  // With a retention of 0 days, the worker's first run erases the adopters of cancelled orders.
   const env = { HOMEWARD_JOURNAL: journal, HOMEWARD_ADOPTER_RETENTION: '0' };
   await using store = await Store.open({ processes: 1, root: tree?.root, env });
   const perKind = short ? 3 : 50;
   const { manager, partners } = await castOf(store, 4);
-  const [living, revoked, rotated, suspended] = partners as [Key, Key, Key, Key];
+  const [valid, revoked, rotated, suspended] = partners as [Key, Key, Key, Key];
   const names = { cancelled: 'cancelled', requested: 'requested', open: 'open' };
   const addressesOf = (kind: string) => Array.from({ length: perKind }, (_, n) => `${kind}.${n}@erasure.example`);
 
@@ -58,17 +58,17 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       for (const email of addressesOf(kind)) {
         const body = { petId: animals.pop(), adopter: { name: 'Ada', email } };
         const headers = { 'idempotency-key': randomUUID() };
-        const response = await http.send(`${url}/store/orders`, { method: 'POST', key: living.key, body, headers });
+        const response = await http.send(`${url}/store/orders`, { method: 'POST', key: valid.key, body, headers });
         if (response.status !== 201) throw new Error(`an order was not placed: ${response.text}`);
         orders.push(Number(JSON.parse(response.text).id));
       }
       placed.set(kind, orders);
     }
-    for (const key of [living, revoked, rotated, suspended]) {
+    for (const key of [valid, revoked, rotated, suspended]) {
       await http.send(`${url}/webhooks`, { method: 'POST', key: key.key, body: { url: 'https://example.org/hooks' } });
     }
     for (const kind of [names.cancelled, names.requested]) {
-      for (const id of placed.get(kind) ?? []) await act(http, url, living, id, 'cancel');
+      for (const id of placed.get(kind) ?? []) await act(http, url, valid, id, 'cancel');
     }
   }
 
@@ -83,7 +83,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   await store.homeward('keys', 'revoke', String(revoked.id));
   const successor = JSON.parse(await store.homeward('keys', 'rotate', String(rotated.id), '--overlap', '0s', '--json')) as Key;
   await store.homeward('clients', 'suspend', 'partner 3');
-  // Its ids are newer than the backup, and will be given again.
+  // Its ids are newer than the backup, so the restored database will assign them again.
   const newer = await store.createKey('newer', 'free');
   await store.homeward('keys', 'revoke', String(newer.id));
 
@@ -107,7 +107,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const served = await store.serve({ DATABASE_URL: restoredUrl });
   using http = new HttpClient();
   const statuses = [];
-  for (const { key } of [living, revoked, rotated, suspended]) statuses.push((await http.send(`${served.url}/pets`, { key })).status);
+  for (const { key } of [valid, revoked, rotated, suspended]) statuses.push((await http.send(`${served.url}/pets`, { key })).status);
   const endpoints = await query<{ client: string; status: string }>(
     restoredUrl,
     'select clients.name as client, webhooks.status from webhooks join clients on clients.id = client_id order by webhooks.id',
@@ -122,43 +122,43 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       holds: keysInDump.hits.length + keysInRedis.hits.length === 0,
     },
     {
-      claim: `Lines of the dump with one of ${erased.length} addresses, after retention by the worker and erasure by command`,
+      claim: `Lines of the dump that contain one of ${erased.length} addresses, after the worker's retention run and erasure by command`,
       bar: '0',
       figure: String(inDump),
       holds: inDump === 0,
     },
     {
-      claim: 'The same in the backup from before, restored: the search finds what is there',
+      claim: 'The same in the older backup, once restored: the search does find addresses that are there',
       bar: `at least ${erased.length}`,
       figure: String(before),
       holds: before >= erased.length,
     },
     {
-      claim: 'The same after the journal was applied to it',
+      claim: 'The same after the journal was applied to the restored database',
       bar: '0',
       figure: String(linesWith(after, erased)),
       holds: linesWith(after, erased) === 0,
     },
     {
-      claim: `Open orders keep their adopters, of ${perKind}`,
+      claim: `Open orders that still have their adopter, of ${perKind}`,
       bar: String(perKind),
       figure: `${stillOpen >= perKind ? perKind : stillOpen}`,
       holds: stillOpen >= perKind,
     },
     {
-      claim: 'On the restored store a key that was left alone, a revoked one, a rotated one and one of a suspended client answer',
+      claim: 'On the restored store, requests with an untouched key, a revoked one, a rotated one and one of a suspended client get',
       bar: '200, 401, 401, 403',
       figure: statuses.join(', '),
       holds: statuses.join(', ') === '200, 401, 401, 403',
     },
     {
-      claim: "The revoked key's endpoint is disabled there, and the others are not",
+      claim: "On the restored store, the revoked key's webhook endpoint is disabled and the others are not",
       bar: 'enabled, disabled, enabled, enabled',
       figure: endpoints.map(({ status }) => status).join(', '),
       holds: endpoints.map(({ status }) => status).join(', ') === 'enabled, disabled, enabled, enabled',
     },
     {
-      claim: `Journal lines about what is newer than the backup, of ${applied.lines}: skipped; and again where it is applied twice`,
+      claim: `Journal lines, of ${applied.lines}, that are skipped because they concern a key newer than the backup; the same when the journal is applied again`,
       bar: '1, 1',
       figure: `${applied.skipped}, ${again.skipped}`,
       holds: applied.skipped === 1 && again.skipped === 1,
@@ -172,7 +172,7 @@ const linesWith = (text: string, needles: readonly string[]): number =>
 async function untilErased(store: Store, left: number): Promise<void> {
   const deadline = Date.now() + retentionTimeoutMs;
   for (;;) {
-    const [row] = await ask<{ count: string }>(store, 'select count(*) from orders where adopter_email is not null');
+    const [row] = await queryStore<{ count: string }>(store, 'select count(*) from orders where adopter_email is not null');
     if (Number(row?.count) === left) return;
     if (Date.now() > deadline) throw new Error(`${row?.count} adopters are left after ${retentionTimeoutMs} ms, not ${left}`);
     await sleep(100);
@@ -185,7 +185,7 @@ async function searchRedisFor(store: Store, keys: readonly string[]) {
 }
 
 async function restore(store: Store, backup: string): Promise<string> {
-  await ask(store, `create database ${restoredName}`);
+  await queryStore(store, `create database ${restoredName}`);
   const url = new URL(store.postgres.url);
   url.pathname = `/${restoredName}`;
   await runTool('pg_restore', '--exit-on-error', `--dbname=${url.href}`, backup);
@@ -202,7 +202,7 @@ async function query<Row extends pg.QueryResultRow>(databaseUrl: string, text: s
   }
 }
 
-/** One of PostgreSQL's own programs; returns what it printed. */
+/** Runs one of PostgreSQL's programs; returns what it printed. */
 async function runTool(name: string, ...args: string[]): Promise<string> {
   const bin = postgresFolder();
   if (!bin) throw new Error('PostgreSQL is not installed');

@@ -1,21 +1,21 @@
-// An order's time runs out at the instant at which someone approves or cancels it.
+// An order expires at the very moment at which someone approves or cancels it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../service/src/config.ts';
 import { openDependencies } from '../service/src/dependencies.ts';
 import { expireDueOrders } from '../service/src/orders/orders.ts';
-import { act, addAnimals, ask, castOf, place, verify } from '../testkit/adopters.ts';
+import { act, addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const expirySeconds = 1;
 const batch = 100;
-/** As many expire at once as there could be workers. */
-const expirers = 3;
+/** As many loops expire orders concurrently as there could be workers. */
+const expiryLoops = 3;
 
 export const expiry: Proof = {
   name: 'expiry',
-  promise: 'an order expires on time, and against an approval or a cancellation one of them wins',
+  promise: 'an order expires on time, and when expiry races an approval or a cancellation, exactly one of them wins',
   run,
 };
 
@@ -56,23 +56,23 @@ async function race(
   using http = new HttpClient(batch);
   const expiring = new AbortController();
   const loops = expireWithoutPause(store, expiring.signal);
-  // Where the race itself fails, that is what is to be seen.
+  // If the race itself fails, its error is the one to report.
   loops.catch(() => {});
   const raced: Raced[] = [];
   while (raced.length < count) {
-    const placed = await Promise.all(animals.map((petId) => placeSurely(http, store, keys.partner, petId)));
+    const placed = await Promise.all(animals.map((petId) => placeWithRetry(http, store, keys.partner, petId)));
     await Promise.all(
       placed.map(async (response, i) => {
         const { id, expiresAt } = JSON.parse(response.text) as { id: number; expiresAt: string };
         const action = i % 2 ? 'approve' : 'cancel';
-        // Around the instant: some arrive before it and some after, on a busy machine too.
+        // Around the moment of expiry: some requests arrive before it and some after, even on a busy machine.
         await sleep(Date.parse(expiresAt) - Date.now() - 60 + Math.random() * 70);
         const { status } = await act(http, urlOf(store, i), keys.manager, id, action);
         raced.push({ orderId: id, action, status });
         if (status === 200 && action === 'approve') await act(http, urlOf(store, i), keys.manager, id, 'cancel');
       }),
     );
-    await allFree(store);
+    await untilNonePending(store);
     progress(`${raced.length} of ${count} races`);
   }
   expiring.abort();
@@ -80,8 +80,8 @@ async function race(
   return await judgeRaces(store, raced);
 }
 
-/** A busy machine may answer 503: then once more. */
-async function placeSurely(http: HttpClient, store: Store, key: Key, petId: number): Promise<Response> {
+/** Retries after 503, which a busy machine may respond with. */
+async function placeWithRetry(http: HttpClient, store: Store, key: Key, petId: number): Promise<Response> {
   for (let tries = 0; tries < 20; tries += 1) {
     const response = await place(http, urlOf(store, petId), key, petId);
     if (response.status === 201) return response;
@@ -91,7 +91,7 @@ async function placeSurely(http: HttpClient, store: Store, key: Key, petId: numb
   throw new Error('no order could be placed');
 }
 
-/** Several workers that never rest, so that one is always at it when an order is due. */
+/** Several expiry loops without pauses, so that one is always running when an order is due. */
 async function expireWithoutPause(store: Store, signal: AbortSignal): Promise<void> {
   await using dependencies = await openDependencies(
     loadConfig({ DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' }),
@@ -99,11 +99,11 @@ async function expireWithoutPause(store: Store, signal: AbortSignal): Promise<vo
   const expire = async () => {
     while (!signal.aborted) if ((await expireDueOrders(dependencies.db, dependencies.catalogue, 20)) === 0) await sleep(1);
   };
-  await Promise.all(Array.from({ length: expirers }, expire));
+  await Promise.all(Array.from({ length: expiryLoops }, expire));
 }
 
 async function judgeRaces(store: Store, raced: readonly Raced[]): Promise<Claim[]> {
-  const rows = await ask<{ id: string; path: string }>(
+  const rows = await queryStore<{ id: string; path: string }>(
     store,
     `select order_id::text as id, string_agg(to_status, ' ' order by id) as path from history where order_id is not null group by order_id`,
   );
@@ -114,7 +114,7 @@ async function judgeRaces(store: Store, raced: readonly Raced[]): Promise<Claim[
   const odd = raced.filter(({ status }) => status !== 200 && status !== 409).length;
   return [
     {
-      claim: `Expiry against approval or cancellation, ${expirers} expiring without pause: races with one winner, which the answer named`,
+      claim: `Expiry against approval or cancellation, with ${expiryLoops} expiry loops without pauses: races with one winner, the one that the response stated`,
       bar: 'every one',
       figure: `${(raced.length - wrong.length).toLocaleString('en')} of ${raced.length.toLocaleString('en')} (${early.toLocaleString('en')} won by the caller)`,
       holds: wrong.length === 0 && odd === 0 && early > 0 && early < raced.length,
@@ -122,7 +122,7 @@ async function judgeRaces(store: Store, raced: readonly Raced[]): Promise<Claim[
   ];
 }
 
-/** The real worker: how long an animal stays pending after its order's time, and what reads show meanwhile. */
+/** The real worker: how long an animal stays pending after its order's expiry, and what reads show in that time. */
 async function watchWorker(store: Store, partner: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {
   using http = new HttpClient(16);
   for (let workers = 0; workers < 2; workers += 1) store.work();
@@ -130,7 +130,7 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
   let reads = 0;
   let stale = 0;
   for (let round = 0; round < 3; round += 1) {
-    const responses = await Promise.all(animals.map((petId) => placeSurely(http, store, partner, petId)));
+    const responses = await Promise.all(animals.map((petId) => placeWithRetry(http, store, partner, petId)));
     const orders = responses.map((response) => JSON.parse(response.text) as { id: number; expiresAt: string });
     const until = Math.max(...orders.map(({ expiresAt }) => Date.parse(expiresAt))) + 300;
     while (Date.now() < until) {
@@ -141,10 +141,10 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
       reads += 1;
       if (sentAtMs > Date.parse(order.expiresAt) && JSON.parse(response.text).status === 'placed') stale += 1;
     }
-    await allFree(store);
+    await untilNonePending(store);
     progress(`worker: round ${round + 1} of 3`);
   }
-  const [late] = await ask<{ ms: number }>(
+  const [late] = await queryStore<{ ms: number }>(
     store,
     `select (extract(epoch from max(history.at - orders.expires_at)) * 1000)::int as ms from history join orders on orders.id = order_id
       where to_status = 'expired' and order_id > (select max(id) - $1 from orders)`,
@@ -152,13 +152,13 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
   );
   return [
     {
-      claim: 'Reads that show an order as placed after its time',
+      claim: 'Reads that show an order as placed after its expiry',
       bar: '0',
       figure: `${stale} of ${reads.toLocaleString('en')}`,
       holds: stale === 0 && reads > 100,
     },
     {
-      claim: "With two `homeward worker`: an animal is free at the latest after its order's time",
+      claim: "With two `homeward worker` processes, time from an order's expiry until its animal is available, at most",
       bar: '1,000 ms',
       figure: `${late?.ms} ms`,
       holds: (late?.ms ?? Infinity) <= 1_000,
@@ -167,13 +167,13 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
   ];
 }
 
-async function allFree(store: Store): Promise<void> {
+async function untilNonePending(store: Store): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
-    const [row] = await ask<{ pending: number }>(store, `select count(*)::int as pending from pets where status = 'pending'`);
+    const [row] = await queryStore<{ pending: number }>(store, `select count(*)::int as pending from pets where status = 'pending'`);
     if (row?.pending === 0) return;
     await sleep(20);
   }
-  throw new Error('animals stay pending');
+  throw new Error('some animals are still pending');
 }
 
 const urlOf = (store: Store, i: number) => store.processes[i % store.processes.length]?.url ?? '';

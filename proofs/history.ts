@@ -1,18 +1,18 @@
-// `homeward verify` over a long history, and over ones in which something is wrong.
+// `homeward verify` on a long history, and on histories that were tampered with.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ask, verify } from '../testkit/adopters.ts';
+import { queryStore, verify } from '../testkit/adopters.ts';
 import { Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const main = fileURLToPath(new URL('../service/src/main.ts', import.meta.url));
 const secondsMax = 60;
-/** added, placed, pending, approved, completed, sold, returned, available: what one animal's life leaves here. */
+/** The rows of one animal: added, placed, pending, approved, completed, sold, returned, available. */
 const rowsPerAnimal = 8;
 
 export const history: Proof = {
   name: 'history',
-  promise: 'the whole history can be replayed, and shows what is wrong',
+  promise: 'the whole history can be replayed, and tampering is found',
   run,
 };
 
@@ -42,17 +42,17 @@ async function run({ short, progress }: ProofContext): Promise<Claim[]> {
       holds: /\] 100%/.test(screen),
     },
     {
-      claim: 'Tampering that it finds',
-      bar: 'every kind',
-      figure: found.map(([kind, ok]) => `${kind} ${ok ? 'found' : 'MISSED'}`).join(', '),
+      claim: 'Kinds of tampering that it finds',
+      bar: 'every one',
+      figure: found.map(([kind, ok]) => `${kind}: ${ok ? 'found' : 'MISSED'}`).join(', '),
       holds: found.every(([, ok]) => ok),
     },
   ];
 }
 
-/** Whole lives, made inside PostgreSQL: an order completed and returned for each animal. */
+/** Inserts the whole history of each animal by SQL: one order that is completed and returned. */
 async function fill(store: Store, animals: number): Promise<void> {
-  await ask(
+  await queryStore(
     store,
     `with client as (insert into clients (name, plan) values ('filler', 'free') returning id),
       pet as (insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, ${animals}) as i returning id),
@@ -64,10 +64,10 @@ async function fill(store: Store, animals: number): Promise<void> {
         ) as step (n, of_order, from_status, to_status)
       order by pet_id, n`,
   );
-  await ask(store, 'vacuum analyze');
+  await queryStore(store, 'vacuum analyze');
 }
 
-/** As a person sees it: `script` gives the command a terminal. Bounded, since it is not ours. */
+/** Runs the command on a pseudo-terminal, provided by `script`. The timeout guards against a `script` that never ends. */
 async function runOnTerminal(store: Store): Promise<string> {
   const env = { ...process.env, DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url };
   const child = spawn('script', ['-qec', `'${process.execPath}' '${main}' verify`, '/dev/null'], {
@@ -80,11 +80,11 @@ async function runOnTerminal(store: Store): Promise<string> {
   return screen;
 }
 
-/** Each is done, looked for, and undone. */
+/** Tampers in each way, checks that `verify` finds it, and undoes it. */
 async function tamper(store: Store): Promise<Array<[string, boolean]>> {
   const kinds: Array<[string, string, string]> = [
     [
-      'a status changed past the history',
+      'a status changed without a history row',
       "update pets set status = 'sold' where id = 7",
       "update pets set status = 'available' where id = 7",
     ],
@@ -99,9 +99,9 @@ async function tamper(store: Store): Promise<Array<[string, boolean]>> {
       "delete from history where why = 'forged'; delete from orders where pet_id = 9 and status = 'cancelled'",
     ],
     [
-      'a row taken away',
-      "create table kept as select * from history where pet_id = 11 and to_status = 'approved'; delete from history where id in (select id from kept)",
-      'insert into history overriding system value select * from kept',
+      'a deleted row',
+      "create table deleted_row as select * from history where pet_id = 11 and to_status = 'approved'; delete from history where id in (select id from deleted_row)",
+      'insert into history overriding system value select * from deleted_row',
     ],
     [
       'an order without a history',
@@ -111,11 +111,11 @@ async function tamper(store: Store): Promise<Array<[string, boolean]>> {
   ];
   const found: Array<[string, boolean]> = [];
   for (const [kind, forge, undo] of kinds) {
-    await ask(store, forge);
+    await queryStore(store, forge);
     const { holds, violation = '' } = await verify(store);
     found.push([kind, !holds && (kind === 'two open orders' ? violation.includes('are open at once') : violation !== '')]);
-    await ask(store, undo);
+    await queryStore(store, undo);
   }
-  found.push(['and nothing once it is undone', (await verify(store)).holds]);
+  found.push(['a valid history once all is undone', (await verify(store)).holds]);
   return found;
 }

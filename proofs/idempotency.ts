@@ -1,9 +1,9 @@
-// The same POST many times at once, and a POST whose process dies at every point of it.
+// The same POST many times at once, and a POST whose process is killed at every point of its execution.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addAnimals, ask, castOf, place, verify } from '../testkit/adopters.ts';
+import { addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { plantMutant } from '../testkit/mutant.ts';
 import { type Key, type ServeProcess, Store } from '../testkit/store.ts';
@@ -13,13 +13,13 @@ const atOnce = 50;
 
 export const idempotency: Proof = {
   name: 'idempotency',
-  promise: 'a repeated POST has one effect and one answer, whatever dies in between',
+  promise: 'a retried POST has one effect and one response, whatever crashes in between',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant never looks for the stored answer.
+  // The mutant ignores the stored response.
   using tree = mutant
     ? plantMutant([{ file: 'idempotency/idempotency.ts', from: 'if (stored) {', to: 'if (stored && Math.random() < 0) {' }])
     : undefined;
@@ -28,11 +28,11 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const [partner] = cast.partners;
   if (!partner) throw new Error('no partner');
   const rounds = short ? 20 : 200;
-  const repeats = await repeatAtOnce(store, partner, await addAnimals(store, cast.manager, rounds), progress);
+  const concurrent = await sendConcurrently(store, partner, await addAnimals(store, cast.manager, rounds), progress);
   const crashes = await sweepCrashPoints(store, partner, await addAnimals(store, cast.manager, 60), short ? 4 : 1, progress);
   const verified = await verify(store);
   return [
-    ...repeats,
+    ...concurrent,
     ...crashes,
     {
       claim: '`homeward verify` agrees',
@@ -43,7 +43,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   ];
 }
 
-async function repeatAtOnce(store: Store, key: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {
+async function sendConcurrently(store: Store, key: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {
   using http = new HttpClient(atOnce);
   let oneEffect = 0;
   let oneResponse = 0;
@@ -57,7 +57,7 @@ async function repeatAtOnce(store: Store, key: Key, animals: readonly number[], 
       ),
     );
     const later = await http.send(`${store.processes[0]?.url}/pets`, { method: 'POST', key: key.key, body, headers });
-    const [row] = await ask<{ count: number }>(store, 'select count(*)::int as count from pets where name = $1', [body.name]);
+    const [row] = await queryStore<{ count: number }>(store, 'select count(*)::int as count from pets where name = $1', [body.name]);
     if (row?.count === 1) oneEffect += 1;
     inProgress += responses.filter(({ status }) => status === 409).length;
     const allowed = responses.every(
@@ -69,33 +69,33 @@ async function repeatAtOnce(store: Store, key: Key, animals: readonly number[], 
   const of = `of ${animals.length}`;
   return [
     {
-      claim: `The same Idempotency-Key ${atOnce} times at once, over 2 processes: rounds with one effect`,
+      claim: `The same Idempotency-Key ${atOnce} times at once, to 2 processes: rounds with one effect`,
       bar: 'every one',
       figure: `${oneEffect} ${of}`,
       holds: oneEffect === animals.length,
     },
     {
-      claim: 'Rounds in which every answer was the stored one, byte for byte, or 409',
+      claim: 'Rounds in which every response was the stored one, byte for byte, or 409',
       bar: 'every one',
-      figure: `${oneResponse} ${of} (${inProgress} answers were 409)`,
+      figure: `${oneResponse} ${of} (${inProgress} responses were 409)`,
       holds: oneResponse === animals.length,
     },
   ];
 }
 
-/** By these a process sends: to PostgreSQL, to Redis, to the caller. strace counts each of them for itself. */
+/** The system calls by which a process sends to PostgreSQL, to Redis and to the caller. strace counts each of them separately. */
 const sendingCalls = ['write', 'writev'];
 const pointsMax = 30;
 
 interface CrashPoint {
   readonly killed: boolean;
-  /** The order was there before anybody repeated the request. */
+  /** The order existed before the request was retried. */
   readonly committed: boolean;
-  /** One order in the end, and no other answer than was given. */
+  /** There is one order in the end, and the retry got the original response if there was one. */
   readonly right: boolean;
 }
 
-/** Kills the process at the n-th time that it sends, for each n that a request reaches. */
+/** Kills the process at its n-th send, for each n that a request reaches. */
 async function sweepCrashPoints(
   store: Store,
   key: Key,
@@ -105,7 +105,7 @@ async function sweepCrashPoints(
 ): Promise<Claim[]> {
   const points: CrashPoint[] = [];
   for (const call of sendingCalls) {
-    // The commit and the answer are among the few plain writes: none of those is passed over.
+    // The commit and the response are among the few plain writes, so none of those is skipped.
     for (let n = 1; n <= pointsMax; n += call === 'write' ? 1 : step) {
       progress(`killed at ${call} ${n}`);
       const petId = animals.pop();
@@ -120,7 +120,7 @@ async function sweepCrashPoints(
   const right = points.filter((point) => point.right);
   return [
     {
-      claim: `placeOrder killed at its n-th ${sendingCalls.join(' or ')}, until it lived, then repeated: exactly one order, and the answer that was given`,
+      claim: `placeOrder killed at its n-th ${sendingCalls.join(' or ')}, for each n until it survives, then retried: exactly one order, and the original response`,
       bar: 'every point; some killed before the commit, some after',
       figure: `${right.length} of ${points.length} (${killed.length - afterCommit.length} killed before, ${afterCommit.length} after)`,
       holds: right.length === points.length && afterCommit.length > 0 && killed.length > afterCommit.length,
@@ -135,7 +135,7 @@ async function crash(store: Store, key: Key, petId: number, call: string, n: num
   await http.send(`${victim.url}/pets?limit=1`, { key: key.key });
   const tracer = await killAtCall(victim, call, n);
   const first = await place(http, victim.url, key, petId, headers).catch(() => undefined);
-  // At once: it would wait for a process that it holds itself.
+  // Kill the tracer first: it would otherwise wait for a process that it has stopped itself.
   tracer.kill('SIGKILL');
   victim.child.kill('SIGKILL');
   const before = await countOrders(store, petId);
@@ -146,7 +146,7 @@ async function crash(store: Store, key: Key, petId: number, call: string, n: num
 }
 
 async function countOrders(store: Store, petId: number): Promise<number> {
-  const [row] = await ask<{ count: number }>(store, 'select count(*)::int as count from orders where pet_id = $1', [petId]);
+  const [row] = await queryStore<{ count: number }>(store, 'select count(*)::int as count from orders where pet_id = $1', [petId]);
   return row?.count ?? 0;
 }
 
@@ -155,17 +155,17 @@ async function killAtCall({ child }: ServeProcess, call: string, n: number) {
   const tracer = spawn('strace', ['-f', '-p', String(child.pid), '-e', `trace=${call}`, '-e', inject, '-o', '/dev/null'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  // It says so on stderr once it is attached.
+  // strace writes to stderr once it is attached.
   await Promise.race([once(tracer.stderr, 'data'), once(tracer, 'exit')]);
   return tracer;
 }
 
-/** What a careful client does: the same request again while the outcome is unknown or under way. */
+/** What a careful client does: it retries the same request while the outcome is unknown or in progress. */
 async function retry(http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string>) {
   for (let tries = 0; tries < 50; tries += 1) {
     const response = await place(http, url, key, petId, headers).catch(() => undefined);
     if (response && response.status !== 503 && !response.text.includes('idempotency_in_progress')) return response;
     await sleep(100);
   }
-  throw new Error('a repeat was never answered');
+  throw new Error('no retry got a response');
 }

@@ -1,74 +1,74 @@
-// Eight processes, one client of 1,000 requests a minute, and twice as many requests, in bursts that all of them get at once.
+// One client with a limit of 1,000 requests a minute sends twice as many, in bursts that reach eight processes at once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { plantMutant } from '../testkit/mutant.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
-import { decidedAlone, outageLogLevel } from './redis-outages.ts';
+import { decidedWithoutRedis, outageLogLevel } from './redis-outages.ts';
 
 const processes = 8;
 const perMinute = 1_000;
 const perDay = 100_000_000;
 const windowsMin = 3;
-/** More are asked for only where Redis was late or the demand was not made, as on a machine with too much to do. */
+/** More windows are measured only if Redis was late or too few requests were sent, as on a busy machine. */
 const windowsMax = 12;
-const askedMin = 1_500;
-const aloneMax = 50;
+const sentMin = 1_500;
+const withoutRedisMax = 50;
 const writtenWithinMs = 50;
 const minuteMs = 60_000;
 const burstSize = 40;
 const burstsPerMinute = 56;
-/** A key that goes on after 429 is banned after 1,000 such requests, so the client's demand comes by several of its keys. */
+/** A key that ignores 429 is banned after 1,000 such requests, so the client spreads its requests over several keys. */
 const keyCount = 16;
 
-/** A request as its sender saw it, in the store's time. */
-interface Asked {
-  readonly answer: Response;
+/** A request as its sender saw it; times are on the store's clock. */
+interface SentRequest {
+  readonly response: Response;
   readonly sentAtMs: number;
-  readonly answeredAtMs: number;
+  readonly respondedAtMs: number;
 }
 
 interface Window {
-  readonly asked: readonly Asked[];
-  /** How many requests of it a process decided without Redis. */
-  readonly alone: number;
+  readonly sent: readonly SentRequest[];
+  /** How many requests in this window a process decided without Redis. */
+  readonly withoutRedis: number;
 }
 
 export const limits: Proof = {
   name: 'limits',
-  promise: 'never one request over the limit, whichever process gets it',
+  promise: 'limits are exact, whichever process gets the request',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant forgets what Redis holds: each process then counts for itself.
+  // The mutant ignores the counts in Redis, so each process counts by itself.
   using tree = mutant ? plantMutant([{ file: 'rate-limit/consume.lua', from: 'if stored[1] then', to: 'if false then' }]) : undefined;
   const clockRate = short ? 20 : 1;
   await using store = await Store.open({ processes, clockRate, env: outageLogLevel, root: tree?.root });
   await using staff = await Staff.of(store);
   const keys = await staff.createKeys('limited', { perMinute, perDay }, keyCount);
-  const asked: Asked[] = [];
-  // The minute that it begins in is not asked for in full.
+  const sent: SentRequest[] = [];
+  // The minute in which the proof starts is not a full one.
   const firstMinute = Math.floor(store.now() / minuteMs) + 1;
   let windows: Window[] = [];
   for (let wanted = windowsMin; wanted <= windowsMax && windows.length < windowsMin; wanted += 1) {
-    await demand(store, keys, (firstMinute + wanted) * minuteMs, { clockRate, asked, progress });
-    windows = readWindows(store, asked, { first: firstMinute, count: wanted, clockRate }).filter(isTelling);
+    await demand(store, keys, (firstMinute + wanted) * minuteMs, { clockRate, sent, progress });
+    windows = readWindows(store, sent, { first: firstMinute, count: wanted, clockRate }).filter(isConclusive);
   }
-  return judge(asked, windows.slice(0, windowsMin), clockRate);
+  return judge(sent, windows.slice(0, windowsMin), clockRate);
 }
 
 /**
- * Asks twice as often as is allowed, over all processes and keys, until `endMs` of the store's time. It asks for an animal
- * that there is not, so that nothing but the limit decides how it ends.
+ * Sends twice as many requests as are allowed, spread over all processes and keys, until `endMs` on the store's clock. They
+ * are for an animal that does not exist, so that only the limit decides between 404 and 429.
  */
 async function demand(
   store: Store,
   keys: readonly Key[],
   endMs: number,
-  { clockRate, asked, progress }: { clockRate: number; asked: Asked[]; progress: ProofContext['progress'] },
+  { clockRate, sent, progress }: { clockRate: number; sent: SentRequest[]; progress: ProofContext['progress'] },
 ): Promise<void> {
   using http = new HttpClient();
   const startMs = store.now();
@@ -78,10 +78,10 @@ async function demand(
       const key = keys[(burst * burstSize + i) % keyCount]?.key ?? '';
       const sentAtMs = store.now();
       const response = await http.send(url, { key });
-      asked.push({ answer: response, sentAtMs, answeredAtMs: store.now() });
+      sent.push({ response, sentAtMs, respondedAtMs: store.now() });
     });
     await Promise.all(responses);
-    progress(`${asked.length} requests, ${Math.ceil((endMs - store.now()) / 1_000 / clockRate)} s left`);
+    progress(`${sent.length} requests, ${Math.ceil((endMs - store.now()) / 1_000 / clockRate)} s left`);
     const nextMs = startMs + (burst + 1) * (minuteMs / burstsPerMinute);
     await sleep(Math.max((nextMs - store.now()) / clockRate, 0));
   }
@@ -89,37 +89,38 @@ async function demand(
 
 function readWindows(
   store: Store,
-  asked: readonly Asked[],
+  sent: readonly SentRequest[],
   { first, count, clockRate }: { first: number; count: number; clockRate: number },
 ): Window[] {
-  const byMinute = Map.groupBy(asked, minuteOf);
+  const byMinute = Map.groupBy(sent, minuteOf);
   const realTime = (minute: number) => Date.now() - (store.now() - minute * minuteMs) / clockRate;
-  const alone = decidedAlone(store);
+  const withoutRedis = decidedWithoutRedis(store);
   return Array.from({ length: count }, (_, i) => {
     const minute = first + i;
-    // A request may have been decided a moment before its process wrote so.
+    // A process logs a decision slightly after it was made.
     const isWithin = (timeMs: number) => timeMs >= realTime(minute) && timeMs <= realTime(minute + 1) + writtenWithinMs;
-    return { asked: byMinute.get(minute) ?? [], alone: alone.filter(isWithin).length };
+    return { sent: byMinute.get(minute) ?? [], withoutRedis: withoutRedis.filter(isWithin).length };
   });
 }
 
-/** Where too little was asked, or much was decided without Redis, a window tells nothing. */
-const isTelling = ({ asked, alone }: Window) => asked.length >= askedMin && alone <= aloneMax;
+/** A window with too few requests, or with many that were decided without Redis, proves nothing. */
+const isConclusive = ({ sent, withoutRedis }: Window) => sent.length >= sentMin && withoutRedis <= withoutRedisMax;
 
-function judge(asked: readonly Asked[], windows: readonly Window[], clockRate: number): Claim[] {
-  const admitted = windows.map((window) => window.asked.filter(isAdmitted).length);
+function judge(sent: readonly SentRequest[], windows: readonly Window[], clockRate: number): Claim[] {
+  const admitted = windows.map((window) => window.sent.filter(isAdmitted).length);
   const countdowns = windows.filter(isCountdown);
-  const rejected = asked.filter((one) => !isAdmitted(one));
+  const rejected = sent.filter((one) => !isAdmitted(one));
   const rejectedRightly = rejected.filter(isRejectedRightly);
   const other = rejected.find((one) => !isRejectedRightly(one));
-  const trueResets = asked.filter(isResetTrue);
+  const trueResets = sent.filter(isResetTrue);
   const clock = clockRate === 1 ? "Redis's clock" : `a clock ${clockRate} times as fast`;
   return [
     {
-      claim: `A client of 1,000 a minute asks for twice that, over ${processes} processes and ${keyCount} keys, by ${clock}: admitted in each minute`,
-      bar: `exactly 1,000 in ${windowsMin} of ${windowsMin}; where Redis is late, give or take the requests decided without it`,
+      claim: `A client with 1,000 a minute that sends twice that to ${processes} processes with ${keyCount} keys, on ${clock}, is admitted in each minute`,
+      bar: `exactly 1,000 in ${windowsMin} of ${windowsMin}; when Redis is late, plus or minus the requests decided without it`,
       figure: describe(windows, admitted),
-      holds: windows.length === windowsMin && windows.every(({ alone }, i) => Math.abs((admitted[i] ?? 0) - perMinute) <= alone),
+      holds:
+        windows.length === windowsMin && windows.every(({ withoutRedis }, i) => Math.abs((admitted[i] ?? 0) - perMinute) <= withoutRedis),
     },
     {
       claim: 'X-RateLimit-Remaining of the admitted is 999 to 0, each once',
@@ -128,45 +129,47 @@ function judge(asked: readonly Asked[], windows: readonly Window[], clockRate: n
       holds: countdowns.length === windowsMin,
     },
     {
-      claim: 'X-RateLimit-Reset is the end of the UTC minute that the request fell in',
-      bar: 'every answer',
-      figure: `${grouped(trueResets.length)} of ${grouped(asked.length)}`,
-      holds: trueResets.length === asked.length,
+      claim: 'X-RateLimit-Reset is the end of the UTC minute in which the request was decided',
+      bar: 'every response',
+      figure: `${grouped(trueResets.length)} of ${grouped(sent.length)}`,
+      holds: trueResets.length === sent.length,
     },
     {
-      claim: 'Every other answer is 429 rate_limit_exceeded',
+      claim: 'Every other response is 429 rate_limit_exceeded',
       bar: 'every one',
-      figure: `${grouped(rejectedRightly.length)} of ${grouped(rejected.length)}${other ? `, not ${other.answer.text}` : ''}`,
+      figure: `${grouped(rejectedRightly.length)} of ${grouped(rejected.length)}${other ? `, not ${other.response.text}` : ''}`,
       holds: rejected.length > 0 && rejectedRightly.length === rejected.length,
     },
   ];
 }
 
 function describe(windows: readonly Window[], admitted: readonly number[]): string {
-  if (windows.length === 0) return `in each of ${windowsMax} minutes too little was asked, or too much decided without Redis`;
-  const late = windows.some(({ alone }) => alone > 0) ? `; ${windows.map(({ alone }) => alone).join(', ')} decided without Redis` : '';
-  return `${admitted.map(grouped).join(', ')} of ${windows.map((window) => grouped(window.asked.length)).join(', ')} asked${late}`;
+  if (windows.length === 0) return `in each of ${windowsMax} minutes too few requests were sent, or too many decided without Redis`;
+  const late = windows.some(({ withoutRedis }) => withoutRedis > 0)
+    ? `; ${windows.map(({ withoutRedis }) => withoutRedis).join(', ')} decided without Redis`
+    : '';
+  return `${admitted.map(grouped).join(', ')} of ${windows.map((window) => grouped(window.sent.length)).join(', ')} sent${late}`;
 }
 
-/** A request decided without Redis shows what its process knew, and the count goes on without it. */
-function isCountdown({ asked, alone }: Window): boolean {
-  const shown = asked.filter(isAdmitted).map(({ answer: response }) => Number(response.headers['x-ratelimit-remaining']));
+/** A request decided without Redis shows the count that its process knew; the count in Redis continues without it. */
+function isCountdown({ sent, withoutRedis }: Window): boolean {
+  const shown = sent.filter(isAdmitted).map(({ response }) => Number(response.headers['x-ratelimit-remaining']));
   const distinct = new Set(shown);
   const inRange = shown.every((value) => Number.isInteger(value) && value >= 0 && value < perMinute);
-  return inRange && shown.length - distinct.size <= alone && perMinute - distinct.size <= alone;
+  return inRange && shown.length - distinct.size <= withoutRedis && perMinute - distinct.size <= withoutRedis;
 }
 
-/** The request was decided some time between its sending and its answer. */
-function isResetTrue({ answer: response, sentAtMs, answeredAtMs: respondedAtMs }: Asked): boolean {
-  const minute = minuteOf({ answer: response });
+/** The request was decided at some time between its sending and its response. */
+function isResetTrue({ response, sentAtMs, respondedAtMs }: SentRequest): boolean {
+  const minute = minuteOf({ response });
   return Number.isInteger(minute) && minute >= Math.floor(sentAtMs / minuteMs) && minute <= Math.floor(respondedAtMs / minuteMs);
 }
 
-const isAdmitted = ({ answer: response }: Pick<Asked, 'answer'>) => response.status === 404;
+const isAdmitted = ({ response }: Pick<SentRequest, 'response'>) => response.status === 404;
 
-const isRejectedRightly = ({ answer: response }: Asked) => response.status === 429 && response.text.includes('rate_limit_exceeded');
+const isRejectedRightly = ({ response }: SentRequest) => response.status === 429 && response.text.includes('rate_limit_exceeded');
 
-/** The window that an answer names, numbered from the epoch. */
-const minuteOf = ({ answer: response }: Pick<Asked, 'answer'>) => Number(response.headers['x-ratelimit-reset']) / 60 - 1;
+/** The window that a response states, as the number of minutes since the epoch. */
+const minuteOf = ({ response }: Pick<SentRequest, 'response'>) => Number(response.headers['x-ratelimit-reset']) / 60 - 1;
 
 const grouped = (count: number) => count.toLocaleString('en');

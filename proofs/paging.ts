@@ -1,4 +1,4 @@
-// Millions of animals, and a page of them from anywhere: what it costs, and whether a walk over all pages misses or repeats one.
+// Millions of animals: what a page costs at any depth, and whether reading all pages misses an animal or returns one twice.
 import pg from 'pg';
 import type { Db } from '../service/src/db/handles.ts';
 import { applicationRole } from '../service/src/db/pool.ts';
@@ -22,7 +22,7 @@ const filters = [
   { status: 'pending', categoryId: 3n },
 ] as const;
 
-/** The blocks that the page at a depth touches: 0 is the first, 1 the end. */
+/** Returns how many blocks the page at a depth touches: 0 is the first page, 1 the end. */
 type Explain = (depth: number) => Promise<number>;
 
 interface Pages {
@@ -34,7 +34,7 @@ interface Pages {
 
 export const paging: Proof = {
   name: 'paging',
-  promise: 'a page of ten million animals costs the same at any depth, and a walk sees each of them once',
+  promise: 'a page of ten million animals costs the same at any depth, and reading all pages returns each animal once',
   hasMutant: true,
   run,
 };
@@ -56,15 +56,15 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
         costs.push(await compareCosts(explain, pages, mutant ? 5 : 101));
       }
     }
-    return mutant ? costs : [...costs, await walk(store, client, short ? undefined : 'pending', progress)];
+    return mutant ? costs : [...costs, await readAllPages(store, client, short ? undefined : 'pending', progress)];
   } finally {
     await client.end();
   }
 }
 
 /**
- * All of one size, and the older, the likelier sold: what is pending is all among the youngest fifth. By one statement,
- * without the checks of the foreign key: each category is one that every store begins with.
+ * All rows have the same size, and older animals are mostly sold: all pending ones are among the newest fifth. One statement
+ * inserts them all, without checks of the foreign key, which is safe because every store starts with these categories.
  */
 async function fill(connectionString: string, animals: number): Promise<void> {
   const client = new pg.Client({ connectionString });
@@ -82,7 +82,7 @@ async function fill(connectionString: string, animals: number): Promise<void> {
   await client.end();
 }
 
-/** The product's own statement, sent by its own function, then explained under the name by which that has prepared it. */
+/** Runs the service's own query function, then explains the statement by the name under which that prepared it. */
 function explainKeyset(client: pg.Client, { animals, status, categoryId, limit }: Pages): Explain {
   return async (depth) => {
     const sent: pg.QueryConfig[] = [];
@@ -99,7 +99,7 @@ function explainKeyset(client: pg.Client, { animals, status, categoryId, limit }
   };
 }
 
-/** The mutant: skips as many rows as lie before the page. */
+/** The mutant: OFFSET skips all rows before the page. */
 async function prepareOffset(client: pg.Client, { status, categoryId, limit }: Pages): Promise<Explain> {
   const conditions = [status && `status = ${client.escapeLiteral(status)}`, categoryId && `category_id = ${categoryId}`].filter(Boolean);
   const where = conditions.length > 0 ? `where ${conditions.join(' and ')}` : '';
@@ -109,7 +109,7 @@ async function prepareOffset(client: pg.Client, { status, categoryId, limit }: P
   return (depth) => buffersOf(client, 'page', [Math.floor(depth * Number(rows[0]?.count)), limit + 1]);
 }
 
-/** How many blocks of 8 KiB it looked at, whether in memory or not. */
+/** The number of 8 KiB blocks that the statement touches, cached or not. */
 async function buffersOf(client: pg.Client, prepared: string, values: readonly unknown[]): Promise<number> {
   const literals = values.map((value) => client.escapeLiteral(String(value))).join(', ');
   const { rows } = await client.query(`explain (analyze, buffers, format json) execute ${client.escapeIdentifier(prepared)}(${literals})`);
@@ -119,7 +119,7 @@ async function buffersOf(client: pg.Client, prepared: string, values: readonly u
 
 async function compareCosts(explain: Explain, pages: Pages, depths: number): Promise<Claim> {
   const { animals, limit } = pages;
-  // PostgreSQL settles on a plan after five executions.
+  // PostgreSQL chooses between a custom and a generic plan after five executions.
   for (let i = 0; i < 6; i += 1) await explain(0);
   const first = await explain(0);
   const deep: number[] = [];
@@ -128,18 +128,23 @@ async function compareCosts(explain: Explain, pages: Pages, depths: number): Pro
   return {
     claim: `Blocks that a page of ${limit} at a random depth touches (${depths} pages of ${animals.toLocaleString('en')} animals, ${nameOf(pages)})`,
     bar: `at the median at most ${costMax} times the first page`,
-    figure: `${median}, the first page ${first}, the dearest ${Math.max(...deep)}`,
+    figure: `${median}; the first page ${first}, the most expensive ${Math.max(...deep)}`,
     holds: median <= costMax * first,
   };
 }
 
 const nameOf = ({ status, categoryId }: Pages) => [categoryId && 'one category', status].filter(Boolean).join(', ') || 'unfiltered';
 
-/** Follows the links to the end, while further animals arrive. */
-async function walk(store: Store, client: pg.Client, status: PetStatus | undefined, progress: ProofContext['progress']): Promise<Claim> {
+/** Follows the links to the end while more animals are added. */
+async function readAllPages(
+  store: Store,
+  client: pg.Client,
+  status: PetStatus | undefined,
+  progress: ProofContext['progress'],
+): Promise<Claim> {
   await using staff = await Staff.of(store);
   using http = new HttpClient();
-  const [key] = await staff.createKeys('walker', { perMinute: 1_000_000_000, perDay: 1_000_000_000 }, 1);
+  const [key] = await staff.createKeys('reader', { perMinute: 1_000_000_000, perDay: 1_000_000_000 }, 1);
   const [serve] = store.processes;
   if (!key || !serve) throw new Error('the store has no key or no process');
   const { rows } = await client.query<{ id: bigint }>('select id from pets where $1::pet_status is null or status = $1', [status]);
@@ -148,26 +153,26 @@ async function walk(store: Store, client: pg.Client, status: PetStatus | undefin
     http.send(`${serve.url}/pets`, { key: key.key, method: 'POST', body: { name: 'Late', categoryId: 1, status: status ?? 'available' } }),
   );
   const seen = new Set<number>();
-  let repeated = 0;
+  let duplicates = 0;
   let pages = 0;
   let next: string | undefined = `/v1/pets?limit=100${status ? `&status=${status}` : ''}`;
-  // As many pages as hold everything, and those for what arrives meanwhile.
+  // Twice as many pages as the animals need, to leave room for those that are added meanwhile.
   for (const pagesMax = expected.size / 50; next && pages < pagesMax; pages += 1) {
     const response = await http.send(new URL(next, serve.url).href, { key: key.key });
-    if (response.status !== 200) throw new Error(`a page was answered ${response.status}`);
+    if (response.status !== 200) throw new Error(`a page got ${response.status}`);
     for (const { id } of JSON.parse(response.text) as Array<{ id: number }>) {
-      if (seen.has(id)) repeated += 1;
+      if (seen.has(id)) duplicates += 1;
       seen.add(id);
     }
     next = /<([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1];
-    if (pages % 100 === 0) progress(`walk, page ${pages}`);
+    if (pages % 100 === 0) progress(`reading page ${pages}`);
   }
   const created = await arrivals.stop();
   const missed = [...expected].filter((id) => !seen.has(id));
   return {
-    claim: `A walk over ${pages.toLocaleString('en')} pages (${status ?? 'unfiltered'}), while ${created.length} further animals arrive, sees each animal that was there before`,
+    claim: `Reading all ${pages.toLocaleString('en')} pages (${status ?? 'unfiltered'}), while ${created.length} animals are added, returns each animal that existed before`,
     bar: 'once',
-    figure: `${(expected.size - missed.length).toLocaleString('en')} of ${expected.size.toLocaleString('en')} seen, ${repeated} repeated${next ? ', and no end' : ''}`,
-    holds: !next && missed.length === 0 && repeated === 0,
+    figure: `${(expected.size - missed.length).toLocaleString('en')} of ${expected.size.toLocaleString('en')}, ${duplicates} of them twice${next ? ', and no last page' : ''}`,
+    holds: !next && missed.length === 0 && duplicates === 0,
   };
 }

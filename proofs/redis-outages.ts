@@ -1,12 +1,12 @@
-// What is promised of limits and bans is for the time that Redis answers, and on a machine with too much to do it may not.
+// Exact limits and bans are promised only while Redis responds in time, which it may not do on a busy machine.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../testkit/store.ts';
 import type { Claim } from './proof.ts';
 
-/** A process says at level debug that an answer was late, and which requests it decided itself. */
+/** At level debug, a process logs that Redis was late, and which requests it decided without Redis. */
 export const outageLogLevel = { LOG_LEVEL: 'debug' };
 
-/** How long a process waits for Redis before it says so, and a little more. */
+/** Slightly longer than a process waits for Redis before it logs that. */
 const lateMs = 100;
 const attemptsMax = 4;
 const settleMs = 2_000;
@@ -16,7 +16,7 @@ interface Outage {
   readonly toMs: number;
 }
 
-/** When a process of the store decided without Redis, by the real clock. */
+/** The periods in which a process of the store had no Redis, in real time. */
 export function redisOutages(store: Store): Outage[] {
   return store.processes.flatMap(({ log }) => {
     const outages: Outage[] = [];
@@ -29,19 +29,19 @@ export function redisOutages(store: Store): Outage[] {
   });
 }
 
-/** The times at which a process of the store decided a request without Redis, by the real clock. */
-export function decidedAlone(store: Store): number[] {
+/** The times at which a process of the store decided a request without Redis, in real time. */
+export function decidedWithoutRedis(store: Store): number[] {
   return store.processes.flatMap(({ log }) =>
     [...log().matchAll(/"time":(\d+)[^\n]*"msg":"decided without Redis/g)].map(([, time]) => Number(time)),
   );
 }
 
-/** Repeats what did not hold while a process decided without Redis; the last attempt counts in any case. */
-export async function whileRedisResponses(store: Store, attempt: (number: number) => Promise<Claim[]>): Promise<Claim[]> {
+/** Retries an attempt whose claims failed while a process decided without Redis; the last attempt counts in any case. */
+export async function retryIfRedisWasLate(store: Store, attempt: (number: number) => Promise<Claim[]>): Promise<Claim[]> {
   for (let number = 1; ; number += 1) {
     const startMs = Date.now();
     const claims = await attempt(number);
-    const undisturbed = !decidedAlone(store).some((timeMs) => timeMs >= startMs);
+    const undisturbed = !decidedWithoutRedis(store).some((timeMs) => timeMs >= startMs);
     if (undisturbed || number === attemptsMax || claims.every(({ holds }) => holds)) return claims;
     await sleep(settleMs);
   }

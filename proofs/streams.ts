@@ -1,7 +1,7 @@
-// Many streams of events at one process: what each costs, how soon an event is with all of them, and what becomes of readers that don't read.
+// Many event streams on one process: the memory of each, how soon an event reaches all of them, and what happens to readers that don't read.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, castOf } from '../testkit/adopters.ts';
+import { castOf, queryStore } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { plantMutant } from '../testkit/mutant.ts';
 import { quantile } from '../testkit/quantile.ts';
@@ -12,24 +12,24 @@ import type { Claim, Proof, ProofContext } from './proof.ts';
 const streamsOfKey = 50;
 const openedAtOnce = 25;
 const idleReaderCount = 20;
-/** More than the kernel takes for a reader that does not read. */
+/** More than the kernel buffers for a reader that does not read. */
 const floodCount = 15_000;
 const floodBytes = 2_000;
-/** A reader that takes nothing is let go after 10 s. */
-const letGoMs = 12_000;
+/** A reader that reads nothing is disconnected after 10 s. */
+const disconnectMs = 12_000;
 const bytesOfStreamMax = 96 * 1_024;
 const growthBytesMax = 128 * 1_048_576;
 const reachMsMax = 1_000;
 
 export const streams: Proof = {
   name: 'streams',
-  promise: 'a process holds 1,000 streams of events in bounded memory, and an event is with all of them within a second',
+  promise: 'a process serves 1,000 event streams in bounded memory, and an event reaches all of them within a second',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant never finds a stream full.
+  // The mutant never treats a stream's buffer as full.
   using tree = mutant
     ? plantMutant([{ file: 'http/event-stream.ts', from: 'return this.#response.writableLength > waitingBytesMax;', to: 'return false;' }])
     : undefined;
@@ -57,30 +57,30 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   await flood(store);
   const floodedAtMs = performance.now();
   const reach = await measureReach(http, serve, manager, readers, short ? 20 : 100, progress);
-  await sleep(Math.max(floodedAtMs + letGoMs - performance.now(), 0));
+  await sleep(Math.max(floodedAtMs + disconnectMs - performance.now(), 0));
   const peakBytes = memory.stop();
-  const letGo = await countLetGo(idle);
+  const disconnected = await countDisconnected(idle);
   return [
     {
-      claim: `Memory that each of ${count.toLocaleString('en')} streams takes at one process`,
+      claim: `Memory of each of ${count.toLocaleString('en')} streams in one process`,
       bar: `${bytesOfStreamMax / 1_024} KiB`,
       figure: `${((openBytes - emptyBytes) / count / 1_024).toFixed(0)} KiB`,
       holds: openBytes - emptyBytes <= count * bytesOfStreamMax,
     },
     {
-      claim: `More memory at its peak, while ${reach.deliveries.toLocaleString('en')} events are delivered and ${idleReaderCount} readers take nothing of ${((floodCount * floodBytes) / 1_048_576).toFixed(0)} MiB each`,
+      claim: `Additional memory at the peak, while ${reach.deliveries.toLocaleString('en')} events are delivered and ${idleReaderCount} readers read nothing of ${((floodCount * floodBytes) / 1_048_576).toFixed(0)} MiB each`,
       bar: `${growthBytesMax / 1_048_576} MiB`,
       figure: `${((peakBytes - openBytes) / 1_048_576).toFixed(0)} MiB`,
       holds: peakBytes - openBytes <= growthBytesMax,
     },
     {
-      claim: 'Readers that take nothing, and are let go',
+      claim: 'Readers that read nothing, and are disconnected',
       bar: 'all, 10 s after their buffers are full',
-      figure: `${letGo} of ${idleReaderCount}`,
-      holds: letGo === idleReaderCount,
+      figure: `${disconnected} of ${idleReaderCount}`,
+      holds: disconnected === idleReaderCount,
     },
     {
-      claim: 'Streams that an event did not reach',
+      claim: 'Deliveries to a stream that never arrived',
       bar: '0',
       figure: `${reach.missing} of ${reach.deliveries.toLocaleString('en')}`,
       holds: reach.missing === 0 && reach.deliveries > 0,
@@ -95,7 +95,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   ];
 }
 
-/** The readers that read are told of new animals alone, so that what floods the others does not come to them. */
+/** The active readers subscribe to new animals only, so that they do not get the flood that is meant for the idle ones. */
 async function open(serve: ServeProcess, keys: readonly Key[], count: number, opened: DisposableStack): Promise<StreamReader[]> {
   const readers: StreamReader[] = [];
   while (readers.length < count) {
@@ -104,7 +104,7 @@ async function open(serve: ServeProcess, keys: readonly Key[], count: number, op
       return StreamReader.open(`${serve.url}/events?type=pet.created`, { key: key?.key ?? '' });
     });
     for (const reader of await Promise.all(batch)) {
-      if (reader.status !== 200) throw new Error(`a stream was answered ${reader.status}`);
+      if (reader.status !== 200) throw new Error(`a stream got ${reader.status}`);
       readers.push(opened.use(reader));
     }
   }
@@ -115,20 +115,20 @@ const openIdle = async (serve: ServeProcess, { key }: Key, opened: DisposableSta
   opened.use(await StreamReader.open(`${serve.url}/events?type=pet.removed`, { key, reads: false, keepsEvents: false }));
 
 async function flood(store: Store): Promise<void> {
-  await ask(
+  await queryStore(
     store,
     `insert into outbox (type, pet_id, data) select 'pet.removed', (select min(id) from pets), format('{"filler":"%s"}', repeat('x', $2::int)) from generate_series(1, $1::int)`,
     [floodCount, floodBytes],
   );
   for (let tries = 0; tries < 500; tries += 1) {
-    const [left] = await ask<{ count: number }>(store, 'select count(*)::int as count from outbox');
+    const [left] = await queryStore<{ count: number }>(store, 'select count(*)::int as count from outbox');
     if (left?.count === 0) return;
     await sleep(20);
   }
-  throw new Error('the flood is not published');
+  throw new Error('the worker did not publish the flood in time');
 }
 
-/** Adds animals one by one, and waits until each is with all readers. */
+/** Adds animals one by one, and waits until each event has reached all readers. */
 async function measureReach(
   http: HttpClient,
   serve: ServeProcess,
@@ -154,8 +154,8 @@ async function measureReach(
   return { lastMs, missing, deliveries: rounds * readers.length };
 }
 
-/** What was let go ends before it has had everything, once it is read after all. */
-async function countLetGo(readers: readonly StreamReader[]): Promise<number> {
+/** A reader was disconnected if its stream, once it is read after all, ends before the last event. */
+async function countDisconnected(readers: readonly StreamReader[]): Promise<number> {
   for (const reader of readers) reader.resume();
   const deadline = performance.now() + 5_000;
   while (readers.some(({ isEnded }) => !isEnded) && performance.now() < deadline) await sleep(20);

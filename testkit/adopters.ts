@@ -1,4 +1,4 @@
-// What the proofs about adoption share: a store with animals, partners that order them, and staff that decide.
+// Shared by the proofs about adoption: animals in a store, partners that order them, and staff that decide on the orders.
 import pg from 'pg';
 import { HttpClient, type Response } from './http.ts';
 import { Staff } from './staff.ts';
@@ -7,7 +7,7 @@ import type { Key, Store } from './store.ts';
 export const generous = { perMinute: 900_000_000, perDay: 900_000_000 };
 export const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
-/** A client may have 3 open orders for one address. */
+/** A different address for each animal, because a client may have only 3 open orders for one address. */
 export const adopterOf = (petId: number) => ({ ...adopter, email: `ada.${petId}@example.org` });
 
 export interface Cast {
@@ -15,7 +15,7 @@ export interface Cast {
   readonly partners: readonly Key[];
 }
 
-/** One client each, and one whose key may do what the store's staff may. */
+/** Creates a client with one key for each partner, and one client whose key has the scopes of the store's staff. */
 export async function castOf(store: Store, partners: number): Promise<Cast> {
   await using staff = await Staff.of(store);
   const [manager] = await staff.createKeys('store', generous, 1, [
@@ -25,7 +25,7 @@ export async function castOf(store: Store, partners: number): Promise<Cast> {
     'orders:write',
     'store:manage',
   ]);
-  if (!manager) throw new Error('no key was made');
+  if (!manager) throw new Error('no key was created');
   const keys: Key[] = [];
   for (let i = 0; i < partners; i += 1) keys.push(...(await staff.createKeys(`partner ${i}`, generous, 1)));
   return { manager, partners: keys };
@@ -55,8 +55,8 @@ export const place = (http: HttpClient, url: string, key: Key, petId: number, he
 export const act = (http: HttpClient, url: string, key: Key, orderId: number, action: string): Promise<Response> =>
   http.send(`${url}/store/orders/${orderId}/${action}`, { method: 'POST', key: key.key });
 
-/** Asks the database itself, past all of the program. */
-export async function ask<Row extends pg.QueryResultRow>(store: Store, text: string, values: unknown[] = []): Promise<Row[]> {
+/** Runs a query on the database directly, without the service. */
+export async function queryStore<Row extends pg.QueryResultRow>(store: Store, text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new pg.Client({ connectionString: store.postgres.url });
   await client.connect();
   try {
@@ -73,7 +73,7 @@ export interface Verified {
   readonly violation?: string;
 }
 
-/** `homeward verify`, whose exit status of 1 is an answer too. */
+/** Runs `homeward verify`; an exit status of 1 is a result too, not a failure. */
 export async function verify(store: Store): Promise<Verified> {
   const printed = await store.homeward('verify', '--json').catch((error: { stdout?: string; stderr?: string }) => {
     if (error.stdout) return error.stdout;

@@ -1,4 +1,4 @@
-// A real browser without a window: the Chromium that is installed, driven by Playwright.
+// The installed Chromium, headless, driven by Playwright.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -6,9 +6,9 @@ import type { Browser } from 'playwright-core';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const startTimeoutMs = 60_000;
 
-/** Goes away with `await using`, and with this process however that ends. With a `debuggingPort` other tools can join in there. */
+/** Closes at the end of an `await using` block, and with this process, however that ends. Other tools can connect to `debuggingPort`. */
 export async function launchBrowser({ debuggingPort }: { debuggingPort?: number } = {}): Promise<Browser> {
-  // Loaded when it is needed: every proof is loaded by each run, and this takes seconds.
+  // Imported lazily: every run loads every proof, and this import takes seconds.
   const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath: findChromium(),
@@ -23,10 +23,10 @@ export async function launchBrowser({ debuggingPort }: { debuggingPort?: number 
 }
 
 function findChromium(): string {
-  const told = process.env['CHROME_PATH'];
-  if (told) return told;
+  const chromePath = process.env['CHROME_PATH'];
+  if (chromePath) return chromePath;
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   const found = names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find((file) => existsSync(file));
   if (found) return found;
-  throw new Error('Chromium is not installed: apt-get install chromium, or brew install chromium. CHROME_PATH names one elsewhere.');
+  throw new Error('Chromium is not installed: apt-get install chromium, or brew install chromium. Set CHROME_PATH if it is elsewhere.');
 }

@@ -1,4 +1,4 @@
-// The project as someone has it who has just cloned it: nothing installed, nothing kept, the machine's own Node.js.
+// The project as a fresh clone: nothing installed, nothing cached, the machine's own Node.js.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,10 +17,10 @@ export interface ShellResponse {
   readonly output: string;
 }
 
-/** `npm run dev` of a checkout, once it has shown its screen. */
+/** A running `npm run dev` of a checkout that has shown its start screen. */
 export interface DevRun {
   readonly screen: string;
-  /** Ctrl-C; returns what is left of all that it had started. */
+  /** Sends Ctrl-C; returns how many processes it had started, and those that still run. */
   end(): Promise<{ started: number; left: number[] }>;
 }
 
@@ -30,13 +30,13 @@ export class CleanCheckout implements Disposable {
 
   constructor() {
     this.folder = mkdtempSync(path.join(tmpdir(), 'homeward-clone-'));
-    // As a clone has it: PostgreSQL must reach it under its own user, where root runs this.
+    // As in a clone: if root runs this, PostgreSQL runs as another user, who must be able to reach the folder.
     chmodSync(this.folder, 0o755);
     const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ownRoot, encoding: 'utf8' });
     for (const file of listed.split('\0').filter((one) => one && existsSync(path.join(ownRoot, one)))) {
       cpSync(path.join(ownRoot, file), path.join(this.folder, file));
     }
-    this.#env = environmentOfANewcomer();
+    this.#env = cleanEnvironment();
   }
 
   edit(file: string, from: RegExp, to: string): void {
@@ -46,7 +46,7 @@ export class CleanCheckout implements Disposable {
     writeFileSync(target, text.replace(from, to));
   }
 
-  /** Runs a line as if it had been pasted into a shell. */
+  /** Runs a line as if it were pasted into a shell. */
   async shell(line: string, env: Record<string, string> = {}): Promise<ShellResponse> {
     const child = spawn('sh', ['-c', line], this.#options(env));
     const output = collect(child);
@@ -56,7 +56,7 @@ export class CleanCheckout implements Disposable {
     return { status, output: output() };
   }
 
-  /** Rejects where it ends, or shows no line that matches in time. */
+  /** Rejects if the command ends, or if no line matches `screenEnds` in time. */
   async dev(command: string, screenEnds: RegExp, env: Record<string, string>): Promise<DevRun> {
     const child = spawn('sh', ['-c', command], this.#options(env));
     const output = collect(child);
@@ -89,7 +89,7 @@ export class CleanCheckout implements Disposable {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** A group of its own, as a terminal gives to each line that is typed. */
+  /** A separate process group, as a terminal creates for each command. */
   #options(env: Record<string, string>) {
     return {
       cwd: this.folder,
@@ -100,13 +100,13 @@ export class CleanCheckout implements Disposable {
   }
 }
 
-/** Without what `npm run` has told this process, the pinned Node.js on PATH included, and without settings of Homeward. */
-export function environmentOfANewcomer(): NodeJS.ProcessEnv {
-  const ours =
+/** The environment without the variables that `npm run` sets, without the pinned Node.js on PATH, and without settings of Homeward. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
+  const inherited =
     /^(npm_(package|lifecycle|config_local_prefix|execpath|node_execpath|command)|INIT_CWD$|NODE|HOMEWARD_|DATABASE_URL$|REDIS_URL$|HOST$|PORT$)/;
-  const kept = Object.entries(process.env).filter(([name]) => !ours.test(name) || name === 'NODE_EXTRA_CA_CERTS');
+  const passed = Object.entries(process.env).filter(([name]) => !inherited.test(name) || name === 'NODE_EXTRA_CA_CERTS');
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => !folder.includes('node_modules'));
-  return { ...Object.fromEntries(kept), PATH: folders.join(path.delimiter) };
+  return { ...Object.fromEntries(passed), PATH: folders.join(path.delimiter) };
 }
 
 function collect(child: ChildProcess): () => string {

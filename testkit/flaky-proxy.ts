@@ -1,4 +1,4 @@
-// A proxy that loses connections, also after the store has answered: then nobody hears of what was done.
+// A proxy that resets connections, also after the store has responded: then the client never learns the outcome.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,16 +6,16 @@ import type { AddressInfo } from 'node:net';
 export interface FlakyProxy extends AsyncDisposable {
   readonly url: string;
   readonly requests: number;
-  /** Connections that were reset, and those among them of requests that the store had answered. */
+  /** Connections that were reset, and how many of them after the store had responded. */
   readonly resets: number;
   readonly resetsAfterResponse: number;
 }
 
 const moments = ['before', 'while', 'after'] as const;
 
-/** `share` of all requests end in a reset: in turn before the store gets them, while it works, and after it has answered. */
+/** A `share` of all requests is reset: in turn before the store gets them, while it handles them, and after it has responded. */
 export async function startFlakyProxy(target: string, share: number): Promise<FlakyProxy> {
-  const counts = { requests: 0, resets: 0, resetsAfterAnswer: 0 };
+  const counts = { requests: 0, resets: 0, resetsAfterResponse: 0 };
   const server = createServer((incoming, outgoing) => {
     counts.requests += 1;
     const reset = () => incoming.socket.resetAndDestroy();
@@ -29,7 +29,7 @@ export async function startFlakyProxy(target: string, share: number): Promise<Fl
         incoming.once('end', reset);
         break;
       case 'after':
-        counts.resetsAfterAnswer += 1;
+        counts.resetsAfterResponse += 1;
         forward(target, incoming, reset);
         break;
       case undefined:
@@ -47,7 +47,7 @@ export async function startFlakyProxy(target: string, share: number): Promise<Fl
       return counts.resets;
     },
     get resetsAfterResponse() {
-      return counts.resetsAfterAnswer;
+      return counts.resetsAfterResponse;
     },
     [Symbol.asyncDispose]: () => close(server),
   };

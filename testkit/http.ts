@@ -1,4 +1,4 @@
-// A plain HTTP client over kept-alive connections: what a proof measures must not be hidden by retries.
+// A plain HTTP client with keep-alive and without retries, which would hide what a proof measures.
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
 export interface Response {
@@ -34,7 +34,7 @@ export class HttpClient implements Disposable {
         response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
         response.on('error', reject);
       });
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)));
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`no response in ${timeoutMs} ms`)));
       outgoing.on('error', reject);
       outgoing.end(payload);
     });

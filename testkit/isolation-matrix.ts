@@ -1,21 +1,21 @@
-// Who may do what: every operation with the scope that it must need, every kind of caller, and what the one must answer the other.
+// The access matrix: the scope that each operation must require, the kinds of caller, and the response that each must get.
 import type { Scope } from '../service/src/domain/scopes.ts';
 import { errorCodes } from '../service/src/errors.ts';
 import { adopter } from './adopters.ts';
 
 export interface MatrixRow {
   readonly scope: Scope;
-  /** What it names belongs to one client; the catalogue is everybody's. */
+  /** The object in the path belongs to one client; the catalogue is shared by all. */
   readonly owned?: true;
   readonly body?: unknown;
-  /** What the sample is answered by a caller that holds the scope. Its ids name nothing, so that no caller changes what the next one meets. */
+  /** The status for a caller that has the scope. The ids do not exist, so that no caller changes the outcome for the next one. */
   readonly allowed: number;
 }
 
-/** An endpoint on this machine, at which nothing listens: a worker that sends to it leaves no trace elsewhere. */
-export const nowhere = 'http://127.0.0.1:9';
+/** An origin on this machine on which nothing listens, so that a worker can safely send to it. */
+export const unusedOrigin = 'http://127.0.0.1:9';
 
-/** Every operation of the API. One that is missing here, or stands here under another scope than its own, is a broken claim. */
+/** Every operation of the API. If one is missing here, or has another scope than here, a claim fails. */
 export const matrix: Readonly<Record<string, MatrixRow>> = {
   'get /pets': { scope: 'pets:read', allowed: 200 },
   'post /pets': { scope: 'pets:write', body: { name: 'Biscuit', categoryId: 1 }, allowed: 201 },
@@ -23,9 +23,9 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'patch /pets/{petId}': { scope: 'store:manage', body: { name: 'Biscuit II' }, allowed: 404 },
   'delete /pets/{petId}': { scope: 'store:manage', allowed: 404 },
   'get /categories': { scope: 'pets:read', allowed: 200 },
-  // A category of any id can be named: this one alone names something, and gives it the name that it has.
+  // A category with any id can be named, so this request does change something; it sets the name that the category has already.
   'put /categories/{categoryId}': { scope: 'store:manage', body: { name: 'Matrix' }, allowed: 200 },
-  // That one, which has a name.
+  // The same category, which has a name and so can't be deleted.
   'delete /categories/{categoryId}': { scope: 'store:manage', allowed: 409 },
   'get /events': { scope: 'pets:read', allowed: 200 },
   'get /store/orders': { scope: 'orders:read', allowed: 200 },
@@ -36,7 +36,7 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'post /store/orders/{orderId}/cancel': { scope: 'orders:write', owned: true, allowed: 404 },
   'post /store/orders/{orderId}/return': { scope: 'store:manage', owned: true, allowed: 404 },
   'get /webhooks': { scope: 'webhooks:manage', allowed: 200 },
-  'post /webhooks': { scope: 'webhooks:manage', body: { url: `${nowhere}/hooks`, types: ['pet.created'] }, allowed: 201 },
+  'post /webhooks': { scope: 'webhooks:manage', body: { url: `${unusedOrigin}/hooks`, types: ['pet.created'] }, allowed: 201 },
   'get /webhooks/{webhookId}': { scope: 'webhooks:manage', owned: true, allowed: 404 },
   'patch /webhooks/{webhookId}': { scope: 'webhooks:manage', owned: true, body: { status: 'disabled' }, allowed: 404 },
   'delete /webhooks/{webhookId}': { scope: 'webhooks:manage', owned: true, allowed: 404 },
@@ -47,20 +47,20 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'post /webhooks/{webhookId}/replay': { scope: 'webhooks:manage', owned: true, body: { failed: true }, allowed: 404 },
 };
 
-/** The id that the samples name. */
+/** The id in the requests of the matrix. */
 export const absentId = 4711;
 
 export interface Caller {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Undefined: it sends none. */
+  /** Undefined if it sends none. */
   readonly key: string | undefined;
-  /** Why it is nobody, whatever its scopes are. */
-  readonly refusedAs?: 'api_key_missing' | 'api_key_revoked' | 'api_key_expired' | 'client_suspended';
+  /** The error code if the key is not valid, whatever its scopes are. */
+  readonly rejectedAs?: 'api_key_missing' | 'api_key_revoked' | 'api_key_expired' | 'client_suspended';
 }
 
-/** What an operation must answer a caller: the status, and the code where it refuses the caller itself. */
-export function expectedOf({ scope, allowed }: MatrixRow, { scopes, refusedAs: rejectedAs }: Caller): string {
+/** The expected status of an operation for a caller, and the error code if the caller itself is rejected. */
+export function expectedOutcome({ scope, allowed }: MatrixRow, { scopes, rejectedAs }: Caller): string {
   if (rejectedAs) return `${errorCodes[rejectedAs].status} ${rejectedAs}`;
   return scopes.includes(scope) ? String(allowed) : '403 insufficient_scope';
 }
@@ -69,7 +69,7 @@ export interface ApiPaths {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly 'x-scope'?: string }>>>>;
 }
 
-/** Where the matrix and the service's own document differ, both ways. */
+/** The differences between the matrix and the service's OpenAPI document, in both directions. */
 export function differencesFrom({ paths }: ApiPaths): string[] {
   const documented = new Map<string, string>(
     Object.entries(paths).flatMap(([path, methods]) =>

@@ -1,20 +1,20 @@
-// Looks for the text of keys wherever the store keeps or writes anything.
+// Searches for the text of keys wherever the store writes data.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Redis } from 'ioredis';
 import pg from 'pg';
 import { hashApiKey } from '../service/src/clients/api-key.ts';
 
-export interface Found {
-  /** How much was searched, so that nobody takes an empty place for a clean one. */
+export interface SearchResult {
+  /** How much was searched: no hits in nothing would prove nothing. */
   readonly searched: string;
   readonly hits: string[];
 }
 
-/** Texts by which a key could be recognised: also a part of it, which a cut-off line would hold, and what it is as bytea. */
+/** Texts that identify a key: a part of it, which a truncated line may contain, and the same as hex, as bytea shows it. */
 const needlesOf = (key: string): string[] => [key.slice(11, 27), Buffer.from(key.slice(11, 27)).toString('hex')];
 
-export function searchLines(text: string, keys: readonly string[]): Found {
+export function searchLines(text: string, keys: readonly string[]): SearchResult {
   const needles = keys.flatMap(needlesOf);
   const lines = text.split('\n').filter(Boolean);
   const plain = (line: string) => line.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -22,8 +22,8 @@ export function searchLines(text: string, keys: readonly string[]): Found {
   return { searched: `${lines.length.toLocaleString('en')} lines`, hits };
 }
 
-/** Every row of every table, as text, and every byte of PostgreSQL's files. `controls`: keys whose hash was found in both. */
-export async function searchPostgres(databaseUrl: string, keys: readonly string[]): Promise<Found & { controls: number }> {
+/** Searches every row of every table as text, and every byte of PostgreSQL's files. `controls`: keys whose hash was found in both. */
+export async function searchPostgres(databaseUrl: string, keys: readonly string[]): Promise<SearchResult & { controls: number }> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -53,25 +53,25 @@ export async function searchPostgres(databaseUrl: string, keys: readonly string[
   }
 }
 
-/** Every name and value. */
-export async function searchRedis(redis: Redis, keys: readonly string[]): Promise<Found> {
+/** Searches every key and value in Redis. */
+export async function searchRedis(redis: Redis, keys: readonly string[]): Promise<SearchResult> {
   const lines: string[] = [];
-  for await (const names of redis.scanStream({ count: 1_000 }) as AsyncIterable<string[]>) {
-    for (const name of names) lines.push(`${name} ${await read(redis, name)}`);
+  for await (const redisKeys of redis.scanStream({ count: 1_000 }) as AsyncIterable<string[]>) {
+    for (const redisKey of redisKeys) lines.push(`${redisKey} ${await read(redis, redisKey)}`);
   }
   const { hits } = searchLines(lines.map((line) => line.replaceAll('\n', ' ')).join('\n'), keys);
-  return { searched: `${lines.length.toLocaleString('en')} names with their values`, hits };
+  return { searched: `${lines.length.toLocaleString('en')} keys with their values`, hits };
 }
 
-async function read(redis: Redis, name: string): Promise<string> {
-  const type = await redis.type(name);
-  if (type === 'string') return (await redis.get(name)) ?? '';
-  if (type === 'hash') return JSON.stringify(await redis.hgetall(name));
-  if (type === 'zset') return JSON.stringify(await redis.zrange(name, '0', '-1', 'WITHSCORES'));
-  if (type === 'set') return JSON.stringify(await redis.smembers(name));
-  if (type === 'list') return JSON.stringify(await redis.lrange(name, 0, -1));
-  if (type === 'stream') return JSON.stringify(await redis.xrange(name, '-', '+'));
-  throw new Error(`the search does not know how to read a ${type}`);
+async function read(redis: Redis, redisKey: string): Promise<string> {
+  const type = await redis.type(redisKey);
+  if (type === 'string') return (await redis.get(redisKey)) ?? '';
+  if (type === 'hash') return JSON.stringify(await redis.hgetall(redisKey));
+  if (type === 'zset') return JSON.stringify(await redis.zrange(redisKey, '0', '-1', 'WITHSCORES'));
+  if (type === 'set') return JSON.stringify(await redis.smembers(redisKey));
+  if (type === 'list') return JSON.stringify(await redis.lrange(redisKey, 0, -1));
+  if (type === 'stream') return JSON.stringify(await redis.xrange(redisKey, '-', '+'));
+  throw new Error(`the search can't read the Redis type ${type}`);
 }
 
 function readAll(folder: string): Map<string, Buffer> {

@@ -1,4 +1,4 @@
-// A copy of the program in which one thing is broken: what a proof serves to show that it would notice.
+// A copy of the service with one thing broken, with which a proof shows that it would notice.
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,13 +17,13 @@ export interface Mutant extends Disposable {
   readonly root: string;
 }
 
-/** Goes away with `using`. */
+/** The copy is removed at the end of a `using` block. */
 export function plantMutant(edits: readonly Edit[]): Mutant {
   const root = mkdtempSync(path.join(tmpdir(), 'homeward-mutant-'));
   for (const part of ['package.json', 'service/package.json', 'service/src', 'service/migrations', 'testkit/serve-on-clock.ts']) {
     cpSync(path.join(ownRoot, part), path.join(root, part), { recursive: true });
   }
-  // What is only read: packages, and what the documentation is made from.
+  // Read-only parts are linked: packages, and the sources of the documentation.
   for (const part of ['node_modules', 'service/node_modules', 'docs', 'CHANGELOG.md', 'sdk']) {
     symlinkSync(path.join(ownRoot, part), path.join(root, part));
   }
@@ -33,6 +33,6 @@ export function plantMutant(edits: readonly Edit[]): Mutant {
 
 function apply({ file, from, to }: Edit, target: string): void {
   const parts = readFileSync(target, 'utf8').split(from);
-  if (parts.length !== 2) throw new Error(`the mutant looks for "${from}" once in ${file}, and it is there ${parts.length - 1} times`);
+  if (parts.length !== 2) throw new Error(`the mutant must find "${from}" once in ${file}, but it is there ${parts.length - 1} times`);
   writeFileSync(target, parts.join(to));
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processor time that a process has had so far, by all its threads, from the scheduler's own account. */
+/** CPU time that a process has used so far, in all its threads, as counted by the scheduler. */
 export function cpuMs(pid: number): number {
   let ns = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {

@@ -1,4 +1,4 @@
-// HTTP as bytes on a bare connection: what no HTTP client would send, and exactly what comes back.
+// HTTP as bytes on a plain TCP connection, to send what no HTTP client would and see exactly what comes back.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,17 +12,17 @@ export interface RawResponse {
 }
 
 export interface Exchange {
-  /** Without the interim answers (100). */
-  readonly answers: RawResponse[];
-  /** Whether the server ended the connection. */
+  /** Without interim responses (100). */
+  readonly responses: RawResponse[];
+  /** Whether the server closed the connection. */
   readonly ended: boolean;
-  readonly answeredAfterMs: number;
+  readonly respondedAfterMs: number;
 }
 
-/** How long an answer too many has time to show. */
+/** How long to wait for a response too many. */
 const surplusMs = 50;
 
-/** Sends the steps and reads until `expected` answers are there, and the end too where `untilEnd`; at most `timeoutMs`. */
+/** Sends the steps and reads until `expected` responses have arrived and, with `untilEnd`, the connection is closed; at most `timeoutMs`. */
 export async function exchange(
   port: number,
   steps: readonly Step[],
@@ -50,7 +50,7 @@ export async function exchange(
   const ended = await finished;
   socket.destroy();
   await sending;
-  return { answers: readResponses(bytes), ended, answeredAfterMs: respondedAfterMs };
+  return { responses: readResponses(bytes), ended, respondedAfterMs };
 }
 
 async function send(socket: ReturnType<typeof connect>, steps: readonly Step[]): Promise<void> {
@@ -61,7 +61,7 @@ async function send(socket: ReturnType<typeof connect>, steps: readonly Step[]):
   }
 }
 
-/** The whole answers at the head of `bytes`; each gives its length, or has no body. */
+/** The complete responses at the start of `bytes`. Each has a Content-Length or no body. */
 function readResponses(bytes: Buffer): RawResponse[] {
   const responses: RawResponse[] = [];
   for (let rest = bytes; rest.length > 0; ) {

@@ -6,7 +6,7 @@ interface Row {
   readonly state: string;
 }
 
-/** All that a process has started and that runs now, itself included. */
+/** The process and all its descendants that run now. */
 export function treeOf(root: number): number[] {
   const rows = listProcesses();
   const found = [root];
@@ -14,7 +14,7 @@ export function treeOf(root: number): number[] {
   return found;
 }
 
-/** Those of `pids` that still run. One that has ended, and that its parent has not yet asked after, does not. */
+/** Those of `pids` that still run. A zombie, which its parent has not reaped yet, does not. */
 export function stillRunning(pids: readonly number[]): number[] {
   const rows = listProcesses().filter(({ state }) => !state.startsWith('Z'));
   return pids.filter((pid) => rows.some((row) => row.pid === pid));

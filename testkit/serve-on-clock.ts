@@ -1,4 +1,4 @@
-// `homeward serve` on a clock that runs faster than time, so that a proof need not wait for minutes.
+// `homeward serve` with a clock that runs faster than real time, so that a proof need not wait for minutes.
 //   node serve-on-clock.ts START RATE
 import { serve } from '../service/src/cli/serve.ts';
 import { loadConfig } from '../service/src/config.ts';

@@ -1,4 +1,4 @@
-// What the store's staff do by command, done through the same functions: a process for each would take longer than the proof.
+// What the store's staff do with commands, by calling the same functions: a process for each command would take too long.
 import { replaceEpoch } from '../service/src/clients/client-epochs.ts';
 import { createKey, revokeApiKey } from '../service/src/clients/clients.ts';
 import { loadConfig } from '../service/src/config.ts';
@@ -19,14 +19,14 @@ export class Staff implements AsyncDisposable {
     );
   }
 
-  /** As `homeward keys create --plan enterprise`. */
+  /** Like `homeward keys create --plan enterprise`. */
   async createKeys(
     client: string,
     limits: { perMinute: number; perDay: number },
     count: number,
     scopes: readonly Scope[] = defaultScopes,
   ): Promise<Key[]> {
-    const wish = {
+    const input = {
       client,
       limits: { plan: 'enterprise', ...limits },
       scopes,
@@ -35,20 +35,20 @@ export class Staff implements AsyncDisposable {
     } as const;
     const keys: Key[] = [];
     for (let i = 0; i < count; i += 1) {
-      const { key, record } = await createKey(this.dependencies.db, wish);
+      const { key, record } = await createKey(this.dependencies.db, input);
       keys.push({ id: Number(record.id), clientId: Number(record.clientId), key });
     }
     return keys;
   }
 
-  /** As `homeward keys revoke`; false where Redis could not be told. */
+  /** Like `homeward keys revoke`; false if Redis could not be reached. */
   async revoke(key: Key): Promise<boolean> {
-    const { clientId } = await this.revokeUnannounced(key);
+    const { clientId } = await this.revokeWithoutInvalidation(key);
     return replaceEpoch(this.dependencies.redis, this.dependencies.redisKeys, clientId);
   }
 
-  /** Half of a revocation: PostgreSQL knows, and no process is told. */
-  async revokeUnannounced(key: Key): Promise<{ clientId: bigint }> {
+  /** Half of a revocation: in PostgreSQL only, without invalidating the caches of the processes. */
+  async revokeWithoutInvalidation(key: Key): Promise<{ clientId: bigint }> {
     return revokeApiKey(this.dependencies.db, BigInt(key.id));
   }
 

@@ -1,15 +1,15 @@
-// Requests at a fixed rate, sent whether or not the earlier ones are answered: a store that hangs is not spared.
+// Requests at a fixed rate, sent whether or not the earlier ones have a response, so that a store that hangs gets the same load.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from './http.ts';
 
 export interface Sample {
-  /** By performance.now(). */
+  /** From performance.now(). */
   readonly sentAtMs: number;
   readonly tookMs: number;
-  /** From when it was to be sent: also what this process could not send in time. */
+  /** Measured from when it was due, so that delays of this process count too. */
   readonly sinceDueMs: number;
-  /** Undefined: the connection failed. */
-  readonly answer: Response | undefined;
+  /** Undefined if the connection failed. */
+  readonly response: Response | undefined;
 }
 
 export class SteadyLoad {
@@ -24,7 +24,7 @@ export class SteadyLoad {
     this.#done = this.#run(perSecond);
   }
 
-  /** Sends no more, and returns all samples once the last is answered. */
+  /** Stops sending, and returns all samples once the last response has arrived. */
   async stop(): Promise<readonly Sample[]> {
     this.#stopped = true;
     await this.#done;
@@ -48,11 +48,11 @@ export class SteadyLoad {
     const sentAtMs = performance.now();
     const response = await this.#send(index).catch(() => undefined);
     const respondedAtMs = performance.now();
-    this.samples.push({ sentAtMs, tookMs: respondedAtMs - sentAtMs, sinceDueMs: respondedAtMs - dueAtMs, answer: response });
+    this.samples.push({ sentAtMs, tookMs: respondedAtMs - sentAtMs, sinceDueMs: respondedAtMs - dueAtMs, response });
   }
 }
 
-/** The load for a time. */
+/** Runs the load for `ms` milliseconds. */
 export async function loadFor(ms: number, perSecond: number, send: (index: number) => Promise<Response>): Promise<readonly Sample[]> {
   const load = new SteadyLoad(perSecond, send);
   await sleep(ms);

@@ -1,4 +1,4 @@
-// A reader of server-sent events that shows what came, and when.
+// A reader of server-sent events that records what arrived, and when.
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -6,14 +6,14 @@ export interface SentEvent {
   readonly id: string;
   readonly type: string;
   readonly data: string;
-  /** By performance.now(). */
+  /** From performance.now(). */
   readonly atMs: number;
 }
 
 interface StreamOptions {
   readonly key: string;
   readonly lastId?: string;
-  /** False: takes the headers, and then nothing more. */
+  /** If false, it reads the headers and nothing more. */
   readonly reads?: boolean;
   readonly keepsText?: boolean;
   readonly keepsEvents?: boolean;
@@ -24,12 +24,12 @@ const openTimeoutMs = 30_000;
 export class StreamReader implements Disposable {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Those that came, unless they were to be forgotten. */
+  /** The events that arrived, unless `keepsEvents` is false. */
   readonly events: SentEvent[] = [];
   count = 0;
-  /** All that came, where `keepsText` was asked for. */
+  /** Everything that arrived, if `keepsText` is set. */
   text = '';
-  /** As a reader that comes back sends it. */
+  /** The value of Last-Event-ID when a reader reconnects. */
   lastId: string | undefined;
   isEnded = false;
   readonly #response: IncomingMessage;
@@ -64,20 +64,20 @@ export class StreamReader implements Disposable {
         if (!reads) response.pause();
         resolve(reader);
       });
-      outgoing.setTimeout(openTimeoutMs, () => outgoing.destroy(new Error(`no answer in ${openTimeoutMs} ms`)));
+      outgoing.setTimeout(openTimeoutMs, () => outgoing.destroy(new Error(`no response in ${openTimeoutMs} ms`)));
       outgoing.on('error', reject);
       outgoing.end();
     });
   }
 
-  /** Once there are so many events in all. */
+  /** Resolves once `count` events have arrived in total. */
   async untilCount(count: number, timeoutMs = 5_000): Promise<readonly SentEvent[]> {
     return this.until(() => this.count >= count, `${count} events`, timeoutMs).then(() => this.events);
   }
 
-  async until(isSo: () => boolean, what: string, timeoutMs = 5_000): Promise<void> {
+  async until(condition: () => boolean, what: string, timeoutMs = 5_000): Promise<void> {
     const deadline = performance.now() + timeoutMs;
-    while (!isSo()) {
+    while (!condition()) {
       if (performance.now() > deadline) throw new Error(`no ${what} in ${timeoutMs} ms; there are ${this.count} events`);
       await sleep(5);
     }
@@ -91,7 +91,7 @@ export class StreamReader implements Disposable {
     this.#response.destroy();
   }
 
-  /** As the standard says: a blank line ends an event, and one without data only moves the last id on. */
+  /** Follows the standard: a blank line ends an event, and an event without data only updates the last id. */
   #take(text: string): void {
     const blocks = (this.#rest + text).split('\n\n');
     this.#rest = blocks.pop() ?? '';

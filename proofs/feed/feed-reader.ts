@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpClient } from '../../testkit/http.ts';
 
-/** What an event of the proof's writers says: the animal's how-manieth it is, and in which transaction it was written. */
-export interface Told {
+/** The data of an event by the proof's writers: `n` counts the events of an animal from 1. */
+export interface WriterEvent {
   readonly petId: number;
   readonly n: number;
   readonly transaction: number;
 }
 
 const pauseMs = 20;
-/** A busy machine may answer 503: then once more. */
+/** How often a reader retries after 503, which a busy machine may respond with. */
 const busyMax = 20;
 
 /** Follows the feed by its links, as a partner's program would. */
@@ -17,13 +17,13 @@ export class FeedReader {
   readonly #http: HttpClient;
   readonly #url: string;
   readonly #key: string;
-  /** What ended it before its time. */
+  /** The error response that ended this reader early. */
   rejection: string | undefined;
   #next: string;
   #isStopped = false;
   readonly #ids = new Set<string>();
-  readonly #told: Told[] = [];
-  #repeated = 0;
+  readonly #received: WriterEvent[] = [];
+  #duplicates = 0;
   #busy = 0;
 
   constructor(http: HttpClient, url: string, key: string, query: string) {
@@ -35,7 +35,7 @@ export class FeedReader {
 
   /** Events of the proof's writers, each counted once. */
   get seen(): number {
-    return this.#told.length;
+    return this.#received.length;
   }
 
   stop(): void {
@@ -56,30 +56,30 @@ export class FeedReader {
         return;
       }
       this.#next = next;
-      const events = JSON.parse(response.text) as Array<{ id: string; type: string; data: Told }>;
+      const events = JSON.parse(response.text) as Array<{ id: string; type: string; data: WriterEvent }>;
       for (const event of events) this.#take(event);
       if (events.length === 0) await sleep(pauseMs);
     }
   }
 
-  judge(isCommitted: (transaction: number) => boolean): { repeated: number; undone: number; disordered: number } {
+  judge(isCommitted: (transaction: number) => boolean): { duplicates: number; rolledBack: number; outOfOrder: number } {
     const last = new Map<number, number>();
-    let disordered = 0;
-    for (const { petId, n } of this.#told) {
-      if (n <= (last.get(petId) ?? 0)) disordered += 1;
+    let outOfOrder = 0;
+    for (const { petId, n } of this.#received) {
+      if (n <= (last.get(petId) ?? 0)) outOfOrder += 1;
       last.set(petId, n);
     }
-    const undone = this.#told.filter(({ transaction }) => !isCommitted(transaction)).length;
-    return { repeated: this.#repeated, undone, disordered };
+    const rolledBack = this.#received.filter(({ transaction }) => !isCommitted(transaction)).length;
+    return { duplicates: this.#duplicates, rolledBack, outOfOrder };
   }
 
-  #take({ id, type, data }: { id: string; type: string; data: Told }): void {
+  #take({ id, type, data }: { id: string; type: string; data: WriterEvent }): void {
     if (type !== 'pet.updated') return;
     if (this.#ids.has(id) || this.#ids.has(`${data.petId} ${data.n}`)) {
-      this.#repeated += 1;
+      this.#duplicates += 1;
       return;
     }
     this.#ids.add(id).add(`${data.petId} ${data.n}`);
-    this.#told.push(data);
+    this.#received.push(data);
   }
 }

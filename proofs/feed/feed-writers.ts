@@ -5,14 +5,14 @@ import { Transaction } from '../../service/src/db/handles.ts';
 import { applicationRole } from '../../service/src/db/pool.ts';
 import { recordEvents } from '../../service/src/events/events.ts';
 import type { Store } from '../../testkit/store.ts';
-import type { Told } from './feed-reader.ts';
+import type { WriterEvent } from './feed-reader.ts';
 
 const writerCount = 4;
 const animalsAtOnceMax = 3;
 const eventsOfAnimalMax = 20;
 const longMs = 5_000;
 
-/** Record events of animals in transactions that take no time, or long, or come to nothing. */
+/** Records events of animals in transactions that are short, long, or rolled back. */
 export class FeedWriters implements AsyncDisposable {
   readonly count = writerCount;
   committed = 0;
@@ -21,7 +21,7 @@ export class FeedWriters implements AsyncDisposable {
   readonly #animals: readonly number[];
   readonly #eventsMin: number;
   readonly #longEvery: number;
-  /** Changed only under the animal's lock, and not before the commit. */
+  /** Changed only under the animal's lock, just before the commit. */
   readonly #lastOf = new Map<number, number>();
   readonly #committedTransactions = new Set<number>();
   #transactions = 0;
@@ -33,7 +33,7 @@ export class FeedWriters implements AsyncDisposable {
     this.#longEvery = longEvery;
   }
 
-  /** `longEvery`: of so many transactions of a writer one is left open for 5 s. */
+  /** Every `longEvery`-th transaction of a writer stays open for 5 s. */
   static async open(store: Store, animals: readonly number[], eventsMin: number, longEvery: number): Promise<FeedWriters> {
     const options = { connectionString: store.postgres.url, options: `-c role=${applicationRole}` };
     const clients = Array.from({ length: writerCount }, () => new pg.Client(options));
@@ -43,11 +43,11 @@ export class FeedWriters implements AsyncDisposable {
 
   readonly isCommitted = (transaction: number): boolean => this.#committedTransactions.has(transaction);
 
-  /** Returns once there are as many as asked for. */
+  /** Returns once at least `eventsMin` events are committed. */
   async write(): Promise<void> {
     await Promise.all(
       this.#clients.map(async (client, i) => {
-        // Not all at the same time.
+        // The long transactions of different writers start at different times.
         for (let n = i * Math.ceil(this.#longEvery / writerCount); this.committed < this.#eventsMin; n += 1) {
           await this.#transact(client, n % this.#longEvery === this.#longEvery - 1);
         }
@@ -64,11 +64,11 @@ export class FeedWriters implements AsyncDisposable {
     const transaction = this.#transactions;
     await client.query('begin');
     const petIds = await this.#lockAnimals(client);
-    const told: Told[] = petIds.flatMap((petId) => {
+    const written: WriterEvent[] = petIds.flatMap((petId) => {
       const last = this.#lastOf.get(petId) ?? 0;
       return Array.from({ length: 1 + randomInt(eventsOfAnimalMax) }, (_, i) => ({ petId, n: last + 1 + i, transaction }));
     });
-    const events = told.map(
+    const events = written.map(
       (data) => ({ type: 'pet.updated', petId: BigInt(data.petId), clientId: null, data: JSON.stringify(data) }) as const,
     );
     const half = Math.floor(events.length / 2);
@@ -81,14 +81,14 @@ export class FeedWriters implements AsyncDisposable {
       this.rolledBack += 1;
       return;
     }
-    // Before the commit, after which the next writer may have the animal's lock.
-    for (const { petId, n } of told) this.#lastOf.set(petId, n);
+    // Before the commit: right after it, the next writer may get the animal's lock.
+    for (const { petId, n } of written) this.#lastOf.set(petId, n);
     this.#committedTransactions.add(transaction);
     await client.query('commit');
-    this.committed += told.length;
+    this.committed += written.length;
   }
 
-  /** Mostly of those that are free, so that one transaction that is left open does not hold up the others. */
+  /** Mostly skips animals that are locked, so that one long transaction does not block the other writers. */
   async #lockAnimals(client: pg.Client): Promise<number[]> {
     const wanted = Array.from({ length: animalsAtOnceMax }, () => this.#animals[randomInt(this.#animals.length)]);
     const free = randomInt(50) === 0 ? '' : 'skip locked';

@@ -1,6 +1,6 @@
-// Readers follow the feed while transactions of all lengths commit in any order: each event must come to each of them, once.
+// Readers follow the feed while transactions of all lengths commit in any order: each reader must receive each event once.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addAnimals, ask, castOf } from '../../testkit/adopters.ts';
+import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
@@ -9,18 +9,18 @@ import { FeedReader } from './feed-reader.ts';
 import { FeedWriters } from './feed-writers.ts';
 
 const animalCount = 40;
-/** After the writers are done: how long the readers may go without a new event. */
+/** How long, after the writers are done, the readers may go without a new event. */
 const idleTimeoutMs = 5_000;
 
 export const feed: Proof = {
   name: 'feed',
-  promise: 'whoever follows the feed gets every event once, and those of an animal in order',
+  promise: 'every reader of the feed gets every event exactly once, and the events of an animal in order',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant takes the outbox's own numbers for positions, which are given before the commit.
+  // The mutant uses the outbox's ids as positions; they are assigned before the commit.
   using tree = mutant
     ? plantMutant([
         { file: 'events/event-queries.ts', from: 'before + row_number() over (order by id)', to: 'id' },
@@ -59,7 +59,7 @@ async function untilRead(readers: readonly FeedReader[], count: number): Promise
     if (seen !== before) [before, sinceMs] = [seen, performance.now()];
     await sleep(50);
   }
-  // What comes twice may come after everything has come once.
+  // A duplicate may arrive after everything has arrived once.
   await sleep(500);
 }
 
@@ -69,32 +69,32 @@ async function judge(store: Store, readers: readonly FeedReader[], writers: Feed
   const grouped = (count: number) => count.toLocaleString('en');
   const rejection = readers.find((reader) => reader.rejection)?.rejection;
   const missed = readers.map(({ seen }) => writers.committed - seen);
-  const [overtaken] = await ask<{ count: number }>(
+  const [overtaken] = await queryStore<{ count: number }>(
     store,
     `select count(*)::int as count from (select at, max(at) over (order by position rows between unbounded preceding and 1 preceding) as newest
       from events) as one where at < newest - interval '1 second'`,
   );
   return [
     {
-      claim: `Events that ${readers.length} readers over 2 processes missed, of ${grouped(writers.committed)} by ${writers.count} writers whose transactions last up to 5 s, with two workers`,
+      claim: `Events that ${readers.length} readers on 2 processes missed, of ${grouped(writers.committed)} by ${writers.count} writers whose transactions last up to 5 s, with two workers`,
       bar: '0',
-      figure: `${grouped(missed.reduce((total, count) => total + Math.max(count, 0), 0))} of ${grouped(writers.committed * readers.length)}${rejection ? `; a reader was answered ${rejection}` : ''}`,
+      figure: `${grouped(missed.reduce((total, count) => total + Math.max(count, 0), 0))} of ${grouped(writers.committed * readers.length)}${rejection ? `; a reader got ${rejection}` : ''}`,
       holds: missed.every((count) => count === 0) && rejection === undefined,
     },
     {
-      claim: 'Events that came twice, or of a transaction that was rolled back',
+      claim: 'Events that arrived twice; events of a transaction that was rolled back',
       bar: '0',
-      figure: `${sum(({ repeated }) => repeated)} and ${sum(({ undone }) => undone)}, with ${grouped(writers.rolledBack)} transactions rolled back`,
-      holds: sum(({ repeated, undone }) => repeated + undone) === 0 && writers.rolledBack > 0,
+      figure: `${sum(({ duplicates }) => duplicates)} and ${sum(({ rolledBack }) => rolledBack)}, with ${grouped(writers.rolledBack)} transactions rolled back`,
+      holds: sum(({ duplicates, rolledBack }) => duplicates + rolledBack) === 0 && writers.rolledBack > 0,
     },
     {
-      claim: 'Events of an animal out of its order',
+      claim: 'Events of an animal that arrived out of order',
       bar: '0',
-      figure: `${sum(({ disordered }) => disordered)}, of ${animalCount} animals`,
-      holds: sum(({ disordered }) => disordered) === 0,
+      figure: `${sum(({ outOfOrder }) => outOfOrder)}, of ${animalCount} animals`,
+      holds: sum(({ outOfOrder }) => outOfOrder) === 0,
     },
     {
-      claim: 'Events that were recorded more than 1 s before one that was published earlier, so that the above says something',
+      claim: 'Control: events that were recorded more than 1 s before an event that was published earlier',
       bar: 'at least 1',
       figure: grouped(overtaken?.count ?? 0),
       holds: (overtaken?.count ?? 0) > 0,

@@ -1,32 +1,32 @@
-// Lists read from four processes while animals change: each must show the last change that was acknowledged before it was asked for.
+// Lists are read from four processes while animals change: each list must include every change acknowledged before its request.
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask, castOf } from '../../testkit/adopters.ts';
+import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
-import { Shelf } from './shelf.ts';
+import { TrackedCategory } from './tracked-category.ts';
 
 const processCount = 4;
-const shelfCount = 6;
+const categoryCount = 6;
 const readerCount = 12;
 const firstCategoryId = 1_000;
-/** Between two changes of a shelf, so that pages are also read while nothing changes. */
+/** The pause between two changes of a category, so that pages are also read while nothing changes. */
 const pauseMsMax = 60;
-/** PostgreSQL's own counts are complete after this time without work. */
+/** PostgreSQL's statistics are complete after this time without work. */
 const statisticsMs = 1_500;
 
 export const freshness: Proof = {
   name: 'freshness',
-  promise: 'a list, from whichever process, shows every change that was acknowledged before it was asked for',
+  promise: 'a list from any process includes every change that was acknowledged before the request',
   hasMutant: true,
   run,
 };
 
 interface Read {
-  readonly shelf: Shelf;
-  /** What had been acknowledged when it was sent. */
+  readonly category: TrackedCategory;
+  /** The version that had been acknowledged when the request was sent. */
   readonly from: number;
   readonly list: string;
 }
@@ -34,12 +34,12 @@ interface Read {
 interface Run {
   readonly endsAtMs: number;
   reads: number;
-  /** Those that showed nothing that was known when they came: a change that was not acknowledged yet, or an old one. */
-  readonly open: Read[];
+  /** Reads whose list matched no version known at the time: it has a change that was not acknowledged yet, or it is stale. */
+  readonly unmatched: Read[];
 }
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant replaces the token before the commit: a page that is read in between is cached under it, without the change.
+  // The mutant invalidates before the commit: a page that is read in between is cached under the new token, without the change.
   using tree = mutant
     ? plantMutant([
         { file, from: query, to: `await this.invalidate();\n    ${query}` },
@@ -49,75 +49,75 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     : undefined;
   await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
   const { manager, partners } = await castOf(store, 4);
-  const shelves = Array.from({ length: shelfCount }, (_, i) => new Shelf(firstCategoryId + i));
+  const categories = Array.from({ length: categoryCount }, (_, i) => new TrackedCategory(firstCategoryId + i));
   const seconds = short ? 10 : 120;
-  const run: Run = { endsAtMs: Date.now() + seconds * 1_000, reads: 0, open: [] };
-  using http = new HttpClient(readerCount + shelfCount);
+  const run: Run = { endsAtMs: Date.now() + seconds * 1_000, reads: 0, unmatched: [] };
+  using http = new HttpClient(readerCount + categoryCount);
   const ticker = setInterval(() => progress(`${run.reads} reads`), 500);
   await Promise.all([
-    ...shelves.map((shelf) => write(http, store, shelf, manager, run)),
-    ...Array.from({ length: readerCount }, (_, i) => read(http, store, shelves, partners[i % partners.length] ?? manager, run)),
+    ...categories.map((category) => write(http, store, category, manager, run)),
+    ...Array.from({ length: readerCount }, (_, i) => read(http, store, categories, partners[i % partners.length] ?? manager, run)),
   ]);
   clearInterval(ticker);
-  return await judge(store, shelves, run);
+  return await judge(store, categories, run);
 }
 
 const file = 'pets/catalogue.ts';
 const query = 'const result = await this.#db.query<Row>(statement);';
 const commit = 'const result = await this.#db.transaction((tx) => work(new CatalogueTransaction(tx)), clientId);';
 
-async function write(http: HttpClient, store: Store, shelf: Shelf, manager: Key, run: Run): Promise<void> {
+async function write(http: HttpClient, store: Store, category: TrackedCategory, manager: Key, run: Run): Promise<void> {
   while (Date.now() < run.endsAtMs) {
-    await shelf.change(http, anyUrl(store), manager);
+    await category.change(http, anyUrl(store), manager);
     await sleep(randomInt(pauseMsMax));
   }
 }
 
-async function read(http: HttpClient, store: Store, shelves: readonly Shelf[], { key }: Key, run: Run): Promise<void> {
+async function read(http: HttpClient, store: Store, categories: readonly TrackedCategory[], { key }: Key, run: Run): Promise<void> {
   while (Date.now() < run.endsAtMs) {
-    const shelf = shelves[randomInt(shelves.length)] as Shelf;
-    const from = shelf.acknowledged;
-    const response = await http.send(`${anyUrl(store)}/pets?limit=100&categoryId=${shelf.categoryId}`, { key });
-    if (response.status !== 200) throw new Error(`a list was answered ${response.status}: ${response.text}`);
+    const category = categories[randomInt(categories.length)] as TrackedCategory;
+    const from = category.acknowledged;
+    const response = await http.send(`${anyUrl(store)}/pets?limit=100&categoryId=${category.categoryId}`, { key });
+    if (response.status !== 200) throw new Error(`a list got ${response.status}: ${response.text}`);
     run.reads += 1;
-    if (shelf.versionOf(response.text, from) === undefined) run.open.push({ shelf, from, list: response.text });
+    if (category.versionOf(response.text, from) === undefined) run.unmatched.push({ category, from, list: response.text });
   }
 }
 
 const anyUrl = (store: Store) => store.processes[randomInt(processCount)]?.url ?? '';
 
-async function judge(store: Store, shelves: readonly Shelf[], run: Run): Promise<Claim[]> {
-  // All changes are acknowledged by now: what a list showed before its time is known too.
-  const wrong = run.open.filter(({ shelf, from, list }) => shelf.versionOf(list, from) === undefined);
-  const stale = wrong.filter(({ shelf, list }) => shelf.wasEver(list));
-  const changes = shelves.reduce((sum, shelf) => sum + shelf.acknowledged, 0);
+async function judge(store: Store, categories: readonly TrackedCategory[], run: Run): Promise<Claim[]> {
+  // All changes are acknowledged by now, so versions that a list showed before their acknowledgement are known too.
+  const wrong = run.unmatched.filter(({ category, from, list }) => category.versionOf(list, from) === undefined);
+  const stale = wrong.filter(({ category, list }) => category.wasEver(list));
+  const changes = categories.reduce((sum, category) => sum + category.acknowledged, 0);
   await sleep(statisticsMs);
-  const [scans] = await ask<{ count: number }>(
+  const [scans] = await queryStore<{ count: number }>(
     store,
-    // Of one animal the primary key is read, of a list another index, or, while it is small, the whole table.
+    // A single animal is read by the primary key; a list by another index or, while the table is small, by a sequential scan.
     `select (seq_scan + (select sum(idx_scan) from pg_stat_user_indexes where relname = 'pets' and indexrelname <> 'pets_pkey'))::int as count
       from pg_stat_user_tables where relname = 'pets'`,
   );
-  const kept = run.reads - (scans?.count ?? run.reads);
+  const cached = run.reads - (scans?.count ?? run.reads);
   const grouped = (count: number) => count.toLocaleString('en');
   return [
     {
-      claim: `Lists that lack a change acknowledged before they were asked for, over ${processCount} processes, with ${grouped(changes)} changes by ${shelves.length} writers`,
+      claim: `Lists, from ${processCount} processes, that miss a change acknowledged before the request, with ${grouped(changes)} changes by ${categories.length} writers`,
       bar: '0',
       figure: `${grouped(stale.length)} of ${grouped(run.reads)}`,
       holds: stale.length === 0 && run.reads > 1_000 && changes > 100,
     },
     {
-      claim: 'Lists that show what never was',
+      claim: 'Lists that show a state that never existed',
       bar: '0',
       figure: String(wrong.length - stale.length),
       holds: wrong.length === stale.length,
     },
     {
-      claim: 'Lists answered without a query of their own, so that the above says something',
+      claim: 'Control: lists served without a query',
       bar: 'at least one in ten',
-      figure: `${grouped(kept)} of ${grouped(run.reads)}`,
-      holds: kept >= run.reads / 10,
+      figure: `${grouped(cached)} of ${grouped(run.reads)}`,
+      holds: cached >= run.reads / 10,
     },
   ];
 }

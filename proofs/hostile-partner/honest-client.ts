@@ -3,7 +3,7 @@ import { adopter } from '../../testkit/adopters.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
 import type { Key } from '../../testkit/store.ts';
 
-/** What it does in a second, in turn. Writes between the lists make some of them misses. */
+/** How many requests of each kind it sends a second. Writes between the lists make some lists cache misses. */
 const shares = { list: 62, 'list of a category': 30, create: 1, order: 2, cancel: 2, feed: 3 } as const;
 type Kind = keyof typeof shares;
 const second = (Object.entries(shares) as Array<[Kind, number]>).flatMap(([kind, count]) => Array.from({ length: count }, () => kind));
@@ -30,17 +30,17 @@ export class HonestClient {
     create: (url) => this.#create(url),
     order: (url) => this.#order(url),
     cancel: (url) => this.#cancel(url),
-    feed: (url) => this.#readOn(url),
+    feed: (url) => this.#readFeed(url),
   };
 
-  /** The request of this number; the kinds are spread over the second. */
+  /** Sends request number `index`; the kinds are spread over the second. */
   send(index: number): Promise<Response> {
-    // Each kind comes to each process in turn.
+    // Each kind goes to each process in turn.
     const url = this.#urls[(index + Math.floor(index / second.length)) % this.#urls.length] ?? '';
     return this.#kinds[second[(index * 37) % second.length] ?? 'list'](url, index);
   }
 
-  /** Orders an animal that is available, as it sees it now; undefined where it sees none. */
+  /** Orders an animal that is listed as available; undefined if none is. */
   async orderAvailable(url: string): Promise<Response | undefined> {
     const page = await this.#get(`${url}/pets?status=available&limit=100`);
     const [animal] = JSON.parse(page.text) as Array<{ id: number }>;
@@ -53,7 +53,7 @@ export class HonestClient {
     return response;
   }
 
-  /** Its own animals in turn. Another partner may have been faster, which is no fault. */
+  /** Orders its own animals in turn. Another partner may have been faster, which is not an error. */
   async #order(url: string): Promise<Response> {
     const petId = this.#animals.shift();
     if (petId === undefined) return this.#get(`${url}/store/orders?limit=10`);
@@ -68,7 +68,7 @@ export class HonestClient {
     return id === undefined ? this.#get(`${url}/store/orders?limit=10`) : this.#post(`${url}/store/orders/${id}/cancel`);
   }
 
-  async #readOn(url: string): Promise<Response> {
+  async #readFeed(url: string): Promise<Response> {
     const response = await this.#get(url.replace(/\/v1$/, '') + this.#feed);
     this.#feed = /<([^>]+)>; rel="next"/.exec(String(response.headers.link))?.[1] ?? this.#feed;
     return response;

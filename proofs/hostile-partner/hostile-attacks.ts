@@ -1,38 +1,38 @@
-// What a hostile partner does. Each attack is one step, which its workers repeat for as long as they are let, as fast as they are answered.
+// What a hostile partner does. Each attack is one step, which its workers repeat without pauses until they are stopped.
 import { mintApiKey } from '../../service/src/clients/api-key.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
 import { StreamReader } from '../../testkit/stream-reader.ts';
 
-/** What it was given, and what it knows. */
+/** The store under attack, and the keys that the attacker has. */
 export interface Target {
-  /** Of each process; end in /v1. */
+  /** One for each process; ends in /v1. */
   readonly urls: readonly string[];
-  /** All of one client. */
+  /** All belong to one client. */
   readonly keys: readonly string[];
   readonly revokedKey: string;
-  /** Of a client that may send as much as it likes, for the lists that the attack is compared with. */
+  /** Of a client without effective limits, for the lists that the attack is compared with. */
   readonly ordinaryKey: string;
 }
 
 export interface Step {
   readonly http: HttpClient;
   readonly target: Target;
-  /** Counts up over all workers of an attack. */
+  /** Counts the steps of all workers of an attack. */
   readonly index: number;
   readonly stopping: AbortSignal;
 }
 
 interface Attack {
   readonly workers: number;
-  /** Undefined: nothing was answered. */
+  /** Undefined if there was no response. */
   step(step: Step): Promise<Response | undefined>;
 }
 
-/** Those that need the client's own quota come first. */
+/** The attacks that need the client's own quota come first. */
 export const attacks: Readonly<Record<string, Attack>> = {
   'streams from the start': { workers: 24, step: (step) => stream(step, '') },
   'streams of a rare type': { workers: 24, step: (step) => stream(step, '?type=pet.removed') },
-  'orders of every animal': { workers: 4, step: orderWhatItSees },
+  'orders of every animal': { workers: 4, step: orderListed },
   'new categories': { workers: 2, step: addToNewCategory },
   'endpoints with control characters': { workers: 2, step: addEndpoint },
   'big bodies': { workers: 1, step: sendBigBody },
@@ -41,7 +41,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   '/openapi.json': { workers: 2, step: readDocument },
 };
 
-/** An order by a plausible adopter, and of ten one by an impossible one and one by always the same, whatever the case. */
+/** An order by a plausible adopter. One in ten has an invalid address, and one in ten the same address each time, in mixed case. */
 export function order({ http, target, index }: Step, petId: number): Promise<Response> {
   const email =
     index % 10 === 8 ? 'x@x' : index % 10 === 9 ? mixedCase('always.the.same@example.org', index) : `adopter${index}@example.org`;
@@ -49,7 +49,7 @@ export function order({ http, target, index }: Step, petId: number): Promise<Res
   return http.send(`${urlOf(target, index)}/store/orders`, { method: 'POST', key: keyOf(target, index), body });
 }
 
-/** An ordinary list, of the first page or of one of a few categories. */
+/** An ordinary list: the first page, or that of one of a few categories. */
 export const list = ({ http, target, index }: Step): Promise<Response> =>
   http.send(`${urlOf(target, index)}/pets${index % 4 === 0 ? '' : `?categoryId=${1 + (index % 10)}`}`, { key: target.ordinaryKey });
 
@@ -57,7 +57,7 @@ const streamMs = 2_000;
 const catalogueSize = 100;
 const bodyBytes = 1_000_000;
 
-/** Reads for a while, goes away, and comes back to the beginning. */
+/** Reads for a while and disconnects; the next step starts from the beginning again. */
 async function stream({ target, index, stopping }: Step, query: string): Promise<Response | undefined> {
   const url = `${urlOf(target, index)}/events${query}`;
   using reader = await StreamReader.open(url, { key: keyOf(target, index), keepsEvents: false });
@@ -66,18 +66,18 @@ async function stream({ target, index, stopping }: Step, query: string): Promise
   return { status: reader.status, headers: reader.headers, text: '' };
 }
 
-const seen: number[] = [];
+const listed: number[] = [];
 
-async function orderWhatItSees(step: Step): Promise<Response | undefined> {
+async function orderListed(step: Step): Promise<Response | undefined> {
   const { http, target, index } = step;
-  const petId = seen.pop();
+  const petId = listed.pop();
   if (petId !== undefined) return order(step, petId);
   const page = await http.send(`${urlOf(target, index)}/pets?status=available&limit=${catalogueSize}`, { key: keyOf(target, index) });
-  if (page.status === 200) seen.push(...(JSON.parse(page.text) as Array<{ id: number }>).map(({ id }) => id));
+  if (page.status === 200) listed.push(...(JSON.parse(page.text) as Array<{ id: number }>).map(({ id }) => id));
   return page;
 }
 
-/** Below all that the store has named. */
+/** The ids are lower than those of all named categories. */
 function addToNewCategory({ http, target, index }: Step): Promise<Response> {
   const body = { name: 'Nobody', categoryId: -1_000_000 - index };
   return http.send(`${urlOf(target, index)}/pets`, { method: 'POST', key: keyOf(target, index), body });
@@ -92,13 +92,13 @@ function addEndpoint({ http, target, index }: Step): Promise<Response> {
   return http.send(`${urlOf(target, index)}/webhooks`, { method: 'POST', key: keyOf(target, index), body });
 }
 
-/** Just below what a body may be, and well above. */
+/** In turn just below the limit of a body and far above it. */
 function sendBigBody({ http, target, index }: Step): Promise<Response> {
   const body = { url: 'http://127.0.0.1:9/hooks', description: 'x'.repeat(index % 2 === 0 ? bodyBytes : 2 * bodyBytes) };
   return http.send(`${urlOf(target, index)}/webhooks`, { method: 'POST', key: keyOf(target, index), body });
 }
 
-/** Well-formed, each another, from addresses that look like many: one with its port, and the /64s of one /48. */
+/** A new, well-formed key each time, from addresses that look like many: one address with varying ports, and the /64s of one /48. */
 function inventKey({ http, target, index }: Step): Promise<Response> {
   return http.send(`${urlOf(target, index)}/pets`, { key: mintApiKey('production'), headers: { 'x-forwarded-for': forgedAddress(index) } });
 }
@@ -120,6 +120,6 @@ const keyOf = ({ keys, urls }: Target, index: number) => keys[Math.floor(index /
 const mixedCase = (text: string, seed: number) =>
   [...text].map((one, i) => (((seed >> (i % 8)) & 1) === 1 ? one.toUpperCase() : one)).join('');
 
-async function until(ending: AbortSignal, isSo: () => boolean): Promise<void> {
-  while (!ending.aborted && !isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+async function until(ending: AbortSignal, condition: () => boolean): Promise<void> {
+  while (!ending.aborted && !condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }

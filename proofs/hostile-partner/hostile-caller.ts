@@ -1,34 +1,34 @@
-// The hostile partner as a process of its own, so that what it costs to attack is not taken for what it costs to be attacked.
+// The hostile partner runs in a separate process, so that the cost of attacking is not measured as a cost of being attacked.
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { attacks, list, order, type Step, type Target } from './hostile-attacks.ts';
 
-/** What it is told to do. */
+/** The commands of the parent process. */
 export type Command =
-  /** Orders this many animals, from this id on, as fast as it can. */
+  /** Orders `count` animals, starting at `firstPetId`, as fast as it can. */
   | { readonly do: 'occupy'; readonly target: Target; readonly firstPetId: number; readonly count: number }
-  /** Everything at once, until it is told to stop. */
+  /** All attacks at once, until `stop`. */
   | { readonly do: 'attack'; readonly target: Target }
-  /** Ordinary lists instead, by as many callers: as fast as they are answered, or at this rate. */
+  /** Ordinary lists instead, by as many callers: at full speed, or at the rate `perSecond`. */
   | { readonly do: 'list'; readonly target: Target; readonly perSecond?: number }
   | { readonly do: 'stop' };
 
-/** What came of it. */
+/** The responses that the caller got. */
 export interface Report {
   readonly seconds: number;
-  readonly answered: number;
-  /** How often each attack was answered with each status; 0: the connection failed. */
+  readonly responded: number;
+  /** How often each attack got each status; 0 means that the connection failed. */
   readonly statuses: Readonly<Record<string, Readonly<Record<number, number>>>>;
-  /** Answers of 5xx, but for the 503 that the documents name. */
+  /** 5xx responses, except the documented 503. */
   readonly faults: readonly string[];
 }
 
-/** It is on another machine than the store, really: where there is one machine, the store goes first. */
+/** A real attacker has its own machine. On a shared one, the store gets priority. */
 const priority = 19;
 const occupiers = 8;
 const faultsMax = 20;
-/** A connection that is refused at once must not become a loop that does nothing else. */
+/** Pauses after a failed connection, so that immediate failures do not become a busy loop. */
 const failedPauseMs = 10;
 
 if (process.send) {
@@ -65,7 +65,7 @@ function attack(target: Target): { stop(): Promise<Report> } {
   );
 }
 
-/** As many callers as attack. With a rate, each sends when the next is due. */
+/** With as many callers as the attack has. With a rate, each caller waits until the next request is due. */
 function listAll(target: Target, perSecond: number | undefined): { stop(): Promise<Report> } {
   const callers = Object.values(attacks).reduce((sum, { workers }) => sum + workers, 0);
   const [startMs, firstIndex] = [performance.now(), started.get('list') ?? 0];
@@ -103,7 +103,7 @@ function loop(target: Target, makeSteps: MakeSteps): { stop(): Promise<Report> }
   };
 }
 
-/** Goes on where the phase before has ended: no category, address or adopter comes twice. */
+/** Indexes continue from phase to phase, so that no category, address or adopter is used twice. */
 const started = new Map<string, number>();
 
 class Tally {
@@ -126,9 +126,9 @@ class Tally {
 
   report(): Report {
     const seconds = (performance.now() - this.#startedAtMs) / 1_000;
-    return { seconds, answered: this.#responded, statuses: this.#statuses, faults: this.#faults };
+    return { seconds, responded: this.#responded, statuses: this.#statuses, faults: this.#faults };
   }
 }
 
-/** A stream that is refused has no body here: its status and when to come back must do. */
+/** The body of a rejected stream is not read here, so the status and Retry-After have to do. */
 const isDocumented = (response: Response | undefined) => response?.status === 503 && response.headers['retry-after'] !== undefined;

@@ -1,11 +1,11 @@
-// One partner does all that it can think of against a store, as fast as it can: what another partner notices of it.
+// One partner attacks a store in every way, as fast as it can. How much does another partner notice?
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { createKey } from '../../service/src/clients/clients.ts';
 import { defaultScopes } from '../../service/src/domain/scopes.ts';
 import { planBounds } from '../../service/src/rate-limit/plans.ts';
-import { ask, generous } from '../../testkit/adopters.ts';
+import { generous, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
@@ -20,26 +20,26 @@ import type { Command, Report } from './hostile-caller.ts';
 export const hostilePartner: Proof = {
   name: 'hostile-partner',
   promise:
-    'a partner that attacks with all it has slows others no more than as many ordinary requests, and holds no more than its plan allows',
+    'a partner that attacks in every way slows others no more than as many ordinary callers do, and gets no more than its plan allows',
   hasMutant: true,
   runsAlone: true,
   run,
 };
 
 const bounds = planBounds.business;
-/** More than one client may order, so that something is left for others. */
+/** More than one client may order, so that some animals are left for others. */
 const animalCount = bounds.openOrders + 300;
-/** Well beyond its bound, and within a minute of its plan. */
+/** Far more than its bound, but within its plan's limit for a minute. */
 const occupiedCount = bounds.openOrders + 250;
 const hostileKeyCount = 12;
 const slowdownMax = 1.5;
-/** A phase of 3 s has 3 requests beyond its p99: of that few, this much is chance. */
+/** A phase of 3 s has only 3 requests above its p99, so this much of the figure is noise. */
 const shortSlackMs = 100;
 const warmUpMs = 2_000;
 const replyTimeoutMs = 60_000;
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant's business clients may order, and register, as much as they like.
+  // The mutant's business clients may have any number of open orders and register any number of categories.
   using tree = mutant
     ? plantMutant([
         {
@@ -58,12 +58,12 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using http = new HttpClient(256);
   const client = new HonestClient(http, target.urls, honest);
 
-  progress('the hostile partner orders whatever it can');
-  const occupied = await caller.ask({ do: 'occupy', target, firstPetId: 1, count: occupiedCount });
-  // By another client: what a process does for the first time takes it longer, in an attack as in anything.
-  caller.tell({ do: 'attack', target: accomplice });
+  progress('the hostile partner orders all that it can');
+  const occupied = await caller.request({ do: 'occupy', target, firstPetId: 1, count: occupiedCount });
+  // Warm up with another client: the first requests of any kind take a process longer.
+  caller.send({ do: 'attack', target: accomplice });
   await loadFor(warmUpMs, honestPerSecond, (i) => client.send(i));
-  await caller.ask({ do: 'stop' });
+  await caller.request({ do: 'stop' });
   const phaseMs = short ? 3_000 : 30_000;
   const outcome = await runPhases(caller, client, target, phaseMs, progress);
   const finalOrders: number[] = [];
@@ -76,7 +76,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 }
 
 interface Outcome {
-  /** Of the honest client: beside attacks, beside as many callers that only list, and beside as many lists a second. */
+  /** Samples of the honest client: during attacks, beside as many callers that only list, and beside as many lists a second. */
   readonly attacked: readonly Sample[];
   readonly beside: readonly Sample[];
   readonly besideRate: readonly Sample[];
@@ -84,7 +84,7 @@ interface Outcome {
   readonly lists: readonly Report[];
 }
 
-/** Attack, lists, lists, attack: what drifts falls on both. Between them lists come only as fast as the attack was answered. */
+/** Attack, lists, lists at the attack's rate, lists, attack: symmetric, so that drift affects all alike. */
 async function runPhases(
   caller: HostileCaller,
   client: HonestClient,
@@ -96,12 +96,12 @@ async function runPhases(
   let sent = 0;
   const phase = async (command: Command, samples: Sample[], reports: Report[]) => {
     progress(`${command.do}, ${phaseMs / 1_000} s`);
-    caller.tell(command);
+    caller.send(command);
     const from = sent;
     const measured = await loadFor(phaseMs, honestPerSecond, (i) => client.send(from + i));
     sent += measured.length;
     samples.push(...measured);
-    reports.push(await caller.ask({ do: 'stop' }));
+    reports.push(await caller.request({ do: 'stop' }));
   };
   const attack = () => phase({ do: 'attack', target }, attacked, attacks);
   const list = () => phase({ do: 'list', target }, beside, lists);
@@ -114,7 +114,7 @@ async function runPhases(
 }
 
 const rateOf = (reports: readonly Report[]) =>
-  reports.reduce((sum, { answered: responded }) => sum + responded, 0) /
+  reports.reduce((sum, { responded }) => sum + responded, 0) /
   Math.max(
     reports.reduce((sum, { seconds }) => sum + seconds, 0),
     0.001,
@@ -129,33 +129,33 @@ function judgeHonest({ attacked, beside, besideRate, attacks, lists }: Outcome, 
   const [p99, median] = [at(0.99), at(0.5)];
   const [attackedMs, besideMs] = [p99(attacked), p99(beside)];
   const all = [...attacked, ...beside, ...besideRate];
-  const count = (isSo: (status: number) => boolean) => all.filter(({ answer: response }) => isSo(response?.status ?? 0)).length;
+  const count = (matches: (status: number) => boolean) => all.filter(({ response }) => matches(response?.status ?? 0)).length;
   const [faults, limited, failed] = [count((status) => status >= 500), count((status) => status === 429), count((status) => status === 0)];
   return [
     {
-      claim: `An honest client's requests beside the attack, at p99, against beside as many callers that send ordinary lists at full speed`,
+      claim: `An honest client's requests during the attack, at p99, compared to when as many callers send ordinary lists at full speed`,
       bar: `at most ${slowdownMax} times${slackMs > 0 ? ` and ${slackMs} ms` : ''}`,
       figure: `${(attackedMs / besideMs).toFixed(2)} times (${attackedMs.toFixed(1)} ms against ${besideMs.toFixed(1)} ms, at the median ${median(attacked).toFixed(1)} against ${median(beside).toFixed(1)} ms; ${rateOf(attacks).toFixed(0)} hostile requests a second against ${rateOf(lists).toFixed(0)} lists; ${p99(besideRate).toFixed(1)} ms beside only as many lists a second)`,
       holds: attackedMs <= slowdownMax * besideMs + slackMs,
       isTimed: true,
     },
     {
-      claim: 'Its requests that were answered 5xx, answered 429, or not at all',
+      claim: 'Its requests that got 5xx, 429, or no response',
       bar: '0, 0, 0',
       figure: `${faults}, ${limited}, ${failed} of ${all.length.toLocaleString('en')}`,
       holds: faults + limited + failed === 0 && all.length > 0,
     },
     {
-      claim: 'Afterwards it orders an animal that it finds available, at each process',
+      claim: 'Afterwards it orders an available animal on each process',
       bar: '201',
-      figure: finalOrders.map((status) => (status === 0 ? 'none is available' : status)).join(', '),
+      figure: finalOrders.map((status) => (status === 0 ? 'no animal is available' : status)).join(', '),
       holds: finalOrders.every((status) => status === 201),
     },
   ];
 }
 
 async function judgeHostile(store: Store, { clientId }: Key, reports: readonly Report[]): Promise<Claim[]> {
-  const [held] = await ask<{ orders: number; most: number; implausible: number; raw: number }>(
+  const [held] = await queryStore<{ orders: number; most: number; implausible: number; raw: number }>(
     store,
     `with open as (select lower(adopter_email) as email from orders where client_id = $1 and status in ('placed', 'approved'))
       select (select count(*)::int from open) as orders,
@@ -169,27 +169,27 @@ async function judgeHostile(store: Store, { clientId }: Key, reports: readonly R
   const tried = countOf(reports, 'orders of every animal');
   return [
     {
-      claim: `Open orders that the hostile client has, of all and of one adopter, after ${tried.toLocaleString('en')} requests for them`,
+      claim: `Open orders of the hostile client, in total and for one adopter, after ${tried.toLocaleString('en')} attempts`,
       bar: `${bounds.openOrders}, ${bounds.openOrdersOfAdopter}`,
       figure: `${orders}, ${most}`,
       holds: orders === bounds.openOrders && most === bounds.openOrdersOfAdopter,
     },
     {
-      claim: 'Orders for an impossible address, and endpoints with control characters or overrides, that were stored',
+      claim: 'Orders with an invalid address, and endpoints with control characters or bidirectional overrides, that were stored',
       bar: '0, 0',
       figure: `${implausible}, ${raw}`,
       holds: implausible === 0 && raw === 0,
     },
     {
-      claim: 'Answers of 5xx to the hostile client, but for a 503 that says when to come back',
+      claim: '5xx responses to the hostile client, except 503 with Retry-After',
       bar: '0',
-      figure: `${faults.length} of ${reports.reduce((sum, { answered: responded }) => sum + responded, 0).toLocaleString('en')}${faults.length > 0 ? ` (${faults.slice(0, 3).join('; ')})` : ''}: ${summaryOf(reports)}`,
+      figure: `${faults.length} of ${reports.reduce((sum, { responded }) => sum + responded, 0).toLocaleString('en')}${faults.length > 0 ? ` (${faults.slice(0, 3).join('; ')})` : ''}: ${summaryOf(reports)}`,
       holds: faults.length === 0,
     },
   ];
 }
 
-/** Every status by attack, so that it is seen that each of them was one. */
+/** The statuses by attack, which show that each attack did reach the store. */
 function summaryOf(reports: readonly Report[]): string {
   const names = [...new Set(reports.flatMap(({ statuses }) => Object.keys(statuses)))];
   return names
@@ -198,7 +198,7 @@ function summaryOf(reports: readonly Report[]): string {
       for (const { statuses } of reports) {
         for (const [status, count] of Object.entries(statuses[name] ?? {})) totals.set(status, (totals.get(status) ?? 0) + count);
       }
-      return `${name} ${[...totals].map(([status, count]) => `${count}× ${status === '0' ? 'no answer' : status}`).join(', ')}`;
+      return `${name} ${[...totals].map(([status, count]) => `${count}× ${status === '0' ? 'no response' : status}`).join(', ')}`;
     })
     .join('; ');
 }
@@ -209,7 +209,7 @@ const countOf = (reports: readonly Report[], name: string) =>
 async function judgeCategories(store: Store, http: HttpClient, { key }: Key, { clientId }: Key): Promise<Claim> {
   const { text } = await http.send(`${store.processes[0]?.url}/categories`, { key });
   const named = (JSON.parse(text) as Array<{ name?: string }>).filter(({ name }) => name !== undefined).length;
-  const [count] = await ask<{ registered: number; all: number }>(
+  const [count] = await queryStore<{ registered: number; all: number }>(
     store,
     `select (select coalesce(sum(count), 0)::int from category_registrations where client_id = $1) as registered,
       (select count(*)::int from categories where name is null) as all`,
@@ -217,7 +217,7 @@ async function judgeCategories(store: Store, http: HttpClient, { key }: Key, { c
   );
   const { registered = -1, all = -1 } = count ?? {};
   return {
-    claim: 'Named categories on the first page of all, and categories that the hostile client has registered in a day',
+    claim: 'Named categories on the first page of the list, and categories that the hostile client registered in a day',
     bar: `10, at most ${bounds.newCategoriesPerDay}`,
     figure: `${named}, ${registered} (${all} without a name)`,
     holds: named === 10 && all <= bounds.newCategoriesPerDay,
@@ -225,20 +225,20 @@ async function judgeCategories(store: Store, http: HttpClient, { key }: Key, { c
 }
 
 async function prefill(store: Store, events: number): Promise<void> {
-  await ask(
+  await queryStore(
     store,
     `insert into pets (category_id, status, name) select 1 + i % 10, 'available', 'Animal ' || i from generate_series(1, $1::int) as i`,
     [animalCount],
   );
-  await ask(
+  await queryStore(
     store,
     `insert into events (position, type, pet_id, at, data)
       select i, 'pet.updated', 1 + i % $2::int, now(), format('{"pet":{"id":%s,"name":"Animal %s","categoryId":1,"status":"available"}}', 1 + i % $2::int, i)
         from generate_series(1, $1::int) as i`,
     [events, animalCount],
   );
-  await ask(store, 'update feed set last_position = $1', [events]);
-  await ask(store, 'analyze', []);
+  await queryStore(store, 'update feed set last_position = $1', [events]);
+  await queryStore(store, 'analyze', []);
 }
 
 async function makeClients(store: Store): Promise<{ honest: Key; hostile: Key; target: Target; accomplice: Target }> {
@@ -267,19 +267,19 @@ async function createHostileKey({ dependencies: { db } }: Staff, client: string)
   return { id: Number(record.id), clientId: Number(record.clientId), key };
 }
 
-/** The process that attacks. It ends with this one, and with `await using`. */
+/** The attacking process. It ends with this process, or at the end of an `await using` block. */
 class HostileCaller implements AsyncDisposable {
   readonly #child: ChildProcess = fork(fileURLToPath(new URL('hostile-caller.ts', import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 
-  tell(command: Command): void {
+  send(command: Command): void {
     this.#child.send(command);
   }
 
-  async ask(command: Command): Promise<Report> {
+  async request(command: Command): Promise<Report> {
     const replied = once(this.#child, 'message', { signal: AbortSignal.timeout(replyTimeoutMs) });
-    this.tell(command);
+    this.send(command);
     const [report] = (await replied) as [Report];
     return report;
   }

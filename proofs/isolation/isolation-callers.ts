@@ -3,10 +3,10 @@ import { createKey, setSuspended } from '../../service/src/clients/clients.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
 import { generous } from '../../testkit/adopters.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
-import { absentId, type Caller, expectedOf, matrix } from '../../testkit/isolation-matrix.ts';
+import { absentId, type Caller, expectedOutcome, matrix } from '../../testkit/isolation-matrix.ts';
 import type { Staff } from '../../testkit/staff.ts';
 
-/** All but one are the owner's: what its keys may do differs by their scopes alone. */
+/** All but one are keys of the owner, which differ only by their scopes. */
 export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> {
   const caller = async (name: string, scopes: readonly Scope[], client = owner) => {
     const [key] = await staff.createKeys(client, generous, 1, scopes);
@@ -22,10 +22,10 @@ export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> 
     ...(await Promise.all(everyScope.map((scope) => caller(`${scope} alone`, [scope])))),
     await caller('no scope', []),
     await caller('the default scopes of another client', defaultScopes, 'another'),
-    { ...revoked, refusedAs: 'api_key_revoked' },
-    { ...suspended, refusedAs: 'client_suspended' },
-    { name: 'an expired key with all scopes', scopes: everyScope, key: await expiredKey(staff, owner), refusedAs: 'api_key_expired' },
-    { name: 'no key', scopes: [], key: undefined, refusedAs: 'api_key_missing' },
+    { ...revoked, rejectedAs: 'api_key_revoked' },
+    { ...suspended, rejectedAs: 'client_suspended' },
+    { name: 'an expired key with all scopes', scopes: everyScope, key: await expiredKey(staff, owner), rejectedAs: 'api_key_expired' },
+    { name: 'no key', scopes: [], key: undefined, rejectedAs: 'api_key_missing' },
   ];
 }
 
@@ -37,13 +37,13 @@ async function expiredKey({ dependencies: { db } }: Staff, client: string): Prom
 
 export interface MatrixOutcome {
   readonly cells: number;
-  /** Those that are refused for their scope as they must be. */
-  readonly refused: number;
-  /** Those that answer otherwise than they must. */
+  /** How many requests must be rejected for their scope. */
+  readonly rejected: number;
+  /** Requests with another outcome than the matrix requires. */
   readonly wrong: readonly string[];
 }
 
-/** A page that another key has just been sent must not be sent to one that may not read it: each read follows one of the whole scope. */
+/** Each read follows a read by a key with all scopes: a page cached for that key must not be sent to one that may not read it. */
 export async function callAll(http: HttpClient, url: string, callers: readonly Caller[]): Promise<MatrixOutcome> {
   const [everything] = callers;
   await http.send(`${url}/categories/${absentId}`, { method: 'PUT', key: everything?.key ?? '', body: { name: 'Matrix' } });
@@ -58,11 +58,11 @@ export async function callAll(http: HttpClient, url: string, callers: readonly C
     for (const caller of callers) {
       for (const sent of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
         if (sent === 'GET') await http.send(target, { key: everything?.key ?? '' });
-        // Who has no valid key is limited by address: each request comes from another.
+        // Callers without a valid key are limited by address, so each request has a different one.
         const headers = { 'x-forwarded-for': `10.1.${cells >> 8}.${cells & 255}` };
         const key = caller.key !== undefined && { key: caller.key };
         const response = await http.send(target, { method: sent, body: row.body, headers, ...key });
-        const expected = expectedOf(row, caller);
+        const expected = expectedOutcome(row, caller);
         cells += 1;
         if (expected.startsWith('403')) rejected += 1;
         if (outcomeOf(response, sent, expected) !== expected) {
@@ -71,10 +71,10 @@ export async function callAll(http: HttpClient, url: string, callers: readonly C
       }
     }
   }
-  return { cells, refused: rejected, wrong };
+  return { cells, rejected, wrong };
 }
 
-/** A HEAD has no body to name its code: its status must do. */
+/** A HEAD response has no body with an error code, so only its status is compared. */
 function outcomeOf({ status, text }: Response, method: string, expected: string): string {
   const isAboutCaller = status === 401 || status === 403;
   if (method === 'HEAD') return expected.startsWith(String(status)) ? expected : String(status);

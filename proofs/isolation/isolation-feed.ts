@@ -1,9 +1,9 @@
-// What one client is told of another's orders: in pages of the feed, in its stream, and at its endpoints.
+// What one client learns of another's orders: from pages of the feed, from its stream, and at its webhook endpoints.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventTypes } from '../../service/src/domain/event-types.ts';
 import { adopter } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
-import { nowhere } from '../../testkit/isolation-matrix.ts';
+import { unusedOrigin } from '../../testkit/isolation-matrix.ts';
 import type { Key } from '../../testkit/store.ts';
 import { StreamReader } from '../../testkit/stream-reader.ts';
 
@@ -12,24 +12,24 @@ interface FeedEvent {
   readonly data: { readonly order?: { readonly id: number } };
 }
 
-/** A reader of the feed, and the orders that it may be told of. */
+/** A reader of the feed, and the orders whose events it may see. */
 export interface Reader {
   readonly name: string;
   readonly key: Key;
   readonly orders: readonly number[];
 }
 
-/** An order that is placed while the readers follow the feed, and those of them who may be told of it. */
+/** An order that is placed while the readers follow the feed, and the readers that may see its events. */
 export interface LiveOrder {
   readonly id: number;
   readonly petId: number;
-  readonly of: readonly Reader[];
+  readonly visibleTo: readonly Reader[];
 }
 
-export interface Told {
-  /** Events of orders that reached somebody who may not know of them. */
+export interface FeedFindings {
+  /** Events of orders that reached a reader that may not see them. */
   readonly leaks: readonly string[];
-  /** Events that were looked at, and events of orders among them that their reader may know of. */
+  /** All events that were checked, and how many of them are events of orders that their reader may see. */
   readonly events: number;
   readonly ownOrders: number;
 }
@@ -37,10 +37,15 @@ export interface Told {
 const timeoutMs = 15_000;
 const pagesMax = 20;
 
-/** Everything that is published so far, read in every way, and then what comes while each of them follows the feed. */
-export async function readAll(http: HttpClient, url: string, readers: readonly Reader[], order: () => Promise<LiveOrder>): Promise<Told> {
+/** Reads everything published so far in every way, and then what arrives while each reader follows the feed. */
+export async function readAll(
+  http: HttpClient,
+  url: string,
+  readers: readonly Reader[],
+  order: () => Promise<LiveOrder>,
+): Promise<FeedFindings> {
   const [leaks, counts] = [[] as string[], { events: 0, ownOrders: 0 }];
-  const look = (reader: Reader, where: string, events: readonly FeedEvent[], orders = reader.orders) => {
+  const check = (reader: Reader, where: string, events: readonly FeedEvent[], orders = reader.orders) => {
     const ids = orderIdsIn(events);
     counts.events += events.length;
     counts.ownOrders += ids.filter((id) => orders.includes(id)).length;
@@ -48,38 +53,38 @@ export async function readAll(http: HttpClient, url: string, readers: readonly R
   };
   for (const reader of readers) {
     const whole = await pagesOf(http, url, reader.key);
-    look(reader, 'the feed', whole);
-    for (const type of eventTypes) look(reader, `the feed of ${type}`, await pagesOf(http, url, reader.key, `&type=${type}`));
-    look(reader, 'the stream from the beginning', await streamOf(url, reader.key, whole.length));
+    check(reader, 'the feed', whole);
+    for (const type of eventTypes) check(reader, `the feed of ${type}`, await pagesOf(http, url, reader.key, `&type=${type}`));
+    check(reader, 'the stream from the beginning', await streamOf(url, reader.key, whole.length));
   }
   using streams = new DisposableStack();
   const following: StreamReader[] = [];
   for (const { key } of readers) following.push(streams.use(await StreamReader.open(`${url}/events?cursor=latest`, { key: key.key })));
-  const { id, petId, of } = await order();
+  const { id, petId, visibleTo } = await order();
   for (const [i, reader] of readers.entries()) {
     const stream = following[i];
-    // Everybody is told of the animal, after the order that has moved it: nothing about the order comes later than this.
-    const isTold = () => stream?.events.some(({ type, data }) => type === 'pet.status_changed' && petIdIn(data) === petId) ?? false;
-    await stream?.until(isTold, `event of animal ${petId}`, timeoutMs);
+    // Every reader gets the animal's event, which is recorded after the order's: once it has arrived, no event of the order can follow.
+    const hasArrived = () => stream?.events.some(({ type, data }) => type === 'pet.status_changed' && petIdIn(data) === petId) ?? false;
+    await stream?.until(hasArrived, `event of animal ${petId}`, timeoutMs);
     const events = (stream?.events ?? []).map(({ data }) => JSON.parse(data) as FeedEvent);
-    look(reader, 'the stream that it follows', events, of.includes(reader) ? [id] : []);
+    check(reader, 'the stream that it follows', events, visibleTo.includes(reader) ? [id] : []);
   }
   return { leaks, ...counts };
 }
 
-/** Once this order has been published. */
-export async function untilTold(http: HttpClient, url: string, key: Key, orderId: number): Promise<void> {
+/** Resolves once the order's event has been published. */
+export async function untilPublished(http: HttpClient, url: string, key: Key, orderId: number): Promise<void> {
   await until(async () => orderIdsIn(await pagesOf(http, url, key)).includes(orderId), `event of order ${orderId}`);
 }
 
-/** One endpoint of each key: what it is told of is decided by the key that adds it. */
+/** Adds an endpoint. The key that adds it decides which events it gets. */
 export async function addEndpoint(http: HttpClient, url: string, { key }: Key): Promise<number> {
-  const { status, text } = await http.send(`${url}/webhooks`, { method: 'POST', key, body: { url: `${nowhere}/hooks` } });
+  const { status, text } = await http.send(`${url}/webhooks`, { method: 'POST', key, body: { url: `${unusedOrigin}/hooks` } });
   if (status !== 201) throw new Error(`no endpoint was added: ${text}`);
   return (JSON.parse(text) as { id: number }).id;
 }
 
-/** The types that were queued for an endpoint, once there are so many deliveries. */
+/** The types of the deliveries queued for an endpoint, once there are at least `countMin`. */
 export async function typesQueued(http: HttpClient, url: string, { key }: Key, endpoint: number, countMin: number): Promise<string[]> {
   let types: string[] = [];
   await until(async () => {
@@ -101,7 +106,7 @@ export async function placeOrder(http: HttpClient, url: string, { key }: Key): P
 const petIdIn = (data: string) => (JSON.parse(data) as { data: { pet?: { id: number } } }).data.pet?.id;
 const orderIdsIn = (events: readonly FeedEvent[]) => events.flatMap(({ data }) => data.order?.id ?? []);
 
-/** To the end of the feed: a page that is empty. */
+/** Reads up to the end of the feed, which is an empty page. */
 async function pagesOf(http: HttpClient, url: string, { key }: Key, filter = ''): Promise<FeedEvent[]> {
   const events: FeedEvent[] = [];
   let next = `/v1/events?limit=100${filter}`;
@@ -122,9 +127,9 @@ async function streamOf(url: string, { key }: Key, count: number): Promise<FeedE
   return sent.map(({ data }) => JSON.parse(data) as FeedEvent);
 }
 
-async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  while (!(await isSo())) {
+  while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`no ${what} in ${timeoutMs} ms`);
     await sleep(50);
   }

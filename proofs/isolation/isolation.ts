@@ -1,28 +1,28 @@
-// Every kind of caller over every operation, two clients over every operation that names an object, and what each is told of the other.
+// Every kind of caller calls every operation, two clients call every operation on an object, and each reads events of the other.
 import type { Scope } from '../../service/src/domain/scopes.ts';
 import { adopter, generous } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
-import { type ApiPaths, differencesFrom, matrix, nowhere } from '../../testkit/isolation-matrix.ts';
+import { type ApiPaths, differencesFrom, matrix, unusedOrigin } from '../../testkit/isolation-matrix.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { callAll, callersOf } from './isolation-callers.ts';
-import { addEndpoint, placeOrder, type Reader, readAll, typesQueued, untilTold } from './isolation-feed.ts';
+import { addEndpoint, placeOrder, type Reader, readAll, typesQueued, untilPublished } from './isolation-feed.ts';
 
-/** Of orders, endpoints and deliveries alike. */
+/** The ids of orders, of endpoints and of deliveries. */
 const ids = [1, 2, 3];
 const endpointPath = '/hooks-of-the-owner';
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export const isolation: Proof = {
   name: 'isolation',
-  promise: "a key does what its scopes allow, and another client's object answers like one that does not exist",
+  promise: "a key can do only what its scopes allow, and another client's object looks like one that does not exist",
   hasMutant: true,
   run,
 };
 
-/** Anyone finds any order; one operation asks for no scope; the feed tells everyone of every order. */
+/** In the mutant any client finds any order, one operation requires no scope, and the feed shows every order to everyone. */
 const edits = [
   {
     file: 'orders/order-queries.ts',
@@ -50,25 +50,25 @@ async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
   const claims = [
     ...(await compareWithAbsent(http, url, staff, progress)),
     ...(await callEverything(http, url, staff, progress)),
-    ...(await tellEveryone(http, url, staff, store, progress)),
+    ...(await readFeeds(http, url, staff, store, progress)),
   ];
   if (!mutant) return claims.map(({ catches: _, ...claim }) => claim);
-  // Each thing that is broken must be noticed by itself: a claim that did not see its own is shown alone.
+  // Each of the mutant's edits must be noticed by its own claim: if one was not, only that claim is returned.
   const blind = claims.filter(({ catches, holds }) => catches && holds);
   return blind.length > 0 ? blind : claims;
 }
 
-/** Whether one of the mutant's edits breaks it. */
+/** `catches`: one of the mutant's edits must break this claim. */
 type CatchingClaim = Claim & { readonly catches: boolean };
 
 async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, progress: (text: string) => void): Promise<CatchingClaim[]> {
   const [owner, stranger] = [await keyOf(staff, 'owner'), await keyOf(staff, 'stranger')];
   progress("another client's objects");
-  const absent = await askForAll(http, url, stranger);
+  const absent = await requestAll(http, url, stranger);
   const absentLists = await listsOf(http, url, stranger);
   await placeOrders(http, url, owner);
   await addEndpoints(http, url, owner);
-  const foreign = await askForAll(http, url, stranger);
+  const foreign = await requestAll(http, url, stranger);
   const foreignLists = await listsOf(http, url, stranger);
   const own = await http.send(`${url}/store/orders/1`, { key: owner.key });
   const ownDelivery = await http.send(`${url}/webhooks/1/deliveries/1`, { key: owner.key });
@@ -79,21 +79,21 @@ async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, pr
   return [
     {
       claim:
-        "Requests for another client's order, endpoint or delivery (every operation, every method) that answer differently from the same id absent",
+        "Requests for another client's order, endpoint or delivery (every operation, every method) whose response differs from that for a missing id",
       bar: '0',
       figure: `${differing.length} of ${absent.size}${firstOf(differing)}`,
       holds: differing.length === 0 && own.status === 200 && ownDelivery.status === 200,
       catches: true,
     },
     {
-      claim: "Answers to a stranger that hold an adopter's data or an endpoint's address",
+      claim: "Responses to another client that contain an adopter's data or an endpoint's URL",
       bar: '0',
       figure: String(leaking.length),
       holds: leaking.length === 0 && own.text.includes(adopter.email),
       catches: true,
     },
     {
-      claim: 'Lists, with every filter, in which another client’s order or endpoint shows',
+      claim: "Lists, with every filter, that show another client's order or endpoint",
       bar: '0',
       figure: `${foreignLists.filter((response, i) => response !== absentLists[i]).length} of ${foreignLists.length}`,
       holds: foreignLists.join() === absentLists.join(),
@@ -107,34 +107,34 @@ async function callEverything(http: HttpClient, url: string, staff: Staff, progr
   const differences = differencesFrom(document);
   const callers = await callersOf(staff, 'owner');
   progress(`${Object.keys(matrix).length} operations by ${callers.length} callers`);
-  const { cells, refused: rejected, wrong } = await callAll(http, url, callers);
+  const { cells, rejected, wrong } = await callAll(http, url, callers);
   return [
     {
-      claim: 'Operations that the service documents otherwise than the matrix: missing, gone, or under another scope',
+      claim: "Operations that differ between the service's OpenAPI document and the matrix: missing in either, or with another scope",
       bar: 'none',
       figure: differences.join(', ') || `none of ${Object.keys(matrix).length}`,
       holds: differences.length === 0,
       catches: true,
     },
     {
-      claim: `Requests of ${callers.length} kinds of caller, to every operation, that are refused for their scope or key otherwise than the matrix says`,
+      claim: `Requests by ${callers.length} kinds of caller, to every operation, whose acceptance or rejection differs from the matrix`,
       bar: '0',
-      figure: `${wrong.length} of ${cells}, ${rejected} of them to be refused for their scope${firstOf(wrong)}`,
+      figure: `${wrong.length} of ${cells}, ${rejected} of which must be rejected for their scope${firstOf(wrong)}`,
       holds: wrong.length === 0 && rejected > 0,
       catches: true,
     },
   ];
 }
 
-/** Three clients with orders and endpoints, one of them also by a key that may not read orders. */
-async function tellEveryone(
+/** Three clients with webhook endpoints, two of them with orders; one of these also has a key that may not read orders. */
+async function readFeeds(
   http: HttpClient,
   url: string,
   staff: Staff,
   store: Store,
   progress: (text: string) => void,
 ): Promise<CatchingClaim[]> {
-  progress('what each is told');
+  progress('events');
   const [one, other, none] = [await keyOf(staff, 'one'), await keyOf(staff, 'other'), await keyOf(staff, 'none')];
   const withoutOrders = await keyOf(staff, 'one', ['pets:read', 'webhooks:manage']);
   const endpoints = new Map<Key, number>();
@@ -144,13 +144,13 @@ async function tellEveryone(
     { name: 'its owner', key: one, orders: [first.id] },
     { name: "its owner's key without orders:read", key: withoutOrders, orders: [] },
     { name: 'another client with orders', key: other, orders: [second.id] },
-    { name: 'a stranger', key: none, orders: [] },
+    { name: 'a client without orders', key: none, orders: [] },
   ];
   store.work();
-  await untilTold(http, url, one, first.id);
-  await untilTold(http, url, other, second.id);
-  const told = await readAll(http, url, readers, async () => ({ ...(await placeOrder(http, url, one)), of: readers.slice(0, 1) }));
-  // Of each of the three orders everybody is sent that the animal was added and became pending; of an order only its client.
+  await untilPublished(http, url, one, first.id);
+  await untilPublished(http, url, other, second.id);
+  const found = await readAll(http, url, readers, async () => ({ ...(await placeOrder(http, url, one)), visibleTo: readers.slice(0, 1) }));
+  // For each of the three orders, everyone gets two events of the animal (added, pending); only the order's client gets the order's event.
   const [animals, ownOrders] = [6, 2];
   const queued = {
     owner: await typesQueued(http, url, one, endpoints.get(one) ?? 0, animals + ownOrders),
@@ -164,16 +164,16 @@ async function tellEveryone(
   return [
     {
       claim:
-        "Events of an order, in the feed, under every filter, and in streams, that are told to another client or to its own client's key without orders:read",
+        "Events of an order, in the feed, with every filter, and in streams, that are sent to another client or to its own client's key without orders:read",
       bar: '0',
-      figure: `${told.leaks.length} of ${told.events} events${firstOf(told.leaks)}`,
-      holds: told.leaks.length === 0 && told.ownOrders > 0,
+      figure: `${found.leaks.length} of ${found.events} events${firstOf(found.leaks)}`,
+      holds: found.leaks.length === 0 && found.ownOrders > 0,
       catches: true,
     },
     {
       claim: 'Events of orders queued for an endpoint of another client, or of a key without orders:read',
       bar: '0',
-      figure: `${sent.length} of ${queued.others.length}, beside ${ownSent.length} to their owner`,
+      figure: `${sent.length} of ${queued.others.length}, and ${ownSent.length} to their owner`,
       holds: sent.length === 0 && ownSent.length >= ownOrders,
       catches: false,
     },
@@ -182,14 +182,14 @@ async function tellEveryone(
 
 async function keyOf(staff: Staff, client: string, scopes?: readonly Scope[]): Promise<Key> {
   const [key] = await staff.createKeys(client, generous, 1, scopes);
-  if (!key) throw new Error('no key was made');
+  if (!key) throw new Error('no key was created');
   return key;
 }
 
 const firstOf = (wrong: readonly string[]) => (wrong.length > 0 ? ` (${wrong.slice(0, 3).join(', ')})` : '');
 
-/** Every operation and every other method on its path, for each id, as one comparable text. */
-async function askForAll(http: HttpClient, url: string, key: Key): Promise<Map<string, string>> {
+/** Sends every method to the path of every operation on an object, for each id; returns the responses as comparable text. */
+async function requestAll(http: HttpClient, url: string, key: Key): Promise<Map<string, string>> {
   const responses = new Map<string, string>();
   const paths = new Set(
     Object.entries(matrix)
@@ -225,14 +225,14 @@ async function placeOrders(http: HttpClient, url: string, key: Key): Promise<voi
 
 async function addEndpoints(http: HttpClient, url: string, key: Key): Promise<void> {
   for (const id of ids) {
-    await http.send(`${url}/webhooks`, { method: 'POST', key: key.key, body: { url: nowhere + endpointPath } });
+    await http.send(`${url}/webhooks`, { method: 'POST', key: key.key, body: { url: unusedOrigin + endpointPath } });
     const queued = await http.send(`${url}/webhooks/${id}/test`, { method: 'POST', key: key.key });
     if (queued.status !== 202) throw new Error(`no delivery was queued: ${queued.text}`);
   }
 }
 
-/** All of an answer but what differs between any two. */
+/** A response as text, without the headers that differ between any two responses. */
 function comparable({ status, headers, text }: Response): string {
-  const kept = Object.entries(headers).filter(([name]) => !/^(date|x-request-id|ratelimit.*|x-ratelimit-.*)$/.test(name));
-  return JSON.stringify([status, kept.sort(), text]);
+  const compared = Object.entries(headers).filter(([name]) => !/^(date|x-request-id|ratelimit.*|x-ratelimit-.*)$/.test(name));
+  return JSON.stringify([status, compared.sort(), text]);
 }

@@ -1,10 +1,10 @@
-// Bodies that a client may send to add an animal: what is taken, and what must be refused.
+// Bodies that a client may send to add an animal: valid ones, and ones that must be rejected.
 import fc from 'fast-check';
 import type { ModelStatus } from './model-store.ts';
 
 export type NewAnimal =
   | { readonly body: string; readonly name: string; readonly categoryId: bigint; readonly status: ModelStatus }
-  | { readonly body: string; readonly refusal: 'invalid_json' | 'invalid_body' };
+  | { readonly body: string; readonly rejection: 'invalid_json' | 'invalid_body' };
 
 const often = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
 
@@ -30,8 +30,8 @@ const validName = fc
     ),
   )
   .filter((name) => name.trim() !== '' && !/[\p{Cc}\p{Cs}]/u.test(name) && [...name].length <= 200);
-/** As JSON may write it: the characters themselves, or all of them escaped. */
-const spelt = (name: string) =>
+/** A name as a JSON string: with the characters themselves, or with all of them escaped. */
+const jsonString = (name: string) =>
   fc
     .boolean()
     .map((escaped) =>
@@ -57,7 +57,7 @@ const extra = fc.constantFrom('', ',"id":77', ',"clientId":1,"createdAt":"x"', '
 export const validAnimal: fc.Arbitrary<NewAnimal> = validName.chain((name) =>
   fc
     .record({
-      nameText: spelt(name),
+      nameText: jsonString(name),
       number: numeral,
       given: fc.constantFrom<ModelStatus | undefined>(undefined, 'available', 'pending', 'sold'),
       more: extra,
@@ -90,7 +90,7 @@ export const hostileAnimal: fc.Arbitrary<NewAnimal> = fc.oneof(
       `"${'🐕'.repeat(201)}"`,
       '"\\u0085a"',
     )
-    .map((value) => ({ body: withField('name', value), refusal: 'invalid_body' as const })),
+    .map((value) => ({ body: withField('name', value), rejection: 'invalid_body' as const })),
   fc
     .constantFrom(
       '1.5',
@@ -109,13 +109,13 @@ export const hostileAnimal: fc.Arbitrary<NewAnimal> = fc.oneof(
       '1e-400',
       '{}',
     )
-    .map((value) => ({ body: withField('categoryId', value), refusal: 'invalid_body' as const })),
+    .map((value) => ({ body: withField('categoryId', value), rejection: 'invalid_body' as const })),
   fc
     .constantFrom('"gone"', '""', 'null', '1', '["sold"]', '"SOLD"')
-    .map((value) => ({ body: withField('status', value), refusal: 'invalid_body' as const })),
+    .map((value) => ({ body: withField('status', value), rejection: 'invalid_body' as const })),
   fc
     .constantFrom('', '{}', '[]', 'null', '"a"', '1', '{"name":"a"}', '{"categoryId":1}')
-    .map((body) => ({ body, refusal: 'invalid_body' as const })),
+    .map((body) => ({ body, rejection: 'invalid_body' as const })),
   fc
     .constantFrom(
       ' ',
@@ -128,7 +128,7 @@ export const hostileAnimal: fc.Arbitrary<NewAnimal> = fc.oneof(
       '{"name":"a\u0001","categoryId":1}',
       '['.repeat(100) + ']'.repeat(100),
     )
-    .map((body) => ({ body, refusal: 'invalid_json' as const })),
+    .map((body) => ({ body, rejection: 'invalid_json' as const })),
   fc
     .constantFrom(
       '{"name":"a","categoryId":1,"__proto__":{}}',
@@ -136,5 +136,5 @@ export const hostileAnimal: fc.Arbitrary<NewAnimal> = fc.oneof(
       '{"a":{"__proto__":1}}',
       '{"name":"a","categoryId":01}',
     )
-    .map((body) => ({ body, refusal: 'invalid_json' as const })),
+    .map((body) => ({ body, rejection: 'invalid_json' as const })),
 );

@@ -1,4 +1,4 @@
-// Who sends the requests of the model: clients with their limits, and those without a valid key.
+// The callers in the model: clients with their limits, and callers without a valid key.
 import { mintApiKey } from '../../service/src/clients/api-key.ts';
 import { createKey } from '../../service/src/clients/clients.ts';
 import { defaultScopes, type Scope } from '../../service/src/domain/scopes.ts';
@@ -10,12 +10,12 @@ import type { Caller } from './model-steps.ts';
 type ClientName = Extract<Caller, { kind: 'client' }>['client'];
 type Stranger = Extract<Caller, { kind: 'stranger' }>['as'];
 
-/** How a request is sent, whom it counts for, and what refuses it before anything else. */
+/** The Authorization header of a request, the subject that it is counted for, and the error code if the key itself is rejected. */
 export interface Credentials {
   readonly authorization: string | undefined;
   readonly subject: string;
   readonly quota: ModelQuota;
-  readonly refusal?: string;
+  readonly rejection?: string;
   readonly scopes: readonly Scope[];
 }
 
@@ -27,7 +27,7 @@ const quotas: Record<ClientName, { perMinute: number; perDay: number }> = {
   reader: { perMinute: 1_000_000, perDay: 2_000_000 },
   spare: { perMinute: 1_000_000, perDay: 2_000_000 },
 };
-/** The small client goes on after 429, by so many keys that none is banned. */
+/** The small client ignores 429, with so many keys that none is banned. */
 const keyCounts: Record<ClientName, number> = { roomy: 2, small: 32, daily: 2, reader: 1, spare: 60 };
 
 export class Callers {
@@ -42,10 +42,10 @@ export class Callers {
     this.#strangers = strangers;
   }
 
-  static async enrol(staff: Staff): Promise<Callers> {
+  static async create(staff: Staff): Promise<Callers> {
     const make = (client: ClientName, scopes: readonly Scope[] = defaultScopes, expiresAt: Date | null = null) =>
       Promise.all(Array.from({ length: expiresAt ? 1 : keyCounts[client] }, () => mint(staff, client, scopes, expiresAt)));
-    // One after another: the first key of a client makes the client.
+    // One after another: a client's first key creates the client.
     const roomy = await make('roomy');
     const keys = {
       roomy,
@@ -56,7 +56,7 @@ export class Callers {
     };
     const [revoked] = await make('spare');
     const [expired] = await make('spare', defaultScopes, new Date(Date.now() - 60_000));
-    if (!revoked || !expired) throw new Error('no keys were made');
+    if (!revoked || !expired) throw new Error('no keys were created');
     await staff.revoke(revoked);
     const mistyped = (roomy[0]?.key ?? '').replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
     return new Callers(staff, keys, {
@@ -73,32 +73,32 @@ export class Callers {
   of(caller: Caller): Credentials {
     if (caller.kind === 'stranger') {
       const authorization = pick(this.#strangers[caller.as], caller.key) || undefined;
-      return { authorization, subject: 'address', quota: addressQuota, refusal: rejectionOf(caller.as), scopes: [] };
+      return { authorization, subject: 'address', quota: addressQuota, rejection: rejectionOf(caller.as), scopes: [] };
     }
     const key = pick(this.#keys[caller.client], caller.key);
     const authorization = `Bearer ${key.key}`;
     if (this.#revoked.has(key.id))
-      return { authorization, subject: 'address', quota: addressQuota, refusal: 'api_key_revoked', scopes: [] };
+      return { authorization, subject: 'address', quota: addressQuota, rejection: 'api_key_revoked', scopes: [] };
     const scopes: readonly Scope[] = caller.client === 'reader' ? ['pets:read'] : defaultScopes;
     return { authorization, subject: caller.client, quota: quotas[caller.client], scopes };
   }
 
-  /** What an address without a key sees. */
+  /** The limit that applies to an address without a key. */
   get address(): Pick<Credentials, 'subject' | 'quota'> {
     return { subject: 'address', quota: addressQuota };
   }
 
-  /** From the next request on, everywhere. */
+  /** Revokes a key; every process must reject it from the next request on. */
   async revokeSpare(index: number): Promise<void> {
     const key = pick(this.#keys.spare, index);
-    if (!(await this.#staff.revoke(key))) throw new Error('Redis could not be told of a revocation');
+    if (!(await this.#staff.revoke(key))) throw new Error('a revocation could not be written to Redis');
     this.#revoked.add(key.id);
   }
 }
 
 async function mint(staff: Staff, client: ClientName, scopes: readonly Scope[], expiresAt: Date | null): Promise<Key> {
-  const wish = { client, limits: { plan: 'enterprise', ...quotas[client] }, scopes, expiresAt, environment: 'production' } as const;
-  const { key, record } = await createKey(staff.dependencies.db, wish);
+  const input = { client, limits: { plan: 'enterprise', ...quotas[client] }, scopes, expiresAt, environment: 'production' } as const;
+  const { key, record } = await createKey(staff.dependencies.db, input);
   return { id: Number(record.id), clientId: Number(record.clientId), key };
 }
 
@@ -109,6 +109,6 @@ function rejectionOf(stranger: Stranger): string {
 
 function pick<T>(list: readonly T[], index: number): T {
   const one = list[index % list.length];
-  if (one === undefined) throw new Error('there is nothing to choose from');
+  if (one === undefined) throw new Error('the list is empty');
   return one;
 }

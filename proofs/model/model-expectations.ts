@@ -1,30 +1,30 @@
-// What an answer must be, and how one that is something else is told.
+// What a response must be, and the errors for responses that differ.
 import type { Response } from '../../testkit/http.ts';
 import type { Credentials } from './model-callers.ts';
 import type { Action, Step } from './model-steps.ts';
 import { type ModelPage, readExactly } from './model-store.ts';
 
-/** What a step must be answered. */
+/** The response that a step must get. */
 export interface Expected {
   readonly status: number;
   readonly code?: string;
   readonly content?: Content;
   readonly page?: ModelPage;
-  /** Takes note of what the answer has changed; throws where the body is wrong. */
-  readonly settle?: (body: unknown) => void;
+  /** Applies the change to the model; throws if the body is wrong. */
+  readonly apply?: (body: unknown) => void;
 }
 
 interface Content {
-  /** What the body must hold, spelt as `spell` does it. */
+  /** The expected body, as `serialise` returns it. */
   readonly text: string;
   readonly more: boolean;
-  readonly spell: (body: unknown) => string;
+  readonly serialise: (body: unknown) => string;
 }
 
 export const rejected = (status: number, code: string): Expected => ({ status, code });
 
-/** Who may not, or may no more, is refused before anything else is looked at. */
-export function rejectionBefore(action: Action, { refusal: rejection }: Credentials, admitted: boolean): Expected | undefined {
+/** A rejected key and an exceeded limit come before any other check. */
+export function rejectionBefore(action: Action, { rejection }: Credentials, admitted: boolean): Expected | undefined {
   if (action.kind === 'preflight') return undefined;
   if (!admitted) return rejected(429, 'rate_limit_exceeded');
   return rejection ? rejected(401, rejection) : undefined;
@@ -36,7 +36,7 @@ export function applyCondition(expected: Expected, condition: string | undefined
   return matches ? { ...expected, status: 304 } : expected;
 }
 
-/** What the ETag stands for. */
+/** What the ETag identifies. */
 export const tagged = ({ text, more }: Content) => `${text} ${more}`;
 
 export function conditionOf(condition: Step['condition'], etag: string | undefined): string | undefined {
@@ -50,9 +50,9 @@ export function judgeError({ status, text }: Response, code: string): void {
   const body = JSON.parse(text) as Record<string, unknown>;
   const isWhole =
     Object.keys(body).sort().join() === 'code,message,status' && typeof body['message'] === 'string' && body['status'] === status;
-  if (!isWhole || body['code'] !== code) throw new Error(`the body must be an Error of the code ${code}`);
+  if (!isWhole || body['code'] !== code) throw new Error(`the body must be an Error with the code ${code}`);
 }
 
 export function judgeContent({ text }: Response, content: Content): void {
-  if (content.spell(readExactly(text)) !== content.text) throw new Error(`the body must hold ${content.text.slice(0, 300)}`);
+  if (content.serialise(readExactly(text)) !== content.text) throw new Error(`the body must be ${content.text.slice(0, 300)}`);
 }

@@ -1,4 +1,4 @@
-// A model of the limiter, for requests that come one after another.
+// A model of the limiter for sequential requests.
 import type { Response } from '../../testkit/http.ts';
 
 export interface ModelQuota {
@@ -26,8 +26,8 @@ export class ModelLimiter {
   readonly #accounts = new Map<string, Account>();
 
   /**
-   * What must become of a request that was decided, on the store's clock, between `sentMs` and `receivedMs`: whether it
-   * is admitted, and what its headers must say. A cost of 0 only looks.
+   * The expected decision on a request that was decided between `sentMs` and `receivedMs` on the store's clock: whether it is
+   * admitted, and the values of its headers. A cost of 0 reads the counts without changing them.
    */
   charge(
     subject: string,
@@ -46,7 +46,7 @@ export class ModelLimiter {
     return { admitted: fits, shown: shownOf(account, quota) };
   }
 
-  /** Believes the answer where the store could not keep to its promise: Redis was late, on a machine with too much to do. */
+  /** Takes over the counts of the response when exact limits are not promised: Redis was late, because the machine was busy. */
   adopt(subject: string, quota: ModelQuota, response: Response): void {
     const account = this.#accounts.get(subject);
     const { minute, day } = remainingOf(response);
@@ -66,7 +66,7 @@ export class ModelLimiter {
   }
 }
 
-/** Where a minute ends between sending and answer, the answer tells in which it was decided. */
+/** If a minute ends between the request and the response, the response shows in which of the two it was decided. */
 function minuteOf(response: Response, { perMinute }: ModelQuota, sentMs: number, receivedMs: number): number {
   const [first, last] = [Math.floor(sentMs / minuteMs), Math.floor(receivedMs / minuteMs)];
   const reset = Number(response.headers['x-ratelimit-reset']) / 60 - 1;
@@ -74,7 +74,7 @@ function minuteOf(response: Response, { perMinute }: ModelQuota, sentMs: number,
   return first === last || remainingOf(response).minute < perMinute - 1 ? first : last;
 }
 
-/** From the field that names both windows: `"minute";r=59;t=12, "day";r=998;t=40000`. */
+/** From the RateLimit header, which has both windows: `"minute";r=59;t=12, "day";r=998;t=40000`. */
 export function remainingOf(response: Response): { minute: number; day: number } {
   const of = (window: string) => Number(new RegExp(`"${window}";r=(\\d+);t=\\d+`).exec(String(response.headers['ratelimit']))?.[1]);
   return { minute: of('minute'), day: of('day') };

@@ -1,16 +1,16 @@
-// What a step sends, by what the model knows, and what it must be answered.
+// The request of a step, filled in from the model's state, and the response that it must get.
 import type { Credentials } from './model-callers.ts';
 import { type Expected, rejected } from './model-expectations.ts';
 import type { Action, Drawn } from './model-steps.ts';
 import {
+  comparable,
+  comparableOrders,
   type ModelAnimal,
   type ModelOrder,
   type ModelPage,
   type ModelStore,
   type Query,
   readId,
-  spell,
-  spellOrders,
 } from './model-store.ts';
 
 export interface Request {
@@ -23,7 +23,7 @@ export interface Request {
 export interface Plan {
   readonly request: Request;
   readonly expected: Expected;
-  /** As the document names it; undefined: no operation. */
+  /** The operation in the OpenAPI document; undefined if the request matches none. */
   readonly operation?: { readonly path: string; readonly method: string };
 }
 
@@ -72,11 +72,11 @@ function planOrders(store: ModelStore, { head, path, query: drawn }: Of<'list'>,
   const query = drawn.map(([name, value]) => [name, fill(store, value)] as const);
   const request = { method: head ? 'HEAD' : 'GET', path: `${path}${queryText(query)}` };
   const page = store.listOrders(subject, query);
-  const spellAll = (body: unknown) => spellOrders(body as ModelOrder[]);
+  const serialiseAll = (body: unknown) => comparableOrders(body as ModelOrder[]);
   const found =
     typeof page === 'string'
       ? rejected(400, page)
-      : { status: 200, content: { text: spellOrders(page.orders), more: page.more, spell: spellAll } };
+      : { status: 200, content: { text: comparableOrders(page.orders), more: page.more, serialise: serialiseAll } };
   return { request, expected: scopes.includes('orders:read') ? found : forbidden, operation: { path, method: 'get' } };
 }
 
@@ -84,8 +84,10 @@ function planGet(store: ModelStore, { head, id: drawn, query }: Of<'get'>, { sco
   const text = fill(store, drawn);
   const id = readId(text);
   const animal = id === undefined ? undefined : store.find(id);
-  const spellOne = (body: unknown) => spell([body as ModelAnimal]);
-  const found = animal ? { status: 200, content: { text: spell([animal]), more: false, spell: spellOne } } : rejected(404, 'pet_not_found');
+  const serialiseOne = (body: unknown) => comparable([body as ModelAnimal]);
+  const found = animal
+    ? { status: 200, content: { text: comparable([animal]), more: false, serialise: serialiseOne } }
+    : rejected(404, 'pet_not_found');
   return {
     request: { method: head ? 'HEAD' : 'GET', path: `/pets/${encodeURIComponent(text)}${query}` },
     expected: !scopes.includes('pets:read') ? forbidden : query ? rejected(400, 'invalid_query') : found,
@@ -94,18 +96,18 @@ function planGet(store: ModelStore, { head, id: drawn, query }: Of<'get'>, { sco
 }
 
 function planCreate(store: ModelStore, { animal, mediaType }: Of<'create'>, { scopes }: Credentials): Plan {
-  const settle = (body: unknown) => {
-    if ('refusal' in animal) return;
-    const made = body as ModelAnimal;
-    if (made.id <= (store.animals.at(-1)?.id ?? 0n)) throw new Error('ids must count up');
-    if (spell([made]) !== spell([{ ...animal, id: made.id }])) throw new Error('the animal must be as it was sent');
-    store.animals.push(made);
+  const apply = (body: unknown) => {
+    if ('rejection' in animal) return;
+    const created = body as ModelAnimal;
+    if (created.id <= (store.animals.at(-1)?.id ?? 0n)) throw new Error('ids must increase');
+    if (comparable([created]) !== comparable([{ ...animal, id: created.id }])) throw new Error('the animal must be as it was sent');
+    store.animals.push(created);
   };
-  const taken = 'refusal' in animal ? rejected(400, animal.refusal) : { status: 201, settle };
+  const outcome = 'rejection' in animal ? rejected(400, animal.rejection) : { status: 201, apply };
   const isJson = /^application\/json(;|$)/i.test(mediaType);
   return {
     request: { method: 'POST', path: '/pets', headers: { 'content-type': mediaType }, raw: animal.body },
-    expected: !scopes.includes('pets:write') ? forbidden : isJson ? taken : rejected(415, 'unsupported_media_type'),
+    expected: !scopes.includes('pets:write') ? forbidden : isJson ? outcome : rejected(415, 'unsupported_media_type'),
     operation: { path: '/pets', method: 'post' },
   };
 }
@@ -114,7 +116,7 @@ function planPlace(store: ModelStore, { id: drawn }: Of<'place'>, { scopes, subj
   const text = fill(store, drawn);
   const petId = readId(text);
   const animal = petId === undefined ? undefined : store.find(petId);
-  const settle = (body: unknown) => {
+  const apply = (body: unknown) => {
     const order = { ...(body as ModelOrder), client: subject };
     if (order.petId !== petId || order.status !== 'placed') throw new Error('the order must be as it was placed');
     store.orders.push(order);
@@ -122,7 +124,7 @@ function planPlace(store: ModelStore, { id: drawn }: Of<'place'>, { scopes, subj
   };
   const unfit =
     petId === undefined ? rejected(400, 'invalid_body') : animal ? rejected(409, 'pet_not_available') : rejected(404, 'pet_not_found');
-  const found: Expected = animal?.status === 'available' ? { status: 201, settle } : unfit;
+  const found: Expected = animal?.status === 'available' ? { status: 201, apply } : unfit;
   const petText = petId === undefined || text === '-0' ? JSON.stringify(text) : text;
   return {
     request: {
@@ -137,14 +139,14 @@ function planPlace(store: ModelStore, { id: drawn }: Of<'place'>, { scopes, subj
 
 function planCancel(store: ModelStore, { order: index }: Of<'cancel'>, { scopes, subject }: Credentials): Plan {
   const order = pick(store.orders, index);
-  const settle = (body: unknown) => {
+  const apply = (body: unknown) => {
     if (!order || (body as ModelOrder).status !== 'cancelled') throw new Error('the order must be cancelled');
     order.status = 'cancelled';
     store.setStatus(order.petId, 'available');
   };
   const mine = order?.client === subject ? order : undefined;
   const found =
-    mine?.status === 'placed' ? { status: 200, settle } : mine ? rejected(409, 'order_state_conflict') : rejected(404, 'order_not_found');
+    mine?.status === 'placed' ? { status: 200, apply } : mine ? rejected(409, 'order_state_conflict') : rejected(404, 'order_not_found');
   return {
     request: { method: 'POST', path: `/store/orders/${order?.id ?? 0}/cancel` },
     expected: scopes.includes('orders:write') ? found : forbidden,
@@ -155,13 +157,17 @@ function planCancel(store: ModelStore, { order: index }: Of<'cancel'>, { scopes,
 function expectPage(page: ModelPage | 'invalid_query' | 'invalid_cursor', { scopes }: Credentials): Expected {
   if (!scopes.includes('pets:read')) return forbidden;
   if (typeof page === 'string') return rejected(400, page);
-  return { status: 200, page, content: { text: spell(page.animals), more: page.more, spell: (body) => spell(body as ModelAnimal[]) } };
+  return {
+    status: 200,
+    page,
+    content: { text: comparable(page.animals), more: page.more, serialise: (body) => comparable(body as ModelAnimal[]) },
+  };
 }
 
 function fill(store: ModelStore, value: Drawn): string {
   if ('text' in value) return value.text;
   if ('knownId' in value) return String(pick(store.animals, value.knownId)?.id ?? 1);
-  return `${pick(store.links, value.knownCursor)?.cursor ?? 'none'}${value.spoilt}`;
+  return `${pick(store.links, value.knownCursor)?.cursor ?? 'none'}${value.suffix}`;
 }
 
 const pick = <T>(list: readonly T[], index: number): T | undefined => list[index % Math.max(list.length, 1)];

@@ -1,4 +1,4 @@
-// One step after another, against the store and against the model of it.
+// Runs the steps one after another against the store, and compares each response with the model.
 import type { HttpClient, Response } from '../../testkit/http.ts';
 import type { Callers, Credentials } from './model-callers.ts';
 import { applyCondition, conditionOf, judgeContent, judgeError, rejectionBefore, tagged } from './model-expectations.ts';
@@ -8,28 +8,28 @@ import type { Action, Step } from './model-steps.ts';
 import { type ModelPage, ModelStore, readExactly } from './model-store.ts';
 import type { Check } from './openapi-check.ts';
 
-interface Surroundings {
+interface Environment {
   readonly http: HttpClient;
   readonly urls: readonly string[];
   readonly callers: Callers;
   readonly check: Check;
   /** The time on the store's clock. */
   now(): number;
-  /** Whether Redis may have been late for what was decided lately, so that limits are not promised to be exact. */
+  /** Whether Redis may have been late since `sinceMs`, in which case limits are not promised to be exact. */
   wasDisturbed(sinceMs: number): boolean;
 }
 
 export class ModelRun {
-  readonly #around: Surroundings;
+  readonly #environment: Environment;
   readonly #store = new ModelStore();
   readonly #limiter = new ModelLimiter();
   readonly #etags = new Map<string, { etag: string; tagged: string }>();
   readonly statuses = new Map<number, number>();
   steps = 0;
-  forgiven = 0;
+  unchecked = 0;
 
-  constructor(around: Surroundings) {
-    this.#around = around;
+  constructor(environment: Environment) {
+    this.#environment = environment;
   }
 
   get animals(): number {
@@ -40,11 +40,11 @@ export class ModelRun {
     return this.#store.orders.length;
   }
 
-  /** Throws where the answer is not the model's. */
+  /** Throws if the response differs from the model. */
   async take(step: Step): Promise<void> {
     this.steps += 1;
-    if (step.action.kind === 'revoke') return this.#around.callers.revokeSpare(step.action.key);
-    const credentials = this.#around.callers.of(step.caller);
+    if (step.action.kind === 'revoke') return this.#environment.callers.revokeSpare(step.action.key);
+    const credentials = this.#environment.callers.of(step.caller);
     const { request, expected, operation } = plan(this.#store, step.action, credentials);
     // A client sees its own orders.
     const place = `${operation?.path === '/store/orders' ? credentials.subject : ''} ${request.path}`;
@@ -55,10 +55,10 @@ export class ModelRun {
       ...(credentials.authorization && step.action.kind !== 'preflight' && { authorization: credentials.authorization }),
       ...(condition && { 'if-none-match': condition }),
     };
-    const url = `${this.#around.urls[step.process % this.#around.urls.length]}${request.path}`;
-    const sentMs = this.#around.now();
+    const url = `${this.#environment.urls[step.process % this.#environment.urls.length]}${request.path}`;
+    const sentMs = this.#environment.now();
     const startMs = Date.now();
-    const response = await this.#around.http.send(url, {
+    const response = await this.#environment.http.send(url, {
       method: request.method,
       headers,
       ...(request.raw !== undefined && { raw: request.raw }),
@@ -81,15 +81,15 @@ export class ModelRun {
     { sentMs, startMs }: { sentMs: number; startMs: number },
   ): boolean {
     const isLook = action.kind === 'preflight';
-    const { subject, quota } = isLook ? this.#around.callers.address : credentials;
-    const { admitted, shown } = this.#limiter.charge(subject, quota, isLook ? 0 : 1, response, sentMs, this.#around.now());
+    const { subject, quota } = isLook ? this.#environment.callers.address : credentials;
+    const { admitted, shown } = this.#limiter.charge(subject, quota, isLook ? 0 : 1, response, sentMs, this.#environment.now());
     const got = ['limit', 'remaining', 'reset'].map((name) => Number(response.headers[`x-ratelimit-${name}`])).join(' ');
     const wanted = `${shown.limit} ${shown.remaining} ${shown.resetSeconds}`;
     const isRejected = response.status === 429;
     if (got === wanted && isRejected === !admitted) return admitted;
-    if (!this.#around.wasDisturbed(startMs))
-      throw new Error(`the limiter must say "${wanted}" and ${admitted ? 'admit' : 'refuse'}, it says "${got}"`);
-    this.forgiven += 1;
+    if (!this.#environment.wasDisturbed(startMs))
+      throw new Error(`the limiter must return "${wanted}" and ${admitted ? 'admit' : 'reject'}; it returned "${got}"`);
+    this.unchecked += 1;
     this.#limiter.adopt(subject, quota, response);
     return !isRejected;
   }
@@ -98,7 +98,7 @@ export class ModelRun {
     if (response.status !== expected.status) throw new Error(`must be ${expected.status} ${expected.code ?? ''}`);
     this.#judgeHeaders(action, response);
     const hasBody = request.method !== 'HEAD' && expected.status !== 304 && expected.status !== 204;
-    const undocumented = operation && this.#around.check(operation, response, hasBody);
+    const undocumented = operation && this.#environment.check(operation, response, hasBody);
     if (undocumented) throw new Error(undocumented);
     if (expected.code) {
       if (hasBody) judgeError(response, expected.code);
@@ -107,7 +107,7 @@ export class ModelRun {
     if (hasBody && expected.content) judgeContent(response, expected.content);
     if (expected.page) this.#judgeLink(response, expected.page);
     if (expected.content) this.#judgeEtag(place, response, tagged(expected.content));
-    expected.settle?.(readExactly(response.text));
+    expected.apply?.(readExactly(response.text));
   }
 
   #judgeHeaders(action: Action, { status, headers }: Response): void {
@@ -128,7 +128,7 @@ export class ModelRun {
 
   #judgeLink({ headers }: Response, { animals, more, limit, filters }: ModelPage): void {
     const path = /<\/v1([^>]+)>; rel="next"/.exec(String(headers['link'] ?? ''))?.[1];
-    if ((path !== undefined) !== more) throw new Error(`there ${more ? 'must' : 'must not'} be a next page`);
+    if ((path !== undefined) !== more) throw new Error(`there ${more ? 'must' : 'must not'} be a link to a next page`);
     if (path === undefined) return;
     const query = new URLSearchParams(path.split('?')[1]);
     const same =
@@ -137,7 +137,7 @@ export class ModelRun {
       (query.get('categoryId') ?? undefined) === filters.categoryId &&
       query.getAll('id').join() === filters.ids.join();
     const cursor = query.get('cursor');
-    if (!same || !cursor) throw new Error(`the next page is linked wrongly: ${path}`);
+    if (!same || !cursor) throw new Error(`the link to the next page is wrong: ${path}`);
     this.#store.links.push({ path, cursor, filters, afterId: animals.at(-1)?.id ?? 0n });
   }
 

@@ -1,4 +1,4 @@
-// What a client may do, well-meant or hostile, as fast-check draws it.
+// Generators for fast-check: what a client may do, valid or hostile.
 import fc from 'fast-check';
 import { hostileAnimal, type NewAnimal, validAnimal } from './model-animals.ts';
 
@@ -10,8 +10,8 @@ export type Caller =
       readonly key: number;
     };
 
-/** A value that only the model can fill in: one of the ids, or of the links, that there are by then. */
-export type Drawn = { readonly text: string } | { readonly knownId: number } | { readonly knownCursor: number; readonly spoilt: string };
+/** A literal text, or a value that only the model can fill in when the step runs: a known id, or a known cursor plus a suffix. */
+export type Drawn = { readonly text: string } | { readonly knownId: number } | { readonly knownCursor: number; readonly suffix: string };
 
 export type Action =
   | {
@@ -34,7 +34,7 @@ export interface Step {
   readonly process: number;
   readonly caller: Caller;
   readonly action: Action;
-  /** If-None-Match: the ETag last seen at this address, one that never was, anything, or nothing. */
+  /** If-None-Match: the last ETag of this URL (also as a weak one), an unknown ETag, `*`, or none. */
   readonly condition: 'none' | 'known' | 'weak' | 'other' | 'any';
 }
 
@@ -78,10 +78,10 @@ const id = fc.oneof(
 const categoryId = fc.oneof(often(8, text('1', '2', '3', '100', '-5')), often(1, text('', 'dogs', '1.0', '9223372036854775808')));
 const cursor = index.chain((n) =>
   fc.oneof(
-    often(6, fc.constant({ knownCursor: n, spoilt: '' })),
+    often(6, fc.constant({ knownCursor: n, suffix: '' })),
     often(
       1,
-      fc.constantFrom('=', 'A', ' ', '.', '%00').map((spoilt) => ({ knownCursor: n, spoilt })),
+      fc.constantFrom('=', 'A', ' ', '.', '%00').map((suffix) => ({ knownCursor: n, suffix })),
     ),
     often(1, text('', 'bm90IG91cnM', '1', 'MC4', '../..', 'MQ.AAAAAAAA')),
   ),

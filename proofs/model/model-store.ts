@@ -1,4 +1,4 @@
-// A model of the store: which animals and orders there are, what a page of them must hold, and what its links lead to.
+// A model of the store: its animals and orders, the pages that must list them, and the links to further pages.
 export type ModelStatus = 'available' | 'pending' | 'sold';
 
 export interface ModelAnimal {
@@ -8,7 +8,7 @@ export interface ModelAnimal {
   readonly status: ModelStatus;
 }
 
-/** A query as it was sent, in order; a name may come several times. */
+/** A query as it was sent, in order; a name may occur several times. */
 export type Query = ReadonlyArray<readonly [name: string, value: string]>;
 
 export interface ModelPage {
@@ -31,7 +31,7 @@ export interface ModelOrder {
   status: 'placed' | 'cancelled';
 }
 
-/** A link to a next page that an answer gave. */
+/** A link to the next page from an earlier response. */
 export interface ModelLink {
   readonly path: string;
   readonly cursor: string;
@@ -60,7 +60,7 @@ export class ModelStore {
     return this.animals.find((animal) => animal.id === id);
   }
 
-  /** The page, or the code of the refusal. */
+  /** The page, or an error code. */
   list(query: Query): ModelPage | 'invalid_query' | 'invalid_cursor' {
     const given = readQuery(query, parameters, ['id']);
     if (!given) return 'invalid_query';
@@ -83,7 +83,7 @@ export class ModelStore {
     return { animals: matching.slice(0, limit), more: matching.length > limit, limit, filters };
   }
 
-  /** The first page of a client's own orders, or the code of the refusal: no cursor is drawn that was made by the service. */
+  /** The first page of a client's orders, or an error code. The steps never send a valid cursor for orders. */
   listOrders(client: string, query: Query): { orders: ModelOrder[]; more: boolean } | 'invalid_query' | 'invalid_cursor' {
     const given = readQuery(query, orderParameters, []);
     if (!given) return 'invalid_query';
@@ -100,13 +100,13 @@ export class ModelStore {
     return { orders: matching.slice(0, given.limit), more: matching.length > given.limit };
   }
 
-  /** Cursors are opaque: the model knows those that it was given, under the filters that they were given for. */
+  /** Cursors are opaque: the model only knows those from earlier responses, each valid for the filters of its response. */
   #readCursor(cursor: string, filters: Filters): bigint | undefined {
     return this.links.find((link) => link.cursor === cursor && isSame(link.filters, filters))?.afterId;
   }
 }
 
-/** Undefined: a parameter is unknown, or given twice, or no such limit. */
+/** Undefined if a parameter is unknown or occurs twice, or if the limit is invalid. */
 function readQuery(query: Query, known: readonly string[], repeatable: readonly string[]) {
   const all = (name: string) => query.filter(([given]) => given === name).map(([, value]) => value);
   if (query.some(([name]) => !known.includes(name))) return undefined;
@@ -118,23 +118,23 @@ function readQuery(query: Query, known: readonly string[], repeatable: readonly 
 
 const isSame = (a: Filters, b: Filters) => a.status === b.status && a.categoryId === b.categoryId && a.ids.join() === b.ids.join();
 
-/** An int64 as a path or a query may spell it. */
+/** Reads an int64 from a path or a query; undefined if it is not one. */
 export function readId(text: string): bigint | undefined {
   if (!/^(0|-?[1-9]\d*|-0)$/.test(text)) return undefined;
   const id = BigInt(text);
   return id === BigInt.asIntN(64, id) ? id : undefined;
 }
 
-/** JSON without rounding. */
+/** Parses JSON with exact integers. */
 export function readExactly(text: string): unknown {
   const exact = (_: string, value: unknown, { source = '' }: { source?: string } = {}) =>
     typeof value === 'number' ? BigInt(source) : value;
   return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
 }
 
-/** As the interface spells an animal, to compare two of them. */
-export const spell = (animals: readonly ModelAnimal[]) =>
+/** The fields of animals as text, for comparison. */
+export const comparable = (animals: readonly ModelAnimal[]) =>
   JSON.stringify(animals.map(({ id, name, categoryId, status }) => [String(id), name, String(categoryId), status]));
 
-export const spellOrders = (orders: readonly ModelOrder[]) =>
+export const comparableOrders = (orders: readonly ModelOrder[]) =>
   JSON.stringify(orders.map(({ id, petId, status }) => [String(id), String(petId), status]));

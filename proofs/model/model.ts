@@ -1,4 +1,4 @@
-// Random requests, valid and hostile, each answered as a model of the store and of the limiter says, and as the document does.
+// Random requests, valid and hostile: each must get the response that a model of the store and the limiter predicts, as openapi.json describes it.
 import fc from 'fast-check';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
@@ -11,23 +11,23 @@ import { ModelRun } from './model-run.ts';
 import { step } from './model-steps.ts';
 import { createOpenApiCheck } from './openapi-check.ts';
 
-/** A minute of the store is six seconds: the limits are met, and begin anew, several times. */
+/** A minute on the store's clock takes six seconds, so the limits are used up and reset several times. */
 const clockRate = 10;
 const windowMs = 60_000 / clockRate;
 const stepsPerRun = 100;
-/** An answer that took this long may have missed the deadline within which Redis must decide. */
+/** If a response took this long, Redis may have missed the limiter's deadline. */
 const lateMs = 45;
-const forgivenMax = 0.05;
+const uncheckedMax = 0.05;
 
 export const model: Proof = {
   name: 'model',
-  promise: 'every answer is the one that a model of the store and the limiter predicts, and one that openapi.json describes',
+  promise: 'every response is the one that a model of the store and the limiter predicts, and one that openapi.json describes',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant begins each page with the last animal of the page before.
+  // The mutant starts each page with the last animal of the previous page.
   using tree = mutant
     ? plantMutant([
         { file: 'pets/pet-queries.ts', from: 'id > $1 order by id limit $2`, values', to: 'id >= $1 order by id limit $2`, values' },
@@ -44,7 +44,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const modelRun = new ModelRun({
     http,
     urls,
-    callers: await Callers.enrol(staff),
+    callers: await Callers.create(staff),
     check: createOpenApiCheck(document),
     now: () => store.now(),
     wasDisturbed: (sinceMs) => {
@@ -61,13 +61,13 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     }
     progress(`${modelRun.steps} steps, seed ${seed}`);
   });
-  // The store goes on from run to run, so there is no smaller example to look for: a seed repeats the whole.
+  // The store's state carries over from run to run, so shrinking is off: the seed reproduces the whole sequence.
   const result = await fc.check(property, { seed, numRuns: runs, endOnFailure: true });
   return judge(modelRun, runs * stepsPerRun, seed, result.failed ? String(result.errorInstance) : undefined);
 }
 
 function judge(
-  { steps, animals, orders, forgiven, statuses }: ModelRun,
+  { steps, animals, orders, unchecked, statuses }: ModelRun,
   stepsMin: number,
   seed: number,
   failure: string | undefined,
@@ -77,22 +77,22 @@ function judge(
   return [
     {
       claim:
-        'Random requests, valid and hostile, one after another over two processes, that are answered as the model and the document say',
+        'Random requests, valid and hostile, one after another to two processes, that get the response that the model predicts and openapi.json describes',
       bar: `all of ${stepsMin}`,
-      figure: `${failure ? steps - 1 : steps}, with ${animals} animals made and ${orders} ordered, by the seed ${seed} (MODEL_SEED repeats it)${failure ? `; then ${failure}` : ''}`,
+      figure: `${failure ? steps - 1 : steps}, with ${animals} animals added and ${orders} ordered, with seed ${seed} (set MODEL_SEED to reproduce it)${failure ? `; then ${failure}` : ''}`,
       holds: !failure && steps >= stepsMin,
     },
     {
-      claim: 'Answers of 5xx among them',
+      claim: '5xx responses among them',
       bar: '0',
       figure: `${fives} (${counts.map(([status, count]) => `${count} × ${status}`).join(', ')})`,
       holds: fives === 0,
     },
     {
-      claim: 'Answers whose limits were not looked at, since Redis was late',
-      bar: `at most ${forgivenMax * 100} %`,
-      figure: String(forgiven),
-      holds: forgiven <= steps * forgivenMax,
+      claim: 'Responses whose limits were not checked, because Redis was late',
+      bar: `at most ${uncheckedMax * 100} %`,
+      figure: String(unchecked),
+      holds: unchecked <= steps * uncheckedMax,
       isTimed: true,
     },
   ];

@@ -1,4 +1,4 @@
-// PostgreSQL stopped, frozen and with a connection killed, while requests that need it go on.
+// PostgreSQL is stopped, frozen, and loses a connection, while requests that need it keep coming.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { HttpClient, type Response } from '../../testkit/http.ts';
@@ -12,23 +12,23 @@ import { signalTree } from './process-tree.ts';
 
 const requestsPerSecond = 100;
 const healthPollsPerSecond = 20;
-/** Longer than the longest wait of a request, so that all that are sent in it end in it. */
+/** Longer than the longest wait of a request, so that every request sent during an outage also ends in it. */
 const outageMs = 6_000;
 const responseMsMedian = 100;
-/** What a query may take, after the wait for a connection. */
+/** The wait for a connection plus the longest time that a query may take. */
 const responseMsMax = 3_500;
 const backWithinMs = 2_000;
-/** A process asks four times a second, and waits half a second for the answer. */
+/** A process probes PostgreSQL four times a second, with a timeout of half a second. */
 const noticedWithinMs = 1_500;
 
-/** By performance.now(). */
+/** Times are from performance.now(). */
 interface Outage {
   readonly name: 'stopped' | 'frozen' | 'killed';
   readonly faultMs: number;
-  /** From then on it is certainly lost, where that can be told. */
+  /** From then on PostgreSQL is certainly unreachable; undefined where that moment is not known. */
   readonly lostMs?: number;
   readonly returnBeginsMs?: number;
-  /** It answers again. */
+  /** PostgreSQL accepts queries again. */
   readonly returnMs: number;
 }
 
@@ -36,20 +36,20 @@ interface Observed {
   readonly outages: readonly Outage[];
   readonly samples: readonly Sample[];
   readonly live: readonly Sample[];
-  /** One list for each process; the last gets no load. */
+  /** One array for each process; the last process gets no load. */
   readonly ready: ReadonlyArray<readonly Sample[]>;
 }
 
 export const postgresLoss: Proof = {
   name: 'postgres-loss',
-  promise: 'without PostgreSQL: 503 with Retry-After at once, not a hang, and 200 within 2 s of its return',
+  promise: 'without PostgreSQL: 503 with Retry-After at once, no hanging requests, and success within 2 s of its return',
   hasMutant: true,
   runsAlone: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant waits for PostgreSQL as pg does by default: without end.
+  // The mutant waits for PostgreSQL without a timeout, as pg does by default.
   using tree = mutant
     ? plantMutant([
         { file: 'db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
@@ -91,7 +91,7 @@ async function observe(store: Store, keys: readonly Key[], rounds: number, progr
 function request(http: HttpClient, url: string, key: string, index: number): Promise<Response> {
   if (index % 5 === 1) return http.send(`${url}/pets`, { key, method: 'POST', body: { name: 'Biscuit', categoryId: 1 } });
   if (index % 5 === 3) return http.send(`${url}/store/orders`, { key });
-  // Each a page of its own: one that is kept is answered from memory, until the loss is noticed.
+  // A different page each time: a cached page would be served without PostgreSQL until the loss is noticed.
   return http.send(`${url}/pets?limit=5&id=${index}`, { key });
 }
 
@@ -116,7 +116,7 @@ async function freeze({ postgres }: Store): Promise<Outage> {
   return { name: 'frozen', faultMs, lostMs, returnBeginsMs: returnMs, returnMs };
 }
 
-/** Kills a connection while it works for a request, upon which PostgreSQL ends all the others and recovers. */
+/** Kills a backend process while it executes a request's query; PostgreSQL then ends all others and recovers. */
 async function killConnection({ postgres }: Store): Promise<Outage> {
   const client = new pg.Client({ connectionString: postgres.url });
   client.on('error', () => {});
@@ -126,7 +126,7 @@ async function killConnection({ postgres }: Store): Promise<Outage> {
   const waiting = `select pid from pg_stat_activity where application_name = 'homeward' and wait_event_type = 'Lock' limit 1`;
   let pid: number | undefined;
   for (let tries = 0; pid === undefined; tries += 1) {
-    if (tries > 500) throw new Error('no request waits for the lock');
+    if (tries > 500) throw new Error('no request is waiting for the lock');
     pid = (await client.query<{ pid: number }>(waiting)).rows[0]?.pid;
   }
   const faultMs = performance.now();
@@ -135,7 +135,7 @@ async function killConnection({ postgres }: Store): Promise<Outage> {
   return { name: 'killed', faultMs, returnMs: performance.now() };
 }
 
-/** Until PostgreSQL answers somebody. */
+/** Resolves once PostgreSQL executes a query. */
 async function firstResponse(connectionString: string): Promise<void> {
   for (let tries = 0; tries < 1_000; tries += 1) {
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
@@ -158,7 +158,7 @@ async function firstResponse(connectionString: string): Promise<void> {
 function judge({ outages, samples, live, ready }: Observed, processes: readonly ServeProcess[]): Claim[] {
   const long = outages.filter(({ lostMs }) => lostMs !== undefined);
   const rejected = long.flatMap((outage) => sentDuring(samples, outage));
-  const right = rejected.filter(({ answer: response }) => isUnavailable(response));
+  const right = rejected.filter(({ response }) => isUnavailable(response));
   const medians = long.map((outage) => ({
     outage,
     ms: quantile(
@@ -167,46 +167,45 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
     ),
   }));
   const slowestMs = Math.max(...samples.map(({ tookMs }) => tookMs));
-  const odd = samples.filter(({ answer: response }) => !(isSuccess(response) || isUnavailable(response)));
+  const odd = samples.filter(({ response }) => !(isSuccess(response) || isUnavailable(response)));
   const running = processes.filter(({ child }) => child.exitCode === null && child.signalCode === null);
   const settled = samples.filter((sample) => !outages.some((outage) => isTouched(sample, outage)));
   const returns = outages.map((outage) => ({ outage, ms: backAfterMs(samples, outage) }));
   const notices = long.flatMap((outage) => ready.map((polls) => noticedAfterMs(polls, outage)));
   const readyAgain = outages.flatMap((outage) => ready.map((polls) => backAfterMs(polls, outage)));
-  const alive = live.filter(({ answer: response }) => response?.status === 200);
+  const alive = live.filter(({ response }) => response?.status === 200);
   return [
     {
-      claim: `Requests sent while PostgreSQL is stopped or frozen get 503 unavailable with Retry-After and the X-RateLimit trio`,
+      claim: `Requests sent while PostgreSQL is stopped or frozen get 503 unavailable with Retry-After and the three X-RateLimit headers`,
       bar: 'every one',
       figure: `${right.length} of ${rejected.length}`,
       holds: rejected.length > 0 && right.length === rejected.length,
     },
     {
-      claim: 'They are answered at the median within',
+      claim: 'Their median response time',
       bar: `${responseMsMedian} ms`,
       figure: medians.map(({ outage, ms }) => `${ms.toFixed(1)} ms ${outage.name}`).join(', '),
       holds: medians.every(({ ms }) => ms <= responseMsMedian),
       isTimed: true,
     },
     {
-      claim: 'The slowest answer of the whole run, at the moment of the fault included',
+      claim: 'The slowest response of the whole run, including the moment of the fault',
       bar: `${responseMsMax / 1_000} s`,
       figure: `${(slowestMs / 1_000).toFixed(2)} s`,
       holds: slowestMs <= responseMsMax,
       isTimed: true,
     },
     {
-      claim: 'Every other answer is a success, also where a connection is killed while it works, and no process ends',
+      claim: 'Every other response is a success, also when a connection is killed during a query, and no process ends',
       bar: 'every one',
       figure: `${samples.length - odd.length} of ${samples.length}, ${running.length} of ${processes.length} processes running`,
       holds: odd.length === 0 && running.length === processes.length,
     },
     {
       claim: 'Once PostgreSQL is back, requests succeed within',
-      bar: `${backWithinMs / 1_000} s, and all of those sent later`,
-      figure: `${returns.map(({ outage, ms }) => `${(ms / 1_000).toFixed(2)} s ${outage.name}`).join(', ')}; then ${settled.filter(({ answer: response }) => isSuccess(response)).length} of ${settled.length}`,
-      holds:
-        returns.every(({ ms }) => ms <= backWithinMs) && settled.length > 0 && settled.every(({ answer: response }) => isSuccess(response)),
+      bar: `${backWithinMs / 1_000} s, and so do all that are sent later`,
+      figure: `${returns.map(({ outage, ms }) => `${(ms / 1_000).toFixed(2)} s ${outage.name}`).join(', ')}; then ${settled.filter(({ response }) => isSuccess(response)).length} of ${settled.length}`,
+      holds: returns.every(({ ms }) => ms <= backWithinMs) && settled.length > 0 && settled.every(({ response }) => isSuccess(response)),
       isTimed: true,
     },
     {
@@ -216,7 +215,7 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
       holds: live.length > 0 && alive.length === live.length,
     },
     {
-      claim: 'Readiness turns 503 at every process, one without requests included, and 200 after the return, within',
+      claim: 'Readiness turns 503 on every process, including one without requests, and 200 after the return, within',
       bar: `${noticedWithinMs / 1_000} s and ${backWithinMs / 1_000} s`,
       figure: `${(Math.max(...notices) / 1_000).toFixed(2)} s and ${(Math.max(...readyAgain) / 1_000).toFixed(2)} s`,
       holds: notices.every((ms) => ms <= noticedWithinMs) && readyAgain.every((ms) => ms <= backWithinMs),
@@ -229,11 +228,11 @@ const isSuccess = (response: Response | undefined) => response?.status === 200 |
 
 function isUnavailable(response: Response | undefined): boolean {
   if (response?.status !== 503 || !/^[1-9]\d*$/.test(response.headers['retry-after'] ?? '')) return false;
-  const trio = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
-  return trio.every((name) => /^\d+$/.test(String(response.headers[name]))) && JSON.parse(response.text).code === 'unavailable';
+  const limitHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+  return limitHeaders.every((name) => /^\d+$/.test(String(response.headers[name]))) && JSON.parse(response.text).code === 'unavailable';
 }
 
-/** Without those that are just under way when it returns: it may serve them. */
+/** Without the requests in flight when PostgreSQL returns: they may succeed. */
 function sentDuring(samples: readonly Sample[], { lostMs = 0, returnBeginsMs = 0 }: Outage): Sample[] {
   return samples.filter(({ sentAtMs }) => sentAtMs >= lostMs && sentAtMs < returnBeginsMs - 250);
 }
@@ -241,16 +240,16 @@ function sentDuring(samples: readonly Sample[], { lostMs = 0, returnBeginsMs = 0
 const isTouched = ({ sentAtMs, tookMs }: Sample, { faultMs, returnMs }: Outage) =>
   sentAtMs + tookMs > faultMs && sentAtMs < returnMs + backWithinMs;
 
-/** From the fault to the first refusal. */
+/** The time from the fault to the first 503. */
 function noticedAfterMs(polls: readonly Sample[], { faultMs }: Outage): number {
-  const rejections = polls.filter(({ sentAtMs, answer: response }) => sentAtMs >= faultMs && response?.status === 503);
+  const rejections = polls.filter(({ sentAtMs, response }) => sentAtMs >= faultMs && response?.status === 503);
   return Math.min(...rejections.map(({ sentAtMs, tookMs }) => sentAtMs + tookMs)) - faultMs;
 }
 
-/** From the return to the last that did not succeed in the time that is looked at. */
+/** The time from the return to the last request that failed, within the observed period. */
 function backAfterMs(samples: readonly Sample[], { returnMs }: Outage): number {
   const failed = samples.filter(
-    ({ sentAtMs, answer: response }) => sentAtMs >= returnMs && sentAtMs < returnMs + backWithinMs + 400 && !isSuccess(response),
+    ({ sentAtMs, response }) => sentAtMs >= returnMs && sentAtMs < returnMs + backWithinMs + 400 && !isSuccess(response),
   );
   return Math.max(0, ...failed.map(({ sentAtMs }) => sentAtMs - returnMs));
 }

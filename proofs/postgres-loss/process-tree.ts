@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 
-/** Freezes or wakes a process and its children: each connection of PostgreSQL is a process of its own. */
+/** Stops or continues a process and its children: PostgreSQL has a process for each connection. */
 export function signalTree(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
-  // The parent first when stopping, so that it makes no more of them.
+  // When stopping, the parent comes first, so that it starts no more children.
   if (signal === 'SIGSTOP') process.kill(pid, signal);
   for (const child of childrenOf(pid)) signalIfAlive(child, signal);
   if (signal === 'SIGCONT') process.kill(pid, signal);

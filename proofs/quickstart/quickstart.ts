@@ -1,4 +1,4 @@
-// The quickstart as a reader does it: the page that a store serves, its commands pasted into a terminal.
+// Follows the quickstart as a reader does: takes the page that a store serves and pastes its commands into a terminal.
 
 import { freePort } from '../../testkit/servers.ts';
 import { Store } from '../../testkit/store.ts';
@@ -10,15 +10,15 @@ import { Terminal } from './terminal.ts';
 const secondsMax = 300;
 const listingTimeoutMs = 20_000;
 const animalCount = 30;
-/** Of number 2 in the store: markup, where a page does not escape it. */
+/** The name of the animal with id 2: it would become markup in a page that does not escape it. */
 const trickyName = `<b>Zoe</b> & "O'Malley"`;
-/** Nobody answers here: the store is all that a reader needs. */
+/** Nothing listens here: a reader needs the store and no package registry. */
 const noRegistry = 'http://127.0.0.1:9';
 const placeholder = /^export HOMEWARD_URL=\S+\nexport HOMEWARD_KEY=hw_live_…\n$/;
 
 export const quickstart: Proof = {
   name: 'quickstart',
-  promise: 'the quickstart, pasted from the page as it stands, leads from a key to a running listing within five minutes',
+  promise: 'the quickstart, pasted from the page unchanged, leads from a key to a running listing within five minutes',
   hasMutant: true,
   run,
 };
@@ -33,14 +33,14 @@ interface Listing {
   readonly html: string;
 }
 
-/** What a reader has seen. */
+/** What the reader saw. */
 interface Session {
   readonly blockCount: number;
   readonly failures: readonly string[];
   readonly printed: string;
-  /** Undefined: it never ran. */
+  /** Undefined if it never ran. */
   readonly listing: (Listing & { readonly afterSeconds: number }) | undefined;
-  /** Once the order was placed: the animal's status, and the page. */
+  /** The animal's status and the listing after the order was placed. */
   readonly ordered: { readonly status: string; readonly listing: Listing | undefined };
 }
 
@@ -70,16 +70,16 @@ async function readPage(url: string): Promise<string> {
   return response.text();
 }
 
-/** The blocks of commands. The mutant's page imports what the package does not have. */
+/** The page's blocks of commands. The mutant's page imports a function that the package does not export. */
 function blocksOf(page: string, mutant: boolean): string[] {
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
   if (blocks.filter((block) => placeholder.test(block)).length !== 1)
-    throw new Error('the page has not one place for the address and the key');
-  if (mutant && !page.includes('createStore')) throw new Error('the mutant looks for createStore in the page, and it is not there');
+    throw new Error('the page must have exactly one block that sets the address and the key');
+  if (mutant && !page.includes('createStore')) throw new Error('the mutant replaces createStore, but the page does not contain it');
   return mutant ? blocks.map((block) => block.replaceAll('createStore', 'openStore')) : blocks;
 }
 
-/** Nothing is replaced but the address and the key. */
+/** Pastes the blocks; only the address and the key are replaced. */
 async function follow(blocks: readonly string[], partner: Partner, progress: (text: string) => void): Promise<Session> {
   using terminal = new Terminal({ PORT: String(await freePort()), npm_config_registry: noRegistry });
   const startedAtMs = performance.now();
@@ -99,7 +99,7 @@ async function follow(blocks: readonly string[], partner: Partner, progress: (te
   return { blockCount: blocks.length, failures: terminal.failures, printed: terminal.output, listing, ordered };
 }
 
-/** At the address that the page's program prints; undefined where it prints none in time, or nobody answers there. */
+/** Loads the address that the page's program prints; undefined if it prints none in time or does not respond. */
 async function openListing(terminal: Terminal): Promise<Listing | undefined> {
   const deadlineMs = Date.now() + listingTimeoutMs;
   while (Date.now() < deadlineMs && !terminal.output.includes('SyntaxError')) {
@@ -112,7 +112,7 @@ async function openListing(terminal: Terminal): Promise<Listing | undefined> {
 }
 
 const commandsClaim = ({ blockCount, failures }: Session): Claim => ({
-  claim: 'every command of the page, as it stands there, ends with status 0, without a registry of packages',
+  claim: 'Every command of the page, unchanged, ends with status 0, without a package registry',
   bar: 'none fails',
   figure: failures.length === 0 ? `${blockCount} blocks of commands, none failed` : `failed: ${failures.join('; ')}`,
   holds: failures.length === 0 && blockCount > 5,
@@ -122,9 +122,9 @@ function listingClaim({ listing }: Session, names: readonly string[]): Claim {
   const shown = [...(listing?.html ?? '').matchAll(/<li>(.*?) \(no\. \d+\)<\/li>/g)].map(([, name = '']) => unescapeHtml(name));
   const isEscaped = listing !== undefined && !listing.html.includes(trickyName);
   return {
-    claim: 'the listing of the page shows the available animals of the store, their names escaped',
+    claim: "The page's listing shows the store's available animals, with their names escaped",
     bar: `200, the first ${names.length} names, escaped`,
-    figure: `${listing?.status ?? 'no answer'}, ${shown.length} names${isEscaped ? ', escaped' : ''}`,
+    figure: `${listing?.status ?? 'no response'}, ${shown.length} names${isEscaped ? ', escaped' : ''}`,
     holds: listing?.status === 200 && names.length > 0 && names.join() === shown.join() && isEscaped,
   };
 }
@@ -133,15 +133,15 @@ function orderClaim({ printed, ordered: { status, listing } }: Session): Claim {
   const isPlacedOnce = /^Order 1 is placed\.\nBiscuit \(id 1\) is pending, and only an available animal can be ordered\.$/m.test(printed);
   const isGone = listing?.status === 200 && !listing.html.includes('Biscuit');
   return {
-    claim: 'of two orders for one animal the page’s program gets one; the animal is pending, and leaves the listing',
-    bar: 'placed, then refused; pending; not listed',
-    figure: `${isPlacedOnce ? 'placed, then refused' : 'not so printed'}; ${status}; ${isGone ? 'not listed' : 'listed, or no page'}`,
+    claim: "Of two orders for one animal, the page's program places one; the animal is pending and leaves the listing",
+    bar: 'placed, then rejected; pending; not listed',
+    figure: `${isPlacedOnce ? 'placed, then rejected' : 'printed something else'}; ${status}; ${isGone ? 'not listed' : 'listed, or no page'}`,
     holds: isPlacedOnce && status === 'pending' && isGone,
   };
 }
 
 const timeClaim = ({ listing }: Session): Claim => ({
-  claim: 'from the first command to the running listing, without the time to read',
+  claim: 'From the first command to the running listing, without reading time',
   bar: `${secondsMax} s at most`,
   figure: listing ? `${listing.afterSeconds.toFixed(1)} s` : 'it never ran',
   holds: listing !== undefined && listing.afterSeconds <= secondsMax,

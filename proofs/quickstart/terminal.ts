@@ -1,17 +1,17 @@
-// A terminal of somebody new to the project, into which commands are pasted.
+// A shell with a newcomer's environment, into which commands are pasted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { environmentOfANewcomer } from '../../testkit/clean-checkout.ts';
+import { cleanEnvironment } from '../../testkit/clean-checkout.ts';
 
 const stepTimeoutMs = 120_000;
 
-/** In an empty folder. What is pasted shares variables, folder and background jobs, which end with the terminal. */
+/** Starts in an empty folder. Pasted commands share variables, the working directory and background jobs, which end with the terminal. */
 export class Terminal implements Disposable {
-  /** All that was printed. */
+  /** Everything that was printed. */
   output = '';
-  /** The commands that ended with another status than 0. */
+  /** The commands that ended with a status other than 0. */
   readonly failures: string[] = [];
   readonly #child: ChildProcess;
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'homeward-terminal-'));
@@ -20,7 +20,7 @@ export class Terminal implements Disposable {
   constructor(env: Record<string, string>) {
     this.#child = spawn('bash', ['--noprofile', '--norc'], {
       cwd: this.#folder,
-      env: { ...environmentOfANewcomer(), ...env },
+      env: { ...cleanEnvironment(), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
@@ -28,18 +28,19 @@ export class Terminal implements Disposable {
     this.#child.stdin?.write(`trap 'echo "(failed: $BASH_COMMAND)"' ERR\n`);
   }
 
-  /** Resolves when the last command has ended; what was started with & goes on. */
+  /** Resolves when the last command has ended; background jobs keep running. */
   async paste(commands: string): Promise<void> {
     this.#pasted += 1;
     const file = path.join(this.#folder, `.pasted-${this.#pasted}`);
     const end = `(end ${this.#pasted})`;
     writeFileSync(file, commands);
     const printedBefore = this.output.length;
-    // From a file, since a command that reads its input would take the next ones.
+    // From a file: a command that reads its input would otherwise consume the next commands.
     this.#child.stdin?.write(`. '${file}' < /dev/null\necho '${end}'\n`);
     const deadlineMs = Date.now() + stepTimeoutMs;
     while (!this.output.includes(end)) {
-      if (Date.now() > deadlineMs || this.#child.exitCode !== null) throw new Error(`it does not end:\n${commands}\n${this.output}`);
+      if (Date.now() > deadlineMs || this.#child.exitCode !== null)
+        throw new Error(`these commands do not end:\n${commands}\n${this.output}`);
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     const printed = this.output.slice(printedBefore);

@@ -1,4 +1,4 @@
-// Bytes that no client should send, and connections that hardly send any.
+// Bytes that no client should send, and connections that send almost nothing.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient } from '../../testkit/http.ts';
@@ -18,14 +18,14 @@ const requestsPerSecond = 50;
 
 export const rawSockets: Proof = {
   name: 'raw-sockets',
-  promise: 'whatever bytes arrive, the answer is an Error with its headers, soon, and never a 5xx',
+  promise: 'whatever bytes arrive, the response is a prompt Error with its headers, and never a 5xx',
   hasMutant: true,
   runsAlone: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant leaves Node's parser to answer by itself, and slow headers ten times as long.
+  // In the mutant Node.js itself responds to parser errors, and slow requests get ten times as long.
   using tree = mutant
     ? plantMutant([
         { file: 'app.ts', from: '    clientErrorHandler: handleClientErrors(sendErrorOnSocket),\n', to: '' },
@@ -48,37 +48,38 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   return [...judgeCorpus([...quickGot, ...slowGot]), ...flood, judgeLog(serve.log())];
 }
 
-function send(port: number, { steps, answers: responses, ends = false, withinMs = responseTimeoutMs }: RawCase): Promise<Exchange> {
-  return exchange(port, steps, { expected: responses.length, untilEnd: ends, timeoutMs: withinMs + 1_000 });
+function send(port: number, { steps, statuses, ends = false, withinMs = responseTimeoutMs }: RawCase): Promise<Exchange> {
+  return exchange(port, steps, { expected: statuses.length, untilEnd: ends, timeoutMs: withinMs + 1_000 });
 }
 
 function judgeCorpus(corpus: ReadonlyArray<{ one: RawCase; got: Exchange }>): Claim[] {
   const wrong = corpus.filter(({ one, got }) => !isAsExpected(one, got));
-  const late = corpus.filter(({ one, got }) => !(got.answeredAfterMs <= (one.withinMs ?? responseTimeoutMs)));
+  const late = corpus.filter(({ one, got }) => !(got.respondedAfterMs <= (one.withinMs ?? responseTimeoutMs)));
   const errors = corpus.flatMap(({ one, got }) =>
-    got.answers.filter(({ status }) => !(status < 400)).map((response) => ({ one, answer: response })),
+    got.responses.filter(({ status }) => !(status < 400)).map((response) => ({ one, response })),
   );
-  const bare = errors.filter(({ one, answer: response }) => !isWholeError(response, one.outside ?? false));
-  const fives = errors.filter(({ answer: response }) => !(response.status < 500));
+  const bare = errors.filter(({ one, response }) => !isWholeError(response, one.outside ?? false));
+  const fives = errors.filter(({ response }) => !(response.status < 500));
   const slowest = (status: number) =>
-    Math.max(...corpus.filter(({ one }) => one.answers[0] === status).map(({ got }) => got.answeredAfterMs));
+    Math.max(...corpus.filter(({ one }) => one.statuses[0] === status).map(({ got }) => got.respondedAfterMs));
   return [
     {
       claim:
-        'Hostile and odd requests that get the very answers they must, and no other; the connection ends where its bytes cannot be trusted',
+        'Hostile and unusual requests that get exactly the expected responses; the connection is closed where its bytes cannot be trusted',
       bar: 'every one',
       figure: `${corpus.length - wrong.length} of ${corpus.length}${named(wrong)}`,
       holds: wrong.length === 0,
     },
     {
-      claim: 'Their errors have a body of exactly code, message and status, an X-Request-Id and, under /v1, the X-RateLimit trio',
+      claim:
+        'Error responses with a body of exactly code, message and status, an X-Request-Id and, under /v1, the three X-RateLimit headers',
       bar: 'every one',
       figure: `${errors.length - bare.length} of ${errors.length}${named(bare)}`,
       holds: errors.length > 0 && bare.length === 0,
     },
-    { claim: 'Answers of 5xx to them', bar: '0', figure: `${fives.length}${named(fives)}`, holds: fives.length === 0 },
+    { claim: '5xx responses to them', bar: '0', figure: `${fives.length}${named(fives)}`, holds: fives.length === 0 },
     {
-      claim: `None hangs: answered within ${responseTimeoutMs / 1_000} s, slow headers within 6 s, slow bodies within 11.5 s`,
+      claim: `Requests that get a response in time: within ${responseTimeoutMs / 1_000} s, slow headers within 6 s, slow bodies within 11.5 s`,
       bar: 'every one',
       figure: `${corpus.length - late.length} of ${corpus.length}, the slowest 408 after ${(slowest(408) / 1_000).toFixed(1)} s${named(late)}`,
       holds: late.length === 0,
@@ -92,13 +93,13 @@ function named(list: ReadonlyArray<{ one: RawCase }>): string {
   return ` (not: ${names.join('; ')}${list.length > names.length ? `; and ${list.length - names.length} more` : ''})`;
 }
 
-function isAsExpected({ answers: responses, ends }: RawCase, got: Exchange): boolean {
-  return got.answers.map(({ status }) => status).join() === responses.join() && (!ends || got.ended);
+function isAsExpected({ statuses, ends }: RawCase, got: Exchange): boolean {
+  return got.responses.map(({ status }) => status).join() === statuses.join() && (!ends || got.ended);
 }
 
 function isWholeError({ status, headers, text }: RawResponse, outside: boolean): boolean {
-  const trio = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
-  if (!headers.get('x-request-id') || !(outside || trio.every((name) => /^\d+$/.test(headers.get(name) ?? '')))) return false;
+  const limitHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+  if (!headers.get('x-request-id') || !(outside || limitHeaders.every((name) => /^\d+$/.test(headers.get(name) ?? '')))) return false;
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
     const strings = typeof body['code'] === 'string' && typeof body['message'] === 'string';
@@ -114,7 +115,7 @@ async function controlLatency(url: string, key: Key, forMs: number, progress: Pr
   return steadyRequests(url, key, forMs);
 }
 
-/** Half of them give a header a byte at a time, half a body; meanwhile another client goes on. */
+/** Half of the connections send a header one byte at a time, half a body; meanwhile another client sends ordinary requests. */
 async function slowSockets(
   url: string,
   key: Key,
@@ -138,24 +139,24 @@ async function slowSockets(
       holds: dropped.length === count,
       isTimed: true,
     },
-    judgeLatency('half', 0.5, 2, control, beside),
-    // On a machine that is shared, the tail of a few hundred requests tells of its other users.
-    ...(count < 1_000 ? [] : [judgeLatency('99 of 100', 0.99, 20, control, beside)]),
+    judgeLatency('at the median', 0.5, 2, control, beside),
+    // On a shared machine, the tail of a few hundred requests reflects the other load on it.
+    ...(count < 1_000 ? [] : [judgeLatency('at p99', 0.99, 20, control, beside)]),
   ];
 }
 
-function judgeLatency(share: string, q: number, slackMs: number, control: readonly number[], beside: readonly number[]): Claim {
+function judgeLatency(percentile: string, q: number, slackMs: number, control: readonly number[], beside: readonly number[]): Claim {
   const [without, withThem] = [quantile(control, q), quantile(beside, q)];
   return {
-    claim: `Meanwhile ${share} of another client's requests take at most`,
-    bar: `20 % and ${slackMs} ms more than without them`,
+    claim: `Meanwhile another client's requests take, ${percentile}`,
+    bar: `at most 20 % and ${slackMs} ms more than without these connections`,
     figure: `${withThem.toFixed(1)} ms, ${without.toFixed(1)} ms without`,
     holds: withThem <= without * 1.2 + slackMs,
     isTimed: true,
   };
 }
 
-/** How long the server bore with it. */
+/** Resolves to the time until the server dropped the connection. */
 function dripUntilDropped(port: number, key: Key, inHeader: boolean): Promise<number> {
   return new Promise((resolve) => {
     const startMs = performance.now();
@@ -177,14 +178,14 @@ function dripUntilDropped(port: number, key: Key, inHeader: boolean): Promise<nu
   });
 }
 
-/** The time of each request in ms; each must succeed. */
+/** The duration of each request in ms; Infinity for one that failed. */
 async function steadyRequests(url: string, key: Key, forMs: number): Promise<number[]> {
   using http = new HttpClient();
   const samples = await loadFor(forMs, requestsPerSecond, () => http.send(`${url}/pets`, { key: key.key }));
-  return samples.map(({ answer: response, tookMs }) => (response?.status === 200 ? tookMs : Number.POSITIVE_INFINITY));
+  return samples.map(({ response, tookMs }) => (response?.status === 200 ? tookMs : Number.POSITIVE_INFINITY));
 }
 
 function judgeLog(log: string): Claim {
   const faults = log.split('\n').filter((line) => /"level":(50|60)/.test(line));
-  return { claim: 'Faults that the process logged', bar: '0', figure: String(faults.length), holds: faults.length === 0 };
+  return { claim: 'Errors that the process logged', bar: '0', figure: String(faults.length), holds: faults.length === 0 };
 }

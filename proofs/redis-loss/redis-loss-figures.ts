@@ -1,61 +1,60 @@
-// What the samples beside a loss of Redis say: of the windows of a limit, and of the limiter's step.
-
+// Figures from the samples taken while Redis was lost: the windows of a limit, and the time that the limiter takes.
 import type { Sample } from '../../testkit/steady-load.ts';
 import type { Store } from '../../testkit/store.ts';
 import { redisOutages } from '../redis-outages.ts';
 
-/** After Redis's return the limits are exact again. */
+/** How long after Redis's return the limits are exact again. */
 export const exactAfterMs = 2_000;
-/** Near the deadline within which Redis must decide. */
+/** Close to the limiter's deadline for Redis. */
 const lateMs = 45;
-/** Where liveness takes longer, the machine is too busy to tell what the limiter takes. */
+/** If liveness takes longer, the machine is too busy to measure the limiter. */
 const liveMsMax = 20;
 const liveGapMsMax = 50;
 
-/** A fault of Redis, by Date.now(). */
+/** A fault of Redis; times are from Date.now(). */
 export interface Outage {
   readonly faultMs: number;
   readonly returnMs: number;
   readonly endMs: number;
 }
 
-/** By Date.now(). */
+/** Times are from Date.now(). */
 export interface Window {
   readonly startMs: number;
   readonly endMs: number;
   readonly admitted: number;
-  readonly refused: number;
+  readonly rejected: number;
 }
 
-/** By Date.now(). */
-export interface Step {
+/** The time that the limiter took for one request; `sentAtMs` is from Date.now(). */
+export interface LimiterTime {
   readonly sentAtMs: number;
   readonly ms: number;
 }
 
-/** The windows that answers name by their Reset, in real time. */
+/** The windows that the responses state in X-RateLimit-Reset, in real time. */
 export function windowsOf(store: Store, samples: readonly Sample[], clockRate: number): Window[] {
   const storeMs = store.now();
   const nowMs = Date.now();
-  const responses = samples.flatMap(({ answer: response }) => response ?? []);
+  const responses = samples.flatMap(({ response }) => response ?? []);
   return [...Map.groupBy(responses, ({ headers }) => Number(headers['x-ratelimit-reset']) * 1_000)].map(([resetMs, list]) => {
     const endMs = nowMs + (resetMs - storeMs) / clockRate;
     const admitted = list.filter(({ status }) => status === 200).length;
-    return { startMs: endMs - 60_000 / clockRate, endMs, admitted, refused: list.length - admitted };
+    return { startMs: endMs - 60_000 / clockRate, endMs, admitted, rejected: list.length - admitted };
   });
 }
 
-/** The whole windows for which exactness is promised: used up, after a return, and while every process had Redis's answers in time. */
+/** The whole windows for which exact limits are promised: after a return, with the limit used up, and with Redis in time on every process. */
 export function exactWindows(store: Store, samples: readonly Sample[], outages: readonly Outage[], clockRate: number): Window[] {
   return windowsOf(store, samples, clockRate).filter(
     (window) =>
-      window.refused > 0 &&
+      window.rejected > 0 &&
       outages.some(({ returnMs, endMs }) => window.startMs >= returnMs + exactAfterMs && window.endMs <= endMs) &&
       !wasDisturbed(store, window, samples, outages),
   );
 }
 
-/** Whether a process lost Redis then for another reason than the fault, or waited long: a machine with too much to do. */
+/** Whether a process lost Redis in this window for another reason than the fault, or waited long for it, because the machine was busy. */
 function wasDisturbed(store: Store, { startMs, endMs }: Window, samples: readonly Sample[], outages: readonly Outage[]): boolean {
   const offsetMs = Date.now() - performance.now();
   const late = samples.filter(({ tookMs }) => tookMs >= lateMs).map(({ sentAtMs, tookMs }) => sentAtMs + tookMs + offsetMs);
@@ -68,8 +67,11 @@ function wasDisturbed(store: Store, { startMs, endMs }: Window, samples: readonl
   );
 }
 
-/** What preflights take beyond liveness at the same process in the same time, where that is quick, and asked for all along. */
-export function stepsOf(preflights: readonly Sample[], lives: readonly Sample[]): Step[] {
+/**
+ * The time that preflights take in addition to liveness requests on the same process at the same time. Preflights without
+ * quick, steady liveness responses beside them are left out.
+ */
+export function limiterTimes(preflights: readonly Sample[], lives: readonly Sample[]): LimiterTime[] {
   const offsetMs = Date.now() - performance.now();
   return preflights.flatMap(({ sentAtMs, tookMs }) => {
     const beside = lives.filter((live) => live.sentAtMs < sentAtMs + tookMs && live.sentAtMs + live.tookMs > sentAtMs - liveMsMax);

@@ -1,4 +1,4 @@
-// Redis killed, to come back empty, and frozen, while three processes have more to do than they may admit.
+// Redis is killed, to come back empty, and frozen, while three processes get more requests than they may admit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
@@ -8,42 +8,42 @@ import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { redisOutages } from '../redis-outages.ts';
-import { exactAfterMs, exactWindows, type Outage, type Step, stepsOf, windowsOf } from './redis-loss-figures.ts';
+import { exactAfterMs, exactWindows, type LimiterTime, limiterTimes, type Outage, windowsOf } from './redis-loss-figures.ts';
 
 const processes = 3;
-/** A minute of the store is a second, so that whole windows pass beside the faults. */
+/** A minute on the store's clock takes a second, so that whole windows pass during the faults. */
 const clockRate = 60;
 const windowMs = 60_000 / clockRate;
-const stepMs = 60;
-/** Asked for four times as often as it allows, and more often than three processes allow that count for themselves. */
+const limiterMsMax = 60;
+/** The load is four times this limit: more than three processes admit when each counts by itself. */
 const perMinute = 10;
-const perMinuteAsked = 40;
-/** A day is longer than the proof: this window begins before the loss, and is used up only after it. */
+const minuteLoadPerSecond = 40;
+/** A day is longer than the proof: this window begins before the loss and is used up only after it. */
 const perDay = 300;
-const perDayAsked = 50;
+const dayLoadPerSecond = 50;
 const extraWindowsMax = 15;
-const steadyAsked = 30;
-/** A preflight is answered from the limiter alone, and liveness from nothing: the difference is the limiter's step. */
-const preflightsAsked = 60;
-const liveAsked = 50;
+const steadyLoadPerSecond = 30;
+/** A preflight only needs the limiter, and liveness needs nothing: the difference is the time that the limiter takes. */
+const preflightsPerSecond = 60;
+const livePerSecond = 50;
 const unlimited = { perMinute: 1_000_000, perDay: 1_000_000 };
 
 interface Loss extends Outage {
   readonly name: 'killed' | 'frozen';
-  /** What the client of the day window was answered. */
-  readonly dayAnswers: readonly Sample[];
+  /** The responses to the client whose daily window is measured. */
+  readonly dayResponses: readonly Sample[];
 }
 
 export const redisLoss: Proof = {
   name: 'redis-loss',
-  promise: 'without Redis: no request fails or waits, at most the limit in each process, and exact 2 s after its return',
+  promise: 'without Redis: no request fails or waits, each process admits at most the limit, and limits are exact 2 s after its return',
   hasMutant: true,
   runsAlone: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant waits a second for Redis, and keeps to itself what it admitted meanwhile.
+  // The mutant waits a second for Redis, and does not report to it what was admitted during the loss.
   using tree = mutant
     ? plantMutant([
         { file: 'redis/redis-link.ts', from: 'redisDeadlineMs = 50', to: 'redisDeadlineMs = 1_000' },
@@ -54,14 +54,16 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   await using staff = await Staff.of(store);
   using http = new HttpClient(512);
   const steadyKeys = await staff.createKeys('steady', unlimited, 4);
-  // Many keys of one client, so that none of them comes near a ban.
+  // Many keys of one client, so that none of them gets close to a ban.
   const minuteKeys = await staff.createKeys('minute', { ...unlimited, perMinute }, 64);
-  const steady = new SteadyLoad(steadyAsked, (i) => (i % 4 === 0 ? create(http, store, steadyKeys, i) : list(http, store, steadyKeys, i)));
-  const minute = new SteadyLoad(perMinuteAsked, (i) => list(http, store, minuteKeys, i));
-  const preflights = store.processes.map(
-    ({ url }) => new SteadyLoad(preflightsAsked / processes, () => http.send(`${url}/pets`, preflight)),
+  const steady = new SteadyLoad(steadyLoadPerSecond, (i) =>
+    i % 4 === 0 ? create(http, store, steadyKeys, i) : list(http, store, steadyKeys, i),
   );
-  const lives = store.processes.map(({ url }) => new SteadyLoad(liveAsked, () => http.send(new URL('/livez', url).href)));
+  const minute = new SteadyLoad(minuteLoadPerSecond, (i) => list(http, store, minuteKeys, i));
+  const preflights = store.processes.map(
+    ({ url }) => new SteadyLoad(preflightsPerSecond / processes, () => http.send(`${url}/pets`, preflight)),
+  );
+  const lives = store.processes.map(({ url }) => new SteadyLoad(livePerSecond, () => http.send(new URL('/livez', url).href)));
   progress('without a fault');
   await sleep(500);
   const controlMs = Date.now();
@@ -71,20 +73,20 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     for (const fault of [kill, freeze]) {
       progress(`round ${round + 1}: ${fault.name}`);
       const [key] = await staff.createKeys(`day-${outages.length}`, { ...unlimited, perDay }, 1);
-      const askDay = (i: number) => list(http, store, key ? [key] : [], i);
-      const isShown = (outage: Outage) => exactWindows(store, minute.samples, [outage], clockRate).length > 0;
-      outages.push(await observe(store, fault, short ? 2_500 : 3_000, askDay, isShown));
+      const sendDay = (i: number) => list(http, store, key ? [key] : [], i);
+      const hasExactWindow = (outage: Outage) => exactWindows(store, minute.samples, [outage], clockRate).length > 0;
+      outages.push(await observe(store, fault, short ? 2_500 : 3_000, sendDay, hasExactWindow));
     }
   }
   const samples = [steady, minute, ...preflights, ...lives].map((load) => load.stop());
-  const steps = await Promise.all(preflights.map(async (load, i) => stepsOf(await load.stop(), (await lives[i]?.stop()) ?? [])));
-  // Of a few hundred, the thousandth part is one: then the tail is the machine's.
+  const times = await Promise.all(preflights.map(async (load, i) => limiterTimes(await load.stop(), (await lives[i]?.stop()) ?? [])));
+  // With only a few hundred samples, p99.9 would be a single one, and reflect the load of the machine.
   const percentile = short ? 99 : 99.9;
   return judge(store, {
     percentile,
     samples: (await Promise.all(samples)).flat(),
     minute: minute.samples,
-    steps: steps.flat(),
+    steps: times.flat(),
     outages,
     controlMs,
   });
@@ -108,10 +110,10 @@ async function observe(
   store: Store,
   fault: (store: Store) => Promise<() => Promise<void>>,
   outageMs: number,
-  askDay: (index: number) => Promise<Response>,
-  isShown: (outage: Outage) => boolean,
+  sendDay: (index: number) => Promise<Response>,
+  hasExactWindow: (outage: Outage) => boolean,
 ): Promise<Loss> {
-  const day = new SteadyLoad(perDayAsked, askDay);
+  const day = new SteadyLoad(dayLoadPerSecond, sendDay);
   await sleep(400);
   const faultMs = Date.now();
   const bringBack = await fault(store);
@@ -119,10 +121,11 @@ async function observe(
   await bringBack();
   const returnMs = Date.now();
   await sleep(exactAfterMs + 2 * windowMs);
-  // Longer, where the machine is so busy that no window yet is one of which exactness is promised.
-  for (let extra = 0; extra < extraWindowsMax && !isShown({ faultMs, returnMs, endMs: Date.now() }); extra += 1) await sleep(windowMs);
+  // Wait longer if the machine is so busy that exact limits were not promised in any window yet.
+  for (let extra = 0; extra < extraWindowsMax && !hasExactWindow({ faultMs, returnMs, endMs: Date.now() }); extra += 1)
+    await sleep(windowMs);
   const endMs = Date.now();
-  return { name: fault === kill ? 'killed' : 'frozen', faultMs, returnMs, endMs, dayAnswers: await day.stop() };
+  return { name: fault === kill ? 'killed' : 'frozen', faultMs, returnMs, endMs, dayResponses: await day.stop() };
 }
 
 async function kill({ redis }: Store): Promise<() => Promise<void>> {
@@ -136,8 +139,8 @@ async function freeze({ redis }: Store): Promise<() => Promise<void>> {
 }
 
 function judge(store: Store, { percentile, samples, minute, steps, outages, controlMs }: Observed): Claim[] {
-  const all = [...samples, ...outages.flatMap(({ dayAnswers: dayResponses }) => dayResponses)];
-  const failed = all.filter(({ answer: response }) => !response || response.status >= 500);
+  const all = [...samples, ...outages.flatMap(({ dayResponses }) => dayResponses)];
+  const failed = all.filter(({ response }) => !response || response.status >= 500);
   const control = steps.filter(({ sentAtMs }) => sentAtMs >= controlMs && sentAtMs < (outages[0]?.faultMs ?? 0)).map(({ ms }) => ms);
   const faulty = steps
     .filter(({ sentAtMs }) => outages.some(({ faultMs, endMs }) => sentAtMs >= faultMs && sentAtMs < endMs))
@@ -151,27 +154,27 @@ function judge(store: Store, { percentile, samples, minute, steps, outages, cont
   const restored = outages.map(({ returnMs, endMs }) => restoredAfterMs(store, returnMs, endMs));
   return [
     {
-      claim: `Answers of 5xx, and requests without an answer, over ${processes} processes, Redis ${outages.map(({ name }) => name).join(', ')}`,
+      claim: `5xx responses, and requests without a response, on ${processes} processes, with Redis ${outages.map(({ name }) => name).join(', ')}`,
       bar: '0',
       figure: `${failed.length} of ${all.length}`,
       holds: failed.length === 0 && all.length > 0,
     },
     {
-      claim: `The limiter's step with a fault, at the ${percentile}th percentile: what a preflight takes beyond liveness at the same time, where that takes at most 20 ms`,
-      bar: `${stepMs} ms, or no more than without a fault`,
+      claim: `Time that the limiter takes during a fault, at p${percentile}: a preflight minus a liveness request at the same time, where the latter takes at most 20 ms`,
+      bar: `${limiterMsMax} ms, or no more than without a fault`,
       figure: `${describe(faulty, percentile)}; without a fault ${describe(control, percentile)}`,
-      holds: quantile(faulty, percentile / 100) <= Math.max(stepMs, quantile(control, percentile / 100) || 0),
+      holds: quantile(faulty, percentile / 100) <= Math.max(limiterMsMax, quantile(control, percentile / 100) || 0),
       isTimed: true,
     },
     {
-      claim: 'Every process is back on Redis after',
+      claim: 'After its return, every process uses Redis again within',
       bar: `${exactAfterMs / 1_000} s`,
       figure: restored.map((ms) => `${(ms / 1_000).toFixed(2)} s`).join(', '),
       holds: restored.every((ms) => ms <= exactAfterMs),
       isTimed: true,
     },
     {
-      claim: `Admitted while Redis is lost, of a limit of ${perMinute}, in a window`,
+      claim: `Requests admitted in a window while Redis is lost, with a limit of ${perMinute}`,
       bar: `at most ${processes * perMinute}`,
       figure: `${Math.max(...lostWindows.map(({ admitted }) => admitted))} at most, in ${lostWindows.length} windows`,
       holds: lostWindows.length > 0 && lostWindows.every(({ admitted }) => admitted <= processes * perMinute),
@@ -181,22 +184,22 @@ function judge(store: Store, { percentile, samples, minute, steps, outages, cont
       bar: 'every one',
       figure: `${exact.length} of ${whole.length}${exact.length < whole.length ? ` (${whole.map(({ admitted }) => admitted).join(', ')})` : ''}`,
       holds: whole.length > 0 && exact.length === whole.length,
-      // None could be looked at: the machine was too busy all along.
+      // No window could be checked: the machine was too busy all the time.
       isTimed: whole.length === 0,
     },
     judgeDay('frozen', outages, perDay),
-    // What only one process has seen of the counts when Redis loses them is forgotten.
+    // Counts that only one process knows when Redis loses its data are lost.
     judgeDay('killed', outages, perDay + 2 * processes),
   ];
 }
 
-/** A window that begins before the loss and ends after it: what was admitted by processes on their own counts in it. */
+/** A window that begins before the loss and ends after it: requests that processes admitted without Redis count in it. */
 function judgeDay(name: Loss['name'], outages: readonly Loss[], most: number): Claim {
   const totals = outages
     .filter((outage) => outage.name === name)
-    .map(({ dayAnswers: dayResponses }) => dayResponses.filter(({ answer: response }) => response?.status === 200).length);
+    .map(({ dayResponses }) => dayResponses.filter(({ response }) => response?.status === 200).length);
   return {
-    claim: `Admitted in a window of ${perDay} in which Redis was ${name}, of ${outages[0]?.dayAnswers.length} asked`,
+    claim: `Requests admitted in a window with a limit of ${perDay} in which Redis was ${name}, of ${outages[0]?.dayResponses.length} sent`,
     bar: `at most ${most}`,
     figure: totals.join(', '),
     holds: totals.length > 0 && totals.every((total) => total <= most),
@@ -207,12 +210,12 @@ interface Observed {
   readonly percentile: number;
   readonly samples: readonly Sample[];
   readonly minute: readonly Sample[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly LimiterTime[];
   readonly outages: readonly Loss[];
   readonly controlMs: number;
 }
 
-/** A process may notice a little before this one does. */
+/** A process may notice the return slightly before this one does. */
 function restoredAfterMs(store: Store, returnMs: number, endMs: number): number {
   const ends = redisOutages(store).flatMap(({ fromMs, toMs }) =>
     fromMs < returnMs && toMs > returnMs - 500 && toMs <= endMs ? [toMs] : [],

@@ -1,6 +1,6 @@
-// One scenario in a Node.js of its own, whose clock may run faster: node sdk-in-node.ts MODULE SCENARIO ARGUMENT RATE
+// Runs one scenario in a separate Node.js process, whose clock may run faster: node sdk-in-node.ts MODULE SCENARIO ARGUMENT RATE
 import { pathToFileURL } from 'node:url';
-import { press, speedUpClock, walk, write } from './sdk-scenarios.ts';
+import { callWithoutPause, iterate, speedUpClock, write } from './sdk-scenarios.ts';
 
 process.once('disconnect', () => process.exit(1));
 process.channel?.unref();
@@ -8,5 +8,5 @@ process.channel?.unref();
 const [module = '', scenario = '', argument = '', rate = '1'] = process.argv.slice(2);
 if (Number(rate) !== 1) speedUpClock(Number(rate));
 const { createStore } = await import(pathToFileURL(module).href);
-const run = [walk, press, write].find(({ name }) => name === scenario);
+const run = [iterate, callWithoutPause, write].find(({ name }) => name === scenario);
 console.log(JSON.stringify(await run?.(createStore, JSON.parse(argument))));

@@ -1,4 +1,4 @@
-// Where the SDK runs in a proof: a Node.js process, and a page of a partner's site in a browser.
+// The runtimes of the SDK in a proof: a Node.js process, and a page of a partner's site in a browser.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface Runtime {
 
 const inNode = fileURLToPath(new URL('sdk-in-node.ts', import.meta.url));
 
-/** `module` is the SDK as it is built. */
+/** `module` is the path of the built SDK. */
 export function nodeRuntime(module: string): Runtime {
   return {
     name: 'Node.js',
@@ -36,7 +36,7 @@ export function nodeRuntime(module: string): Runtime {
   };
 }
 
-/** A page from an origin of its own, as a partner's site would be: what it asks the store for crosses origins. */
+/** A page from another origin than the store's, as a partner's site would be: its requests to the store are cross-origin. */
 export async function openBrowserRuntime(module: string): Promise<Runtime & AsyncDisposable> {
   await using resources = new AsyncDisposableStack();
   const site = createServer(({ url }, response) => {

@@ -1,5 +1,5 @@
-// What a partner's program does with the SDK. Each runs in Node.js and, as its own text, in a browser: none uses anything
-// but what it is given and what every runtime has.
+// What a partner's program does with the SDK. Each function runs in Node.js and, passed as source text, in a browser, so it
+// uses only its arguments and what every runtime has.
 import type { createStore as CreateStore, HomewardError } from '../../sdk/src/index.ts';
 
 type Create = typeof CreateStore;
@@ -9,12 +9,12 @@ export interface Target {
   readonly key: string;
 }
 
-export interface Walk {
+export interface Iteration {
   readonly seen: number;
   readonly distinct: number;
 }
 
-export async function walk(createStore: Create, { url, key }: Target): Promise<Walk> {
+export async function iterate(createStore: Create, { url, key }: Target): Promise<Iteration> {
   const store = createStore({ url, key });
   const ids = new Set<unknown>();
   let seen = 0;
@@ -25,22 +25,22 @@ export async function walk(createStore: Create, { url, key }: Target): Promise<W
   return { seen, distinct: ids.size };
 }
 
-export interface Pressure {
-  readonly answered: number;
-  /** 429s that the instance met, and waited out. */
+export interface CallOutcome {
+  readonly responded: number;
+  /** 429 responses after which the instance waited. */
   readonly limited: number;
   readonly banned: number;
-  /** As counted by the store; undefined: it never had reason to say. */
+  /** The lowest X-RateLimit-Strikes-Remaining; undefined if no response had it. */
   readonly strikesLeftMin: number | undefined;
-  /** Codes of calls that were given up. */
+  /** Error codes of the calls that failed. */
   readonly givenUp: string[];
 }
 
-/** Many callers who never rest, on one instance, for some minutes of its clock. */
-export async function press(
+/** Many callers without pauses on one instance, for some minutes of its clock. */
+export async function callWithoutPause(
   createStore: Create,
   { url, key, minutes, callers }: Target & { minutes: number; callers: number },
-): Promise<Pressure> {
+): Promise<CallOutcome> {
   let responded = 0;
   let limited = 0;
   let banned = 0;
@@ -70,7 +70,7 @@ export async function press(
     }
   };
   await Promise.all(Array.from({ length: callers }, call));
-  return { answered: responded, limited, banned, strikesLeftMin, givenUp };
+  return { responded, limited, banned, strikesLeftMin, givenUp };
 }
 
 export interface Writes {
@@ -78,7 +78,7 @@ export interface Writes {
   readonly givenUp: string[];
 }
 
-/** Adds animals, some at a time, each once as far as its caller is concerned. */
+/** Adds animals, several at a time, with one call of the SDK for each. */
 export async function write(
   createStore: Create,
   { url, key, count, callers, prefix }: Target & { count: number; callers: number; prefix: string },
@@ -100,7 +100,7 @@ export async function write(
   return { acknowledged, givenUp };
 }
 
-/** Makes this program's clock run faster than time, as the store's does. */
+/** Makes this runtime's clock run faster than real time, as the store's does. */
 export function speedUpClock(rate: number): void {
   const realNow = Date.now.bind(Date);
   const realTimeout = globalThis.setTimeout;

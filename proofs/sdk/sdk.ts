@@ -1,4 +1,4 @@
-// The SDK as a partner's program uses it, in Node.js and in a browser: lists, limits, and connections that are lost.
+// The SDK as a partner's program uses it, in Node.js and in a browser: lists, limits and lost connections.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,19 +10,19 @@ import { Store } from '../../testkit/store.ts';
 import { bundleSdk } from '../../tools/sdk-build.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { nodeRuntime, openBrowserRuntime, type Runtime } from './sdk-runtimes.ts';
-import { type Pressure, press, walk, write } from './sdk-scenarios.ts';
+import { type CallOutcome, callWithoutPause, iterate, write } from './sdk-scenarios.ts';
 
 const source = fileURLToPath(new URL('../../sdk/src', import.meta.url));
 const bytesMax = 6_000;
 const animals = 10_000;
-const pressureMinutes = 10;
+const callMinutes = 10;
 const perMinute = 60;
 const resetShare = 0.3;
 const plenty = { perMinute: 1_000_000, perDay: 100_000_000 };
 
 export const sdk: Proof = {
   name: 'sdk',
-  promise: 'the SDK reads every page, waits out limits without ever earning a ban, and repeats what was lost with one effect',
+  promise: 'the SDK reads every page, waits out limits without causing a ban, and retries lost requests with one effect',
   hasMutant: true,
   run,
 };
@@ -33,12 +33,12 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const runtimes = [nodeRuntime(built.module), browser];
   progress('pages and lost connections');
   const steady = await proveOnSteadyClock(runtimes, short ? 100 : 2_000);
-  progress(`${pressureMinutes} minutes of pressure`);
-  const pressure = await provePressure(runtimes, short ? 60 : 10);
-  return [sizeOf(built.module), ...steady, ...pressure];
+  progress(`${callMinutes} minutes of calls without pauses`);
+  const limits = await proveLimits(runtimes, short ? 60 : 10);
+  return [sizeOf(built.module), ...steady, ...limits];
 }
 
-/** The mutant's POSTs have no key, and a 429 holds nobody back. */
+/** The mutant sends POSTs without an idempotency key and does not wait after a 429. */
 async function build(mutant: boolean): Promise<{ module: string } & Disposable> {
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-sdk-'));
   cpSync(source, path.join(folder, 'src'), { recursive: true });
@@ -54,14 +54,15 @@ async function build(mutant: boolean): Promise<{ module: string } & Disposable> 
 
 function replace(file: string, from: string, to: string): void {
   const parts = readFileSync(file, 'utf8').split(from);
-  if (parts.length !== 2) throw new Error(`the mutant looks for "${from}" once, and it is there ${parts.length - 1} times`);
+  if (parts.length !== 2)
+    throw new Error(`the mutant must find "${from}" once in ${path.basename(file)}, but it is there ${parts.length - 1} times`);
   writeFileSync(file, parts.join(to));
 }
 
 function sizeOf(module: string): Claim {
   const bytes = gzipSync(readFileSync(module), { level: 9 }).length;
   return {
-    claim: 'The SDK, as a page loads it, gzipped',
+    claim: 'Size of the SDK, as a page loads it, gzipped',
     bar: `≤ ${bytesMax.toLocaleString('en')} bytes`,
     figure: `${bytes.toLocaleString('en')} bytes`,
     holds: bytes <= bytesMax,
@@ -76,11 +77,11 @@ async function proveOnSteadyClock(runtimes: readonly Runtime[], writes: number):
   const url = originOf(store);
   const claims: Claim[] = [];
   for (const runtime of runtimes) {
-    const { seen, distinct } = await runtime.run(walk, { url, key });
+    const { seen, distinct } = await runtime.run(iterate, { url, key });
     claims.push({
-      claim: `${runtime.name}: a walk over ${animals.toLocaleString('en')} animals by 'for await' sees each once`,
+      claim: `${runtime.name}: iterating over ${animals.toLocaleString('en')} animals with 'for await' returns each once`,
       bar: `${animals.toLocaleString('en')} of ${animals.toLocaleString('en')}`,
-      figure: `${seen.toLocaleString('en')} seen, ${distinct.toLocaleString('en')} of them different`,
+      figure: `${seen.toLocaleString('en')} returned, ${distinct.toLocaleString('en')} of them distinct`,
       holds: seen === animals && distinct === animals,
     });
   }
@@ -88,33 +89,33 @@ async function proveOnSteadyClock(runtimes: readonly Runtime[], writes: number):
     await using proxy = await startFlakyProxy(url, resetShare);
     const prefix = `By ${runtime.name}`;
     const { acknowledged, givenUp } = await runtime.run(write, { url: proxy.url, key: writer, count: writes, callers: 20, prefix });
-    const kept = await countByName(store, prefix);
-    const twice = [...kept.values()].filter((count) => count > 1).length;
-    const lost = acknowledged.filter((name) => !kept.has(name)).length;
+    const stored = await countByName(store, prefix);
+    const twice = [...stored.values()].filter((count) => count > 1).length;
+    const lost = acknowledged.filter((name) => !stored.has(name)).length;
     claims.push({
-      claim: `${runtime.name}: animals added while ${100 * resetShare} % of connections are reset: added twice, acknowledged but lost, given up`,
+      claim: `${runtime.name}: animals added while ${100 * resetShare} % of connections are reset: added twice, acknowledged but lost, failed calls`,
       bar: '0, 0, 0',
-      figure: `${twice}, ${lost}, ${givenUp.length} of ${writes}; ${proxy.resets} resets of ${proxy.requests} requests, ${proxy.resetsAfterResponse} after the answer`,
+      figure: `${twice}, ${lost}, ${givenUp.length} of ${writes}; ${proxy.resets} resets of ${proxy.requests} requests, ${proxy.resetsAfterResponse} after the response`,
       holds: twice === 0 && lost === 0 && givenUp.length === 0 && acknowledged.length === writes && proxy.resetsAfterResponse > 0,
     });
   }
   return claims;
 }
 
-/** Two instances, each by a key of its own, share one client's limit, so that each meets refusals that it could not foresee. */
-async function provePressure(runtimes: readonly Runtime[], clockRate: number): Promise<Claim[]> {
+/** Two instances, each with its own key, share one client's limit, so that each gets 429 responses that it could not predict. */
+async function proveLimits(runtimes: readonly Runtime[], clockRate: number): Promise<Claim[]> {
   await using store = await Store.open({ processes: 2, clockRate });
-  const keys = await Promise.all(runtimes.map(() => store.createKey('pressing', { perMinute, perDay: plenty.perDay })));
-  const presses = await Promise.all(
+  const keys = await Promise.all(runtimes.map(() => store.createKey('busy', { perMinute, perDay: plenty.perDay })));
+  const outcomes = await Promise.all(
     runtimes.map((runtime, i) =>
-      runtime.run(press, { url: originOf(store, i), key: keys[i]?.key ?? '', minutes: pressureMinutes, callers: 10 }, clockRate),
+      runtime.run(callWithoutPause, { url: originOf(store, i), key: keys[i]?.key ?? '', minutes: callMinutes, callers: 10 }, clockRate),
     ),
   );
-  const claims = runtimes.map(({ name }, i) => claimOf(name, presses[i] as Pressure));
-  const responded = presses.reduce((sum, one) => sum + one.answered, 0);
-  const allowed = perMinute * pressureMinutes;
+  const claims = runtimes.map(({ name }, i) => claimOf(name, outcomes[i] as CallOutcome));
+  const responded = outcomes.reduce((sum, one) => sum + one.responded, 0);
+  const allowed = perMinute * callMinutes;
   claims.push({
-    claim: `Of the requests that the limit allows in ${pressureMinutes} minutes, the two instances together had`,
+    claim: `Of the requests that the limit allows in ${callMinutes} minutes, the two instances together used`,
     bar: '≥ 80 %',
     figure: `${responded} of ${allowed}`,
     holds: responded >= 0.8 * allowed,
@@ -122,11 +123,11 @@ async function provePressure(runtimes: readonly Runtime[], clockRate: number): P
   return claims;
 }
 
-function claimOf(name: string, { answered: responded, limited, banned, strikesLeftMin, givenUp }: Pressure): Claim {
+function claimOf(name: string, { responded, limited, banned, strikesLeftMin, givenUp }: CallOutcome): Claim {
   return {
-    claim: `${name}: ${pressureMinutes} minutes of 10 callers on one instance: bans earned`,
-    bar: '0, and some 429 waited out',
-    figure: `${banned}; ${responded} answered, ${limited} 429s waited out, ${givenUp.length} calls beyond their total timeout, at least ${strikesLeftMin ?? perMinute} of ${perMinute} strikes left`,
+    claim: `${name}: ${callMinutes} minutes of 10 callers without pauses on one instance: bans caused`,
+    bar: '0, with some 429s waited out',
+    figure: `${banned}; ${responded} calls succeeded, ${limited} 429s waited out, ${givenUp.length} calls past their total timeout, at least ${strikesLeftMin ?? perMinute} of ${perMinute} strikes left`,
     holds: banned === 0 && limited > 0 && givenUp.every((code) => code === 'rate_limit_exceeded'),
   };
 }

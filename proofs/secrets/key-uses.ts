@@ -1,11 +1,11 @@
-// Every way in which a caller has been seen to send an API key, the wrong ones above all.
+// The ways in which callers send an API key, above all the wrong ones.
 import { HttpClient } from '../../testkit/http.ts';
 import { exchange } from '../../testkit/raw-socket.ts';
 import type { ServeProcess } from '../../testkit/store.ts';
 
 const rawTimeoutMs = 5_000;
 
-/** Sends `key` to the process in every way; returns how many requests that were. None stores it: a name is the caller's own. */
+/** Sends `key` to the process in every way; returns the number of requests. None of them adds an animal whose name is the key. */
 export async function sendEverywhere({ url }: ServeProcess, key: string, proxied: string): Promise<number> {
   using http = new HttpClient(8);
   const from = { 'x-forwarded-for': proxied };
@@ -63,7 +63,7 @@ export async function sendEverywhere({ url }: ServeProcess, key: string, proxied
   return sent.length + raw.length;
 }
 
-/** What Node's parser refuses, or what no client would send. */
+/** Requests that the parser of Node.js rejects, or that no client would send. */
 const rawRequests = (key: string): string[] => [
   `GET /v1/pets?api_key=${key} HTTP/9.9\r\nHost: a\r\n\r\n`,
   `GET /v1/pets?api_key=${key}\r\n\r\n`,

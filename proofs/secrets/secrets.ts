@@ -1,4 +1,4 @@
-// Keys are sent in every way, right and wrong, while everything works and while nothing does; then their text is looked for.
+// Keys are sent in every way, right and wrong, while everything works and during faults; then all storage and logs are searched for them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { mintApiKey } from '../../service/src/clients/api-key.ts';
@@ -15,13 +15,13 @@ const readyTimeoutMs = 15_000;
 
 export const secrets: Proof = {
   name: 'secrets',
-  promise: 'the text of a key stands in no log, no table and no name or value of Redis',
+  promise: 'the text of a key appears in no log, no table, and no key or value in Redis',
   hasMutant: true,
   run,
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant logs a request's URL as it came.
+  // The mutant logs a request's URL unredacted.
   const edit = { file: 'http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' };
   using tree = mutant ? plantMutant([edit]) : undefined;
   const env = { LOG_LEVEL: 'trace', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' };
@@ -33,10 +33,10 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const limited = await staff.createKeys('limited', { perMinute: 1, perDay: 1_000 }, perKind);
   const revoked = await staff.createKeys('revoked', limits, perKind);
   for (const key of revoked) await staff.revoke(key);
-  const kept = [...valid, ...limited, ...revoked].map(({ key }) => key);
+  const stored = [...valid, ...limited, ...revoked].map(({ key }) => key);
   const foreign = Array.from({ length: perKind }, () => mintApiKey('staging'));
   const unknown = Array.from({ length: perKind }, () => mintApiKey('production'));
-  const keys = [...kept, ...foreign, ...unknown];
+  const keys = [...stored, ...foreign, ...unknown];
   const sample = [valid, limited, revoked].flatMap(([first]) => first?.key ?? []);
 
   let requests = 0;
@@ -47,7 +47,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
         requests += await sendEverywhere(one, key, `10.${requests >> 16}.${(requests >> 8) & 255}.${requests & 255}`);
     }
   };
-  await send(keys, 'all is well');
+  await send(keys, 'everything works');
   await withoutPets(store, async () => {
     await send(sample, 'a table is missing');
     // No other request asks for this page, so no process can have it in its cache.
@@ -61,7 +61,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   await send(sample, 'PostgreSQL is down');
   await store.postgres.start();
   await untilReady(store);
-  await send(sample, 'all is well again');
+  await send(sample, 'everything works again');
 
   progress('searching');
   const log = store.processes.map((one) => one.log()).join('\n');
@@ -72,15 +72,15 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const hidden = log.split('hw_live_…').length - 1;
   const sent = `${keys.length} keys sent in ${requests.toLocaleString('en')} requests`;
   return [
-    claimOf(`${sent}: lines that hold one, in the logs of ${processes} processes at level trace`, inLog),
-    claimOf('In every row and every file of PostgreSQL', inPostgres),
-    claimOf('In every name and value of Redis', inRedis),
+    claimOf(`${sent}: lines that contain one, in the logs of ${processes} processes at level trace`, inLog),
+    claimOf('The same in all rows and all files of PostgreSQL', inPostgres),
+    claimOf('The same in all keys and values in Redis', inRedis),
     {
-      claim: 'The search finds what is there: hashes of the keys in PostgreSQL; in the log, URLs with the key cut out, errors and warnings',
-      bar: `${kept.length} of ${kept.length}; at least ${requests >> 4}, 1, 1`,
-      figure: `${inPostgres.controls} of ${kept.length}; ${hidden}, ${faults.join(', ')}`,
-      // The mutant cuts nothing out, and that is the first claim's to notice.
-      holds: inPostgres.controls === kept.length && (mutant || hidden >= requests >> 4) && faults.every((count) => count > 0),
+      claim: 'Control: the search finds hashes of the keys in PostgreSQL and, in the log, URLs with the key redacted, errors and warnings',
+      bar: `${stored.length} of ${stored.length}; at least ${requests >> 4}, 1, 1`,
+      figure: `${inPostgres.controls} of ${stored.length}; ${hidden}, ${faults.join(', ')}`,
+      // The mutant redacts nothing, which the first claim must notice, not this one.
+      holds: inPostgres.controls === stored.length && (mutant || hidden >= requests >> 4) && faults.every((count) => count > 0),
     },
   ];
 }
@@ -90,7 +90,7 @@ function claimOf(claim: string, { searched, hits }: { searched: string; hits: re
   return { claim, bar: '0', figure: `${hits.length} in ${searched}${example}`, holds: hits.length === 0 };
 }
 
-/** The table is away meanwhile, so that every list is an internal error with a stack. */
+/** Renames the table meanwhile, so that every list is an internal error with a stack trace. */
 async function withoutPets(store: Store, work: () => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: store.postgres.url });
   await client.connect();

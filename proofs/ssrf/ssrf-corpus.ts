@@ -1,6 +1,6 @@
-// Addresses that a webhook must not reach, each in the spellings that a URL allows.
+// Addresses that a webhook must not reach, each in the notations that a URL allows.
 
-/** First and last of each range that is not the public internet's. */
+/** First and last address of each range that is not on the public internet. */
 const ranges4: ReadonlyArray<readonly [string, string]> = [
   ['0.0.0.0', '0.255.255.255'],
   ['10.0.0.0', '10.255.255.255'],
@@ -20,7 +20,7 @@ const ranges4: ReadonlyArray<readonly [string, string]> = [
 
 const hosts6 = ['[::]', '[::1]', '[fc00::1]', '[fdab::1]', '[fe80::1]', '[fec0::1]', '[ff02::1]', '[100::1]', '[2001::1]', '[2001:db8::1]'];
 
-/** Of this machine, each of which a connection would reach a listener at. */
+/** Hosts that all lead to this machine: a connection to any of them would reach a listener. */
 export const loopbackHosts = [
   '127.0.0.1',
   '127.1',
@@ -43,19 +43,19 @@ export const loopbackHosts = [
   '①②⑦.⓪.⓪.①',
 ];
 
-/** At least `count`, the ends of every range among them. */
+/** At least `count` hosts, including the first and last address of every range. */
 export function privateHosts(count: number): string[] {
   const hosts = [...hosts6];
-  for (const [first, last] of ranges4) for (const address of [first, last]) hosts.push(...spellings(toNumber(address)));
+  for (const [first, last] of ranges4) for (const address of [first, last]) hosts.push(...notations(toNumber(address)));
   while (hosts.length < count) {
     const [first, last] = ranges4[Math.floor(Math.random() * ranges4.length)] ?? ['', ''];
     const [low, high] = [toNumber(first), toNumber(last)];
-    hosts.push(...spellings(low + Math.floor(Math.random() * (high - low + 1))));
+    hosts.push(...notations(low + Math.floor(Math.random() * (high - low + 1))));
   }
   return hosts;
 }
 
-/** An address that a resolver may answer with. */
+/** Addresses as a resolver may return them. */
 export const privateAddresses = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => {
     const [first, last] = ranges4[i % ranges4.length] ?? ['', ''];
@@ -63,7 +63,7 @@ export const privateAddresses = (count: number): string[] =>
     return [dotted, `::ffff:${dotted}`, `64:ff9b::${dotted}`, `::${dotted}`][i % 4] ?? dotted;
   });
 
-function spellings(value: number): string[] {
+function notations(value: number): string[] {
   const dotted = toDotted(value);
   const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number);
   const [high, low] = [(value >>> 16).toString(16), (value & 0xffff).toString(16)];

@@ -1,10 +1,10 @@
-// Webhooks are sent to addresses that strangers choose: none of them may lead into the network that the service is in.
+// Webhooks are sent to URLs that untrusted clients choose: none may reach the network that the service runs in.
 import { connect as connectTo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { SafeSender, SenderOptions } from '../../service/src/webhooks/safe-sender.ts';
 import { newSecret } from '../../service/src/webhooks/signatures.ts';
-import { ask, castOf } from '../../testkit/adopters.ts';
+import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
@@ -13,7 +13,7 @@ import { loopbackHosts, privateAddresses, privateHosts } from './ssrf-corpus.ts'
 
 export const ssrf: Proof = {
   name: 'ssrf',
-  promise: 'webhooks reach public addresses alone, whatever a URL, a name server or a redirect says',
+  promise: 'webhooks reach only public addresses, whatever a URL, a name server or a redirect says',
   hasMutant: true,
   run,
 };
@@ -43,7 +43,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   return [literals, rebinding, redirected, worker];
 }
 
-/** Counts who comes to this machine. */
+/** A listener that counts connections to this machine. */
 class Trap implements AsyncDisposable {
   readonly port: number;
   connections = 0;
@@ -71,12 +71,12 @@ class Trap implements AsyncDisposable {
   }
 }
 
-/** No network: what would be connected to is noted. */
+/** Without a network: the addresses that would be connected to are recorded. */
 async function sendToLiterals(Sender: typeof SafeSender, count: number): Promise<Claim> {
   const dialled: string[] = [];
   const dial: SenderOptions['dial'] = ({ hostname }, callback) => {
     dialled.push(hostname);
-    callback(new Error('noted'), null);
+    callback(new Error('recorded'), null);
   };
   const resolve = async (host: string) => (host === 'public.example' ? [publicAddress] : privateAddresses(1));
   const sender = new Sender({ toLoopback: false, resolve, dial });
@@ -86,14 +86,14 @@ async function sendToLiterals(Sender: typeof SafeSender, count: number): Promise
   for (const host of ['public.example', publicAddress, '[2606:4700::1111]']) await sender.send({ ...message, url: `https://${host}/` });
   await sender.close();
   return {
-    claim: 'Literal addresses that are not public (dotted, octal, hexadecimal, decimal, short, mapped and embedded in IPv6): connections',
+    claim: 'Connections to literal addresses that are not public (dotted, octal, hexadecimal, decimal, short, mapped and embedded in IPv6)',
     bar: '0',
-    figure: `${wrong} of ${hosts.length.toLocaleString('en')}; 3 public ones connected to: ${dialled.length - wrong}`,
+    figure: `${wrong} of ${hosts.length.toLocaleString('en')}; to 3 public addresses: ${dialled.length - wrong}`,
     holds: wrong === 0 && dialled.length === 3,
   };
 }
 
-/** The name server changes its mind from one question to the next; what is public leads to a server of ours. */
+/** The name server returns a different address at each lookup; connections to the public address are redirected to a local server. */
 async function sendWhileRebinding(Sender: typeof SafeSender, trap: Trap, count: number): Promise<Claim> {
   const receiver = await listen('127.0.0.1', 0);
   receiver.on('connection', (socket) => {
@@ -108,11 +108,11 @@ async function sendWhileRebinding(Sender: typeof SafeSender, trap: Trap, count: 
     socket.once('error', (error) => callback(error, null));
   };
   const inside = privateAddresses(count);
-  let asked = 0;
+  let lookups = 0;
   const resolve = async () => {
-    asked += 1;
-    const address = inside[Math.floor(asked / 4) % inside.length] ?? '127.0.0.1';
-    return [[publicAddress], [address], [publicAddress, address], [address, publicAddress]][asked % 4] ?? [];
+    lookups += 1;
+    const address = inside[Math.floor(lookups / 4) % inside.length] ?? '127.0.0.1';
+    return [[publicAddress], [address], [publicAddress, address], [address, publicAddress]][lookups % 4] ?? [];
   };
   const before = trap.connections;
   const sender = new Sender({ toLoopback: false, resolve, dial });
@@ -125,10 +125,10 @@ async function sendWhileRebinding(Sender: typeof SafeSender, trap: Trap, count: 
   await new Promise((resolve_) => receiver.close(resolve_));
   const wrong = dialled.filter((address) => address !== publicAddress).length + trap.connections - before;
   return {
-    claim: 'Names that resolve to public and other addresses in turn, or to both at once: connections to others',
-    bar: '0, and one question for each',
-    figure: `${wrong} of ${count.toLocaleString('en')} (${delivered.toLocaleString('en')} delivered, ${asked.toLocaleString('en')} questions)`,
-    holds: wrong === 0 && asked === count && delivered === Math.floor(count / 4),
+    claim: 'Connections to non-public addresses by names that resolve to public and other addresses in turn, or to both at once',
+    bar: '0, and one lookup for each delivery',
+    figure: `${wrong} of ${count.toLocaleString('en')} (${delivered.toLocaleString('en')} delivered, ${lookups.toLocaleString('en')} lookups)`,
+    holds: wrong === 0 && lookups === count && delivered === Math.floor(count / 4),
   };
 }
 
@@ -171,7 +171,7 @@ async function sendToRedirects(Sender: typeof SafeSender, trap: Trap): Promise<C
   };
 }
 
-/** The real thing: refused when it is added, and, put into the table past that, not sent by a worker. */
+/** End to end: the API rejects these URLs, and a worker does not send to them even if they are inserted into the table directly. */
 async function sendByWorker(root: string | undefined, trap: Trap): Promise<Claim> {
   await using store = await Store.open({ processes: 1, root, env: { LOG_LEVEL: 'warn' } });
   const { partners } = await castOf(store, 1);
@@ -186,20 +186,20 @@ async function sendByWorker(root: string | undefined, trap: Trap): Promise<Claim
     const { status } = await http.send(`${url}/webhooks`, { method: 'POST', key: partner.key, body: { url: target } });
     if (status !== 400) accepted += 1;
   }
-  await ask(
+  await queryStore(
     store,
     `with added as (insert into webhooks (client_id, with_orders, secret, url) select $1, false, $3, unnest($2::text[]) returning id)
       insert into deliveries (webhook_id, type, data) select id, 'webhook.test', '{}' from added`,
     [partner.clientId, urls, newSecret()],
   );
   store.work();
-  const left = () => ask<{ count: number }>(store, 'select count(*)::int as count from deliveries where attempt_count = 0');
+  const left = () => queryStore<{ count: number }>(store, 'select count(*)::int as count from deliveries where attempt_count = 0');
   for (let tries = 0; ((await left())[0]?.count ?? 0) > 0; tries += 1) {
-    if (tries > 300) throw new Error('the worker did not try all of them');
+    if (tries > 300) throw new Error('the worker did not attempt all deliveries');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return {
-    claim: 'Addresses of this machine: accepted by the API, and connections by `homeward worker` where they are in the table even so',
+    claim: 'Addresses of this machine that the API accepts, and that `homeward worker` connects to if they are in the table anyway',
     bar: '0 and 0',
     figure: `${accepted} of ${urls.length} and ${trap.connections - before} of ${urls.length}`,
     holds: accepted === 0 && trap.connections === before,

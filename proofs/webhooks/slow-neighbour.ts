@@ -1,4 +1,4 @@
-// One endpoint answers after half a minute: the others must not notice.
+// One endpoint takes half a minute to respond: the others must not be delayed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dependencies } from '../../service/src/dependencies.ts';
 import { recordEvents } from '../../service/src/events/events.ts';
@@ -21,9 +21,9 @@ export const slowNeighbour: Proof = {
 
 const perSecond = 200;
 const neighbours = 4;
-const responsesAfterMs = 30_000;
+const respondsAfterMs = 30_000;
 const p99MaxMs = 1_000;
-/** What is written in this time is not counted. */
+/** Events written in this time are not counted. */
 const warmUpMs = 1_000;
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
@@ -34,7 +34,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       ])
     : undefined;
   await using resources = new AsyncDisposableStack();
-  const slow = resources.use(await Receiver.open({ answersAfterMs: responsesAfterMs }));
+  const slow = resources.use(await Receiver.open({ respondsAfterMs }));
   const others = await Promise.all(Array.from({ length: neighbours }, async () => resources.use(await Receiver.open('quick'))));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env }));
@@ -45,7 +45,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const pets = await addPets(store, 1_000);
   const staff = resources.use(await Staff.of(store));
   store.work();
-  await untilAtWork(staff.dependencies, pets, others);
+  await untilDelivering(staff.dependencies, pets, others);
   const writtenMs = short ? 6_000 : 60_000;
   const committedAtMs = await writeSteadily(staff.dependencies, pets, warmUpMs + writtenMs, progress);
   const counted = committedAtMs.slice((warmUpMs / 1_000) * perSecond);
@@ -60,7 +60,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const rate = (counted.length * 1_000) / writtenMs;
   return [
     {
-      claim: `At ${perSecond} events a second, beside an endpoint that answers after 30 s: from commit to receipt at the ${neighbours} others, p99`,
+      claim: `At ${perSecond} events a second, beside an endpoint that responds after 30 s: from commit to receipt at the ${neighbours} others, p99`,
       bar: `${p99MaxMs.toLocaleString('en')} ms`,
       figure: `${Math.round(p99Ms)} ms (median ${Math.round(quantile(delaysMs, 0.5))} ms, at ${Math.round(rate)} a second)`,
       holds: p99Ms <= p99MaxMs,
@@ -69,15 +69,15 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     {
       claim: 'Of these, not received 5 s after the last was written',
       bar: '0',
-      figure: `${late} of ${delaysMs.length.toLocaleString('en')} (the slow one had ${slow.arrivals.length})`,
+      figure: `${late} of ${delaysMs.length.toLocaleString('en')} (the slow one received ${slow.arrivals.length})`,
       holds: late === 0 && slow.arrivals.length > 0,
       isTimed: true,
     },
   ];
 }
 
-/** A worker takes its time to start. */
-async function untilAtWork({ db }: Dependencies, [petId = 1n]: readonly bigint[], receivers: readonly Receiver[]): Promise<void> {
+/** A worker needs some time to start. */
+async function untilDelivering({ db }: Dependencies, [petId = 1n]: readonly bigint[], receivers: readonly Receiver[]): Promise<void> {
   const data = `{"pet":{"id":${petId},"name":"first","categoryId":1,"status":"available"}}`;
   await db.transaction((tx) => recordEvents(tx, { type: 'pet.updated', petId, clientId: null, data }));
   for (let tries = 0; receivers.some(({ arrivals }) => arrivals.length === 0); tries += 1) {
@@ -86,7 +86,7 @@ async function untilAtWork({ db }: Dependencies, [petId = 1n]: readonly bigint[]
   }
 }
 
-/** When each was committed, by its number. */
+/** Returns the time of each event's commit, by its number. */
 async function writeSteadily(
   { db }: Dependencies,
   pets: readonly bigint[],

@@ -1,15 +1,15 @@
-// Workers are killed in mid-flight, receivers are slow, fail and hang up: every event arrives, each animal's in order.
+// Workers are killed while they deliver, and receivers are slow, fail and reset connections: every event arrives, each animal's in order.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dependencies } from '../../service/src/dependencies.ts';
 import { recordEvents } from '../../service/src/events/events.ts';
-import { ask, castOf } from '../../testkit/adopters.ts';
+import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
-import { type Manner, Receiver } from './receivers.ts';
+import { type Behaviour, Receiver } from './receivers.ts';
 
 export const webhooks: Proof = {
   name: 'webhooks',
@@ -27,19 +27,19 @@ interface Size {
 }
 
 const sizes: Record<'short' | 'long', Size> = {
-  // What one kill sends twice is the same at any size, up to a hundred: the share needs the room.
+  // One kill causes up to a hundred duplicates at any size, so the bar on their share needs enough events.
   short: { events: 800, animals: 80, kills: 1, killEveryMs: 4_000, timeoutMs: 60_000 },
   long: { events: 10_000, animals: 500, kills: 50, killEveryMs: 3_000, timeoutMs: 900_000 },
 };
-const manners: Manner[] = [
-  ...Array<Manner>(10).fill('quick'),
-  ...Array<Manner>(4).fill('slow'),
-  ...Array<Manner>(3).fill('failing'),
-  ...Array<Manner>(3).fill('resetting'),
+const behaviours: Behaviour[] = [
+  ...Array<Behaviour>(10).fill('quick'),
+  ...Array<Behaviour>(4).fill('slow'),
+  ...Array<Behaviour>(3).fill('failing'),
+  ...Array<Behaviour>(3).fill('resetting'),
 ];
 const workers = 2;
 const batch = 50;
-/** A lease of a killed worker ends after 30 s: the proof ends it when it is as old as this. */
+/** The lease of a killed worker ends after 30 s. The proof ends it at this age. */
 const leaseAgeSeconds = 4;
 const leaseSeconds = 30;
 const duplicatesMax = 0.01;
@@ -56,7 +56,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     : undefined;
   const size = sizes[short ? 'short' : 'long'];
   await using resources = new AsyncDisposableStack();
-  const receivers = await Promise.all(manners.map(async (manner) => resources.use(await Receiver.open(manner))));
+  const receivers = await Promise.all(behaviours.map(async (manner) => resources.use(await Receiver.open(manner))));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env }));
   const { partners } = await castOf(store, 1);
@@ -74,7 +74,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   for (let left = Infinity; left > 0; ) {
     if (Date.now() > deadlineMs) break;
     await scaleTime(store);
-    const [row] = await ask<{ left: number }>(
+    const [row] = await queryStore<{ left: number }>(
       store,
       `select (select count(*) from outbox)::int + count(*)::int as left from deliveries where status = 'pending'`,
     );
@@ -94,7 +94,7 @@ export async function addEndpoints(store: Store, partner: Key, receivers: readon
 }
 
 export async function addPets(store: Store, count: number): Promise<bigint[]> {
-  const rows = await ask<{ id: string }>(
+  const rows = await queryStore<{ id: string }>(
     store,
     `insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1) returning id::text`,
     [count],
@@ -102,7 +102,7 @@ export async function addPets(store: Store, count: number): Promise<bigint[]> {
   return rows.map(({ id }) => BigInt(id));
 }
 
-/** As every change does it, in transactions of some: the animals take turns, and each counts its own. */
+/** Records events as every change does, in transactions of several; the animals take turns, and each name has the event's number. */
 async function writeEvents({ db }: Dependencies, pets: readonly bigint[], { events, kills, killEveryMs }: Size): Promise<void> {
   const pauseMs = (0.8 * kills * killEveryMs * batch) / events;
   for (let from = 0; from < events; from += batch) {
@@ -122,9 +122,9 @@ async function writeEvents({ db }: Dependencies, pets: readonly bigint[], { even
 }
 
 async function killWorkers(store: Store, running: ChildProcess[], size: Size, progress: ProofContext['progress']): Promise<number> {
-  // Until they are at work.
+  // Wait until the workers deliver.
   for (let tries = 0; tries < 400; tries += 1) {
-    const [row] = await ask<{ delivered: boolean }>(
+    const [row] = await queryStore<{ delivered: boolean }>(
       store,
       `select exists (select from deliveries where status = 'delivered') as delivered`,
     );
@@ -145,9 +145,9 @@ async function killWorkers(store: Store, running: ChildProcess[], size: Size, pr
   return killed;
 }
 
-/** Retries that are due in hours are due now, and leases of the dead have ended. */
+/** Makes retries that are due in hours due now, and ends the leases of killed workers. */
 async function scaleTime(store: Store): Promise<void> {
-  await ask(
+  await queryStore(
     store,
     `update deliveries set next_attempt_at = now(), leased_until = null where status = 'pending'
       and ((leased_until is null and next_attempt_at > now()) or leased_until < now() + make_interval(secs => $1))`,
@@ -161,11 +161,11 @@ function judge(receivers: readonly Receiver[], { events }: Size, killed: number)
   let accepted = 0;
   let outOfOrder = 0;
   for (const { arrivals } of receivers) {
-    const taken = arrivals.filter(({ isAccepted }) => isAccepted);
-    const distinct = new Set(taken.map(({ eventId }) => eventId)).size;
+    const acceptedHere = arrivals.filter(({ isAccepted }) => isAccepted);
+    const distinct = new Set(acceptedHere.map(({ eventId }) => eventId)).size;
     missing += events - distinct;
-    duplicates += taken.length - distinct;
-    accepted += taken.length;
+    duplicates += acceptedHere.length - distinct;
+    accepted += acceptedHere.length;
     const lastOf = new Map<number, number>();
     for (const { petId, note } of arrivals) {
       if (Number(note) < (lastOf.get(petId) ?? -1)) outOfOrder += 1;

@@ -1,4 +1,4 @@
-// One category of animals, changed by one writer: what a list of it may show is known for every moment.
+// One category of animals, changed by one writer, so that every version that a list of it may show is known.
 import { randomInt } from 'node:crypto';
 import { act, adopterOf } from '../../testkit/adopters.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
@@ -12,9 +12,9 @@ interface Animal {
 
 const animalsMax = 12;
 
-export class Shelf {
+export class TrackedCategory {
   readonly categoryId: number;
-  /** The list as JSON after each change, the empty one first. */
+  /** The list as JSON after each change, starting with the empty list. */
   readonly #versions = ['[]'];
   #animals: Animal[] = [];
   readonly #orders = new Map<number, number>();
@@ -23,12 +23,12 @@ export class Shelf {
     this.categoryId = categoryId;
   }
 
-  /** The newest version that has been acknowledged to its writer. */
+  /** The newest version whose change was acknowledged to the writer. */
   get acknowledged(): number {
     return this.#versions.length - 1;
   }
 
-  /** The version that a list shows, at `from` the earliest; undefined: it is older, or not known yet. */
+  /** The version that a list shows, if it is `from` or newer; undefined if it is older or not known yet. */
   versionOf(list: string, from: number): number | undefined {
     const version = this.#versions.indexOf(list, from);
     return version === -1 ? undefined : version;
@@ -38,7 +38,7 @@ export class Shelf {
     return this.#versions.includes(list);
   }
 
-  /** Makes one change and waits for its answer. */
+  /** Makes one change and waits for its response. */
   async change(http: HttpClient, url: string, manager: Key): Promise<void> {
     this.#animals = await this.#changed(http, url, manager);
     const list = this.#animals.map(({ id, name, status }) => ({ id, name, categoryId: this.categoryId, status }));
@@ -85,6 +85,6 @@ export class Shelf {
 const idOf = (response: Response, status: number): number => Number(JSON.parse(expect(response, status).text).id);
 
 function expect(response: Response, status: number): Response {
-  if (response.status !== status) throw new Error(`a change was answered ${response.status}, not ${status}: ${response.text}`);
+  if (response.status !== status) throw new Error(`a change got ${response.status}, not ${status}: ${response.text}`);
   return response;
 }
