@@ -1,4 +1,4 @@
-// What it costs: npm run bench -- [SCENARIO…] side by side with others, npm run bench -- size | memory | cost by itself
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | memory | cost measures it alone
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   memory: () => import('./memory.ts'),

@@ -1,4 +1,4 @@
-// What is measured: one store, and beside it the programs that do the same work, each started when it is first needed.
+// What is measured: one store, and the programs that do the same work, each started when it is first needed.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,7 +53,7 @@ export class Contenders implements AsyncDisposable {
     return origin;
   }
 
-  /** What Homeward has warned of since the last call, such as the loss of Redis: then it does other work than was meant to be measured. */
+  /** Homeward's warnings since the last call, such as the loss of Redis: after one, it may not do the work that was to be measured. */
   takeWarnings(): string[] {
     return this.store.processes.flatMap((one) => {
       const log = one.log();

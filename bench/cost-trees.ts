@@ -1,4 +1,4 @@
-// Two trees of the program, each with its own process and database, on servers that they share.
+// Two source trees of the service, each with its own process and database, on shared servers.
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,10 +18,10 @@ export class UnknownRevision extends Error {}
 export interface Tree {
   readonly name: 'base' | 'present';
   readonly keys: readonly BenchKey[];
-  /** Available animals that nobody has ordered. */
+  /** Available animals without orders. */
   readonly freshPetIds: readonly string[];
   readonly databaseUrl: string;
-  /** A new process. */
+  /** Starts a new process. */
   serve(): Promise<Program>;
 }
 
@@ -44,7 +44,7 @@ export async function openTrees(revision: string, freshPets: number): Promise<Tr
   return { base, present, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** The commit's short name, by which a report says what was measured. */
+/** The commit's short hash, for the report. */
 export function commitOf(revision: string): string {
   try {
     return git('rev-parse', '--short', '--verify', '--end-of-options', `${revision}^{commit}`).trim();
@@ -57,7 +57,7 @@ interface Checkout extends Disposable {
   readonly root: string;
 }
 
-/** Goes away with `using`, and with this process. */
+/** The checkout is removed at the end of a `using` block, or when this process exits. */
 function checkOut(revision: string): Checkout {
   const commit = commitOf(revision);
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-base-'));
@@ -91,7 +91,7 @@ async function openTree(options: {
   redisUrl: string;
 }): Promise<Tree> {
   const { name, root, freshPets, serverUrl, redisUrl } = options;
-  await ask(serverUrl, `create database ${name}`);
+  await query(serverUrl, `create database ${name}`);
   const databaseUrl = new URL(`/${name}`, serverUrl).href;
   const env = {
     ...process.env,
@@ -111,21 +111,21 @@ async function openTree(options: {
 }
 
 async function addFreshPets(databaseUrl: string, count: number): Promise<string[]> {
-  const rows = await ask<{ id: string }>(
+  const rows = await query<{ id: string }>(
     databaseUrl,
     `insert into pets (name, category_id, status) select 'Fresh ' || i, 1 + i % 10, 'available' from generate_series(1, $1::int) as i returning id`,
     [count],
   );
-  await ask(databaseUrl, 'vacuum (analyze) pets');
+  await query(databaseUrl, 'vacuum (analyze) pets');
   return rows.map(({ id }) => id);
 }
 
 export async function countOrders({ databaseUrl }: Tree): Promise<number> {
-  const [row] = await ask<{ count: number }>(databaseUrl, 'select count(*)::int as count from orders');
+  const [row] = await query<{ count: number }>(databaseUrl, 'select count(*)::int as count from orders');
   return row?.count ?? 0;
 }
 
-async function ask<Row extends pg.QueryResultRow>(connectionString: string, text: string, values: unknown[] = []): Promise<Row[]> {
+async function query<Row extends pg.QueryResultRow>(connectionString: string, text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new pg.Client({ connectionString });
   await client.connect();
   try {

@@ -1,4 +1,4 @@
-// A process's own CPU time for a request, against the tree of a git revision:
+// The CPU time of the service's process for a request, compared to the source tree of a git revision:
 // npm run bench -- cost --base REV [--bar 1.05] [--rounds N] [--lists N] [--orders N] [--json]
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,23 +11,23 @@ import { type Program, warningsIn } from './program.ts';
 import { requestText, SocketLoad } from './socket-load.ts';
 import { type Spread, spreadOf } from './summary.ts';
 
-/** With the most of each, a client of the 200 has 4,500 open orders: fewer than its bound of 10,000. */
+/** At these maximums, each of the 200 clients has 4,500 open orders: fewer than its bound of 10,000. */
 const bounds = { rounds: 100, lists: 10_000, orders: 150 };
-/** Base, present, present, base, and so on: turns are short, so that what else the machine does meets both trees alike. */
+/** Base, present, present, base, and so on. Turns are short, so that other load on the machine affects both trees alike. */
 const measuredTurns = 40;
-/** For the compiler, the connections, and what is cached of keys and pages. */
+/** To warm up the compiler, the connections, and the caches of keys and pages. */
 const warmingTurns = 20;
 const turnsInRound = warmingTurns + measuredTurns;
 const turnTimeoutMs = 60_000;
-/** What a process still does after its last response is part of the cost. */
+/** Work that a process does after its last response is part of the cost. */
 const settleMs = 5;
 
 const usage = `Usage: npm run bench -- cost --base REV [--bar 1.05] [--rounds N] [--lists N] [--orders N] [--json]
 
-  --base REV   the git revision that the present tree is measured against
+  --base REV   the git revision to compare the present tree with
   --bar N      the highest ratio that passes (1.05); exit status 1 beyond it
   --rounds N   how often both trees take their turns (10)
-  --lists N    lists asked for in a turn, of which a tree has ${turnsInRound} in a round, ${warmingTurns} of them to warm (500)
+  --lists N    lists in a turn; a tree has ${turnsInRound} turns in a round, ${warmingTurns} of them to warm up (500)
   --orders N   orders placed in a turn (50)
   --json       prints all numbers as the last line`;
 
@@ -44,7 +44,7 @@ const { values } = parseArgs({
 });
 const progress = (text: string) => void (process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`));
 
-// So that what is done at the exit, such as removing the checkout, is done then too.
+// So that exit handlers, such as the one that removes the checkout, also run after a signal.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 process.exitCode = await main();
 
@@ -100,10 +100,10 @@ interface Figures extends Spread {
 interface KindReport {
   readonly kind: string;
   readonly requestsPerTurn: number;
-  /** In µs for a request. */
+  /** In µs per request. */
   readonly base: Figures;
   readonly present: Figures;
-  /** Of the present tree to the base. */
+  /** Present tree divided by base. */
   readonly ratio: Figures;
   readonly holds: boolean;
 }
@@ -114,7 +114,7 @@ interface Report {
   readonly rounds: number;
   readonly machine: { readonly processor: string; readonly cores: number; readonly node: string };
   readonly kinds: readonly KindReport[];
-  /** What the trees warned of meanwhile, such as the loss of Redis: then they did other work than was meant to be measured. */
+  /** The trees' warnings, such as the loss of Redis: after one, a tree may not have done the work that was to be measured. */
   readonly warnings: Readonly<Record<Tree['name'], readonly string[]>>;
 }
 
@@ -123,7 +123,7 @@ interface Kind {
   readonly requestsPerTurn: number;
   readonly connections: number;
   readonly status: number;
-  /** Never the same order twice: `turn` counts the turns of a tree from 0, over all rounds. */
+  /** Never places the same order twice: `turn` counts the turns of a tree from 0, over all rounds. */
   requests(tree: Tree, turn: number): string[];
 }
 
@@ -137,7 +137,7 @@ async function measure(options: Options): Promise<Report> {
   const figures = new Map(kinds.map((kind) => [kind, [] as RoundFigures[]]));
   const warnings = { base: [] as string[], present: [] as string[] };
   for (let round = 0; round < rounds; round += 1) {
-    // New processes: how the compiler and the collector settle in one of them differs by some percent from the next.
+    // New processes each round: JIT compilation and garbage collection make one process differ from the next by some percent.
     await using ofBase = await trees.base.serve();
     await using ofPresent = await trees.present.serve();
     const runs = [
@@ -152,7 +152,7 @@ async function measure(options: Options): Promise<Report> {
   }
   for (const tree of [trees.base, trees.present]) {
     const placed = await countOrders(tree);
-    if (placed !== ordersOfTree) throw new Error(`the ${tree.name} tree has ${placed} orders in place of ${ordersOfTree}`);
+    if (placed !== ordersOfTree) throw new Error(`the ${tree.name} tree has ${placed} orders instead of ${ordersOfTree}`);
   }
   const machine = { processor: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version };
   const described = [...figures].map(([kind, byRound]) => describe(kind, byRound, bar));
@@ -165,14 +165,14 @@ interface Run {
 }
 
 interface RoundFigures {
-  /** µs for a request. */
+  /** µs per request. */
   readonly base: number;
   readonly present: number;
-  /** Of two turns that follow each other. */
+  /** The median ratio of consecutive turns of the two trees. */
   readonly ratio: number;
 }
 
-/** Medians of its turns: one in which the machine starved the process, or Redis was late, counts no more than another. */
+/** Returns medians over the turns, so that a turn in which the process got too little CPU, or Redis was late, has no undue weight. */
 async function measureRound(kind: Kind, [base, present]: readonly [Run, Run], round: number): Promise<RoundFigures> {
   using toBase = await SocketLoad.open(base.program.origin, kind.connections);
   using toPresent = await SocketLoad.open(present.program.origin, kind.connections);
@@ -191,7 +191,7 @@ async function measureRound(kind: Kind, [base, present]: readonly [Run, Run], ro
   return { base: quantile(spent.base, 0.5), present: quantile(spent.present, 0.5), ratio: quantile(ratios, 0.5) };
 }
 
-/** µs for a request. */
+/** Returns µs per request. */
 async function measureTurn(kind: Kind, { tree, program }: Run, load: SocketLoad, turn: number): Promise<number> {
   const requests = kind.requests(tree, turn);
   const beforeMs = cpuMs(program.pid);
@@ -200,7 +200,7 @@ async function measureTurn(kind: Kind, { tree, program }: Run, load: SocketLoad,
   return ((cpuMs(program.pid) - beforeMs) * 1_000) / kind.requestsPerTurn;
 }
 
-/** One page by a thousand keys: it is cached from its first request on. */
+/** One page, requested with a thousand keys: it is cached from its first request on. */
 function listKind(count: number): Kind {
   return {
     name: 'GET /v1/pets, cached',
@@ -211,14 +211,14 @@ function listKind(count: number): Kind {
   };
 }
 
-/** Each is for an animal that nobody has ordered, by an adopter who has ordered none, for the clients in turn. */
+/** Each order is for a new animal and a new adopter; the clients take turns. */
 function orderKind(count: number): Kind {
   const orderText = (key: string, petId: number, number: number) =>
     requestText('POST', '/v1/store/orders', key, { petId, adopter: { name: 'Ada Lovelace', email: `ada${number}@example.org` } });
   return {
     name: 'POST /v1/store/orders',
     requestsPerTurn: count,
-    // Fewer than the process has connections to PostgreSQL: none waits for one.
+    // Fewer than the process's connections to PostgreSQL, so that no request waits for one.
     connections: 4,
     status: 201,
     requests: ({ keys, freshPetIds }, turn) =>
@@ -229,7 +229,7 @@ function orderKind(count: number): Kind {
   };
 }
 
-/** Neighbours are of different clients: 7 is prime to the number of keys, and more than a client has. */
+/** Consecutive keys belong to different clients: 7 is coprime to the number of keys, and more than the number of keys of a client. */
 function keyAt(keys: Tree['keys'], i: number): string {
   return keys[(i * 7) % keys.length]?.key ?? '';
 }
@@ -243,14 +243,14 @@ function describe({ name, requestsPerTurn }: Kind, rounds: readonly RoundFigures
 }
 
 function print({ base, bar, rounds, kinds, warnings }: Report): void {
-  console.log("CPU time of the service's own process for a request, in µs; medians, in brackets the lowest and the highest");
+  console.log("CPU time of the service's process per request, in µs: the median and, in brackets, the lowest and the highest");
   console.log(
-    `  the present tree against ${base}; ${rounds} rounds, each by new processes, of ${measuredTurns} turns of each: base, present, present, base, and so on\n`,
+    `  the present tree compared to ${base}; ${rounds} rounds with new processes, each of ${measuredTurns} turns per tree: base, present, present, base, and so on\n`,
   );
   for (const kind of kinds) {
     const line = (name: string, { median, min, max }: Spread, digits: number) =>
       console.log(`  ${name.padEnd(8)}  ${median.toFixed(digits).padStart(7)}  (${min.toFixed(digits)}–${max.toFixed(digits)})`);
-    console.log(`${kind.kind}: ${kind.requestsPerTurn.toLocaleString('en')} a turn`);
+    console.log(`${kind.kind}: ${kind.requestsPerTurn.toLocaleString('en')} requests a turn`);
     line('base', kind.base, 1);
     line('present', kind.present, 1);
     line('ratio', kind.ratio, 3);

@@ -14,9 +14,9 @@ export interface Machine {
   readonly wrk: string;
 }
 
-/** What the figures depend on beside the code. */
+/** What the figures depend on besides the code. */
 export async function describeMachine(store: Store): Promise<Machine> {
-  // wrk tells its version with its usage, and ends with status 1.
+  // wrk prints its version with its usage, and ends with status 1.
   const { output } = await runCommand('wrk', ['-v'], { timeoutMs: 5_000 });
   return {
     processor: cpus()[0]?.model ?? 'unknown',

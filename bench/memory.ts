@@ -22,7 +22,7 @@ else {
   process.exitCode = 2;
 }
 
-/** Lists by many keys, as fast as they are answered. */
+/** Requests lists with many keys, as fast as the service responds. */
 async function measure(): Promise<number> {
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ async function measure(): Promise<number> {
   const { perSecond } = await loading;
   const settled = byMinute.slice(warmUpMinutes);
   const spread = (Math.max(...settled) - Math.min(...settled)) / quantile(settled, 0.5);
-  console.log(`Resident memory under ${Math.round(perSecond).toLocaleString('en')} lists a second, the middle of each minute, in MB:`);
+  console.log(`Resident memory under ${Math.round(perSecond).toLocaleString('en')} lists a second, the median of each minute, in MB:`);
   console.log(`  ${byMinute.map((megabytes) => megabytes.toFixed(0)).join(' ')}`);
   console.log(`  spread after minute ${warmUpMinutes}: ${(spread * 100).toFixed(1)} % (bar: ${spreadMax * 100} %)`);
   if (values.json) console.log(JSON.stringify({ minutes, perSecond, megabytesByMinute: byMinute, spread }));

@@ -1,4 +1,4 @@
-// What is asked of every contender: the same pages by the same keys in the same order.
+// The requests to every contender: the same pages, with the same keys, in the same order.
 import { writeFileSync } from 'node:fs';
 import { HttpClient } from '../testkit/http.ts';
 import type { Load } from './scenarios.ts';
@@ -13,8 +13,8 @@ export interface Page {
 
 export const newAnimal = { name: 'Biscuit', categoryId: 1, status: 'available' } as const;
 
-/** Each is followed from its first page on. */
-const walks = [
+/** For each of these, `pagesPerQuery` pages are read from the first on. */
+const queries = [
   'limit=20',
   'limit=50',
   'limit=100',
@@ -26,20 +26,20 @@ const walks = [
   'limit=50&categoryId=2',
   'limit=20&status=available&categoryId=3',
 ];
-const pagesPerWalk = 5;
+const pagesPerQuery = 5;
 const requestCount = 10_000;
 const seed = 20_260_101;
 
 export async function collectPages(origin: string, key: string): Promise<Page[]> {
   using http = new HttpClient();
   const pages: Page[] = [];
-  for (const walk of walks) {
-    let next: string | undefined = `/v1/pets?${walk}`;
-    for (let i = 0; i < pagesPerWalk; i += 1) {
-      if (next === undefined) throw new Error(`the store is too small for ${pagesPerWalk} pages of ${walk}`);
+  for (const query of queries) {
+    let next: string | undefined = `/v1/pets?${query}`;
+    for (let i = 0; i < pagesPerQuery; i += 1) {
+      if (next === undefined) throw new Error(`the store is too small for ${pagesPerQuery} pages of ${query}`);
       const path: string = next;
       const { status, headers, text } = await http.send(origin + path, { key });
-      if (status !== 200) throw new Error(`${path} is answered ${status}: ${text}`);
+      if (status !== 200) throw new Error(`${path} got ${status}: ${text}`);
       pages.push({ path, body: text, etag: String(headers.etag) });
       next = /<([^>]+)>; rel="next"/.exec(String(headers.link))?.[1];
     }
@@ -47,7 +47,7 @@ export async function collectPages(origin: string, key: string): Promise<Page[]>
   return pages;
 }
 
-/** One request a line: method, path, headers and body, parted by tabs; none of them holds one. Read by replay.lua. */
+/** One request per line: method, path, headers and body, separated by tabs; no field contains a tab. Read by replay.lua. */
 export function writeRequests(
   file: string,
   { keys, pages, load }: { keys: readonly BenchKey[]; pages: readonly Page[]; load: Load },
@@ -63,7 +63,7 @@ export function writeRequests(
   writeFileSync(file, `${lines.map((line) => line.join('\t')).join('\n')}\n`);
 }
 
-/** Mulberry32: numbers from 0 to 1, the same for the same seed. */
+/** Mulberry32, a pseudo-random number generator: numbers from 0 to 1, the same for the same seed. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

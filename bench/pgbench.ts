@@ -1,4 +1,4 @@
-// PostgreSQL by itself: the statement by which Homeward adds an animal, sent by pgbench.
+// PostgreSQL alone: pgbench runs the statement with which Homeward adds an animal.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
@@ -30,7 +30,7 @@ export async function pgbench(store: Store, { keys, folder }: { keys: readonly B
   };
 }
 
-/** The product's own statement, as its own function sends it; its parameters become variables of pgbench. */
+/** The statement that the service's own function sends; its parameters become variables of pgbench. */
 async function writeScript(keys: readonly BenchKey[]): Promise<string> {
   const text = await statementOfInsert();
   const parameters = ['', ':name', ':category', ':status', ':client', ':key'];

@@ -7,7 +7,7 @@ const rowHeight = 34;
 const barHeight = 18;
 const top = 52;
 
-/** Horizontal bars, from the lowest to the highest round a whisker. Readable on light and on dark ground. */
+/** Horizontal bars with whiskers from the lowest to the highest round. Readable on a light and on a dark background. */
 export function drawBars({ name, about, seconds, rounds, contenders }: ScenarioResult): string {
   const highest = Math.max(...contenders.map(({ perSecond }) => perSecond.max));
   const scale = (width - labelWidth - valueWidth) / highest;

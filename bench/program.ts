@@ -1,4 +1,4 @@
-// A program that serves HTTP on a port of this machine, and ends with this one.
+// A program that serves HTTP on a port of this machine, and ends with this process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { accepts, freePort } from '../testkit/servers.ts';
 export interface Program extends AsyncDisposable {
   readonly origin: string;
   readonly pid: number;
-  /** The end of what it has logged. */
+  /** The last part of its log. */
   log(): string;
 }
 
@@ -19,15 +19,15 @@ const shownCharsMax = 2_000;
 export async function startProgram(command: readonly [string, ...string[]], env: NodeJS.ProcessEnv): Promise<Program> {
   const port = await freePort();
   const name = path.basename(command[0]);
-  // The channel tells the program when this process is gone, even by SIGKILL.
+  // The IPC channel closes when this process ends, even by SIGKILL: that notifies the program.
   const child = spawn(process.execPath, command, { env: { ...env, PORT: String(port) }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   child.channel?.unref();
   let output = '';
-  const keep = (text: string) => {
+  const append = (text: string) => {
     output = (output + text).slice(-logCharsMax);
   };
-  child.stdout?.setEncoding('utf8').on('data', keep);
-  child.stderr?.setEncoding('utf8').on('data', keep);
+  child.stdout?.setEncoding('utf8').on('data', append);
+  child.stderr?.setEncoding('utf8').on('data', append);
   const deadline = Date.now() + startTimeoutMs;
   while (!(await accepts(port))) {
     if (child.exitCode !== null || Date.now() > deadline) {
@@ -40,7 +40,7 @@ export async function startProgram(command: readonly [string, ...string[]], env:
   return { origin: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, log: () => output, [Symbol.asyncDispose]: () => end(child) };
 }
 
-/** What a service that logs warnings alone has warned of. */
+/** The messages in the log of a service at level warn. */
 export const warningsIn = (log: string): string[] => log.split('\n').flatMap(readWarning);
 
 function readWarning(line: string): string[] {

@@ -1,5 +1,5 @@
--- Replays a file of requests, over and over: method, path, Authorization, If-None-Match and body, parted by tabs.
--- Every request is made into bytes before the load begins: the generator shares the processor with what it measures.
+-- Replays a file of requests in a loop: method, path, Authorization, If-None-Match and body, separated by tabs.
+-- All requests are formatted before the load begins, because the generator shares the CPU with what it measures.
 local requests = {}
 local count = 0
 local current = 0

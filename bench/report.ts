@@ -13,9 +13,9 @@ const figures = fileURLToPath(new URL('../docs/figures', import.meta.url));
 export function printTable(result: ScenarioResult): void {
   console.log(`${result.name}: ${result.about}`);
   console.log(
-    `  ${result.rounds} rounds of ${result.seconds} s, ${connections} connections; medians, in brackets the lowest and the highest\n`,
+    `  ${result.rounds} rounds of ${result.seconds} s, ${connections} connections; the median and, in brackets, the lowest and the highest\n`,
   );
-  const rows = [['', 'requests/s', '', 'p50', 'p99', 'bytes/answer'], ...result.contenders.map(rowOf)];
+  const rows = [['', 'requests/s', '', 'p50', 'p99', 'bytes/response'], ...result.contenders.map(rowOf)];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   for (const row of rows) {
     const cells = row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)));
@@ -35,7 +35,7 @@ export function toJson(results: readonly ScenarioResult[], machine: Machine) {
   return { ratios: Object.fromEntries(ratios), scenarios: Object.fromEntries(described), machine };
 }
 
-/** The numbers of this run alone: those of another were not measured side by side with them. */
+/** Saves only the numbers of this run: those of other runs were not measured side by side with them. */
 export function save(results: readonly ScenarioResult[], machine: Machine): void {
   mkdirSync(figures, { recursive: true });
   for (const result of results) writeFileSync(path.join(figures, `bench-${result.name}.svg`), drawBars(result));

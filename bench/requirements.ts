@@ -8,7 +8,7 @@ export class MissingTool extends Error {}
 const peersFolder = fileURLToPath(new URL('./peers', import.meta.url));
 
 export function requireTools(): void {
-  if (!isOnPath('wrk')) throw new MissingTool('wrk, which makes the load, is not installed: apt-get install wrk, or brew install wrk');
+  if (!isOnPath('wrk')) throw new MissingTool('wrk, which generates the load, is not installed: apt-get install wrk, or brew install wrk');
   if (!isOnPath('pgbench')) throw new MissingTool('pgbench is not installed: apt-get install postgresql, or brew install postgresql@17');
 }
 

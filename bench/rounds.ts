@@ -1,6 +1,6 @@
 export interface Sample {
   readonly perSecond: number;
-  /** Undefined where the generator does not tell. */
+  /** Undefined if the load generator does not report it. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;
   readonly bytesPerAnswer?: number;
@@ -12,8 +12,8 @@ const firstWarmUpSeconds = 2;
 const warmUpSeconds = 1;
 
 /**
- * All contenders take turns, so that whatever else the machine does meets them alike; each round another one begins.
- * Before its turn each is warmed: what it remembers of keys has run out while it was idle.
+ * All contenders take turns, so that other load on the machine affects them alike; each round starts with another one.
+ * Each contender is warmed up before its turn, because its cached keys have expired while it was idle.
  */
 export async function runRounds(
   measures: ReadonlyMap<string, Measure>,
@@ -22,7 +22,7 @@ export async function runRounds(
   const names = [...measures.keys()];
   const samples = new Map(names.map((name) => [name, [] as Sample[]]));
   for (const [name, measure] of measures) {
-    progress(`warming ${name}`);
+    progress(`warming up ${name}`);
     await measure(firstWarmUpSeconds);
   }
   for (let round = 0; round < rounds; round += 1) {

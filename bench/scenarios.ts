@@ -12,13 +12,13 @@ export type HttpContender =
   | 'fastify';
 export type Contender = HttpContender | 'pgbench';
 
-/** What is asked: pages, pages that the caller has already, or to add an animal. */
+/** What is requested: pages, pages that the caller already has, or adding an animal. */
 export type Load = 'list' | 'not-modified' | 'create';
 
-export interface RatioWish {
+export interface RatioSpec {
   readonly key: string;
   readonly of: Contender;
-  /** Of several the one with the highest median. */
+  /** If there are several, the one with the highest median counts. */
   readonly to: readonly Contender[];
 }
 
@@ -27,8 +27,8 @@ export interface Scenario {
   readonly about: string;
   readonly load: Load;
   readonly contenders: readonly Contender[];
-  readonly ratios: readonly RatioWish[];
-  /** Why it can't be measured here; undefined: it can. */
+  readonly ratios: readonly RatioSpec[];
+  /** The reason why it can't be measured here; undefined if it can. */
   missing(): string | undefined;
 }
 

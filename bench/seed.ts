@@ -1,4 +1,4 @@
-// What every contender finds: animals, and keys that no limit refuses.
+// The data that every contender uses: animals, and keys with limits that are never reached.
 import pg from 'pg';
 import { hashApiKey, keyHint, mintApiKey } from '../service/src/clients/api-key.ts';
 import { defaultScopes } from '../service/src/domain/scopes.ts';
@@ -14,7 +14,7 @@ const clientCount = 200;
 export const keysPerClient = 5;
 const limit = 1_000_000_000;
 
-/** All statuses and categories are spread over the whole store. */
+/** Statuses and categories are spread evenly over the store. */
 export async function fillStore(connectionString: string): Promise<void> {
   await withClient(connectionString, async (client) => {
     await client.query('select setseed(0.5)');
@@ -30,7 +30,7 @@ export async function fillStore(connectionString: string): Promise<void> {
   });
 }
 
-/** As `homeward keys create --plan enterprise` makes them, by one statement each for all clients and all keys. */
+/** The same keys as by `homeward keys create --plan enterprise`, but with one statement for all clients and one for all keys. */
 export async function insertKeys(connectionString: string): Promise<BenchKey[]> {
   return withClient(connectionString, async (client) => {
     const { rows: clients } = await client.query<{ id: string }>({

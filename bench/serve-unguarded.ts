@@ -1,4 +1,4 @@
-// The same service for everyone, uncounted: what authentication and limits cost is the difference. Never part of the product.
+// The service without authentication and limits: the difference is what these cost. Never part of the product.
 import { createApp } from '../service/src/app.ts';
 import type { KnownKey } from '../service/src/clients/key-cache.ts';
 import { loadConfig } from '../service/src/config.ts';
@@ -44,26 +44,26 @@ const dependencies = await openDependencies(config);
 const app = await createApp(dependencies, unguarded());
 await dependencies.db.open();
 await app.server.listen({ host: config.host, port: config.port });
-// Whoever measures is gone.
+// The parent process has ended.
 process.once('disconnect', () => process.exit());
 
-/** The catalogue's token is still asked for, once a turn: without it no page could be kept. */
+/** The catalogue's token is still read, once per turn of the event loop: without it no page could be cached. */
 function unguarded(): Caches {
   const { redis, catalogue } = dependencies;
-  let waiting: PendingDecision[] = [];
+  let pending: PendingDecision[] = [];
   const settle = async () => {
-    const turn = waiting;
-    waiting = [];
+    const batch = pending;
+    pending = [];
     try {
       const catalogueToken = await redis.call((client) => catalogue.readToken(client));
-      for (const one of turn) one.resolve({ by: 'redis', verdict: admitted, catalogueToken });
+      for (const one of batch) one.resolve({ by: 'redis', verdict: admitted, catalogueToken });
     } catch (error) {
-      for (const one of turn) one.reject(error);
+      for (const one of batch) one.reject(error);
     }
   };
   const decide = (one: PendingDecision) => {
-    waiting.push(one);
-    if (waiting.length === 1) setImmediate(() => void settle());
+    pending.push(one);
+    if (pending.length === 1) setImmediate(() => void settle());
   };
   return {
     keys: { findCached: () => anyone, lookUp: async () => anyone },

@@ -1,4 +1,4 @@
-// Speed, side by side with the bare engine and with peers: npm run bench -- [SCENARIO…] [--seconds N] [--rounds N] [--save] [--json]
+// Speed compared to bare Fastify and node:http and to peers: npm run bench -- [SCENARIO…] [--seconds N] [--rounds N] [--save] [--json]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -51,11 +51,11 @@ async function main(): Promise<number> {
   }
 }
 
-/** In the order of the table, whatever the order of the names: the one that writes comes last. */
+/** In the order of `scenarios`, whatever the order of the arguments: the one that writes comes last. */
 function chosen(): Scenario[] {
   const named = positionals.length === 0 ? [...scenarios] : scenarios.filter(({ name }) => positionals.includes(name));
   const missing = named.filter((scenario) => scenario.missing() !== undefined);
-  for (const scenario of missing) console.error(`${scenario.name} is left out: ${scenario.missing()}`);
+  for (const scenario of missing) console.error(`${scenario.name} is skipped: ${scenario.missing()}`);
   const left = missing.filter(({ name }) => positionals.includes(name));
   if (left.length > 0) throw new MissingTool(`${left.map(({ name }) => name).join(', ')} can't be measured.`);
   return named.filter((scenario) => !missing.includes(scenario));
@@ -105,7 +105,7 @@ async function measureScenario(
   await agree('before');
   contenders.takeWarnings();
   const samples = await runRounds(measures, { rounds, seconds, progress: say });
-  // What was true at the end was true throughout: nothing else changes what is answered.
+  // Checked again at the end: nothing in between could have changed the responses and then restored them.
   await agree('after');
   return summarise(scenario, samples, { seconds, rounds, warnings: contenders.takeWarnings() });
 }
@@ -116,7 +116,7 @@ async function checkAll(
   { pages, key, say, when }: { pages: readonly Page[]; key: string; say: (text: string) => void; when: string },
 ): Promise<void> {
   for (const [name, origin] of origins) {
-    say(`comparing the answers of ${name}, ${when} the rounds`);
+    say(`comparing the responses of ${name}, ${when} the rounds`);
     checkAgreement(name, scenario.load, pages, await responsesOf(origin, { load: scenario.load, pages, key }));
   }
 }
@@ -131,12 +131,12 @@ function readCount(name: 'seconds' | 'rounds', max: number): number | undefined 
 function printUsage(): void {
   console.log('Usage: npm run bench -- [SCENARIO…] [--seconds N] [--rounds N] [--save] [--json]\n');
   for (const { name, about } of scenarios) console.log(`  ${name.padEnd(14)} ${about}`);
-  console.log('\n  --seconds N    how long each contender is under load in a round (5)');
-  console.log('  --rounds N     how often all contenders take their turns (5)');
+  console.log('\n  --seconds N    duration of the load on each contender in a round (5)');
+  console.log('  --rounds N     number of rounds, in each of which every contender takes a turn (5)');
   console.log('  --save         writes figures to docs/figures');
   console.log('  --json         prints all numbers as the last line');
-  console.log('\nBy themselves, each with --json:\n');
-  console.log('  size [--sizes N,…]    what a request costs in a store of ten thousand animals and of a hundred million');
+  console.log('\nMeasurements of Homeward alone, each also with --json:\n');
+  console.log('  size [--sizes N,…]    latency of requests to a store of ten thousand and of a hundred million animals');
   console.log('  memory [--minutes N]  memory of one process under full load');
-  console.log("  cost --base REV       a process's own CPU time for a request, against the tree of a git revision");
+  console.log("  cost --base REV       CPU time of the service's process per request, compared to a git revision");
 }

@@ -1,4 +1,4 @@
-// Fills a store's database with animals as fast as PostgreSQL takes them: without indexes, by a connection for each core.
+// Fills a store's database with animals as fast as PostgreSQL can: without indexes, with several connections.
 import pg from 'pg';
 import type { PrivateServer } from '../testkit/servers.ts';
 
@@ -12,7 +12,7 @@ export interface Step {
 export interface DiskUse {
   readonly tableBytes: number;
   readonly indexBytes: Readonly<Record<string, number>>;
-  /** All tables and indexes, without the server's log. */
+  /** All tables and indexes, without the WAL. */
   readonly databaseBytes: number;
 }
 
@@ -21,7 +21,7 @@ const batchSize = 500_000;
 export const categoriesCount = 200;
 const statementTimeoutMs = 30 * 60_000;
 
-/** The log is spared where it can be, as nothing here outlives the run; nothing may start by itself while requests are timed. */
+/** As little WAL as possible, since nothing here outlives the run; no background work may start while requests are timed. */
 const settings = {
   shared_buffers: '2GB',
   maintenance_work_mem: '2GB',
@@ -42,7 +42,7 @@ export async function restartForFilling(postgres: PrivateServer): Promise<void> 
   await postgres.start();
 }
 
-/** Adds animals until there are as many as `animals`, with ids from 1 on; their history is left out. */
+/** Adds animals until there are `animals`, with ids from 1 on, without their history. */
 export async function fill(databaseUrl: string, animals: number, progress: Progress): Promise<Step[]> {
   return withClient(databaseUrl, async (client) => {
     const steps: Step[] = [];
@@ -64,14 +64,14 @@ export async function fill(databaseUrl: string, animals: number, progress: Progr
       for (const create of references) await client.query(create);
     });
     await client.query(`select setval(pg_get_serial_sequence('pets', 'id'), (select max(id) from pets))`);
-    // What is to be written is written before requests are timed, and what fits into memory is there.
+    // All pages are written to disk before requests are timed, and as much as fits is in memory.
     await time('checkpoint', () => client.query('checkpoint'));
     await time('read into memory', () => readIntoMemory(client));
     return steps;
   });
 }
 
-/** All that would be kept up to date with every row, as statements that drop it and that make it again. */
+/** The indexes and constraints that every insert would have to maintain, as statements that drop and recreate them. */
 async function findStructures(client: pg.Client) {
   const { rows: references } = await client.query<{ table: string; name: string; definition: string }>(
     `select conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
@@ -104,7 +104,7 @@ async function insertAnimals(databaseUrl: string, firstId: number, lastId: numbe
   let inserted = 0;
   const insertBatches = async (client: pg.Client) => {
     await client.query('set synchronous_commit = off');
-    // Without the checks of the foreign key: each category is one that was just made.
+    // Without checks of the foreign key, which is safe because all categories were just created.
     await client.query('set session_replication_role = replica');
     while (nextId <= lastId) {
       const fromId = nextId;
@@ -119,7 +119,7 @@ async function insertAnimals(databaseUrl: string, firstId: number, lastId: numbe
 }
 
 /**
- * Every text of one length, so that a page has as many bytes at any size. Some categories are large and most are small:
+ * All names have the same length, so that a page has the same size in any store. Some categories are large and most are small:
  * the first has 13 % of the animals, the tenth 2 %, the hundredth 0.2 %.
  */
 async function insertBatch(client: pg.Client, fromId: number, toId: number): Promise<void> {
@@ -133,14 +133,14 @@ async function insertBatch(client: pg.Client, fromId: number, toId: number): Pro
   });
 }
 
-/** The indexes last: where not all of it fits, they are what stays. */
+/** The indexes come last, so that they stay in memory if not everything fits. */
 async function readIntoMemory(client: pg.Client): Promise<void> {
   await client.query('create extension if not exists pg_prewarm');
   await client.query(`select pg_prewarm('pets', 'read')`);
   await client.query(`select pg_prewarm(indexrelid, 'read') from pg_index where indrelid = 'pets'::regclass`);
 }
 
-/** A second database on the same server with the same animals and keys, and other names in Redis. Nobody may be connected to the first. */
+/** A second database on the same server with the same animals and API keys, and another prefix in Redis. The first must have no connections. */
 export async function copyDatabase(databaseUrl: string, name: string): Promise<string> {
   const from = new URL(databaseUrl);
   const administrator = new URL(databaseUrl);

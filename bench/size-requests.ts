@@ -1,4 +1,4 @@
-// The requests that are timed at each size: what they ask for, how long the answer takes, and how many blocks PostgreSQL touches for it.
+// The requests that are timed at each size: how long a response takes, and how many blocks PostgreSQL touches for it.
 import type pg from 'pg';
 import type { Db } from '../service/src/db/handles.ts';
 import { applicationRole } from '../service/src/db/pool.ts';
@@ -22,10 +22,10 @@ interface Filter {
   readonly categoryId: bigint | undefined;
 }
 
-/** A filter in one store. From any id up to `afterIdMax` on a whole page follows, and another after it. */
+/** A filter in one store. After any id up to `afterIdMax` there is a full page, and a further one. */
 interface Pages extends Filter {
   readonly query: string;
-  /** What the service's cursors under this filter end in. */
+  /** The suffix of the service's cursors for this filter. */
   readonly mark: string;
   readonly afterIdMax: number;
 }
@@ -41,7 +41,7 @@ export interface Target {
 interface Call {
   readonly path: string;
   readonly body?: unknown;
-  /** How many animals the answer must have: a shorter page is a cheaper one. */
+  /** How many animals the response must have: a shorter page would be cheaper. */
   readonly animals: number;
 }
 
@@ -50,8 +50,8 @@ const warmUpRounds = 150;
 const explainedPages = 101;
 
 /**
- * The filters under which even the smallest store has pages to spare. All sizes are asked for the same ones: what a page
- * costs depends on how thinly its animals are spread among the others.
+ * The filters for which even the smallest store has more than a page. All sizes use the same filters, because the cost of a
+ * page depends on how sparse its animals are among the others.
  */
 export async function findFilters(databaseUrl: string): Promise<Filter[]> {
   return withClient(databaseUrl, async (client) => {
@@ -72,7 +72,7 @@ function kindOf(status: unknown, categoryId: unknown): ListKind {
   return categoryId === null ? 'random cursor' : 'by category';
 }
 
-/** Learns what the service's cursors look like by following its own links. */
+/** Learns the format of the service's cursors from its links. */
 export async function prepareTarget(
   store: { readonly url: string; readonly key: string; readonly databaseUrl: string; readonly animals: number },
   filters: readonly Filter[],
@@ -87,7 +87,7 @@ export async function prepareTarget(
       const mark = Buffer.from(cursor ?? '', 'base64url')
         .toString('latin1')
         .split('.')[1];
-      if (!mark) throw new Error(`the first page of "${query}" was answered ${response.status} without a link to the next`);
+      if (!mark) throw new Error(`the first page of "${query}" got ${response.status} without a link to the next`);
       all.push({ ...filter, query, mark, afterIdMax: await findLastStart(client, filter) });
     }
     return all;
@@ -116,8 +116,8 @@ async function findLastStart(client: pg.Client, { status, categoryId }: Filter):
 }
 
 /**
- * One request at a time on one connection for each store. Every round asks every store once for each kind, in an order that
- * is drawn anew, so that whatever else the machine does falls on all of them alike.
+ * Sends one request at a time, on one connection for each store. Every round sends every store one request of each kind, in
+ * a new random order, so that other load on the machine affects all of them alike.
  */
 export async function timeRequests(targets: readonly Target[], rounds: number, progress: Progress): Promise<Samples[]> {
   using http = new HttpClient(1);
@@ -141,7 +141,7 @@ async function timeRequest(http: HttpClient, target: Target, kind: Kind): Promis
   const { status, text } = await http.send(`${target.url}${path}`, options);
   const tookMs = performance.now() - startMs;
   const received = status < 300 ? [JSON.parse(text)].flat().length : 0;
-  if (received !== animals) throw new Error(`${path} was answered ${status} with ${received} animals instead of ${animals}`);
+  if (received !== animals) throw new Error(`${path} got ${status} with ${received} animals instead of ${animals}`);
   return tookMs;
 }
 
@@ -155,7 +155,7 @@ function drawCall(target: Target, kind: Kind): Call {
   return { path: `/pets?${query}&cursor=${cursor}`, animals: pageSize };
 }
 
-/** Blocks of 8 KiB, in memory or not, that the service's own statements touch: the median for each kind of page. */
+/** The median number of 8 KiB blocks, cached or not, that the service's own statements touch, for each kind of page. */
 export async function countBlocks(databaseUrl: string, target: Target): Promise<Record<ListKind, number>> {
   return withClient(
     databaseUrl,
@@ -172,7 +172,7 @@ export async function countBlocks(databaseUrl: string, target: Target): Promise<
   );
 }
 
-/** The statement is sent by the service's own function, then explained under the name by which that has prepared it. */
+/** Runs the service's own query function, then explains the statement by the name under which that prepared it. */
 async function explainPage(client: pg.Client, kind: ListKind, { status, categoryId, afterIdMax }: Pages): Promise<number> {
   const sent: pg.QueryConfig[] = [];
   const db: Db = {
@@ -197,7 +197,7 @@ const drawBelow = (bound: number) => Math.floor(Math.random() * bound);
 
 function drawOne<T>(values: readonly T[]): T {
   const value = values[drawBelow(values.length)];
-  if (value === undefined) throw new Error('there is nothing to draw from');
+  if (value === undefined) throw new Error('the list is empty');
   return value;
 }
 

@@ -1,4 +1,4 @@
-// What a request costs in a store of ten thousand animals and of a hundred million:
+// The latency of requests to a store of ten thousand and of a hundred million animals:
 // npm run bench -- size [--sizes 10000,1000000,…] [--samples N] [--json] [--folder PATH]
 import { once } from 'node:events';
 import { totalmem } from 'node:os';
@@ -46,7 +46,7 @@ interface SizeOptions {
   readonly sizes?: readonly number[];
   /** Requests of each kind that are timed at each size. */
   readonly samples?: number;
-  /** Where the data lie until the end; else the system's temporary folder. */
+  /** The folder for the data until the end; by default the system's temporary folder. */
   readonly folder?: string | undefined;
   readonly progress?: Progress;
 }
@@ -70,9 +70,9 @@ interface Ratio {
   readonly kind: string;
   readonly smallest: Latency;
   readonly largest: Latency;
-  /** The median at the largest size by that at the smallest. */
+  /** The median at the largest size divided by that at the smallest. */
   readonly p50Ratio: number;
-  /** Undefined: reported, and not promised. */
+  /** Undefined if it is only reported, without a bar. */
   readonly holds: boolean | undefined;
 }
 
@@ -80,7 +80,7 @@ interface SizeReport {
   readonly samples: number;
   readonly memoryBytes: number;
   readonly sizes: readonly SizeFigures[];
-  /** Both sizes asked by turns. */
+  /** Both sizes measured in turns. */
   readonly comparison: {
     readonly smallest: number;
     readonly largest: number;
@@ -90,12 +90,12 @@ interface SizeReport {
   readonly holds: boolean;
 }
 
-/** A store that grows from size to size, and beside it, for comparison, a copy that stays at the smallest. */
+/** Measures a store that grows from size to size, and for comparison a copy that stays at the smallest size. */
 async function measureSizes(options: SizeOptions = {}): Promise<SizeReport> {
   const { samples = samplesDefault, progress = () => {} } = options;
   const [smallest = 0, ...larger] = [...(options.sizes ?? sizesDefault)].sort((a, b) => a - b);
   const largest = larger.at(-1) ?? smallest;
-  // Where the servers put their data, which go away with them, even if this process is killed.
+  // The servers put their data there, and remove them when they end, even if this process is killed.
   if (options.folder) process.env['TMPDIR'] = options.folder;
   await using store = await Store.open({ processes: 0, env: { HOMEWARD_PAGE_CACHE: 'off', LOG_LEVEL: 'warn' } });
   await restartForFilling(store.postgres);
@@ -120,7 +120,7 @@ async function measureSizes(options: SizeOptions = {}): Promise<SizeReport> {
     sizes.push({ animals, fillSteps, disk, latencies: latenciesOf(timed as Samples), blocks: await countBlocks(databaseUrl, target) });
   }
 
-  // Both processes are new, so that neither has had more time to warm up.
+  // Both processes are new, so that neither had more time to warm up.
   await using serve = await serveOn(store, databaseUrl);
   await using serveCopy = await serveOn(store, copyUrl);
   const targets = [
@@ -184,7 +184,7 @@ function printReport({ samples, memoryBytes, sizes, comparison }: SizeReport): v
   ]);
   const { smallest, largest, ratios } = comparison;
   console.log(
-    `\nBoth sizes asked by turns; the median of a list at ${count(largest)} may be ${ratioMax} times that at ${count(smallest)}\n`,
+    `\nBoth sizes in turns; the median of a list at ${count(largest)} may be at most ${ratioMax} times that at ${count(smallest)}\n`,
   );
   printTable([
     ['', count(smallest), count(largest), 'ratio', ''],
@@ -196,7 +196,7 @@ function printReport({ samples, memoryBytes, sizes, comparison }: SizeReport): v
       verdict(ratio),
     ]),
   ]);
-  console.log('\nOn disk, and the time that filling took\n');
+  console.log('\nDisk space, and the time to fill the store\n');
   const indexes = Object.keys(sizes[0]?.disk.indexBytes ?? {});
   printTable([
     ['animals', 'table', ...indexes, 'database', 'seconds'],
@@ -207,7 +207,7 @@ function printReport({ samples, memoryBytes, sizes, comparison }: SizeReport): v
     ]),
   ]);
   const last = sizes.at(-1);
-  console.log(`\nThe last step: ${last?.fillSteps.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`).join(', ')}`);
+  console.log(`\nThe steps of the last fill: ${last?.fillSteps.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`).join(', ')}`);
 }
 
 const count = (value: number) => value.toLocaleString('en');
@@ -227,7 +227,7 @@ function printTable(rows: readonly string[][]): void {
   }
 }
 
-/** A bar on a terminal; elsewhere a line for each step, and for each tenth of it. */
+/** A progress bar on a terminal; elsewhere one line for each step and each tenth of it. */
 function progressOn(stream: NodeJS.WriteStream): Progress {
   let shown = '';
   return (step, fraction = 0) => {

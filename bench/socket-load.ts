@@ -1,15 +1,15 @@
-// A closed loop of requests that costs the machine little: ready bytes on bare connections, and of each response the status alone.
+// A closed loop of requests with little overhead: it sends prepared bytes on plain connections and reads only the status of each response.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A request as bytes. */
+/** A request as text to send. */
 export function requestText(method: string, path: string, key: string, body?: unknown): string {
   const payload = body === undefined ? '' : JSON.stringify(body);
   const content = body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(payload)}\r\n`;
   return `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n${content}\r\n${payload}`;
 }
 
-/** Connections that stay open, each with one request under way at a time. */
+/** Persistent connections, each with one request in flight at a time. */
 export class SocketLoad implements Disposable {
   readonly #sockets: readonly Socket[];
 
@@ -24,7 +24,7 @@ export class SocketLoad implements Disposable {
     return new SocketLoad(sockets);
   }
 
-  /** Sends each request once. Rejects at the first that is answered with another status, and when it takes too long. */
+  /** Sends each request once. Rejects at the first response with another status, and after `timeoutMs`. */
   async send(requests: readonly string[], { status, timeoutMs }: { status: number; timeoutMs: number }): Promise<void> {
     const rest = requests.values();
     const late = setTimeout(() => {
@@ -56,7 +56,7 @@ async function sendOn(socket: Socket, rest: Iterator<string>, expected: number):
     const end = endOfResponse(received);
     if (end === undefined || received.length < end) return;
     if (Number(received.toString('latin1', 9, 12)) !== expected) {
-      reject(new Error(`a request was not answered ${expected}: ${received.toString('utf8', 0, 1_000)}`));
+      reject(new Error(`a response was not ${expected}: ${received.toString('utf8', 0, 1_000)}`));
     }
     received = received.subarray(end);
     sendNext();
@@ -71,7 +71,7 @@ async function sendOn(socket: Socket, rest: Iterator<string>, expected: number):
   }
 }
 
-/** Undefined: its head is not whole yet. */
+/** Undefined if the head has not arrived completely yet. */
 function endOfResponse(bytes: Buffer): number | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;

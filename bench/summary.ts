@@ -28,7 +28,7 @@ export interface ScenarioResult {
   readonly rounds: number;
   readonly contenders: readonly ContenderResult[];
   readonly ratios: readonly RatioResult[];
-  /** What Homeward warned of meanwhile. */
+  /** Homeward's warnings during the scenario. */
   readonly warnings: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function summarise(
   return { name, about, seconds, rounds, contenders, ratios, warnings };
 }
 
-/** Side by side: the ratio within each round, then the median of those. */
+/** The ratio within each round, then the median of these. */
 function ratioOf(key: string, of: ContenderResult, to: ContenderResult): RatioResult {
   const ratios = of.samples.map(({ perSecond }, round) => perSecond / (to.samples[round]?.perSecond ?? Number.NaN));
   return { key, of: of.name, to: to.name, ...spreadOf(ratios) };

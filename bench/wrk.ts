@@ -18,11 +18,11 @@ interface Printed {
   readonly read: number;
   readonly write: number;
   readonly timeout: number;
-  /** Answers of 400 and above. */
+  /** Responses with a status of 400 or higher. */
   readonly status: number;
 }
 
-/** Puts a contender under load; one refused request or broken connection fails it. */
+/** Puts a contender under load; throws if one request is rejected or one connection breaks. */
 export async function runWrk(origin: string, requestsFile: string, seconds: number): Promise<Sample> {
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '5s', '-s', replay, origin, '--', requestsFile];
   const { status, stdout, output } = await runCommand('wrk', args, { timeoutMs: seconds * 1_000 + graceMs });
@@ -32,7 +32,7 @@ export async function runWrk(origin: string, requestsFile: string, seconds: numb
   const faults = (['connect', 'read', 'write', 'timeout', 'status'] as const).filter((fault) => printed[fault] > 0);
   if (faults.length > 0 || printed.requests === 0) {
     const counts = faults.map((fault) => `${fault}: ${printed[fault]}`).join(', ');
-    throw new Error(`of ${printed.requests} requests to ${origin} not all were answered (${counts})`);
+    throw new Error(`not all of ${printed.requests} requests to ${origin} succeeded (${counts})`);
   }
   return {
     perSecond: printed.requests / (printed.durationUs / 1_000_000),

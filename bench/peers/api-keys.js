@@ -1,4 +1,4 @@
-// What the three peers share of authentication: the key's hash, its look-up, and a memory of 10 s.
+// Authentication for the three peers: the key's hash, its lookup, and a cache with entries of 10 s.
 import { createHash } from 'node:crypto';
 
 /** Takes the hash as its only parameter. */
@@ -6,24 +6,24 @@ export const findKeyStatement = `select api_keys.id as "keyId", client_id as "cl
     revoked_at as "revokedAt", per_minute as "perMinute", per_day as "perDay"
   from api_keys join clients on clients.id = client_id where hash = decode($1, 'hex')`;
 
-const rememberedMs = 10_000;
-const rememberedMax = 50_000;
+const cacheMs = 10_000;
+const cacheEntriesMax = 50_000;
 
-/** `find` looks a hash up in PostgreSQL. Returns a function from an Authorization header to the key that it names, if it is valid. */
+/** `find` looks up a hash in PostgreSQL. Returns a function from an Authorization header to its key, or undefined if that is not valid. */
 export function createAuthenticator(find) {
-  const remembered = new Map();
+  const cache = new Map();
   return async (authorization) => {
     if (!authorization?.startsWith('Bearer ')) return undefined;
     const hash = createHash('sha256').update(authorization.slice(7)).digest('hex');
     const now = Date.now();
-    let entry = remembered.get(hash);
+    let entry = cache.get(hash);
     if (!entry || entry.untilMs < now) {
-      // The promise is kept, so that requests at the same time share one query.
-      entry = { key: find(hash), untilMs: now + rememberedMs };
-      entry.key.catch(() => remembered.delete(hash));
-      remembered.delete(hash);
-      remembered.set(hash, entry);
-      if (remembered.size > rememberedMax) remembered.delete(remembered.keys().next().value);
+      // The promise is cached, so that concurrent requests share one query.
+      entry = { key: find(hash), untilMs: now + cacheMs };
+      entry.key.catch(() => cache.delete(hash));
+      cache.delete(hash);
+      cache.set(hash, entry);
+      if (cache.size > cacheEntriesMax) cache.delete(cache.keys().next().value);
     }
     const key = await entry.key;
     const isValid = key && !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > now);

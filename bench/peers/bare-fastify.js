@@ -1,4 +1,4 @@
-// The least that Fastify can do: one route that sends constant bytes for a URL, without keys or limits.
+// The minimum that Fastify can do: one route that sends constant bytes for a URL, without keys or limits.
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
 import { settings } from './settings.js';

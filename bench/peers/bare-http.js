@@ -1,4 +1,4 @@
-// The least that Node.js can do: constant bytes for a URL, without a router, keys or limits.
+// The minimum that Node.js can do: constant bytes for a URL, without a router, keys or limits.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { settings } from './settings.js';

@@ -39,7 +39,7 @@ app.use(requireKey, limitBy('minute', minuteMs, 'perMinute'), limitBy('day', 24 
 app.get('/v1/pets', requireScope('pets:read'), async (request, response) => {
   const query = ListQuery.safeParse(request.query);
   const afterId = query.success ? readCursor(query.data.cursor) : undefined;
-  if (afterId === undefined) return refuse(response, 400, 'invalid_query');
+  if (afterId === undefined) return reject(response, 400, 'invalid_query');
   const { rows } = await pool.query(selectPets({ ...query.data, afterId }));
   const { page, link } = toPage(rows, query.data);
   if (link) response.set('Link', link);
@@ -48,7 +48,7 @@ app.get('/v1/pets', requireScope('pets:read'), async (request, response) => {
 
 app.post('/v1/pets', requireScope('pets:write'), express.json(), async (request, response) => {
   const body = NewPet.safeParse(request.body);
-  if (!body.success) return refuse(response, 400, 'invalid_body');
+  if (!body.success) return reject(response, 400, 'invalid_body');
   const { rows } = await pool.query(insertPet(body.data, request.apiKey));
   response.status(201).json(rows[0]);
 });
@@ -57,7 +57,7 @@ app.listen(settings.port, settings.host);
 
 async function requireKey(request, response, next) {
   request.apiKey = await authenticate(request.get('authorization'));
-  if (!request.apiKey) return refuse(response, 401, 'api_key_invalid');
+  if (!request.apiKey) return reject(response, 401, 'api_key_invalid');
   next();
 }
 
@@ -69,15 +69,15 @@ function limitBy(name, windowMs, quota) {
     keyGenerator: ({ apiKey }) => String(apiKey.clientId),
     standardHeaders: 'draft-8',
     legacyHeaders: false,
-    handler: (_request, response) => refuse(response, 429, 'rate_limit_exceeded'),
+    handler: (_request, response) => reject(response, 429, 'rate_limit_exceeded'),
     store: new RedisStore({ prefix: `express:${name}:`, sendCommand: (command, ...args) => redis.call(command, ...args) }),
   });
 }
 
 function requireScope(scope) {
-  return ({ apiKey }, response, next) => (apiKey.scopes.includes(scope) ? next() : refuse(response, 403, 'insufficient_scope'));
+  return ({ apiKey }, response, next) => (apiKey.scopes.includes(scope) ? next() : reject(response, 403, 'insufficient_scope'));
 }
 
-function refuse(response, status, code) {
+function reject(response, status, code) {
   response.status(status).json({ code, message: code, status });
 }

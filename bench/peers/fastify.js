@@ -57,7 +57,7 @@ app.addHook('onRequest', admit);
 
 app.get('/v1/pets', { schema: listSchema, config: { scope: 'pets:read' } }, async ({ query }, reply) => {
   const afterId = readCursor(query.cursor);
-  if (afterId === undefined) return refuse(reply, 400, 'invalid_cursor');
+  if (afterId === undefined) return reject(reply, 400, 'invalid_cursor');
   const { rows } = await pool.query(selectPets({ ...query, afterId }));
   const { page, link } = toPage(rows, query);
   if (link) reply.header('link', link);
@@ -71,18 +71,18 @@ app.post('/v1/pets', { schema: createSchema, config: { scope: 'pets:write' } }, 
 
 await app.listen({ port: settings.port, host: settings.host });
 
-/** The plugin's own hook runs once for a request; two windows are two of its limiters, asked at once. */
+/** The plugin's own hook runs once for a request, so the two windows are two limiters of the plugin, called concurrently. */
 async function admit(request, reply) {
   request.apiKey = await authenticate(request.headers.authorization);
-  if (!request.apiKey) return refuse(reply, 401, 'api_key_invalid');
+  if (!request.apiKey) return reject(reply, 401, 'api_key_invalid');
   const windows = await Promise.all([countMinute(request), countDay(request)]);
   const shown = windows[1].remaining < windows[0].remaining ? windows[1] : windows[0];
   reply.header('x-ratelimit-limit', shown.max);
   reply.header('x-ratelimit-remaining', shown.remaining);
   reply.header('x-ratelimit-reset', shown.ttlInSeconds);
   const exceeded = windows.find(({ isExceeded }) => isExceeded);
-  if (exceeded) return refuse(reply.header('retry-after', exceeded.ttlInSeconds), 429, 'rate_limit_exceeded');
-  if (!request.apiKey.scopes.includes(request.routeOptions.config.scope)) return refuse(reply, 403, 'insufficient_scope');
+  if (exceeded) return reject(reply.header('retry-after', exceeded.ttlInSeconds), 429, 'rate_limit_exceeded');
+  if (!request.apiKey.scopes.includes(request.routeOptions.config.scope)) return reject(reply, 403, 'insufficient_scope');
 }
 
 function windowOf(name, timeWindow, quota) {
@@ -93,6 +93,6 @@ function windowOf(name, timeWindow, quota) {
   });
 }
 
-function refuse(reply, status, code) {
+function reject(reply, status, code) {
   return reply.code(status).send({ code, message: code, status });
 }

@@ -9,7 +9,7 @@ export class PetsService {
     this.pets = dataSource.getRepository(Pet);
   }
 
-  /** One row more than the page holds. */
+  /** Reads one row more than a page has. */
   list({ status, categoryId, limit, cursor }) {
     const afterId = readCursor(cursor);
     if (afterId === undefined) throw new BadRequestException('cursor was not made by this service');

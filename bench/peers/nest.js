@@ -99,12 +99,12 @@ app.disable('x-powered-by');
 app.useGlobalPipes(new ValidationPipe({ transform: true, whitelist: true }));
 await app.listen(settings.port, settings.host);
 
-/** What a compiler makes of a class with decorators and a typed constructor. */
+/** Does what a compiler generates for a class with decorators and a typed constructor. */
 function decorate(target, decorators, parameters = []) {
   Reflect.decorate([...decorators, Reflect.metadata('design:paramtypes', parameters)], target);
 }
 
-/** The first parameter is as given; the second is the response, of which only headers are set. */
+/** `first` decorates the first parameter; the second is the response, on which only headers are set. */
 function decorateMethod(target, name, decorators, parameters, [first]) {
   first(target.prototype, name, 0);
   Res({ passthrough: true })(target.prototype, name, 1);

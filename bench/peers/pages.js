@@ -1,17 +1,17 @@
-// What the three peers share of paging: the cursor and the link to the next page.
+// Paging for the three peers: the cursor and the link to the next page.
 
 export const statuses = ['available', 'pending', 'sold'];
 export const limitDefault = 20;
 export const limitMax = 100;
 
-/** The id after which a page begins: it stands first in the cursor that Homeward makes. Undefined where it is no cursor. */
+/** The id after which a page begins, which is the first part of Homeward's cursors. Undefined if it is not a cursor. */
 export function readCursor(cursor) {
   if (cursor === undefined) return 0;
   const id = Number.parseInt(Buffer.from(cursor, 'base64url').toString('latin1'), 10);
   return Number.isSafeInteger(id) ? id : undefined;
 }
 
-/** One row more than the page holds tells that another follows; `link` is undefined on the last page. */
+/** If there is one row more than the page has, another page follows; `link` is undefined on the last page. */
 export function toPage(rows, { limit, status, categoryId }) {
   if (rows.length <= limit) return { page: rows, link: undefined };
   const page = rows.slice(0, limit);

@@ -6,7 +6,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 const columns = 'id, name, category_id as "categoryId", status';
 
-/** One page by its filters; prepared once for each combination of them. */
+/** One page for the given filters; prepared once for each combination of them. */
 export function selectPets({ status, categoryId, afterId, limit }) {
   const values = [afterId, limit + 1];
   const filters = [
@@ -24,7 +24,7 @@ export function selectPets({ status, categoryId, afterId, limit }) {
   };
 }
 
-/** The animal and its first row of history, where its category exists. */
+/** Inserts the animal and its first row of history, if its category exists. */
 export function insertPet({ name, categoryId, status }, { clientId, keyId }) {
   return {
     name: 'insert-pet',

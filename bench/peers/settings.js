@@ -1,13 +1,13 @@
-/** Each program of this folder is told what it needs by its environment. */
+/** The settings of each program in this folder, from its environment. */
 export const settings = {
   databaseUrl: process.env.DATABASE_URL,
   redisUrl: process.env.REDIS_URL,
   port: Number(process.env.PORT),
   host: '127.0.0.1',
   poolSize: Number(process.env.POOL_SIZE ?? 10),
-  /** A JSON file of [path, body] pairs, for the programs that only send what stands there. */
+  /** A JSON file of [path, body] pairs, for the programs that send constant bytes. */
   pagesFile: process.env.PAGES_FILE ?? '',
 };
 
-// The channel closes with whoever started this, even where that was killed.
+// The IPC channel closes when the parent process ends, even if it was killed.
 process.once('disconnect', () => process.exit());
