@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface Finished {
-  /** The exit status; 128 where a signal ended the command or it took too long. */
+  /** The exit status; 128 if a signal ended the command or it timed out. */
   readonly status: number;
   readonly stdout: string;
-  /** Standard output and standard error as they came. */
+  /** Standard output and standard error, interleaved. */
   readonly output: string;
 }
 
-/** What a command that is asked to end gets for cleaning up. */
+/** How long a command may take to clean up after SIGTERM. */
 const graceMs = 10_000;
 
 const running = new Set<ChildProcess>();
@@ -19,12 +19,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-/** Runs a command to its end, or ends it, and all that it has started, after `timeoutMs`. */
+/** Runs a command to its end; after `timeoutMs`, ends it and everything that it has started. */
 export async function runCommand(file: string, args: readonly string[], options: { timeoutMs: number }): Promise<Finished> {
-  // The command writes to a pipe; whether colours are welcome is for the terminal behind it to say.
+  // The command writes to a pipe, so it can't detect a terminal: request colours if this process has one.
   const { NO_COLOR, FORCE_COLOR, ...rest } = process.env;
   const env = process.stdout.isTTY && !NO_COLOR ? { ...rest, FORCE_COLOR: FORCE_COLOR ?? '1' } : { ...rest, NO_COLOR: '1' };
-  // A group of its own, so that its servers can be ended with it.
+  // A separate process group, so that its servers can be ended with it.
   const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   running.add(child);
   let late = false;
@@ -32,7 +32,7 @@ export async function runCommand(file: string, args: readonly string[], options:
     late = true;
     signalGroup(child, 'SIGTERM');
   }, options.timeoutMs);
-  // Some commands do not end when asked to; tsc is one.
+  // Some commands ignore SIGTERM; tsc is one.
   const lastDeadline = setTimeout(() => signalGroup(child, 'SIGKILL'), options.timeoutMs + graceMs);
   let stdout = '';
   let output = '';
@@ -48,9 +48,7 @@ export async function runCommand(file: string, args: readonly string[], options:
       child.once('error', reject);
       child.once('close', (code) => resolve(code ?? 128));
     });
-    return late
-      ? { status: 128, stdout, output: `${output}\nit took longer than ${options.timeoutMs / 1_000} s` }
-      : { status, stdout, output };
+    return late ? { status: 128, stdout, output: `${output}\ntimed out after ${options.timeoutMs / 1_000} s` } : { status, stdout, output };
   } finally {
     clearTimeout(deadline);
     clearTimeout(lastDeadline);
@@ -63,7 +61,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // The group may have ended by itself in the meantime.
+    // The group may have ended in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

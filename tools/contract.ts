@@ -1,5 +1,5 @@
-// Runs a black-box check of the interface against a store of its own: node tools/contract.ts CHECK
-// The check finds the store by BASE_URL, API_KEY (enterprise, never at its limit) and FREE_KEY (unused, plan Free).
+// Runs a black-box check of the API against a new store: node tools/contract.ts CHECK
+// The check gets BASE_URL, API_KEY (enterprise, with limits that it won't reach) and FREE_KEY (plan Free, unused).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A shelter's worth of animals to develop with: the same ones on every machine.
+// The animals of a shelter, for development: the same on every machine.
 
 export interface DevAnimal {
   readonly name: string;
@@ -7,7 +7,7 @@ export interface DevAnimal {
 }
 
 // biome-ignore format: one row for each category
-/** How many of each seeded category, and what they are called. */
+/** How many animals each seeded category gets, and their names. */
 const litters: ReadonlyArray<{ categoryId: number; count: number; names: string }> = [
   { categoryId: 1, count: 96, names: 'Biscuit Luna Max Bella Charlie Daisy Cooper Rosie Rocky Molly Bear Sadie Duke Lola Tucker Maggie Moose Ruby Winston Stella Otis Penny Hank Nala Bruno Willow Murphy Hazel Gus Pepper Ziggy Roxy Jasper Olive Rusty Gracie Diesel Honey Scout Juno Ranger Ellie Boomer Mabel Chief Piper Ace Zoe' },
   { categoryId: 2, count: 92, names: 'Milo Cleo Oliver Simba Nova Felix Lily Leo Misty Salem Tigger Callie Smokey Pumpkin Jasper Minnie Oreo Princess Loki Mittens Shadow Phoebe Binx Marble Ginger Boots Sphinx Kiki Mochi Tabitha Whiskers Sable Domino Fig Pickles Ash Saffron Toulouse Maple Socks' },
@@ -21,7 +21,7 @@ const litters: ReadonlyArray<{ categoryId: number; count: number; names: string 
   { categoryId: 10, count: 4, names: 'Quill Bandit Twiggy Sonic' },
 ];
 
-/** In an order as if they had come in one by one. Most are still to be adopted. */
+/** In mixed order, as if they had arrived one by one. Most are available. */
 export function devAnimals(): DevAnimal[] {
   const random = mulberry32(2_026);
   const [first, ...others] = litters.flatMap(({ categoryId, count, names }) => {
@@ -35,7 +35,7 @@ export function devAnimals(): DevAnimal[] {
 
 const statusFor = (chance: number): DevAnimal['status'] => (chance < 0.7 ? 'available' : chance < 0.82 ? 'pending' : 'sold');
 
-/** A small generator of random numbers that gives the same ones for the same seed. */
+/** A small pseudo-random number generator: the same seed gives the same numbers. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -2,9 +2,9 @@ import pg from 'pg';
 
 const connectTimeoutMs = 2_000;
 const versionMin = 150_000;
-const alreadyThere = '42P04';
+const duplicateDatabase = '42P04';
 
-/** A user who needs no password and may make roles and databases; undefined where there is none of these. */
+/** The URL for the first of these users who needs no password and may create roles and databases; undefined if none may. */
 export async function findAdministrator(port: number, names: readonly string[]): Promise<string | undefined> {
   for (const name of names) {
     const url = `postgres://${encodeURIComponent(name)}@127.0.0.1:${port}/postgres`;
@@ -21,11 +21,11 @@ export async function findAdministrator(port: number, names: readonly string[]):
   return undefined;
 }
 
-/** Makes the database where there is none of that name, and returns its URL. */
+/** Creates the database unless it exists; returns its URL. */
 export async function ensureDatabase(administratorUrl: string, name: string): Promise<string> {
   if (!(await databaseExists(administratorUrl, name))) {
     await withClient(administratorUrl, (client) => client.query(`create database ${pg.escapeIdentifier(name)}`)).catch((error) => {
-      if (error.code !== alreadyThere) throw error;
+      if (error.code !== duplicateDatabase) throw error;
     });
   }
   const url = new URL(administratorUrl);
@@ -38,7 +38,7 @@ export async function databaseExists(administratorUrl: string, name: string): Pr
   return found.rowCount === 1;
 }
 
-/** Also ends whatever is connected to it. */
+/** Also ends all connections to it. */
 export async function dropDatabase(administratorUrl: string, name: string): Promise<void> {
   await withClient(administratorUrl, (client) => client.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`));
 }

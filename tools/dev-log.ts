@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** A line of the service's log as a person wants it; what is no JSON stays as it is, and what is older than `sinceMs` goes. */
+/** Formats a line of the service's log for people. A line that is not JSON stays unchanged; undefined if it is older than `sinceMs`. */
 export function prettyLogLine(line: string, sinceMs: number): string | undefined {
   const entry = parse(line);
   if (!entry) return line;
@@ -14,7 +14,7 @@ export function prettyLogLine(line: string, sinceMs: number): string | undefined
   return `${at}  ${level >= 40 ? styleText(level >= 50 ? 'red' : 'yellow', word) : word}  ${[msg, ...more].join(' ')}${stack}`;
 }
 
-/** Splits what arrives in pieces into whole lines. */
+/** Splits a stream of chunks into whole lines. */
 export function eachLine(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accepts, MissingServer, serverUser, startPostgres, startRedis } from '../testkit/servers.ts';
 import { ensureDatabase, findAdministrator } from './dev-database-queries.ts';
 
-/** A server to develop against, and where it comes from, in words. */
+/** A server for development, and a description of where it comes from. */
 export interface FoundServer {
   readonly url: string;
   readonly origin: string;
@@ -27,8 +27,8 @@ const redisResponseTimeoutMs = 1_000;
 const redisVersionMin = 7;
 
 /**
- * What DATABASE_URL and REDIS_URL name; else what answers on the usual ports, unless `privately`; else servers of our
- * own, which keep their data in `folder` and end with `resources`.
+ * The servers in DATABASE_URL and REDIS_URL; otherwise those on the default ports, unless `privately`; otherwise new servers,
+ * which store their data in `folder` and end with `resources`.
  */
 export async function findServers(
   env: NodeJS.ProcessEnv,
@@ -45,11 +45,11 @@ export async function findServers(
   }
 }
 
-const howToInstall = `Homeward needs PostgreSQL and Redis; one of them neither answers on its usual port nor is installed. This installs both:
+const howToInstall = `Homeward needs PostgreSQL and Redis, but at least one of them neither runs on its default port nor is installed. This installs both:
 
   ${process.platform === 'darwin' ? 'brew install postgresql@17 redis' : 'sudo apt-get install -y postgresql redis-server'}
 
-Then run 'npm run dev' again. Or name servers that run elsewhere in DATABASE_URL and REDIS_URL.`;
+Then run 'npm run dev' again. Or set DATABASE_URL and REDIS_URL to servers that run elsewhere.`;
 
 const named = (url: string | undefined, variable: string): FoundServer | undefined => (url ? { url, origin: variable } : undefined);
 
@@ -63,17 +63,17 @@ async function findPostgres(): Promise<FoundServer | undefined> {
 
 async function findRedis(): Promise<FoundServer | undefined> {
   const port = usualPorts.redis;
-  const version = await askRedisVersion(port);
+  const version = await readRedisVersion(port);
   return version >= redisVersionMin ? { url: `redis://127.0.0.1:${port}`, origin: `found on port ${port}` } : undefined;
 }
 
 async function ownPostgres({ folder, resources }: { folder: string; resources: AsyncDisposableStack }): Promise<FoundServer> {
-  const wished = path.join(folder, 'postgres');
-  const home = postgresHome(wished);
+  const preferred = path.join(folder, 'postgres');
+  const home = postgresHome(preferred);
   mkdirSync(home, { recursive: true });
   await untilReleased(path.join(home, 'data', 'postmaster.pid'));
   const server = resources.use(await startPostgres({ durable: true, folder: home }));
-  return { url: server.url, origin: `started here, data in ${home === wished ? '.homeward/postgres' : home}` };
+  return { url: server.url, origin: `started here, data in ${home === preferred ? '.homeward/postgres' : home}` };
 }
 
 async function ownRedis({ folder, resources }: { folder: string; resources: AsyncDisposableStack }): Promise<FoundServer> {
@@ -83,30 +83,31 @@ async function ownRedis({ folder, resources }: { folder: string; resources: Asyn
   return { url: server.url, origin: 'started here' };
 }
 
-/** Where root runs PostgreSQL as another user, that user must be able to reach the folder; root's own home is closed to it. */
-function postgresHome(wished: string): string {
+/** If root runs this, PostgreSQL runs as another user, who must be able to reach the folder. That user can't enter root's home. */
+function postgresHome(preferred: string): string {
   const user = serverUser();
-  if (!user) return wished;
-  mkdirSync(wished, { recursive: true });
+  if (!user) return preferred;
+  mkdirSync(preferred, { recursive: true });
   try {
-    execFileSync('test', ['-x', path.dirname(wished)], { ...user, cwd: '/' });
-    return wished;
+    execFileSync('test', ['-x', path.dirname(preferred)], { ...user, cwd: '/' });
+    return preferred;
   } catch {
-    return path.join(tmpdir(), `homeward-dev-${createHash('sha256').update(wished).digest('hex').slice(0, 8)}`);
+    return path.join(tmpdir(), `homeward-dev-${createHash('sha256').update(preferred).digest('hex').slice(0, 8)}`);
   }
 }
 
-/** The server of a run that was killed ends by itself in a moment; that of a run that goes on does not. */
+/** The server of a run that was killed ends shortly after it; the server of another active run does not. */
 async function untilReleased(pidFile: string): Promise<void> {
   for (const deadline = Date.now() + releaseTimeoutMs; ; await sleep(50)) {
     const port = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8').split('\n')[3]) : Number.NaN;
     if (!(port > 0 && (await accepts(port)))) return;
-    if (Date.now() > deadline) throw new Error("Another 'npm run dev' runs in this checkout: use that one, or end it first.");
+    if (Date.now() > deadline)
+      throw new Error("Another 'npm run dev' is already running in this checkout. Use that one, or stop it first.");
   }
 }
 
-/** The major version of a Redis that takes commands without a password; NaN where none does. */
-async function askRedisVersion(port: number): Promise<number> {
+/** The major version of the Redis on this port; NaN if there is none, or if it needs a password. */
+async function readRedisVersion(port: number): Promise<number> {
   return new Promise((resolve) => {
     let response = '';
     const socket = connect(port, '127.0.0.1');

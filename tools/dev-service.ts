@@ -7,7 +7,7 @@ import { eachLine } from './dev-log.ts';
 
 const startTimeoutMs = 15_000;
 const stopTimeoutMs = 5_000;
-/** An editor writes several files, or one in several steps. */
+/** Debounces changes: an editor may write several files, or one file in several steps. */
 const settleMs = 80;
 
 export interface DevServiceOptions {
@@ -16,7 +16,7 @@ export interface DevServiceOptions {
   say(line: string): void;
 }
 
-/** Processes of the service, all started again whenever its source changes. Where one ends by itself, it waits for that. */
+/** The processes of the service, all restarted when its source changes. If one ends unexpectedly, the next change starts it again. */
 export class DevService implements AsyncDisposable {
   readonly #commands: ReadonlyArray<readonly string[]>;
   readonly #options: DevServiceOptions;
@@ -26,13 +26,13 @@ export class DevService implements AsyncDisposable {
   #restart: Promise<void> = Promise.resolve();
   #closed = false;
 
-  /** Each command is what follows `node`. */
+  /** Each command is the list of arguments to `node`. */
   constructor(commands: ReadonlyArray<readonly string[]>, options: DevServiceOptions) {
     this.#commands = commands;
     this.#options = options;
   }
 
-  /** Resolves once requests are accepted; rejects where a process ends before. */
+  /** Resolves once the service accepts connections; rejects if a process ends before that. */
   async start(): Promise<void> {
     const { port } = this.#options;
     const children = this.#commands.map((command) => this.#spawn(command));
@@ -71,7 +71,7 @@ export class DevService implements AsyncDisposable {
 
   async #startAgain(changed: string): Promise<void> {
     if (this.#closed) return;
-    this.#options.say(`${changed} changed: starting again.`);
+    this.#options.say(`${changed} changed: restarting.`);
     await this.#stop();
     if (this.#closed) return;
     await this.start().catch(async (error) => {
@@ -84,7 +84,7 @@ export class DevService implements AsyncDisposable {
     const child = spawn(process.execPath, command, {
       env: this.#options.env,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A terminal's Ctrl-C is for us alone: we end the service, then the servers that it needs.
+      // A terminal's Ctrl-C must reach only this process, which ends the service first, then the servers that it needs.
       detached: true,
     });
     for (const stream of [child.stdout, child.stderr]) if (stream) eachLine(stream, this.#options.say);
@@ -112,4 +112,4 @@ const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signa
 const describeEnd = ({ spawnargs, exitCode, signalCode }: ChildProcess) =>
   `homeward ${spawnargs.at(-1)} ended with status ${exitCode ?? signalCode}`;
 
-const waiting = (what: string) => `${what}: waiting for a change under service/src.`;
+const waiting = (what: string) => `${what}; waiting for a change in service/src.`;

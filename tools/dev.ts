@@ -1,5 +1,5 @@
-// npm run dev [-- --private]: a whole store to develop with, from nothing. Ctrl-C ends all that it started.
-//   --private  starts PostgreSQL and Redis of its own even where some answer on the usual ports
+// npm run dev [-- --private]: starts a whole store for development. Ctrl-C ends everything that it started.
+//   --private  starts its own PostgreSQL and Redis, even if some run on the default ports
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,8 +23,8 @@ interface Store {
   readonly key: string;
 }
 
-interface HeldLog {
-  readonly held: readonly string[];
+interface BufferedLog {
+  readonly buffered: readonly string[];
   say(line: string): void;
   release(): void;
 }
@@ -36,7 +36,7 @@ const folder = path.join(root, '.homeward');
 const keyFile = path.join(folder, 'dev-key');
 const limits = { perMinute: 10_000, perDay: 1_000_000 };
 const portsTriedMax = 100;
-const heldLinesMax = 50;
+const bufferedLinesMax = 50;
 
 await dev();
 
@@ -45,7 +45,7 @@ async function dev(): Promise<void> {
   try {
     const { values } = parseArgs({ options: { private: { type: 'boolean' } } });
     await using resources = new AsyncDisposableStack();
-    const log = holdLog();
+    const log = bufferLog();
     const store = await open({ privately: values.private ?? false, resources, log, ending });
     showScreen(store);
     log.release();
@@ -59,8 +59,13 @@ async function dev(): Promise<void> {
   }
 }
 
-/** Every step is repeatable: what is there already is used again. */
-async function open(options: { privately: boolean; resources: AsyncDisposableStack; log: HeldLog; ending: AbortSignal }): Promise<Store> {
+/** Every step is idempotent: what exists already is reused. */
+async function open(options: {
+  privately: boolean;
+  resources: AsyncDisposableStack;
+  log: BufferedLog;
+  ending: AbortSignal;
+}): Promise<Store> {
   const { resources, log, ending } = options;
   const config = loadConfig(process.env);
   mkdirSync(folder, { recursive: true });
@@ -89,18 +94,18 @@ async function open(options: { privately: boolean; resources: AsyncDisposableSta
   ];
   const service = resources.use(new DevService(commands, { env, port, say: (line) => log.say(line) }));
   await service.start().catch((error) => {
-    throw new Error([...log.held, error.message].join('\n'));
+    throw new Error([...log.buffered, error.message].join('\n'));
   });
   service.restartOnChange(source);
   ending.throwIfAborted();
   const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const key = await keepKey(url, homeward);
+  const key = await loadKey(url, homeward);
   await seed(url, key, ending);
   return { servers, url, key };
 }
 
-/** Aborts on the first signal; further ones change nothing, since ending takes a bounded time. */
+/** Aborts on the first signal. Further signals are ignored, because the shutdown takes a bounded time. */
 function whenAskedToEnd(): AbortSignal {
   const asked = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => asked.abort());
@@ -109,17 +114,17 @@ function whenAskedToEnd(): AbortSignal {
   return asked.signal;
 }
 
-/** What the service logs before the screen is shown is of interest only where that fails. */
-function holdLog(): HeldLog {
-  const held: string[] = [];
+/** Buffers what the service logs before the start screen: it matters only if the start fails. */
+function bufferLog(): BufferedLog {
+  const buffered: string[] = [];
   let releasedAtMs: number | undefined;
   return {
-    held,
+    buffered,
     say(line) {
       const pretty = prettyLogLine(line, releasedAtMs ?? 0);
       if (pretty === undefined) return;
       if (releasedAtMs !== undefined) console.log(pretty);
-      else if (held.push(pretty) > heldLinesMax) held.shift();
+      else if (buffered.push(pretty) > bufferedLinesMax) buffered.shift();
     },
     release() {
       releasedAtMs = Date.now();
@@ -127,7 +132,7 @@ function holdLog(): HeldLog {
   };
 }
 
-/** The wished port, or the next that is free. */
+/** The configured port, or the next one that is free. */
 async function choosePort({ host, port }: { host: string; port: number }): Promise<number> {
   if (port === 0) return freePort();
   for (let candidate = port; candidate < Math.min(port + portsTriedMax, 65_536); candidate += 1) {
@@ -135,7 +140,7 @@ async function choosePort({ host, port }: { host: string; port: number }): Promi
     if (candidate !== port) console.log(`Port ${port} is taken; using ${candidate}.`);
     return candidate;
   }
-  throw new Error(`Ports from ${port} on are all taken; set PORT to another.`);
+  throw new Error(`All ports tried from ${port} on are taken. Set PORT to another one.`);
 }
 
 async function isFree(port: number, host: string): Promise<boolean> {
@@ -149,22 +154,22 @@ async function isFree(port: number, host: string): Promise<boolean> {
   return free;
 }
 
-/** A key is shown once and only its hash is stored, so the development key is kept here for as long as it works. */
-async function keepKey(url: string, homeward: (...args: string[]) => Promise<string>): Promise<string> {
-  const kept = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : '';
-  if (kept && (await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${kept}` } })).status !== 401) return kept;
+/** A key is shown once and only its hash is stored, so the development key is saved to a file and reused while it is valid. */
+async function loadKey(url: string, homeward: (...args: string[]) => Promise<string>): Promise<string> {
+  const saved = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : '';
+  if (saved && (await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${saved}` } })).status !== 401) return saved;
   const plan = ['--plan', 'enterprise', '--per-minute', String(limits.perMinute), '--per-day', String(limits.perDay)];
-  const made = await homeward('keys', 'create', '--client', 'dev', ...plan, '--scopes', scopes.join(','), '--json');
-  const { key } = JSON.parse(made) as { key: string };
+  const created = await homeward('keys', 'create', '--client', 'dev', ...plan, '--scopes', scopes.join(','), '--json');
+  const { key } = JSON.parse(created) as { key: string };
   writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
   return key;
 }
 
-/** Adds the animals as a partner would, where there are none yet. */
+/** Adds the animals through the API, as a partner would, if there are none yet. */
 async function seed(url: string, key: string, ending: AbortSignal): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const listed = await fetch(`${url}/v1/pets?limit=1`, { headers });
-  if (!listed.ok) throw new Error(`GET /v1/pets was refused: ${await listed.text()}`);
+  if (!listed.ok) throw new Error(`GET /v1/pets failed: ${await listed.text()}`);
   if (((await listed.json()) as unknown[]).length > 0) return;
   const animals = devAnimals();
   progress(`Adding ${animals.length} animals`);
@@ -182,7 +187,7 @@ function showScreen({ servers: { postgres, redis }, url, key }: Store): void {
     ['DATABASE_URL', postgres],
     ['REDIS_URL', redis],
   ] as const;
-  // What the environment names already need not be repeated, and may hold a password.
+  // Variables that are already set need not be shown again, and may contain a password.
   const given = settings.filter(([name, { origin }]) => origin !== name).map(([name, { url: value }]) => `${name}=${value} `);
   console.log(`
 ${styleText('bold', 'Homeward is running.')}
@@ -192,7 +197,7 @@ ${row('Docs', `${url}/docs`)}
 ${row('OpenAPI', `${url}/openapi.json`)}
 ${row('PostgreSQL', withoutPassword(postgres.url), postgres.origin)}
 ${row('Redis', withoutPassword(redis.url), redis.origin)}
-${row('Key', key, `client dev, ${limits.perMinute.toLocaleString('en')} requests a minute; kept in .homeward/dev-key`)}
+${row('Key', key, `client dev, ${limits.perMinute.toLocaleString('en')} requests a minute; saved in .homeward/dev-key`)}
 
 Try it:
 

@@ -4,27 +4,27 @@ import path from 'node:path';
 interface Placement {
   readonly what: string;
   readonly pattern: RegExp;
-  /** Where it belongs, below service/src. */
+  /** The files that may contain it, relative to service/src. */
   readonly home: RegExp;
 }
 
-// Lower or upper case, as SQL is written: a sentence may well begin with "Select".
+// All lower or all upper case, as SQL is written: prose may begin with "Select".
 const statement =
   /['"`]\s*(select|SELECT|(insert|INSERT)\s+(into|INTO)|(update|UPDATE)\s+\S+\s+(set|SET)|(delete|DELETE)\s+(from|FROM)|(with|WITH)\s+\w+\s+(as|AS))\s/;
 
 const placements: readonly Placement[] = [
   { what: 'SQL', pattern: statement, home: /(^db\/|-queries\.ts$)/ },
   { what: 'process.env', pattern: /\bprocess\.env\b|\benv\b.*from 'node:process'/, home: /^(config|main)\.ts$/ },
-  // What is printed is made safe for a terminal there.
+  // That file escapes what it prints, so that it is safe for a terminal.
   { what: 'console', pattern: /\bconsole\.\w+\(/, home: /^cli\/output\.ts$/ },
 ];
 
-/** The lines of the service that stand where they do not belong. */
+/** Lines of the service with code that belongs in another file. */
 export function findMisplaced(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   return placements.flatMap(({ what, pattern, home }) => {
     const found = files.flatMap((file) => linesWith(pattern, path.join(folder, file)).map((line) => ({ file, line })));
-    // A pattern that finds nothing at home would find nothing elsewhere either.
+    // A pattern that matches nothing where it should would match nothing elsewhere either.
     if (!found.some(({ file }) => home.test(file))) return [`no ${what} found where it belongs: is the pattern still right?`];
     return found.filter(({ file }) => !home.test(file)).map(({ file, line }) => `${folder}/${file}:${line}: ${what} belongs in ${home}`);
   });

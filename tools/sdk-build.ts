@@ -22,7 +22,7 @@ export async function buildSdk(): Promise<void> {
   renameSync(path.join(sdk, `homeward-sdk-${version}.tgz`), packed);
 }
 
-/** Builds it where that was not done since its source was last changed. */
+/** Builds the SDK if its source has changed since the last build. */
 export async function ensureSdk(): Promise<void> {
   const sources = globSync(['src/**', '*.json', 'README.md'], { cwd: sdk }).map((file) => changedAtMs(path.join(sdk, file)));
   if (changedAtMs(packed) < Math.max(...sources)) await buildSdk();

@@ -1,4 +1,4 @@
-// Writes the types of the SDK from openapi.json: npm run openapi
+// Generates the SDK's types from openapi.json: npm run openapi
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,10 +25,10 @@ const int64Name = 'Int64';
 
 if (import.meta.main) writeFileSync(typesFile, await sdkTypes(readFileSync('openapi.json', 'utf8')));
 
-/** The types of what is sent and answered. Refusals are left out: there is one class for all of them, by their code. */
+/** The types of requests and successful responses. Errors are left out: the SDK has one class for all of them, with a code. */
 export async function sdkTypes(openapi: string): Promise<string> {
   const served = JSON.parse(openapi, (_, value) => forTypes(value)) as Document;
-  // Inline, and schemas alone: a shared parameter would become a type that the SDK exports.
+  // Inline everything but schemas: a shared parameter would become a type that the SDK exports.
   const document: Document = {
     ...served,
     paths: inlineComponents(served, served.paths),
@@ -40,15 +40,18 @@ export async function sdkTypes(openapi: string): Promise<string> {
   delete document.webhooks;
   const { schemas } = document.components;
   const codes = schemas['Error']?.properties?.['code']?.['x-extensible-enum'];
-  schemas['ErrorCode'] = { type: 'string', enum: codes, description: 'Every code that a refusal had when this was made.' };
+  schemas['ErrorCode'] = { type: 'string', enum: codes, description: 'The error codes that existed when this version was generated.' };
   delete schemas['Error'];
-  schemas[int64Name] = { type: 'integer', description: 'A number while that is exact, a bigint beyond: each value has one form.' };
+  schemas[int64Name] = {
+    type: 'integer',
+    description: 'A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.',
+  };
   const types = (await generate(document)).replace(`type ${int64Name} = number;`, `type ${int64Name} = number | bigint;`);
   const urls = Object.keys(document.paths).map((url) => `'${url}'`);
   return `${types}\nexport type ApiUrl = ${urls.join(' | ')};\n`;
 }
 
-/** An int64 by its own name; and what only says which fields may be missing, which no type can say. */
+/** Gives int64 a named type, and drops constraints on which fields must be present, which a type can't express. */
 function forTypes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { type, format, examples: _, ...rest } = value as Schema;

