@@ -1,8 +1,8 @@
-// The directions of the service: main → cli → app → routes → operations → queries → db, never back.
+// The allowed import directions of the service: main → cli → app → routes → operations → queries → db, never back.
 
 const src = '^service/src';
 
-/** The folders of the service, from the top down: a folder imports only from those below it, so that there is no cycle. */
+/** The folders of the service from the top down. A folder may import only from folders below it, so there can be no cycle. */
 const floors = [
   'cli',
   'recovery',
@@ -27,7 +27,7 @@ const floors = [
 
 const neverUp = floors.slice(1).map((folder, index) => ({
   name: `up-from-${folder}`,
-  comment: `${folder}/ lies below ${floors.slice(0, index + 1).join(', ')}. Move what both need to a folder below, or pass it as an argument.`,
+  comment: `${folder}/ is below ${floors.slice(0, index + 1).join(', ')}. Move what both need to a folder below, or pass it as an argument.`,
   severity: 'error',
   from: { path: `${src}/${folder}/` },
   to: { path: `${src}/(${floors.slice(0, index + 1).join('|')})/` },
@@ -41,49 +41,49 @@ export default {
     ...neverUp,
     {
       name: 'folder-without-floor',
-      comment: 'A folder of the service that the list of floors does not name yet.',
+      comment: 'A folder of the service that is missing from the list of floors. Add it at its level.',
       severity: 'error',
       from: { path: `${src}/(?!(${floors.join('|')})/)[^/]+/` },
       to: {},
     },
     {
       name: 'no-cycle',
-      comment: 'Modules that need each other are one module. Types alone may point both ways: they are gone at run time.',
+      comment: 'Modules that need each other are one module. Only types may be imported both ways: they do not exist at run time.',
       severity: 'error',
       from: {},
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
       name: 'no-unresolvable',
-      comment: 'An import that leads nowhere.',
+      comment: 'An import that does not resolve.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },
     },
     {
       name: 'service-stands-alone',
-      comment: 'What is shipped does not need what it is tested and proved with.',
+      comment: 'Code that is shipped must not depend on code for tests and proofs.',
       severity: 'error',
       from: { path: `${src}/` },
       to: { path: '^(proofs|testkit|tools|bench|sdk|service/test)/' },
     },
     {
       name: 'testkit-below-its-users',
-      comment: 'Tests, proofs and the bench share the testkit; it knows none of them.',
+      comment: 'Tests, proofs and the bench share the testkit; it imports from none of them.',
       severity: 'error',
       from: { path: '^testkit/' },
       to: { path: '^(proofs|tools|bench|service/test|sdk)/' },
     },
     {
       name: 'proofs-and-bench-are-the-top',
-      comment: 'What a test, a tool or the bench shares with a proof is in the testkit.',
+      comment: 'Code that a test or a tool shares with a proof or the bench belongs in the testkit.',
       severity: 'error',
       from: { pathNot: '^(proofs|bench)/' },
       to: { path: '^(proofs|bench)/' },
     },
     {
       name: 'bench-and-proofs-apart',
-      comment: 'What the bench shares with a proof is in the testkit.',
+      comment: 'Code that the bench shares with a proof belongs in the testkit.',
       severity: 'error',
       from: { path: '^(proofs|bench)/' },
       to: { path: '^(proofs|bench)/', pathNot: '^$1/' },
@@ -104,7 +104,7 @@ export default {
     },
     {
       name: 'app-below-cli-alone',
-      comment: 'The assembled API and its dependencies are handed down, never reached for.',
+      comment: 'The assembled app and its dependencies are passed as arguments, never imported.',
       severity: 'error',
       from: { path: `${src}/`, pathNot: `${src}/(cli/|app\\.ts$)` },
       to: { path: `${src}/(app|dependencies)\\.ts$` },
@@ -129,21 +129,22 @@ export default {
     },
     {
       name: 'queries-below-routes',
-      comment: 'A route calls an operation, or, where there is no rule to a read, its own query; nothing above it does.',
+      comment: 'A route calls an operation or, for a read without rules, a query of its feature. app.ts and http/ call no query.',
       severity: 'error',
       from: { path: `${src}/(app\\.ts$|http/)` },
       to: { path: '-queries\\.ts$' },
     },
     {
       name: 'features-know-no-http',
-      comment: 'Operations and queries know nothing of HTTP: what does is named -routes, -route, -schemas, -json, -hook or -listener.',
+      comment:
+        'Operations and queries must not depend on HTTP. Files that do are named -routes, -route, -schemas, -json, -hook or -listener.',
       severity: 'error',
       from: { path: [feature, `${src}/(db|redis)/`], pathNot: '-(routes?|schemas|json|hook|listener)\\.ts$' },
       to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/', '^(node:)?https?2?$'] },
     },
     {
       name: 'schemas-know-shapes-only',
-      comment: 'A schema may use the shared shapes and the page sizes of http/, nothing that handles requests.',
+      comment: 'A schema may import the shared schemas and the page sizes of http/, but nothing that handles requests.',
       severity: 'error',
       from: { path: '-schemas\\.ts$' },
       to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/'], pathNot: `${src}/http/(schemas|paging)\\.ts$` },
@@ -157,21 +158,22 @@ export default {
     },
     {
       name: 'queries-stand-on-db',
-      comment: 'A query uses the database and the shapes of its rows.',
+      comment: 'A query imports only the database and the types of its rows.',
       severity: 'error',
       from: { path: '-queries\\.ts$' },
       to: { path: `${src}/`, pathNot: [`${src}/(db/|domain/|errors\\.ts$)`, '-schemas\\.ts$'], dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'db-and-redis-know-no-feature',
-      comment: 'The lowest layer serves every feature and names none.',
+      comment: 'The lowest layers serve every feature and import from none.',
       severity: 'error',
       from: { path: `${src}/(db|redis)/` },
       to: { path: `${src}/`, pathNot: `${src}/(db/|redis/|domain/|(errors|config|clock)\\.ts$)` },
     },
     {
       name: 'leaves',
-      comment: 'domain/, errors.ts, config.ts, clock.ts and characters.ts are used by all and use nothing of the service but themselves.',
+      comment:
+        'All of the service may import domain/, errors.ts, config.ts, clock.ts and characters.ts; these import only domain/ and characters.ts.',
       severity: 'error',
       from: { path: `${src}/(domain/|(errors|config|clock|characters)\\.ts$)` },
       to: { path: `${src}/`, pathNot: `${src}/(domain/|characters\\.ts$)` },

@@ -96,7 +96,7 @@ function replyToFailure(error: unknown): Reply {
     return { status: 400, page: messagePage('Not understood', text), headers: { connection: 'close' } };
   }
   const seconds = retryAfterSecondsOf(error);
-  // One line for a temporary error, since every visitor meets it while it lasts. No message of the SDK contains the key.
+  // One line for a temporary error, since every visitor gets it while it lasts. No message of the SDK contains the key.
   console.error(seconds === undefined ? error : String(error));
   if (seconds === undefined)
     return { status: 500, page: messagePage('Something went wrong', 'That is our fault. Please try again later.') };
