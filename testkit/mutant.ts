@@ -1,5 +1,5 @@
 // A copy of the service with one thing broken, with which a proof shows that it would notice.
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
 
 export interface Edit {
-  /** Below service/src. */
+  /** Below service/src, or a page of the built site: docs-site/dist/… */
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -23,11 +23,13 @@ export function plantMutant(edits: readonly Edit[]): Mutant {
   for (const part of ['package.json', 'service/package.json', 'service/src', 'service/migrations', 'testkit/serve-on-clock.ts']) {
     cpSync(path.join(ownRoot, part), path.join(root, part), { recursive: true });
   }
-  // Read-only parts are linked: packages, and the sources of the documentation.
-  for (const part of ['node_modules', 'service/node_modules', 'docs', 'CHANGELOG.md', 'sdk']) {
+  const site = 'docs-site/dist';
+  if (existsSync(path.join(ownRoot, site))) cpSync(path.join(ownRoot, site), path.join(root, site), { recursive: true });
+  // Read-only parts are linked.
+  for (const part of ['node_modules', 'service/node_modules', 'sdk']) {
     symlinkSync(path.join(ownRoot, part), path.join(root, part));
   }
-  for (const edit of edits) apply(edit, path.join(root, 'service/src', edit.file));
+  for (const edit of edits) apply(edit, path.join(root, edit.file.startsWith('docs-site/') ? '' : 'service/src', edit.file));
   return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
 }
 

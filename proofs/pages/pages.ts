@@ -34,20 +34,21 @@ export const pages: Proof = {
 
 /** A stylesheet from elsewhere, a script in the page, faint text, a line too wide, a link to nowhere, and no description. */
 const edits: readonly Edit[] = [
-  { file: 'docs/docs-routes.ts', from: "style-src 'self'", to: 'style-src *' },
+  { file: 'http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
   {
-    file: 'docs/page-layout.ts',
+    file: 'docs-site/dist/docs.html',
     from: '<meta name="description"',
     to: '<link rel="stylesheet" href="http://127.0.0.1:9/serif.css"><script>document.title += "!";</script><meta name="absent"',
   },
   {
-    file: 'docs/page-layout.ts',
+    file: 'docs-site/dist/docs.html',
     from: '<footer>',
     to: '<footer><font color="#bbbbbb">faint</font><hr width="900"><a href="/docs/nowhere">Nowhere</a>',
   },
 ];
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  await ensureBuilt();
   using tree = mutant ? plantMutant(edits) : undefined;
   progress('a store with animals');
   await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
@@ -103,8 +104,7 @@ async function fill(store: Store): Promise<Shop> {
 }
 
 async function openSite({ url, key }: Shop): Promise<{ url: string } & AsyncDisposable> {
-  // Loaded when it is needed: it stands on the SDK as built, which no other proof should have to wait for.
-  await ensureBuilt();
+  // Imported here: it needs the built SDK, which the other proofs don't wait for.
   const { startSite } = await import('../../examples/adoption-site/start-site.ts');
   const site = await startSite({ url, key, port: 0 });
   return { url: site.url, [Symbol.asyncDispose]: () => site.close() };
