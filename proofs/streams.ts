@@ -31,7 +31,7 @@ export const streams: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant never treats a stream's buffer as full.
   using tree = mutant
-    ? plantMutant([{ file: 'http/event-stream.ts', from: 'return this.#response.writableLength > waitingBytesMax;', to: 'return false;' }])
+    ? plantMutant([{ file: 'http/event-stream.ts', from: 'return this.#response.writableLength > bufferedBytesMax;', to: 'return false;' }])
     : undefined;
   const count = short ? 200 : 1_000;
   await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });

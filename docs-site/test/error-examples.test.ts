@@ -4,8 +4,8 @@ import { revokeApiKey, setSuspended } from '../../service/src/clients/clients.ts
 import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
 import { addPet, adopter, createManager } from '../../service/test/adoption-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
-import { HandClock } from '../../service/test/hand-clock.ts';
 import { countLockWaits } from '../../service/test/lock-waits.ts';
+import { ManualClock } from '../../service/test/manual-clock.ts';
 import { sendRaw } from '../../service/test/raw-request.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../../service/test/test-store.ts';
 import { addEndpoint } from '../../service/test/webhook-work.ts';
@@ -15,7 +15,7 @@ interface Rejection {
   readonly json: unknown;
 }
 
-const clock = new HandClock('2026-11-15T10:00:00Z');
+const clock = new ManualClock('2026-11-15T10:00:00Z');
 const stores = new AsyncDisposableStack();
 let store: TestStore;
 let clocked: TestStore;

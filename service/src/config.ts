@@ -121,8 +121,8 @@ function readProxies(list: string): string[] {
     const bitsMax = isIP(address) === 6 ? 128 : 32;
     // Not /0: it would trust everybody.
     const isRange = bits === undefined || (/^\d+$/.test(bits) && Number(bits) >= 1 && Number(bits) <= bitsMax);
-    const right = isIP(address) !== 0 && rest.length === 0 && isRange;
-    if (!right) throw new ConfigError(`HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`);
+    const isValid = isIP(address) !== 0 && rest.length === 0 && isRange;
+    if (!isValid) throw new ConfigError(`HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`);
   }
   return proxies;
 }

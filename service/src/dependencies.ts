@@ -46,7 +46,7 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     const redisKeys = redisKeysOf(await getDeploymentId(db));
     await redis.open(redisWaitMs);
     if (!redis.up) log.warn('Redis does not answer: limits are counted in this process until it does');
-    redis.onDoubt(() => log.debug('Redis late: what it vouched for is read again'));
+    redis.onInvalidate(() => log.debug('Redis late: what it vouched for is read again'));
     redis.onLost(() => log.warn('Redis lost: limits are counted in this process, and keys are looked up each time'));
     redis.onRestored(() => log.info('Redis restored'));
     const catalogue = new Catalogue(db, redis, redisKeys);
@@ -80,7 +80,7 @@ export interface Caches {
 export function openCaches({ config, db, redis, redisKeys, catalogue, clock, log }: Dependencies): Caches {
   const keys = new KeyFinder(db, clock);
   const pages = new PageCache();
-  redis.onDoubt(() => {
+  redis.onInvalidate(() => {
     keys.invalidateAll();
     pages.invalidateAll();
   });

@@ -19,7 +19,7 @@ export interface Reply {
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: Received[] = [];
   /** How the next requests are answered; 'reset' closes the connection. */
-  answer: (request: Received) => Reply | 'reset' = () => ({ status: 204 });
+  respond: (request: Received) => Reply | 'reset' = () => ({ status: 204 });
   readonly #server: Server;
   #onReceived: () => void = () => {};
 
@@ -31,7 +31,7 @@ export class WebhookReceiver implements AsyncDisposable {
         const received = { path: request.url ?? '', headers: request.headers, text, json: JSON.parse(text) };
         this.received.push(received);
         this.#onReceived();
-        const reply = this.answer(received);
+        const reply = this.respond(received);
         if (reply === 'reset') request.socket.destroy();
         else response.writeHead(reply.status, reply.headers).end(reply.body);
       });

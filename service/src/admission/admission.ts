@@ -34,7 +34,7 @@ export interface RateLimitState {
 export interface Rehearsal {
   /** The time at which deprecations are judged; undefined: now. */
   readonly nowMs: number | undefined;
-  readonly isLate: boolean;
+  readonly isDelayed: boolean;
 }
 
 export type Admission =
@@ -59,7 +59,7 @@ interface Parts {
 /** The limiter's decision about a request that the fast path passed on, so that the request is counted once. */
 export interface LimiterResult {
   readonly known: KnownKey;
-  readonly answer: LimiterDecision;
+  readonly decision: LimiterDecision;
 }
 
 interface Request {
@@ -106,7 +106,7 @@ async function admitKey(parts: Parts, given: string, { address, decided }: Reque
   const cached = decided?.known ?? keys.findCached(given);
   let known = cached ? requireNotEnded(cached, clock.now()) : await lookUp(undefined);
   for (let changes = 0; changes <= epochChangesMax; changes += 1) {
-    const response = (changes === 0 && decided?.answer) || (await limiter.consume(known.charge));
+    const response = (changes === 0 && decided?.decision) || (await limiter.consume(known.charge));
     if ('stale' in response) {
       known = await lookUp(response.stale.epoch);
       continue;

@@ -130,9 +130,9 @@ export async function revokeKey(db: Db, id: bigint): Promise<ApiKey | undefined>
 }
 
 /** False where the key is revoked. Until the transaction ends nobody can revoke it. */
-export async function holdUnrevokedKey(tx: Transaction, id: bigint): Promise<boolean> {
+export async function lockUnrevokedKey(tx: Transaction, id: bigint): Promise<boolean> {
   const { rowCount } = await tx.query({
-    name: 'hold-unrevoked-key',
+    name: 'lock-unrevoked-key',
     text: 'select from api_keys where id = $1 and revoked_at is null for share',
     values: [id],
   });

@@ -12,10 +12,10 @@ import {
   endKeyAsOf,
   findClient,
   findClientByName,
-  holdUnrevokedKey,
   insertClient,
   insertKey,
   lockKey,
+  lockUnrevokedKey,
   replaceKey,
   revokeKey,
   type Terms,
@@ -39,20 +39,20 @@ export interface MintedKey {
 
 export async function createKey(
   db: Transactor,
-  wish: { client: string; limits: Terms; scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
+  input: { client: string; limits: Terms; scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
 ): Promise<MintedKey> {
-  const nameLength = [...wish.client].length;
-  if (!wish.client.trim() || nameLength > nameLengthMax) {
+  const nameLength = [...input.client].length;
+  if (!input.client.trim() || nameLength > nameLengthMax) {
     throw new ClientsError(`A client's name has 1 to ${nameLengthMax} characters and is not blank; this one has ${nameLength}.`);
   }
   return db.transaction(async (tx) => {
-    const client = (await findClientByName(tx, wish.client)) ?? (await insertOrFindClient(tx, { name: wish.client, ...wish.limits }));
-    if (describe(client) !== describe(wish.limits)) {
+    const client = (await findClientByName(tx, input.client)) ?? (await insertOrFindClient(tx, { name: input.client, ...input.limits }));
+    if (describe(client) !== describe(input.limits)) {
       throw new ClientsError(
-        `Client "${client.name}" is on the plan ${describe(client)}, not ${describe(wish.limits)}. Use 'homeward clients set-plan' to change it, or name that plan.`,
+        `Client "${client.name}" is on the plan ${describe(client)}, not ${describe(input.limits)}. Use 'homeward clients set-plan' to change it, or name that plan.`,
       );
     }
-    return mint(tx, client.id, wish);
+    return mint(tx, client.id, input);
   });
 }
 
@@ -83,7 +83,7 @@ export async function revokeApiKey(db: Db, id: bigint): Promise<ApiKey> {
 
 /** For what must not outlive its key: throws where the key was revoked, and holds off a revocation until the transaction ends. */
 export async function requireUnrevoked(tx: Transaction, keyId: bigint): Promise<void> {
-  if (await holdUnrevokedKey(tx, keyId)) return;
+  if (await lockUnrevokedKey(tx, keyId)) return;
   throw new AppError('api_key_revoked', `Key ${keyId} was revoked while this request was in progress. Use another key.`);
 }
 
@@ -144,15 +144,15 @@ async function insertOrFindClient(tx: Transaction, client: Terms & { name: strin
 async function mint(
   tx: Transaction,
   clientId: bigint,
-  wish: { scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
+  input: { scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
 ): Promise<MintedKey> {
-  const key = mintApiKey(wish.environment);
+  const key = mintApiKey(input.environment);
   const record = await insertKey(tx, {
     clientId,
     hash: hashApiKey(key),
     hint: keyHint(key),
-    scopes: wish.scopes,
-    expiresAt: wish.expiresAt,
+    scopes: input.scopes,
+    expiresAt: input.expiresAt,
   });
   return { key, record };
 }

@@ -1,7 +1,7 @@
 import type { Charge } from '../rate-limit/decide.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
 import type { ApiKey, Client } from './client-queries.ts';
-import { RecentMap } from './recent-map.ts';
+import { LruMap } from './lru-map.ts';
 
 export interface KnownKey {
   readonly key: ApiKey;
@@ -18,22 +18,22 @@ const knownMax = 50_000;
 const unknownMax = 50_000;
 const endedMax = 50_000;
 /** Bounds what a revocation that could not reach Redis can leave behind. */
-const trustedMs = 10_000;
+const ttlMs = 10_000;
 
 /** What a process remembers of keys. An entry is trusted only under its client's epoch. */
 export class KeyCache {
-  readonly #known = new RecentMap<KnownKey>(knownMax);
+  readonly #known = new LruMap<KnownKey>(knownMax);
   /** Hashes that belong to a key, whatever has become of it: they need not pass the queue of look-ups again. */
-  readonly #existing = new RecentMap<true>(knownMax);
+  readonly #existing = new LruMap<true>(knownMax);
   /** Hashes that belong to no key. They never will: a key is random and its hash is never reused. */
-  readonly #unknown = new RecentMap<true>(unknownMax);
+  readonly #unknown = new LruMap<true>(unknownMax);
 
   /** Keys that were revoked or have expired. Needs no epoch: they never come back. */
-  readonly #ended = new RecentMap<KnownKey>(endedMax);
+  readonly #ended = new LruMap<KnownKey>(endedMax);
 
   get(hash: string): KnownKey | undefined {
     const known = this.#known.get(hash);
-    return known && performance.now() - known.readAtMs < trustedMs ? known : undefined;
+    return known && performance.now() - known.readAtMs < ttlMs ? known : undefined;
   }
 
   isExisting(hash: string): boolean {

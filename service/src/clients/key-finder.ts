@@ -9,7 +9,7 @@ import { KeyCache, type KnownKey } from './key-cache.ts';
 import { invalidityOf } from './key-validity.ts';
 import { LookupQueue } from './lookup-queue.ts';
 
-type Reading = Promise<Pick<KnownKey, 'key' | 'client'> | undefined>;
+type KeyRead = Promise<Pick<KnownKey, 'key' | 'client'> | undefined>;
 
 /**
  * Finds the client that a key belongs to: cached where that may be trusted, else in PostgreSQL.
@@ -27,8 +27,8 @@ export class KeyFinder {
   readonly #clock: Clock;
   readonly #cache = new KeyCache();
   readonly #queue: LookupQueue;
-  readonly #upcoming = new Map<string, Reading>();
-  readonly #underWay = new Map<string, Reading>();
+  readonly #queued = new Map<string, KeyRead>();
+  readonly #inFlight = new Map<string, KeyRead>();
   #generation = 0;
 
   constructor(db: Db, clock: Clock) {
@@ -65,25 +65,25 @@ export class KeyFinder {
     return existing;
   }
 
-  #read(hash: string): Reading {
-    const joined = this.#upcoming.get(hash);
+  #read(hash: string): KeyRead {
+    const joined = this.#queued.get(hash);
     if (joined) return joined;
-    const begin = () => {
-      this.#upcoming.delete(hash);
+    const start = () => {
+      this.#queued.delete(hash);
       const query = this.#query(hash);
-      this.#underWay.set(hash, query);
-      const end = () => this.#underWay.delete(hash);
+      this.#inFlight.set(hash, query);
+      const end = () => this.#inFlight.delete(hash);
       query.then(end, end);
       return query;
     };
-    const before = this.#underWay.get(hash) ?? Promise.resolve();
-    const reading = before.then(begin, begin);
-    this.#upcoming.set(hash, reading);
-    return reading;
+    const previous = this.#inFlight.get(hash) ?? Promise.resolve();
+    const read = previous.then(start, start);
+    this.#queued.set(hash, read);
+    return read;
   }
 
   /** Cached here and not by those who wait: what begins next must find it. */
-  async #query(hash: string): Reading {
+  async #query(hash: string): KeyRead {
     const ended = this.#findEnded(hash);
     if (ended) return ended;
     const found = await findKeyByHash(this.#db, hash);

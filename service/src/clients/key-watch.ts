@@ -7,7 +7,7 @@ export type EndedKeysListener = (keyIds: ReadonlySet<bigint>) => void;
 
 const intervalMs = 400;
 /** A key's end is dated by the start of its transaction, which may commit this much later. */
-const lateSeconds = 10;
+const commitDelayMaxSeconds = 10;
 
 /**
  * Finds keys that were revoked, expired or suspended with their client, for what stays open after its request was admitted:
@@ -26,7 +26,7 @@ export class KeyWatch {
   }
 
   /** Returns what ends it. */
-  follow(listener: EndedKeysListener): () => void {
+  subscribe(listener: EndedKeysListener): () => void {
     this.#listeners.add(listener);
     if (!this.#isRunning) void this.#run();
     return () => this.#listeners.delete(listener);
@@ -34,13 +34,13 @@ export class KeyWatch {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    let lookedAtMs = performance.now();
+    let polledAtMs = performance.now();
     let isFailing = false;
     while (this.#listeners.size > 0) {
       const startedAtMs = performance.now();
       try {
-        const ended = new Set(await selectEndedKeys(this.#db, (startedAtMs - lookedAtMs) / 1_000 + lateSeconds));
-        lookedAtMs = startedAtMs;
+        const ended = new Set(await selectEndedKeys(this.#db, (startedAtMs - polledAtMs) / 1_000 + commitDelayMaxSeconds));
+        polledAtMs = startedAtMs;
         isFailing = false;
         if (ended.size > 0) for (const listener of this.#listeners) listener(ended);
       } catch (error) {

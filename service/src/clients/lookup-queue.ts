@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { Chain, type Link } from './chain.ts';
+import { LinkedList, type ListNode } from './linked-list.ts';
 
 /** Which of these hashes belong to a key. */
 type FindExisting = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -14,10 +14,10 @@ interface Lookup {
 interface Network {
   readonly name: string;
   /** Oldest first. */
-  readonly pending: Chain<Lookup>;
-  readonly byHash: Map<string, Link<Lookup>>;
-  turn: Link<Network> | undefined;
-  ofLength: Link<Network> | undefined;
+  readonly pending: LinkedList<Lookup>;
+  readonly byHash: Map<string, ListNode<Lookup>>;
+  turnNode: ListNode<Network> | undefined;
+  lengthNode: ListNode<Network> | undefined;
 }
 
 const defaultBounds = {
@@ -51,9 +51,9 @@ export class LookupQueue {
   readonly #findExisting: FindExisting;
   readonly #bounds: typeof defaultBounds;
   readonly #networks = new Map<string, Network>();
-  readonly #turns = new Chain<Network>();
-  readonly #byLength: Array<Chain<Network>> = [];
-  readonly #underWay = new Map<string, Promise<boolean>>();
+  readonly #turns = new LinkedList<Network>();
+  readonly #byLength: Array<LinkedList<Network>> = [];
+  readonly #inFlight = new Map<string, Promise<boolean>>();
   #pending = 0;
   #queries = 0;
 
@@ -64,24 +64,24 @@ export class LookupQueue {
 
   /** What is held in memory: 0 when all is answered. */
   get size(): number {
-    return this.#pending + this.#underWay.size + this.#networks.size + this.#byLength.length;
+    return this.#pending + this.#inFlight.size + this.#networks.size + this.#byLength.length;
   }
 
   exists(hash: string, networkName: string): Promise<boolean> {
-    const shared = this.#underWay.get(hash) ?? this.#networks.get(networkName)?.byHash.get(hash)?.value.outcome.promise;
+    const shared = this.#inFlight.get(hash) ?? this.#networks.get(networkName)?.byHash.get(hash)?.value.outcome.promise;
     if (shared) return shared;
     this.#makeRoom(networkName);
     const { outcome } = this.#enqueue(hash, networkName);
-    this.#begin();
+    this.#startQueries();
     return outcome.promise;
   }
 
   #makeRoom(networkName: string): void {
     const network = this.#networks.get(networkName);
     const isLong = network && network.byHash.size >= this.#bounds.pendingOfNetworkMax;
-    const tooLong = isLong ? network : this.#pending >= this.#bounds.pendingMax ? this.#byLength.at(-1)?.first : undefined;
+    const shortened = isLong ? network : this.#pending >= this.#bounds.pendingMax ? this.#byLength.at(-1)?.first : undefined;
     // The oldest: its caller has waited longest, and is likely to have given up.
-    const oldest = tooLong?.pending.first;
+    const oldest = shortened?.pending.first;
     if (oldest) this.#drop(oldest);
   }
 
@@ -89,42 +89,42 @@ export class LookupQueue {
     const network = this.#networks.get(networkName) ?? newNetwork(networkName);
     const timer = setTimeout(() => this.#drop(lookup), this.#bounds.waitMsMax).unref();
     const lookup: Lookup = { hash, network, outcome: Promise.withResolvers(), timer };
-    this.#leaveLength(network);
+    this.#removeFromLengths(network);
     network.byHash.set(hash, network.pending.push(lookup));
-    this.#joinLength(network);
+    this.#addToLengths(network);
     this.#networks.set(networkName, network);
-    network.turn ??= this.#turns.push(network);
+    network.turnNode ??= this.#turns.push(network);
     this.#pending += 1;
     return lookup;
   }
 
-  #begin(): void {
-    while (this.#queries < this.#bounds.queriesMax && this.#pending > 0) void this.#query(this.#takeTurns());
+  #startQueries(): void {
+    while (this.#queries < this.#bounds.queriesMax && this.#pending > 0) void this.#query(this.#takeBatch());
   }
 
   async #query(lookups: readonly Lookup[]): Promise<void> {
     this.#queries += 1;
-    for (const { hash, outcome } of lookups) this.#underWay.set(hash, outcome.promise);
+    for (const { hash, outcome } of lookups) this.#inFlight.set(hash, outcome.promise);
     try {
       const existing = await this.#findExisting(lookups.map(({ hash }) => hash));
       for (const { hash, outcome } of lookups) outcome.resolve(existing.has(hash));
     } catch (error) {
       for (const { outcome } of lookups) outcome.reject(error);
     } finally {
-      for (const { hash } of lookups) this.#underWay.delete(hash);
+      for (const { hash } of lookups) this.#inFlight.delete(hash);
       this.#queries -= 1;
-      this.#begin();
+      this.#startQueries();
     }
   }
 
-  #takeTurns(): Lookup[] {
+  #takeBatch(): Lookup[] {
     const taken: Lookup[] = [];
     while (taken.length < this.#bounds.batchSizeMax) {
       const network = this.#turns.first;
       const oldest = network?.pending.first;
-      if (!network?.turn || !oldest) break;
-      this.#turns.remove(network.turn);
-      network.turn = this.#turns.push(network);
+      if (!network?.turnNode || !oldest) break;
+      this.#turns.remove(network.turnNode);
+      network.turnNode = this.#turns.push(network);
       this.#remove(oldest);
       taken.push(oldest);
     }
@@ -139,29 +139,35 @@ export class LookupQueue {
 
   #remove({ hash, network, timer }: Lookup): void {
     clearTimeout(timer);
-    const link = network.byHash.get(hash);
-    if (!link) return;
-    this.#leaveLength(network);
+    const node = network.byHash.get(hash);
+    if (!node) return;
+    this.#removeFromLengths(network);
     network.byHash.delete(hash);
-    network.pending.remove(link);
-    this.#joinLength(network);
+    network.pending.remove(node);
+    this.#addToLengths(network);
     this.#pending -= 1;
     if (network.byHash.size > 0) return;
     this.#networks.delete(network.name);
-    if (network.turn) this.#turns.remove(network.turn);
-    network.turn = undefined;
+    if (network.turnNode) this.#turns.remove(network.turnNode);
+    network.turnNode = undefined;
   }
 
-  #leaveLength({ byHash, ofLength }: Network): void {
-    if (ofLength) this.#byLength[byHash.size - 1]?.remove(ofLength);
+  #removeFromLengths({ byHash, lengthNode }: Network): void {
+    if (lengthNode) this.#byLength[byHash.size - 1]?.remove(lengthNode);
   }
 
-  #joinLength(network: Network): void {
+  #addToLengths(network: Network): void {
     const { size } = network.byHash;
-    if (size > 0) this.#byLength[size - 1] ??= new Chain();
-    network.ofLength = this.#byLength[size - 1]?.push(network);
+    if (size > 0) this.#byLength[size - 1] ??= new LinkedList();
+    network.lengthNode = this.#byLength[size - 1]?.push(network);
     while (this.#byLength.length > 0 && this.#byLength.at(-1)?.first === undefined) this.#byLength.pop();
   }
 }
 
-const newNetwork = (name: string): Network => ({ name, pending: new Chain(), byHash: new Map(), turn: undefined, ofLength: undefined });
+const newNetwork = (name: string): Network => ({
+  name,
+  pending: new LinkedList(),
+  byHash: new Map(),
+  turnNode: undefined,
+  lengthNode: undefined,
+});

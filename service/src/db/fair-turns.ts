@@ -1,5 +1,5 @@
 interface Waiter {
-  begin(): void;
+  start(): void;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -16,14 +16,14 @@ export class NoTurn extends Error {}
 export class FairTurns {
   readonly #turnsMax: number;
   readonly #waitMsMax: number;
-  readonly #waitingOfOwnerMax: number;
-  readonly #lines = new Map<bigint | undefined, Set<Waiter>>();
+  readonly #pendingOfOwnerMax: number;
+  readonly #queues = new Map<bigint | undefined, Set<Waiter>>();
   #running = 0;
 
-  constructor(bounds: { turnsMax: number; waitMsMax: number; waitingOfOwnerMax: number }) {
+  constructor(bounds: { turnsMax: number; waitMsMax: number; pendingOfOwnerMax: number }) {
     this.#turnsMax = bounds.turnsMax;
     this.#waitMsMax = bounds.waitMsMax;
-    this.#waitingOfOwnerMax = bounds.waitingOfOwnerMax;
+    this.#pendingOfOwnerMax = bounds.pendingOfOwnerMax;
   }
 
   /** Does `work` in a turn; throws NoTurn where none was free in time, or too many of the owner wait already. */
@@ -38,29 +38,29 @@ export class FairTurns {
   }
 
   #wait(owner: bigint | undefined): Promise<void> {
-    const line = this.#lines.get(owner) ?? new Set();
-    if (line.size >= this.#waitingOfOwnerMax) throw new NoTurn(`${line.size} of the same owner wait already`);
+    const queue = this.#queues.get(owner) ?? new Set();
+    if (queue.size >= this.#pendingOfOwnerMax) throw new NoTurn(`${queue.size} of the same owner wait already`);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        line.delete(waiter);
-        if (line.size === 0 && this.#lines.get(owner) === line) this.#lines.delete(owner);
+        queue.delete(waiter);
+        if (queue.size === 0 && this.#queues.get(owner) === queue) this.#queues.delete(owner);
         reject(new NoTurn(`no turn in ${this.#waitMsMax} ms`));
       }, this.#waitMsMax);
-      const waiter: Waiter = { begin: resolve, timer };
-      line.add(waiter);
-      this.#lines.set(owner, line);
+      const waiter: Waiter = { start: resolve, timer };
+      queue.add(waiter);
+      this.#queues.set(owner, queue);
     });
   }
 
   /** The turn goes to the first of the next line, whose owner then goes to the end; what runs stays as much as it was. */
   #endTurn(): void {
-    for (const [owner, line] of this.#lines) {
-      this.#lines.delete(owner);
-      for (const waiter of line) {
-        line.delete(waiter);
-        if (line.size > 0) this.#lines.set(owner, line);
+    for (const [owner, queue] of this.#queues) {
+      this.#queues.delete(owner);
+      for (const waiter of queue) {
+        queue.delete(waiter);
+        if (queue.size > 0) this.#queues.set(owner, queue);
         clearTimeout(waiter.timer);
-        waiter.begin();
+        waiter.start();
         return;
       }
     }

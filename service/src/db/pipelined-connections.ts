@@ -13,7 +13,7 @@ interface Connection {
 }
 
 /** A commit that may be lost with this server. */
-export class Unconfirmed extends Error {}
+export class UnconfirmedCommit extends Error {}
 
 /**
  * Connections that the single statements of a process share, several under way on each: what a turn of the event loop
@@ -45,17 +45,17 @@ export class PipelinedConnections {
   }
 
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    const lane = this.#connections.reduce((best, one) => (one.pending < best.pending ? one : best));
-    cork(lane);
-    lane.pending += 1;
+    const connection = this.#connections.reduce((best, one) => (one.pending < best.pending ? one : best));
+    cork(connection);
+    connection.pending += 1;
     return new Promise((resolve, reject) => {
       // A callback, since it is called before anything of the next statement's answer is read.
-      lane.client.query<Row>(statement, (error: Error | null, result: pg.QueryResult<Row>) => {
-        const { isUnconfirmed } = lane;
-        lane.pending -= 1;
-        lane.isUnconfirmed = false;
+      connection.client.query<Row>(statement, (error: Error | null, result: pg.QueryResult<Row>) => {
+        const { isUnconfirmed } = connection;
+        connection.pending -= 1;
+        connection.isUnconfirmed = false;
         if (error) reject(error);
-        else if (isUnconfirmed) reject(new Unconfirmed('a commit was not confirmed by the standby'));
+        else if (isUnconfirmed) reject(new UnconfirmedCommit('a commit was not confirmed by the standby'));
         else resolve(result);
       });
     });
@@ -68,19 +68,19 @@ export class PipelinedConnections {
 
   async #openConnection(): Promise<void> {
     const client = new pg.Client(this.#options);
-    const lane: Connection = { client, pending: 0, isCorked: false, isUnconfirmed: false };
+    const connection: Connection = { client, pending: 0, isCorked: false, isUnconfirmed: false };
     client.on('error', this.#onFault);
     client.on('notice', (notice) => {
-      if (isUnconfirmedCommit(notice)) lane.isUnconfirmed = true;
+      if (isUnconfirmedCommit(notice)) connection.isUnconfirmed = true;
     });
-    client.once('end', () => void this.#replace(lane));
+    client.once('end', () => void this.#replace(connection));
     await client.connect();
-    this.#connections.push(lane);
+    this.#connections.push(connection);
   }
 
   /** Tried until it succeeds: what is asked meanwhile takes another lane, or a connection of the pool. */
-  async #replace(lane: Connection): Promise<void> {
-    const index = this.#connections.indexOf(lane);
+  async #replace(connection: Connection): Promise<void> {
+    const index = this.#connections.indexOf(connection);
     if (index < 0) return;
     this.#connections.splice(index, 1);
     for (let isOpen = false; !isOpen && !this.#isClosed; ) {
@@ -94,13 +94,13 @@ export class PipelinedConnections {
 }
 
 /** Until the turn is over. */
-function cork(lane: Connection): void {
-  if (lane.isCorked) return;
-  const { stream } = (lane.client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
-  lane.isCorked = true;
+function cork(connection: Connection): void {
+  if (connection.isCorked) return;
+  const { stream } = (connection.client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
+  connection.isCorked = true;
   stream.cork();
   setImmediate(() => {
-    lane.isCorked = false;
+    connection.isCorked = false;
     stream.uncork();
   });
 }

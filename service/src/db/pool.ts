@@ -2,7 +2,7 @@ import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { FairTurns, NoTurn } from './fair-turns.ts';
 import { type Db, type Snapshotter, Transaction, type Transactor } from './handles.ts';
-import { isUnconfirmedCommit, PipelinedConnections, Unconfirmed } from './pipelined-connections.ts';
+import { isUnconfirmedCommit, PipelinedConnections, UnconfirmedCommit } from './pipelined-connections.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -16,7 +16,7 @@ const startTimeoutMs = 10_000;
 const statementTimeoutMs = 2_000;
 const idleInTransactionMs = 5_000;
 /** Bounds memory, for each client; what bounds the wait is the time in which a connection must be had. */
-const waitingMax = 1_000;
+const pendingMax = 1_000;
 const probeIntervalMs = 250;
 const probeTimeoutMs = 500;
 
@@ -60,7 +60,7 @@ export class Pool implements Transactor, Snapshotter {
     const pipelinedCount = Math.max(Math.floor(size / 2), 1);
     const turnsMax = Math.max(size - pipelinedCount, 1);
     this.#pool = new pg.Pool({ ...options, max: turnsMax, idleTimeoutMillis: 0 });
-    this.#turns = new FairTurns({ turnsMax, waitMsMax: turnTimeoutMs, waitingOfOwnerMax: waitingMax });
+    this.#turns = new FairTurns({ turnsMax, waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax });
     this.#pipelined = new PipelinedConnections(options, pipelinedCount, () => this.#probeNow());
     // A connection can break at any time, also while it is lent out, when the pool itself does not listen.
     this.#pool.on('connect', (client) => {
@@ -99,12 +99,12 @@ export class Pool implements Transactor, Snapshotter {
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     if (!this.#reachable || !this.#pipelined.isOpen) return this.#withClient(undefined, (client) => client.query<Row>(statement));
-    if (this.#pipelined.pending >= waitingMax) throw unavailable(new Error(`${waitingMax} statements are under way already`));
+    if (this.#pipelined.pending >= pendingMax) throw unavailable(new Error(`${pendingMax} statements are under way already`));
     try {
       return await this.#pipelined.query<Row>(statement);
     } catch (error) {
       if (isConnectionFault(error)) this.#probeNow();
-      throw isConnectionFault(error) || isCancelled(error) || error instanceof Unconfirmed ? unavailable(error) : error;
+      throw isConnectionFault(error) || isCancelled(error) || error instanceof UnconfirmedCommit ? unavailable(error) : error;
     }
   }
 
@@ -154,7 +154,7 @@ export class Pool implements Transactor, Snapshotter {
     let fault: Error | undefined;
     try {
       const result = await work(client);
-      if (this.#unconfirmed.delete(client)) throw unavailable(new Unconfirmed('a commit was not confirmed by the standby'));
+      if (this.#unconfirmed.delete(client)) throw unavailable(new UnconfirmedCommit('a commit was not confirmed by the standby'));
       return result;
     } catch (error) {
       if (isConnectionFault(error)) {

@@ -82,10 +82,10 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       const isFromEnd = !headers['last-event-id'] && cursor === latest;
       const page = await (isFromEnd ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit: catchUpSize }));
       const stream = streams.open(reply, caller);
-      stream.onClose(keyWatch.follow((ended) => ended.has(caller.keyId) && stream.close()));
+      stream.onClose(keyWatch.subscribe((ended) => ended.has(caller.keyId) && stream.close()));
       follow(stream, filter, page, caller);
       // Until the first event it would not know where to come back to.
-      if (isFromEnd) stream.beat();
+      if (isFromEnd) stream.sendHeartbeat();
       return reply;
     },
   );
@@ -131,11 +131,11 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       const turn = catchUps.take(caller.clientId, caller.bounds.catchUps, (cancel) => {
         ignoreClose = stream.onClose(cancel);
       });
-      const endTurn = await stream.outliving(() => turn);
+      const endTurn = await stream.keepOpenDuring(() => turn);
       ignoreClose();
       try {
         while (stream.isOpen && position < end) {
-          await stream.outliving(readPaidPage);
+          await stream.keepOpenDuring(readPaidPage);
           await stream.drained();
         }
       } finally {

@@ -14,11 +14,11 @@ export const isUnmodified = (ifNoneMatch: string | undefined, etag: string): boo
 
 /** Gives each successful read an ETag, and answers 304 to a caller that has the same bytes already. */
 export function addConditionalResponses(api: FastifyInstance): void {
-  api.addHook('onSend', (request, reply, payload, done) => done(null, responseConditionally(request, reply, payload)));
+  api.addHook('onSend', (request, reply, payload, done) => done(null, applyEtag(request, reply, payload)));
 }
 
 /** The ETag is a hash of the bytes and links, unless the route has set one. */
-function responseConditionally(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+function applyEtag(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   reply.header('cache-control', reply.statusCode < 400 ? cacheControl : 'no-store');
   if (reply.statusCode !== 200 || (request.method !== 'GET' && request.method !== 'HEAD')) return payload;
   if (typeof payload !== 'string') return payload;

@@ -22,14 +22,14 @@ export function addCors(api: FastifyInstance, parts: Parts): void {
   api.addHook('onRequest', async (request, reply) => {
     reply.headers(corsHeaders);
     reply.header('x-request-id', request.id);
-    return isPreflight(request) ? responsePreflight(request, reply, parts) : undefined;
+    return isPreflight(request) ? respondToPreflight(request, reply, parts) : undefined;
   });
 }
 
 const isPreflight = ({ method, headers }: FastifyRequest) =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-async function responsePreflight(request: FastifyRequest, reply: FastifyReply, { readRateHeaders, moreHeaders }: Parts) {
+async function respondToPreflight(request: FastifyRequest, reply: FastifyReply, { readRateHeaders, moreHeaders }: Parts) {
   return reply
     .status(204)
     .headers(await readRateHeaders(requestSubject(request)))

@@ -7,9 +7,9 @@ const streamsMax = 5_000;
 /** When a reader comes back that has lost its stream. */
 const retryMs = 1_000;
 /** What may wait for a reader, beside what is being sent at once. */
-const waitingBytesMax = 65_536;
+const bufferedBytesMax = 65_536;
 
-const usualTimes = {
+const defaultTimes = {
   /** Between signs of life, which also tell a proxy that the connection is in use. */
   heartbeatMs: 15_000,
   /** Then the reader comes back with the last id that it has seen, and its key is looked at anew. */
@@ -19,7 +19,7 @@ const usualTimes = {
   /** For a reader to take the end. */
   endTimeoutMs: 1_000,
 };
-type Times = typeof usualTimes;
+type Times = typeof defaultTimes;
 
 /** One server-sent event. */
 export const eventText = (id: string, type: string, data: string): string => `${idText(id)}event: ${type}\ndata: ${data}\n\n`;
@@ -34,7 +34,7 @@ export class EventStreams {
   #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(times: Partial<Times> = {}) {
-    this.#times = { ...usualTimes, ...times };
+    this.#times = { ...defaultTimes, ...times };
   }
 
   /** Takes the response over from Fastify, with the headers that it has by now. */
@@ -42,7 +42,7 @@ export class EventStreams {
     this.#rejectTooMany(clientId, bounds.streams);
     const stream = new EventStream(reply, this.#times);
     this.#streams.set(stream, clientId);
-    this.#heartbeat ??= setInterval(() => this.#beat(), this.#times.heartbeatMs).unref();
+    this.#heartbeat ??= setInterval(() => this.#sendHeartbeats(), this.#times.heartbeatMs).unref();
     stream.onClose(() => this.#streams.delete(stream));
     return stream;
   }
@@ -53,15 +53,15 @@ export class EventStreams {
     for (const stream of this.#streams.keys()) stream.close();
   }
 
-  #beat(): void {
-    for (const stream of this.#streams.keys()) stream.beat();
+  #sendHeartbeats(): void {
+    for (const stream of this.#streams.keys()) stream.sendHeartbeat();
   }
 
   #rejectTooMany(clientId: bigint, ofClientMax: number): void {
     const ofClient = [...this.#streams.values()].filter((one) => one === clientId).length;
     if (this.#streams.size < streamsMax && ofClient < ofClientMax) return;
-    const whose = ofClient < ofClientMax ? `${streamsMax} streams` : `${ofClientMax} streams of this client`;
-    throw new AppError('unavailable', `${whose} are open at this process already. Close one, or read pages.`, {
+    const open = ofClient < ofClientMax ? `${streamsMax} streams` : `${ofClientMax} streams of this client`;
+    throw new AppError('unavailable', `${open} are open at this process already. Close one, or read pages.`, {
       headers: { 'retry-after': '1' },
     });
   }
@@ -73,11 +73,11 @@ export class EventStream {
   readonly #lifetime: NodeJS.Timeout;
   #isOpen = true;
   /** What must end before its lifetime may. */
-  #holds = 0;
+  #keepOpenCount = 0;
   /** Its lifetime ended meanwhile. */
   #isOverdue = false;
   /** Up to where the reader has everything that it is to see, sent with the next sign of life; undefined: it knows. */
-  #idToTell: (() => string) | undefined;
+  #unsentLastId: (() => string) | undefined;
 
   constructor(reply: FastifyReply, times: Times) {
     this.#times = times;
@@ -105,7 +105,7 @@ export class EventStream {
 
   /** Whether its reader does not keep up: what comes now is better read for it later. */
   get isFull(): boolean {
-    return this.#response.writableLength > waitingBytesMax;
+    return this.#response.writableLength > bufferedBytesMax;
   }
 
   /** Returns what takes the listener away again. */
@@ -120,13 +120,13 @@ export class EventStream {
   send(text: string, lastId: () => string): void {
     if (!this.#isOpen) return;
     if (text !== '') this.#response.write(text);
-    this.#idToTell = lastId;
+    this.#unsentLastId = lastId;
   }
 
-  beat(): void {
+  sendHeartbeat(): void {
     if (!this.#isOpen || this.isFull) return;
-    this.#response.write(this.#idToTell === undefined ? ':\n\n' : `${idText(this.#idToTell())}\n`);
-    this.#idToTell = undefined;
+    this.#response.write(this.#unsentLastId === undefined ? ':\n\n' : `${idText(this.#unsentLastId())}\n`);
+    this.#unsentLastId = undefined;
   }
 
   /** Once the reader has taken what waits for it. One that does not is let go: it may come back and read on from where it was. */
@@ -144,13 +144,13 @@ export class EventStream {
   }
 
   /** Its lifetime does not end while `work` is under way: a reader that waits for its requests would come back too early, and be banned. */
-  async outliving<T>(work: () => Promise<T>): Promise<T> {
-    this.#holds += 1;
+  async keepOpenDuring<T>(work: () => Promise<T>): Promise<T> {
+    this.#keepOpenCount += 1;
     try {
       return await work();
     } finally {
-      this.#holds -= 1;
-      if (this.#isOverdue && this.#holds === 0) this.close();
+      this.#keepOpenCount -= 1;
+      if (this.#isOverdue && this.#keepOpenCount === 0) this.close();
     }
   }
 
@@ -169,7 +169,7 @@ export class EventStream {
   }
 
   #endLifetime(): void {
-    if (this.#holds > 0) this.#isOverdue = true;
+    if (this.#keepOpenCount > 0) this.#isOverdue = true;
     else this.close();
   }
 

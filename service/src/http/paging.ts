@@ -71,7 +71,7 @@ interface Position {
 }
 
 function writePosition({ afterId, inSecondPart }: Position, filters: Filters): string {
-  return Buffer.from(`${inSecondPart ? secondPart : ''}${afterId}.${markOf(filters)}`).toString('base64url');
+  return Buffer.from(`${inSecondPart ? secondPart : ''}${afterId}.${hashFilters(filters)}`).toString('base64url');
 }
 
 const secondPart = '2:';
@@ -79,18 +79,18 @@ const secondPart = '2:';
 function readPosition(cursor: string, filters: Filters, hasParts: boolean): Position {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const inSecondPart = hasParts && text.startsWith(secondPart);
-  const [id = '', mark = ''] = text.slice(inSecondPart ? secondPart.length : 0).split('.');
+  const [id = '', filtersHash = ''] = text.slice(inSecondPart ? secondPart.length : 0).split('.');
   const afterId = parseInt64(id);
-  if (afterId === undefined || !/^[\w-]{8}$/.test(mark)) throw foreignCursor();
-  if (mark !== markOf(filters)) {
+  if (afterId === undefined || !/^[\w-]{8}$/.test(filtersHash)) throw unknownCursor();
+  if (filtersHash !== hashFilters(filters)) {
     throw new AppError('invalid_cursor', 'cursor was made under other filters. Start again without a cursor, or keep the filters.');
   }
   // Base64 has several spellings of the same bytes; only ours is taken.
-  if (cursor !== writePosition({ afterId, inSecondPart }, filters)) throw foreignCursor();
+  if (cursor !== writePosition({ afterId, inSecondPart }, filters)) throw unknownCursor();
   return { afterId, inSecondPart };
 }
 
-const foreignCursor = () =>
+const unknownCursor = () =>
   new AppError('invalid_cursor', 'cursor was not made by this service. Follow the Link header of the page before, unchanged.');
 
 /** A relative reference: it is built from nothing that a caller's headers say. */
@@ -107,7 +107,7 @@ export function addLink(reply: FastifyReply, link: string): void {
   reply.header('link', present ? `${present}, ${link}` : link);
 }
 
-function markOf(filters: Filters): string {
+function hashFilters(filters: Filters): string {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
   return hash('sha256', JSON.stringify(given.sort()), 'base64url').slice(0, 8);
 }

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { withoutKeys } from '../clients/api-key.ts';
 
-interface Responded {
+interface LoggedRequest {
   readonly method: string;
   readonly url: string;
   /** Undefined: there is none. */
@@ -24,7 +24,7 @@ export function logRequests(app: FastifyInstance): void {
 }
 
 /** One line for each request, when it is answered. Nothing of its headers or body, and no key that stands in its URL. */
-export function logRequest(log: FastifyBaseLogger, { method, url, route, status, ms, caller }: Responded): void {
+export function logRequest(log: FastifyBaseLogger, { method, url, route, status, ms, caller }: LoggedRequest): void {
   log.info(
     {
       method,

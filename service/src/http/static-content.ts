@@ -28,14 +28,14 @@ export function sendStatic({ headers }: FastifyRequest, reply: FastifyReply, { t
   if (reply.statusCode === 200) {
     // Weak, since the packed bytes have the same.
     reply.header('etag', `W/${hash}`);
-    const held = headers['if-none-match'];
-    if (held !== undefined && matchesEtag(held.replaceAll('W/', ''), hash)) return reply.status(304).send();
+    const ifNoneMatch = headers['if-none-match'];
+    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch.replaceAll('W/', ''), hash)) return reply.status(304).send();
   }
   reply.type(type);
-  return gzipped && takesGzip(headers['accept-encoding'] ?? '')
+  return gzipped && acceptsGzip(headers['accept-encoding'] ?? '')
     ? reply.header('content-encoding', 'gzip').send(gzipped)
     : reply.send(bytes);
 }
 
 /** `gzip;q=0` says that the caller does not take it. */
-const takesGzip = (accepted: string) => /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
+const acceptsGzip = (accepted: string) => /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);

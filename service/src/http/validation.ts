@@ -12,7 +12,7 @@ type Json = Record<string, unknown>;
  */
 export function createValidatorCompiler(shared: readonly object[]): FastifySchemaCompiler<unknown> {
   const ajv = new Ajv({ useDefaults: true, verbose: true, formats: { int64: true } });
-  ajv.addKeyword({ keyword: 'int64', modifying: true, errors: false, validate: exactInt64 });
+  ajv.addKeyword({ keyword: 'int64', modifying: true, errors: false, validate: validateInt64 });
   ajv.addKeyword('x-must-be');
   ajv.addKeyword('x-must-not-contain');
   for (const schema of shared) ajv.addSchema(withInt64Keyword(schema) as Json);
@@ -68,7 +68,7 @@ function withInt64Keyword(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withInt64Keyword(value)]));
 }
 
-function exactInt64(
+function validateInt64(
   _: unknown,
   value: unknown,
   __: unknown,

@@ -6,7 +6,7 @@ export interface StoredResponse {
   readonly body: string;
 }
 
-const keptFor = "interval '24 hours'";
+const retention = "interval '24 hours'";
 
 /** Until the transaction ends. False at once where another holds it: a repeat doesn't wait for the first. */
 export async function tryLockKey(tx: Transaction, clientId: bigint, key: string): Promise<boolean> {
@@ -26,7 +26,7 @@ export async function findResponse(
   const { rows } = await tx.query<StoredResponse & { fingerprint: string }>({
     name: 'idempotent-answer',
     text: `select fingerprint, status, headers, body from idempotent_answers
-      where client_id = $1 and key = $2 and created_at > now() - ${keptFor}`,
+      where client_id = $1 and key = $2 and created_at > now() - ${retention}`,
     values: [clientId, key],
   });
   return rows[0];
@@ -59,7 +59,7 @@ export async function deleteOldResponses(db: Db, batchSizeMax: number): Promise<
   const { rowCount } = await db.query({
     name: 'sweep-idempotent-answers',
     text: `with old as materialized (
-        select client_id, key from idempotent_answers where created_at <= now() - ${keptFor} order by created_at limit $1 for update skip locked)
+        select client_id, key from idempotent_answers where created_at <= now() - ${retention} order by created_at limit $1 for update skip locked)
       delete from idempotent_answers where (client_id, key) in (select client_id, key from old)`,
     values: [batchSizeMax],
   });

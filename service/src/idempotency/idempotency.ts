@@ -17,7 +17,7 @@ export async function runOnce<Tx extends Transaction>(
   db: Transactions<Tx>,
   request: { clientId: bigint; key: string; fingerprint: string },
   work: (tx: Tx) => Promise<IdempotentResponse>,
-): Promise<{ answer: StoredResponse; replayed: boolean }> {
+): Promise<{ response: StoredResponse; replayed: boolean }> {
   return db.transaction(async (tx) => {
     if (!(await tryLockKey(tx, request.clientId, request.key))) {
       const message = 'A request with this Idempotency-Key is being answered at this moment. Repeat it in 1 s.';
@@ -25,7 +25,7 @@ export async function runOnce<Tx extends Transaction>(
     }
     const stored = await findResponse(tx, request.clientId, request.key);
     if (stored) {
-      if (stored.fingerprint === request.fingerprint) return { answer: stored, replayed: true };
+      if (stored.fingerprint === request.fingerprint) return { response: stored, replayed: true };
       throw new AppError(
         'idempotency_key_reused',
         'This Idempotency-Key was used for a request with another method, path or body. Use a new key.',
@@ -33,7 +33,7 @@ export async function runOnce<Tx extends Transaction>(
     }
     const response = await work(tx);
     await insertResponse(tx, { ...request, ...response, body: response.storedBody ?? response.body, orderId: response.orderId });
-    return { answer: response, replayed: false };
+    return { response, replayed: false };
   }, request.clientId);
 }
 

@@ -21,7 +21,7 @@ export async function respondOnce<Tx extends Transaction>(
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const { clientId } = callerOf(request);
   if (key === undefined) return send(reply, (await byOneStatement?.()) ?? (await db.transaction(work, clientId)));
-  const { answer: response, replayed } = await runOnce(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
+  const { response, replayed } = await runOnce(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return send(reply, response);
 }

@@ -8,7 +8,7 @@ export interface JournalLine {
 
 /** Reads a line of a log. Undefined: it is none of the journal. Throws where it is one, and not readable. */
 export function readJournalLine(line: string): JournalLine | undefined {
-  if (!isMentioned.test(line)) return undefined;
+  if (!journalMark.test(line)) return undefined;
   const fields = parseObject(line);
   // A log may quote another's line in a message.
   if (fields?.['journal'] !== true) return undefined;
@@ -51,7 +51,7 @@ function idsOf(value: unknown): bigint[] | undefined {
 }
 
 /** Also within a string, where a collector has wrapped the line. */
-const isMentioned = /\\*"journal\\*":true/;
+const journalMark = /\\*"journal\\*":true/;
 
 function parseObject(line: string): Fields | undefined {
   // What collects logs may put a time or a name in front, or the line into a field of its own.
@@ -59,7 +59,7 @@ function parseObject(line: string): Fields | undefined {
   try {
     const fields = JSON.parse(line.slice(Math.max(start, 0))) as Fields;
     const wrapped = fields['log'];
-    return typeof wrapped === 'string' && isMentioned.test(wrapped) ? parseObject(wrapped) : fields;
+    return typeof wrapped === 'string' && journalMark.test(wrapped) ? parseObject(wrapped) : fields;
   } catch {
     throw new Error(`not a journal line of this release: ${line.slice(0, 200)}`);
   }

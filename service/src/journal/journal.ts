@@ -28,7 +28,7 @@ export function openJournal({ fd, file }: { readonly fd: number; readonly file: 
     // Own ids are below 2^53.
     const text = `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`;
     if (file) appendDurably(file, text);
-    writeWhole(fd, text);
+    writeFully(fd, text);
   };
 }
 
@@ -37,7 +37,7 @@ function appendDurably(file: string, text: string): void {
     const opened = openSync(file, 'a+', 0o660);
     try {
       // A line that was cut off, by a full disk, must not spoil the next.
-      writeWhole(opened, endsInLine(opened) ? text : `\n${text}`);
+      writeFully(opened, endsWithNewline(opened) ? text : `\n${text}`);
       fsyncSync(opened);
     } finally {
       closeSync(opened);
@@ -50,7 +50,7 @@ function appendDurably(file: string, text: string): void {
   }
 }
 
-function endsInLine(fd: number): boolean {
+function endsWithNewline(fd: number): boolean {
   const { size } = fstatSync(fd);
   const last = Buffer.alloc(1);
   return size === 0 || readSync(fd, last, 0, 1, size - 1) === 0 || last[0] === 0x0a;
@@ -60,7 +60,7 @@ const fullPipeTriesMax = 100;
 const fullPipeWaitMs = 10;
 
 /** A pipe whose reader is slow may be full for a moment. */
-function writeWhole(fd: number, text: string): void {
+function writeFully(fd: number, text: string): void {
   const bytes = Buffer.from(text);
   let tries = 0;
   for (let written = 0; written < bytes.length; ) {

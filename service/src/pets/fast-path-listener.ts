@@ -107,7 +107,7 @@ class FastPathRequest implements PendingDecision {
     const admitted = 'catalogueToken' in answer && answer.verdict.outcome === 'admitted' ? answer : undefined;
     const page = admitted && this.#parts.pages.find(this.#request.url ?? '', admitted.catalogueToken);
     if (admitted && page) this.#send(page, admitted.verdict);
-    else this.#fallThrough(this.#request, this.#response, { known: this.#known, answer });
+    else this.#fallThrough(this.#request, this.#response, { known: this.#known, decision: answer });
   }
 
   /** Fastify asks the limiter again, and sends the error if there is one. */

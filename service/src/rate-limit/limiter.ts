@@ -12,8 +12,8 @@ export class Limiter {
   readonly #onLocalDecision: () => void;
 
   /** `onAlone` is called for each request that this process decides without Redis. */
-  constructor(link: RedisLink, redisKeys: RedisKeys, clock: Clock, readToken: ReadToken, onAlone: () => void) {
-    this.#onLocalDecision = onAlone;
+  constructor(link: RedisLink, redisKeys: RedisKeys, clock: Clock, readToken: ReadToken, onLocalDecision: () => void) {
+    this.#onLocalDecision = onLocalDecision;
     this.#local = new LocalLimiter(clock);
     this.#redis = new RedisLimiter({ link, redisKeys, local: this.#local, clock, readToken }, (pending) => this.#decideLocally(pending));
     link.onRestored(() => void this.#redis.settleDebts());

@@ -68,7 +68,7 @@ export class LocalLimiter {
   }
 
   /** Redis counted after all, in these windows, what this process has admitted too: it owes it no more. */
-  forgive(charge: Charge, { minute, day }: Pick<Counts, 'minute' | 'day'>): void {
+  cancelDebt(charge: Charge, { minute, day }: Pick<Counts, 'minute' | 'day'>): void {
     const account = this.#accounts.get(charge.subject);
     if (!account?.owed) return;
     account.owed = combine(account.owed, { minute, inMinute: charge.cost, day, inDay: charge.cost }, -1);
@@ -105,15 +105,15 @@ export class LocalLimiter {
     }
     account = { counts: { minute: 0, inMinute: 0, day: 0, inDay: 0 }, owed: undefined, quota: charge.quota, bans: undefined };
     this.#accounts.set(charge.subject, account);
-    if (this.#accounts.size > subjectsMax) this.#forgetOldest();
+    if (this.#accounts.size > subjectsMax) this.#evictOldest();
     return account;
   }
 
   /** Oldest first, but never one whose debt Redis has not heard of, unless all have one. */
-  #forgetOldest(): void {
-    let looked = 0;
+  #evictOldest(): void {
+    let skipped = 0;
     for (const subject of this.#accounts.keys()) {
-      if (!this.#indebted.has(subject) || ++looked > 100) {
+      if (!this.#indebted.has(subject) || ++skipped > 100) {
         this.#accounts.delete(subject);
         this.#indebted.delete(subject);
         return;

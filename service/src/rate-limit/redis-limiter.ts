@@ -38,7 +38,7 @@ export interface PendingDecision {
 export type LimiterDecision = RedisDecision | { readonly by: 'process'; readonly verdict: Verdict };
 
 /** What never changes of a charge, as the script is told it. */
-interface Terms {
+interface EncodedCharge {
   readonly keys: readonly [counts: string, guard: string, epoch: string];
   /** What comes before the counts. */
   readonly text: string;
@@ -66,7 +66,7 @@ export class RedisLimiter {
   readonly #clock: Clock;
   readonly #readToken: ReadToken;
   readonly #onLost: (pending: PendingDecision) => void;
-  readonly #terms = new WeakMap<Charge, Terms>();
+  readonly #encodedCharges = new WeakMap<Charge, EncodedCharge>();
   #pending: PendingDecision[] = [];
 
   /** `onLost` gets those that Redis did not decide. */
@@ -122,9 +122,9 @@ export class RedisLimiter {
   async #send(batch: readonly PendingDecision[]): Promise<void> {
     const charges = batch.map(({ charge }) => charge);
     const send = (client: Redis) => Promise.all([this.#readToken(client), this.#callScript(client, charges)]);
-    let responded: Awaited<ReturnType<typeof send>>;
+    let results: Awaited<ReturnType<typeof send>>;
     try {
-      responded = await this.#link.call(send, ([, late]) => this.#takeLate(batch, late));
+      results = await this.#link.call(send, ([, late]) => this.#takeLate(batch, late));
     } catch (error) {
       for (const pending of batch) {
         if (error instanceof RedisLost) this.#onLost(pending);
@@ -132,7 +132,7 @@ export class RedisLimiter {
       }
       return;
     }
-    const [catalogueToken, { nowMs, lines }] = responded;
+    const [catalogueToken, { nowMs, lines }] = results;
     for (let i = 0; i < batch.length; i += 1) this.#settle(batch[i] as PendingDecision, lines[i], nowMs, catalogueToken);
   }
 
@@ -148,11 +148,11 @@ export class RedisLimiter {
 
   /** Decided here meanwhile, but counted there too: what was admitted twice is owed no more, and the rest is settled. */
   #takeLate(batch: readonly PendingDecision[], { nowMs, lines }: ScriptReply): void {
-    for (const [index, { charge, admittedLocally: admittedAlone }] of batch.entries()) {
+    for (const [index, { charge, admittedLocally }] of batch.entries()) {
       const line = lines[index];
-      if (!line || isStale(line) || !admittedAlone) continue;
+      if (!line || isStale(line) || !admittedLocally) continue;
       const verdict = readVerdict(line, nowMs);
-      if (verdict.outcome === 'admitted') this.#local.forgive(charge, verdict);
+      if (verdict.outcome === 'admitted') this.#local.cancelDebt(charge, verdict);
     }
     void this.settleDebts();
   }
@@ -163,9 +163,9 @@ export class RedisLimiter {
     for (let i = 0; i < charges.length; i += 1) {
       const charge = charges[i] as Charge;
       const debt = debts?.[i];
-      const terms = this.#termsOf(charge);
-      keys.push(terms.keys[0], terms.keys[1], terms.keys[2]);
-      requests += `${terms.text}${writeCounts(debt?.seen ?? this.#local.seen(charge.subject))};${writeCounts(debt?.owed)}\n`;
+      const encoded = this.#encode(charge);
+      keys.push(encoded.keys[0], encoded.keys[1], encoded.keys[2]);
+      requests += `${encoded.text}${writeCounts(debt?.seen ?? this.#local.seen(charge.subject))};${writeCounts(debt?.owed)}\n`;
     }
     keys.push(this.#redisKeys.bans);
     // The time is Redis's own, one for all processes, but where a test has handed in a clock.
@@ -176,25 +176,25 @@ export class RedisLimiter {
   }
 
   /** A client's charge is the same for as long as its key is remembered, so this is done once for many requests. */
-  #termsOf(charge: Charge): Terms {
-    const known = this.#terms.get(charge);
-    if (known) return known;
+  #encode(charge: Charge): EncodedCharge {
+    const cached = this.#encodedCharges.get(charge);
+    if (cached) return cached;
     const { subject, quota, cost, key } = charge;
     const banSubject = key ? `${subject}:${key.id}` : subject;
-    const terms: Terms = {
+    const encoded: EncodedCharge = {
       keys: [this.#redisKeys.counts(subject), this.#redisKeys.banState(banSubject), this.#redisKeys.epoch(subject)],
       text: `${quota.perMinute} ${quota.perDay ?? 0} ${cost} ${key ? strikesUntilBan(quota) : 0};${key ? (key.epoch ?? '') : '*'};`,
     };
-    this.#terms.set(charge, terms);
-    return terms;
+    this.#encodedCharges.set(charge, encoded);
+    return encoded;
   }
 }
 
-const ofProcess = randomBytes(9).toString('base64url');
-let epochs = 0;
+const processId = randomBytes(9).toString('base64url');
+let epochCount = 0;
 
 /** Never one that was there before: it must not bring back what a process remembers. */
-const newEpoch = () => `${ofProcess}${(epochs++).toString(36)}`;
+const newEpoch = () => `${processId}${(epochCount++).toString(36)}`;
 
 const writeCounts = (counts: Counts | undefined) => (counts ? `${counts.minute} ${counts.inMinute} ${counts.day} ${counts.inDay}` : '');
 

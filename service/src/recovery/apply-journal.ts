@@ -34,7 +34,7 @@ export async function applyJournal(
 /** False where there is nothing here that the line is about. */
 function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> {
   const { act } = entry;
-  const repeaters: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
+  const handlers: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
     adopters_erased: ({ orders }) => reapplyErasure(tx, orders, at),
     key_revoked: async ({ key, webhooks }) => {
       const isHere = await reapplyRevocation(tx, key, at);
@@ -51,5 +51,5 @@ function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> 
     client_resumed: ({ client }) => reapplySuspension(tx, client, false, at),
     webhook_disabled: ({ webhook }) => reapplyDisabling(tx, [webhook], "Disabled by the store's operators.", at),
   };
-  return (repeaters[act] as (entry: JournalEntry) => Promise<boolean>)(entry);
+  return (handlers[act] as (entry: JournalEntry) => Promise<boolean>)(entry);
 }

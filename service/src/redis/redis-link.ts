@@ -6,9 +6,9 @@ export const redisDeadlineMs = 50;
 const probeIntervalMs = 100;
 const heartbeatIntervalMs = 500;
 const reconnectDelayMaxMs = 500;
-const hangUpAfterMs = 3_000;
+const pingTimeoutMs = 3_000;
 /** One late answer is a hiccup; nothing at all for this long is a loss. */
-const silenceMs = 200;
+const silenceMaxMs = 200;
 
 export class RedisLost extends Error {
   /** Whether the command was sent, and may have been carried out. */
@@ -30,9 +30,9 @@ export class RedisLink {
   readonly client: Redis;
   #up = false;
   #closed = false;
-  #ping: { answer: Promise<string>; sentAt: number } | undefined;
+  #ping: { reply: Promise<string>; sentAt: number } | undefined;
   #repliedAtMs = 0;
-  readonly #doubtListeners: Array<() => void> = [];
+  readonly #invalidateListeners: Array<() => void> = [];
   readonly #lostListeners: Array<() => void> = [];
   readonly #restoredListeners: Array<() => void> = [];
 
@@ -55,8 +55,8 @@ export class RedisLink {
   }
 
   /** Called when an answer came late or the link was lost: what Redis vouched for may have changed unseen. */
-  onDoubt(listener: () => void): void {
-    this.#doubtListeners.push(listener);
+  onInvalidate(listener: () => void): void {
+    this.#invalidateListeners.push(listener);
   }
 
   onLost(listener: () => void): void {
@@ -102,8 +102,8 @@ export class RedisLink {
       const timer = setTimeout(() => {
         setImmediate(() =>
           settle(() => {
-            this.#reportDoubt();
-            if (performance.now() - this.#repliedAtMs > silenceMs) this.#lose();
+            this.#invalidate();
+            if (performance.now() - this.#repliedAtMs > silenceMaxMs) this.#lose();
             reject(new RedisLost(`Redis did not answer within ${redisDeadlineMs} ms`, { sent: true }));
           }),
         );
@@ -127,12 +127,12 @@ export class RedisLink {
   #lose(): void {
     if (!this.#up) return;
     this.#up = false;
-    this.#reportDoubt();
+    this.#invalidate();
     for (const listener of this.#lostListeners) listener();
   }
 
-  #reportDoubt(): void {
-    for (const listener of this.#doubtListeners) listener();
+  #invalidate(): void {
+    for (const listener of this.#invalidateListeners) listener();
   }
 
   async #watch(): Promise<void> {
@@ -149,16 +149,16 @@ export class RedisLink {
   async #probe(): Promise<boolean> {
     if (!this.#ping) {
       const sentAt = performance.now();
-      const response = this.client.ping().finally(() => {
+      const reply = this.client.ping().finally(() => {
         this.#ping = undefined;
       });
-      response.catch(() => {});
-      this.#ping = { answer: response, sentAt };
-    } else if (performance.now() - this.#ping.sentAt > hangUpAfterMs) {
+      reply.catch(() => {});
+      this.#ping = { reply, sentAt };
+    } else if (performance.now() - this.#ping.sentAt > pingTimeoutMs) {
       this.client.disconnect(true);
     }
-    const { answer: response } = this.#ping;
-    return this.#withDeadline(() => response).then(
+    const { reply } = this.#ping;
+    return this.#withDeadline(() => reply).then(
       () => true,
       () => false,
     );

@@ -35,7 +35,7 @@ export async function rehearse(parts: Parts, admission: Admission, headers: Inco
   try {
     const nowMs = readNow(headers['homeward-now']);
     const simulation = readSimulation(headers['homeward-simulate']);
-    const rehearsal = { nowMs, isLate: simulation === 'slow' };
+    const rehearsal = { nowMs, isDelayed: simulation === 'slow' };
     const rejected = simulation && simulation !== 'slow' ? await simulateError(parts, caller.keyId, simulation, rateLimit) : undefined;
     if (rejected) return { error: rejected.error, caller, headers: { ...rejected.headers, ...noticeHeaders(nowMs, simulation) } };
     return { ...admission, rehearsal, headers: { ...admission.headers, ...noticeHeaders(nowMs, undefined) } };
@@ -51,23 +51,23 @@ const delayedMax = 100;
 export class DelayedResponses {
   readonly #delayMs: number;
   readonly #delayed = new Set<() => void>();
-  #isOver = false;
+  #isEnded = false;
 
-  constructor(latenessMs = 5_000) {
-    this.#delayMs = latenessMs;
+  constructor(delayMs = 5_000) {
+    this.#delayMs = delayMs;
   }
 
   /** For an onSend hook. Where too many wait already, the answer comes at once, and does not say that it was late. */
   async delay({ rehearsal }: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (!rehearsal?.isLate || this.#isOver || this.#delayed.size >= delayedMax || reply.raw.destroyed) return;
+    if (!rehearsal?.isDelayed || this.#isEnded || this.#delayed.size >= delayedMax || reply.raw.destroyed) return;
     reply.headers(noticeHeaders(rehearsal.nowMs, 'slow'));
     await this.#wait(reply.raw);
-    if (this.#isOver) reply.header('connection', 'close');
+    if (this.#isEnded) reply.header('connection', 'close');
   }
 
   /** Sends all of them, and holds none back from now on. */
   end(): void {
-    this.#isOver = true;
+    this.#isEnded = true;
     for (const end of this.#delayed) end();
   }
 
@@ -127,11 +127,11 @@ async function simulateError(
   rateLimit: RateLimitState,
 ): Promise<RejectedBySimulation | undefined> {
   const { verdict, quota, plan } = rateLimit;
-  const lasting = await readActive(parts, keyId, kind, verdict.nowMs);
-  if (!lasting) return undefined;
+  const active = await readActive(parts, keyId, kind, verdict.nowMs);
+  if (!active) return undefined;
   if (kind === 'unavailable') return { error: simulated(unavailable('simulated')), headers: rateLimitHeaders(verdict, quota) };
-  const asIf = kind === 'ban' ? asIfBanned(verdict, lasting) : asIfUsedUp(verdict, quota, lasting);
-  return { error: simulated(clientLimitError(asIf, quota, plan)), headers: rateLimitHeaders(asIf, quota) };
+  const simulatedVerdict = kind === 'ban' ? asIfBanned(verdict, active) : asIfUsedUp(verdict, quota, active);
+  return { error: simulated(clientLimitError(simulatedVerdict, quota, plan)), headers: rateLimitHeaders(simulatedVerdict, quota) };
 }
 
 const asIfBanned = (verdict: Verdict, { endsAtMs }: ActiveSimulation): Verdict => ({
@@ -185,8 +185,8 @@ async function readActive(
   try {
     const name = redisKeys.rehearsal(keyId, kind);
     const text = await redis.call((client) => client.eval(lua, 1, name, nowMs, endsAtMs, lengthMs + endRetainedMs));
-    const [lastsUntilMs, strikes] = String(text).split(' ').map(Number);
-    return lastsUntilMs === undefined || strikes === undefined ? undefined : { endsAtMs: lastsUntilMs, strikes };
+    const [storedEndMs, strikes] = String(text).split(' ').map(Number);
+    return storedEndMs === undefined || strikes === undefined ? undefined : { endsAtMs: storedEndMs, strikes };
   } catch (error) {
     if (!(error instanceof RedisLost)) throw error;
     return { endsAtMs, strikes: undefined };

@@ -3,7 +3,7 @@ import { replaceEpoch } from '../../src/clients/client-epochs.ts';
 import { setPlan } from '../../src/clients/clients.ts';
 import { liftBan, listBans } from '../../src/rate-limit/bans.ts';
 import { errorResponse } from '../error-response.ts';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
 const minuteMs = 60_000;
@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 /** The smallest plan there can be: one request a minute, and the 30 strikes that are the least. */
 const plan = { perMinute: 1, perDay: 100_000 };
 
-const clock = new HandClock('2026-12-01T12:00:00Z');
+const clock = new ManualClock('2026-12-01T12:00:00Z');
 let store: TestStore;
 let key: TestKey;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mintApiKey } from '../../src/clients/api-key.ts';
 import { errorResponse } from '../error-response.ts';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { type CallOptions, createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
-const clock = new HandClock('2026-12-01T12:00:00Z');
+const clock = new ManualClock('2026-12-01T12:00:00Z');
 let store: TestStore;
 beforeAll(async () => {
   store = await createTestStore({ clock });

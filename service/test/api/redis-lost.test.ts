@@ -4,10 +4,10 @@ import { mintApiKey } from '../../src/clients/api-key.ts';
 import { revokeApiKey } from '../../src/clients/clients.ts';
 import { addPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
-const clock = new HandClock('2026-12-01T12:00:00Z');
+const clock = new ManualClock('2026-12-01T12:00:00Z');
 let redis: PrivateServer;
 let store: TestStore;
 let another: TestStore;

@@ -6,10 +6,10 @@ import { redisKeysOf } from '../../src/redis/redis-keys.ts';
 import { DelayedResponses } from '../../src/rehearsal/rehearsal-hook.ts';
 import { addPet, type PetBody } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { type CallOptions, createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
-const clock = new HandClock('2026-12-01T12:00:00Z');
+const clock = new ManualClock('2026-12-01T12:00:00Z');
 const staging = { HOMEWARD_ENVIRONMENT: 'staging' };
 let store: TestStore;
 let key: TestKey;
@@ -332,7 +332,7 @@ describe('LateAnswers', () => {
     const counts = { held: 0, released: 0 };
     app.decorateRequest('rehearsal', null);
     app.addHook('onSend', async (asked, reply) => {
-      asked.rehearsal = { nowMs: undefined, isLate: true };
+      asked.rehearsal = { nowMs: undefined, isDelayed: true };
       counts.held += 1;
       await late.delay(asked, reply);
       counts.released += 1;
@@ -379,7 +379,7 @@ describe('A browser', () => {
 
 describe('Production', () => {
   const headers = { 'homeward-now': '2030-12-06T00:00:00Z', 'homeward-simulate': 'rate_limit' };
-  const sunset = new HandClock('2026-12-01T12:00:00Z');
+  const sunset = new ManualClock('2026-12-01T12:00:00Z');
   let production: TestStore;
   let animal: PetBody;
   beforeAll(async () => {

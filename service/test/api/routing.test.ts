@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addPet, createManager } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { errorResponse } from '../error-response.ts';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { sendRaw } from '../raw-request.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
-const clock = new HandClock('2026-12-01T12:00:00Z');
+const clock = new ManualClock('2026-12-01T12:00:00Z');
 let store: TestStore;
 let key: TestKey;
 beforeAll(async () => {

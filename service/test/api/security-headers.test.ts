@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { sendRaw } from '../raw-request.ts';
 import { type CallOptions, createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
-const clock = new HandClock('2026-12-01T12:00:00Z');
+const clock = new ManualClock('2026-12-01T12:00:00Z');
 let store: TestStore;
 let key: TestKey;
 let manager: TestKey;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
 const path = '/.well-known/security.txt';
-const clock = new HandClock('2026-11-15T10:00:00Z');
+const clock = new ManualClock('2026-11-15T10:00:00Z');
 
 describe('GET /.well-known/security.txt of a store with a contact', () => {
   let store: TestStore;

@@ -3,10 +3,10 @@ import { hashApiKey, mintApiKey } from '../../src/clients/api-key.ts';
 import { revokeApiKey } from '../../src/clients/clients.ts';
 import { KeyFinder } from '../../src/clients/key-finder.ts';
 import type { Db } from '../../src/db/handles.ts';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
-const clock = new HandClock('2026-12-01T12:00:00Z');
+const clock = new ManualClock('2026-12-01T12:00:00Z');
 let store: TestStore;
 let finder: KeyFinder;
 let queries: number;

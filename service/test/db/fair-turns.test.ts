@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { FairTurns, NoTurn } from '../../src/db/fair-turns.ts';
 
-const bounds = { turnsMax: 2, waitMsMax: 60_000, waitingOfOwnerMax: 1_000 };
+const bounds = { turnsMax: 2, waitMsMax: 60_000, pendingOfOwnerMax: 1_000 };
 
 /** Work that ends when it is told to. */
 function openWork(turns: FairTurns, owner: bigint | undefined, begun: Array<bigint | undefined> = []) {
@@ -66,7 +66,7 @@ describe('FairTurns', () => {
   });
 
   test('refuses one of an owner that has as many waiting as they may, and takes one of another', async () => {
-    const turns = new FairTurns({ ...bounds, turnsMax: 1, waitingOfOwnerMax: 2 });
+    const turns = new FairTurns({ ...bounds, turnsMax: 1, pendingOfOwnerMax: 2 });
     const works = Array.from({ length: 3 }, () => openWork(turns, 1n));
     await expect(turns.run(1n, async () => {})).rejects.toThrow(NoTurn);
     const other = turns.run(2n, async () => 'taken');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RunningSite, startSite } from '../../../examples/adoption-site/start-site.ts';
 import { addPet, type OrderBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
-import { HandClock } from '../hand-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 const siteFile = fileURLToPath(new URL('../../../examples/adoption-site/site.ts', import.meta.url));
@@ -243,7 +243,7 @@ describe('A site whose store is far, or has a small limit', () => {
   test('serves a hundred visitors from what it has read, and keeps its last requests for adoptions', { timeout: 60_000 }, async () => {
     // On a clock of its own, so that no window ends meanwhile.
     // On a clock of its own, so that no window ends meanwhile.
-    await using still = await createTestStore({ clock: new HandClock(new Date(Date.now() + 3_600_000).toISOString()) });
+    await using still = await createTestStore({ clock: new ManualClock(new Date(Date.now() + 3_600_000).toISOString()) });
     const owner = await still.createKey();
     for (let i = 0; i < 10; i += 1) await addPet(still, owner);
     const { key: smallKey } = await still.createKey({ plan: { perMinute: 12, perDay: 100 } });

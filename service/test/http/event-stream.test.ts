@@ -6,25 +6,25 @@ import { type EventStream, EventStreams, eventText } from '../../src/http/event-
 import { planBounds } from '../../src/rate-limit/plans.ts';
 
 const never = 600_000;
-const patient = { heartbeatMs: never, lifetimeMs: never, drainTimeoutMs: never, endTimeoutMs: never };
+const noTimeouts = { heartbeatMs: never, lifetimeMs: never, drainTimeoutMs: never, endTimeoutMs: never };
 const mebibyte = 'x'.repeat(1_048_576);
 
 let close: () => Promise<void>;
 let url: string;
-let times: Partial<typeof patient>;
+let times: Partial<typeof noTimeouts>;
 let opened: EventStream[];
 beforeEach(async () => {
   opened = [];
   const app = Fastify({ forceCloseConnections: true });
   app.get('/', (_, reply) => {
-    opened.push(new EventStreams({ ...patient, ...times }).open(reply, { clientId: 1n, bounds: planBounds.free }));
+    opened.push(new EventStreams({ ...noTimeouts, ...times }).open(reply, { clientId: 1n, bounds: planBounds.free }));
     return reply;
   });
   app.get('/late', async (request, reply) => {
     const gone = once(reply.raw, 'close');
     request.raw.socket.destroy();
     await gone;
-    opened.push(new EventStreams(patient).open(reply, { clientId: 1n, bounds: planBounds.free }));
+    opened.push(new EventStreams(noTimeouts).open(reply, { clientId: 1n, bounds: planBounds.free }));
     return reply;
   });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => close());
 
-async function open(options: { times?: Partial<typeof patient>; reads?: boolean } = {}) {
+async function open(options: { times?: Partial<typeof noTimeouts>; reads?: boolean } = {}) {
   times = options.times ?? {};
   const reader = await StreamReader.open(url, { key: 'none', keepsText: true, reads: options.reads ?? true });
   const stream = opened.at(-1);
@@ -76,7 +76,7 @@ describe('A stream', () => {
     const { reader, stream } = await open();
     stream.close();
     stream.send(eventText('a', 'pet.created', '{}'), () => 'a');
-    stream.beat();
+    stream.sendHeartbeat();
     stream.close();
     await reader.until(() => reader.isEnded, 'end');
     expect(reader.text).toBe('retry: 1000\n\n');
@@ -112,7 +112,7 @@ describe('A stream', () => {
   test('whose lifetime ends while it waits for its requests ends when that is over, and leaves no listener behind', async () => {
     const { reader, stream } = await open({ times: { lifetimeMs: 20 } });
     let isHeld = true;
-    const held = stream.outliving(async () => {
+    const held = stream.keepOpenDuring(async () => {
       for (let i = 0; i < 20; i += 1) await stream.sleep(5);
       isHeld = false;
     });

@@ -6,11 +6,11 @@ import { listBans } from '../../../src/rate-limit/bans.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { publishAll } from '../../event-steps.ts';
-import { HandClock } from '../../hand-clock.ts';
+import { ManualClock } from '../../manual-clock.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 const pageSize = 100;
-const clock = new HandClock('2026-11-15T10:00:00Z');
+const clock = new ManualClock('2026-11-15T10:00:00Z');
 let store: TestStore;
 let writer: TestKey;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
-import { HandClock } from '../../hand-clock.ts';
+import { ManualClock } from '../../manual-clock.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
-const clock = new HandClock('2026-12-01T12:00:00Z');
+const clock = new ManualClock('2026-12-01T12:00:00Z');
 let store: TestStore;
 let key: TestKey;
 let pet: PetBody;

@@ -101,7 +101,7 @@ describe('an event', () => {
   });
 
   test('waits while an earlier one of the same animal is undelivered; other animals go on', async () => {
-    receiver.answer = ({ json }) => ({ status: json.data.pet?.name === 'stubborn' ? 500 : 204 });
+    receiver.respond = ({ json }) => ({ status: json.data.pet?.name === 'stubborn' ? 500 : 204 });
     const { id } = await endpoint({ types: ['pet.updated'] });
     const [first, second] = [await addAnimal(store, partner), await addAnimal(store, partner)];
     await change(first, 'stubborn');
@@ -113,7 +113,7 @@ describe('an event', () => {
       (all) => all[2] === 'delivered',
     );
     expect(await statuses(id)).toEqual(['pending', 'pending', 'delivered']);
-    receiver.answer = () => ({ status: 204 });
+    receiver.respond = () => ({ status: 204 });
     await hurry(id);
     await settled(id);
     const names = receiver.received.map(({ json }) => json.data.pet?.name);
@@ -124,7 +124,7 @@ describe('an event', () => {
 
 describe('a failed attempt', () => {
   test('is kept with the start of the answer, and tried again in 5 s', async () => {
-    receiver.answer = () => ({ status: 503, body: 'x'.repeat(5_000) });
+    receiver.respond = () => ({ status: 503, body: 'x'.repeat(5_000) });
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
@@ -138,7 +138,7 @@ describe('a failed attempt', () => {
     expect(delayMs).toBeGreaterThan(3_000);
     expect(delayMs).toBeLessThan(5_500);
     expect((await call<WebhookBody>('GET', `/${id}`)).json.failingSince).not.toBeNull();
-    receiver.answer = () => ({ status: 200 });
+    receiver.respond = () => ({ status: 200 });
     await hurry(id);
     await settled(id);
     expect((await call<WebhookBody>('GET', `/${id}`)).json.failingSince).toBeNull();
@@ -146,7 +146,7 @@ describe('a failed attempt', () => {
 
   test('by a reset connection or a redirect is one too', async () => {
     const elsewhere = await WebhookReceiver.open();
-    receiver.answer = () => (receiver.received.length === 1 ? 'reset' : { status: 307, headers: { location: elsewhere.url } });
+    receiver.respond = () => (receiver.received.length === 1 ? 'reset' : { status: 307, headers: { location: elsewhere.url } });
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
@@ -165,7 +165,7 @@ describe('a failed attempt', () => {
   });
 
   test('after the last of the schedule gives the delivery up', async () => {
-    receiver.answer = () => ({ status: 500 });
+    receiver.respond = () => ({ status: 500 });
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
@@ -184,13 +184,13 @@ describe('a failed attempt', () => {
         (all) => all.length > 0,
       ),
     ).toMatchObject([{ status: 'failed', attemptCount: 10, nextAttemptAt: null }]);
-    receiver.answer = () => ({ status: 200 });
+    receiver.respond = () => ({ status: 200 });
     expect(await call('POST', `/${id}/replay`, { failed: true })).toMatchObject({ status: 202, json: { count: 1 } });
     await settled(id);
   });
 
   test('with 410 disables the endpoint', async () => {
-    receiver.answer = () => ({ status: 410 });
+    receiver.respond = () => ({ status: 410 });
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
@@ -208,7 +208,7 @@ describe('a failed attempt', () => {
   });
 
   test('at an endpoint that has failed for 5 days disables it', async () => {
-    receiver.answer = () => ({ status: 500 });
+    receiver.respond = () => ({ status: 500 });
     const { id } = await endpoint();
     await store.dependencies.db.query({
       text: `update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`,

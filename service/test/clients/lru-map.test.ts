@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { RecentMap } from '../../src/clients/recent-map.ts';
+import { LruMap } from '../../src/clients/lru-map.ts';
 
 const keys = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `key ${from + i}`);
 
 describe('RecentMap', () => {
   test('holds the latest half of its bound, and never more than its bound', () => {
-    const map = new RecentMap<true>(10);
+    const map = new LruMap<true>(10);
     for (const [i, key] of keys(0, 100).entries()) {
       map.set(key, true);
       expect(map.size).toBeLessThanOrEqual(10);
@@ -15,7 +15,7 @@ describe('RecentMap', () => {
   });
 
   test('keeps what is read again and again', () => {
-    const map = new RecentMap<{ name: string }>(10);
+    const map = new LruMap<{ name: string }>(10);
     map.set('busy', { name: 'busy' });
     for (const key of keys(0, 100)) {
       map.set(key, { name: key });
@@ -24,7 +24,7 @@ describe('RecentMap', () => {
   });
 
   test('replaces, deletes and clears, whatever the age of the entry', () => {
-    const map = new RecentMap<{ at: number }>(4);
+    const map = new LruMap<{ at: number }>(4);
     for (const [at, key] of keys(0, 3).entries()) map.set(key, { at });
     map.set('key 0', { at: 10 });
     expect(map.get('key 0')).toEqual({ at: 10 });

@@ -3,7 +3,7 @@
  * generations, of which the older is dropped whole when the younger is full. Dropping the oldest entry of a Map each time
  * would cost more than all else that a look-up does: to find it, the Map skips all that were deleted before.
  */
-export class RecentMap<Value extends object | true> {
+export class LruMap<Value extends object | true> {
   readonly #generationMax: number;
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();

@@ -1,7 +1,7 @@
 import type { Clock } from '../src/clock.ts';
 
 /** A clock that stands still until it is moved, so that a test need not wait for a minute or a year. */
-export class HandClock implements Clock {
+export class ManualClock implements Clock {
   #nowMs: number;
 
   constructor(at: string) {
