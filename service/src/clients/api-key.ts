@@ -8,26 +8,26 @@ const checksumLength = 6;
 const prefixes: Record<Environment, string> = { production: 'hw_live_', staging: 'hw_test_' };
 const shape = new RegExp(`^hw_(live|test)_[0-9A-Za-z]{${secretLength + checksumLength}}$`);
 
-/** 190 random bits, and a checksum by which a scanner can find a key and a typing error costs no look-up. */
+/** 190 random bits and a checksum. The checksum lets secret scanners recognise a key, and rejects a typo without a look-up. */
 export function mintApiKey(environment: Environment): string {
   const secret = Array.from({ length: secretLength }, () => alphabet[randomInt(alphabet.length)]).join('');
   const body = prefixes[environment] + secret;
   return body + checksum(body);
 }
 
-/** The environment that a well-formed key belongs to; undefined for what can't be a key. */
+/** The environment of a well-formed key; undefined if the text can't be a key. */
 export function environmentOfKey(key: string): Environment | undefined {
   if (!shape.test(key) || !key.endsWith(checksum(key.slice(0, -checksumLength)))) return undefined;
   return key.startsWith(prefixes.production) ? 'production' : 'staging';
 }
 
-/** SHA-256 without a salt: a secret of 190 random bits needs neither salt nor a slow hash. */
+/** SHA-256 without a salt: a secret of 190 random bits needs neither a salt nor a slow hash. */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
 
-/** What may be shown of a key: enough to tell it from another, too little to guess it. */
+/** The part of a key that may be shown: enough to distinguish it from others, too little to guess it. */
 export const keyHint = (key: string): string => `${key.slice(0, 11)}…${key.slice(-4)}`;
 
-/** Hides whatever looks like a key in a text bound for a log. */
+/** Redacts everything that looks like a key, for logs. */
 export const withoutKeys = (text: string): string => text.replace(/hw_(live|test)_[0-9A-Za-z]+/g, 'hw_$1_…');
 
 function checksum(body: string): string {

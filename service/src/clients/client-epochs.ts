@@ -6,18 +6,18 @@ import type { RedisLink } from '../redis/redis-link.ts';
 const ttlSeconds = 86_400;
 const totalTimeoutMs = 2_000;
 
-/** The subject under which a client is counted and its epoch is kept. */
+/** The name of a client in Redis keys: of its counts and its epoch. */
 export const clientSubject = (clientId: bigint) => `c${clientId}`;
 
 /**
- * Makes every process read this client and its keys again before it believes them: called after each committed
- * change to either. False where Redis could not be told; processes then go without what they remember, since they
- * have lost Redis too, or for the few seconds that they remember a key.
+ * Invalidates what every process has cached of this client and its keys. Call it after each committed change to either.
+ * False if Redis could not be reached. A process that has lost Redis too doesn't use its cache; any other may use a stale
+ * entry until its TTL ends, a few seconds later.
  */
 export async function replaceEpoch(link: RedisLink, redisKeys: RedisKeys, clientId: bigint): Promise<boolean> {
   const deadline = performance.now() + totalTimeoutMs;
   do {
-    // A fresh token each time: one that was late could otherwise bring back an epoch that has been replaced since.
+    // A new token for each attempt: otherwise a delayed write could restore an epoch that was replaced in the meantime.
     const token = randomBytes(9).toString('base64url');
     const isStored = await link
       .call((client) => client.set(redisKeys.epoch(clientSubject(clientId)), token, 'EX', ttlSeconds))

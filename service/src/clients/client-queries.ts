@@ -8,14 +8,14 @@ export interface Client {
   readonly plan: PlanName;
   readonly perMinute: number | null;
   readonly perDay: number | null;
-  /** Bounds of its own (enterprise); null: the plan's. */
+  /** Custom limits of an enterprise client; null: the plan's. */
   readonly openOrdersMax: number | null;
   readonly newCategoriesMax: number | null;
   readonly suspendedAt: Date | null;
   readonly createdAt: Date;
 }
 
-/** What a client's plan, and its own record where that is enterprise, say of its limits. */
+/** A client's plan, with its custom limits if the plan is enterprise. */
 export type Terms = Pick<Client, 'plan' | 'perMinute' | 'perDay'> & Partial<Pick<Client, 'openOrdersMax' | 'newCategoriesMax'>>;
 
 export interface ApiKey {
@@ -44,7 +44,7 @@ export async function findClient(db: Db, id: bigint): Promise<Client | undefined
   return rows[0];
 }
 
-/** Undefined where a client of that name was made meanwhile. */
+/** Undefined if a client of that name was created in the meantime. */
 export async function insertClient(db: Db, client: Terms & { name: string }): Promise<Client | undefined> {
   const { rows } = await db.query<Client>({
     text: `insert into clients (name, plan, per_minute, per_day, open_orders_max, new_categories_max) values ($1, $2, $3, $4, $5, $6)
@@ -63,7 +63,7 @@ export async function updatePlan(db: Db, id: bigint, terms: Terms): Promise<Clie
   return rows[0];
 }
 
-/** A page of clients, each with the number of its keys in use. */
+/** A page of clients, each with the number of its valid keys. */
 export async function listClients(db: Db, after: bigint, limit: number): Promise<Array<Client & { keys: number }>> {
   const { rows } = await db.query<Client & { keys: number }>({
     text: `select ${clientColumns},
@@ -109,7 +109,7 @@ export async function listKeys(
   return rows;
 }
 
-/** Returns when it ends. */
+/** Returns when the replaced key expires. */
 export async function replaceKey(db: Db, id: bigint, successor: bigint, overlapSeconds: number): Promise<Date> {
   const { rows } = await db.query<{ expiresAt: Date }>({
     text: `update api_keys set replaced_by = $2, expires_at = least(expires_at, now() + make_interval(secs => $3)) where id = $1
@@ -129,7 +129,7 @@ export async function revokeKey(db: Db, id: bigint): Promise<ApiKey | undefined>
   return rows[0];
 }
 
-/** False where the key is revoked. Until the transaction ends nobody can revoke it. */
+/** Locks the key, so that nobody can revoke it before the transaction ends. False if it is already revoked. */
 export async function lockUnrevokedKey(tx: Transaction, id: bigint): Promise<boolean> {
   const { rowCount } = await tx.query({
     name: 'lock-unrevoked-key',
@@ -139,11 +139,11 @@ export async function lockUnrevokedKey(tx: Transaction, id: bigint): Promise<boo
   return rowCount === 1;
 }
 
-/** Keys that were revoked, have expired, or whose client was suspended, in the last seconds: found by what ended, not by what is open. */
+/** Keys that were revoked, expired, or suspended with their client in the last `sinceSeconds`. */
 export async function selectEndedKeys(db: Db, sinceSeconds: number): Promise<bigint[]> {
   const { rows } = await db.query<{ id: bigint }>({
     name: 'ended-keys',
-    // The time stands in each part, so that each is planned by its index.
+    // The time is compared in each part, so that each part uses its own index.
     text: `select id from api_keys where revoked_at > now() - make_interval(secs => $1)
       union select id from api_keys where expires_at > now() - make_interval(secs => $1) and expires_at <= now()
       union select api_keys.id from clients join api_keys on client_id = clients.id where suspended_at > now() - make_interval(secs => $1)`,
@@ -163,7 +163,7 @@ export async function updateSuspension(db: Db, name: string, isSuspended: boolea
 // The clocks of PostgreSQL and of the process that wrote the journal may differ by this much.
 const isFromBefore = (table: string, at: string) => `${table}.created_at <= ${at}::timestamptz + interval '1 minute'`;
 
-/** Undefined where there is no such key, or one that was made after `at`. What has ended already stays as it is. */
+/** Undefined if there is no such key, or it was created after `at`. An earlier revocation or expiry is not changed. */
 export async function endKeyAsOf(
   tx: Transaction,
   id: bigint,
@@ -177,7 +177,7 @@ export async function endKeyAsOf(
   return rows[0];
 }
 
-/** False where there is no such client, one that was made after `at`, or one that was suspended later. */
+/** False if there is no such client, if it was created after `at`, or if it was suspended later. */
 export async function updateSuspensionAsOf(tx: Transaction, id: bigint, suspendedAt: Date | null, at: Date): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `update clients set suspended_at = $2 where id = $1 and ${isFromBefore('clients', '$3')}
@@ -187,7 +187,7 @@ export async function updateSuspensionAsOf(tx: Transaction, id: bigint, suspende
   return rowCount === 1;
 }
 
-/** Which of these hashes belong to a key, whatever has become of it. */
+/** The hashes that belong to a key, whether or not the key is still valid. */
 export async function findExistingHashes(db: Db, hashes: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ hash: string }>({
     name: 'find-existing-hashes',
@@ -197,7 +197,7 @@ export async function findExistingHashes(db: Db, hashes: readonly string[]): Pro
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** The one read of authentication. */
+/** The only query that authentication needs. */
 export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; client: Client } | undefined> {
   const { rows } = await db.query<Omit<ApiKey, 'id' | 'createdAt'> & Client & { keyId: bigint; keyCreatedAt: Date }>({
     name: 'find-key-by-hash',

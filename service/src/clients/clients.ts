@@ -26,12 +26,12 @@ import {
 
 export type { Terms };
 
-/** What the store's staff got wrong, in words for them. */
+/** A mistake in a command. The message is for the store's staff. */
 export class ClientsError extends Error {}
 
 const nameLengthMax = 200;
 
-/** A key as it is shown once, at its making. */
+/** A new key in plain text, which is shown only once. */
 export interface MintedKey {
   readonly key: string;
   readonly record: ApiKey;
@@ -43,20 +43,20 @@ export async function createKey(
 ): Promise<MintedKey> {
   const nameLength = [...input.client].length;
   if (!input.client.trim() || nameLength > nameLengthMax) {
-    throw new ClientsError(`A client's name has 1 to ${nameLengthMax} characters and is not blank; this one has ${nameLength}.`);
+    throw new ClientsError(`A client's name must have 1–${nameLengthMax} characters and must not be blank. This one has ${nameLength}.`);
   }
   return db.transaction(async (tx) => {
     const client = (await findClientByName(tx, input.client)) ?? (await insertOrFindClient(tx, { name: input.client, ...input.limits }));
     if (describe(client) !== describe(input.limits)) {
       throw new ClientsError(
-        `Client "${client.name}" is on the plan ${describe(client)}, not ${describe(input.limits)}. Use 'homeward clients set-plan' to change it, or name that plan.`,
+        `Client "${client.name}" is on the plan ${describe(client)}, not ${describe(input.limits)}. Use 'homeward clients set-plan' to change it, or pass the current plan.`,
       );
     }
     return mint(tx, client.id, input);
   });
 }
 
-/** The new key works at once, the old one until the overlap is over. The new key lives as long as the old one was to. */
+/** The new key is valid at once, the old one until the overlap ends. The new key gets the lifetime that the old one had. */
 export async function rotateKey(
   tx: Transaction,
   id: bigint,
@@ -64,8 +64,8 @@ export async function rotateKey(
 ): Promise<MintedKey & { readonly oldExpiresAt: Date }> {
   const old = await lockKey(tx, id);
   if (!old) throw new ClientsError(`There is no key ${id}.`);
-  if (old.revokedAt) throw new ClientsError(`Key ${id} was revoked; create a new one instead.`);
-  if (old.replacedBy) throw new ClientsError(`Key ${id} was rotated already; its successor is key ${old.replacedBy}.`);
+  if (old.revokedAt) throw new ClientsError(`Key ${id} was revoked, so it can't be rotated. Create a new key instead.`);
+  if (old.replacedBy) throw new ClientsError(`Key ${id} was already rotated. Its successor is key ${old.replacedBy}.`);
   const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
   const minted = await mint(tx, old.clientId, {
     ...options,
@@ -81,7 +81,7 @@ export async function revokeApiKey(db: Db, id: bigint): Promise<ApiKey> {
   return revoked;
 }
 
-/** For what must not outlive its key: throws where the key was revoked, and holds off a revocation until the transaction ends. */
+/** For writes that must not succeed after a revocation: throws if the key is revoked, otherwise locks it until the transaction ends. */
 export async function requireUnrevoked(tx: Transaction, keyId: bigint): Promise<void> {
   if (await lockUnrevokedKey(tx, keyId)) return;
   throw new AppError('api_key_revoked', `Key ${keyId} was revoked while this request was in progress. Use another key.`);
@@ -97,10 +97,10 @@ export async function setSuspended(db: Transactor, journal: Journal, name: strin
   });
 }
 
-/** As it is now, for what has been open since before its plan may have changed. */
+/** The client's current quota, for a stream that may have been opened under another plan. */
 export async function getQuota(db: Db, clientId: bigint): Promise<Quota> {
   const client = await findClient(db, clientId);
-  if (!client) throw new Error('a caller without a client');
+  if (!client) throw new Error(`client ${clientId} does not exist`);
   return quotaOf(client);
 }
 
@@ -111,12 +111,12 @@ export async function setPlan(db: Db, name: string, limits: Terms): Promise<Clie
   return updated;
 }
 
-/** After a restore: as it was done at `at`. False where there is no such key, or one that was made later. */
+/** After a restore, re-applies a revocation that was made at `at`. False if there is no such key, or it was created later. */
 export async function reapplyRevocation(tx: Transaction, id: bigint, at: Date): Promise<boolean> {
   return (await endKeyAsOf(tx, id, { at, revokedAt: at, expiresAt: null })) !== undefined;
 }
 
-/** Its successor can't be brought back: nobody but its owner has it. Returns whether the backup knows of one. */
+/** Re-applies a rotation. Its successor can't be restored: only its owner has it. Says whether the backup contains a successor. */
 export async function reapplyRotation(
   tx: Transaction,
   id: bigint,
@@ -131,13 +131,15 @@ export async function reapplySuspension(tx: Transaction, id: bigint, isSuspended
 }
 
 async function insertOrFindClient(tx: Transaction, client: Terms & { name: string }): Promise<Client> {
-  // Only of a new one: a client that was named under earlier rules can still be given keys.
+  // Only new names are checked: a client that was named under earlier rules can still get keys.
   const rejected = findCharacter(client.name, controls + reorderings);
   if (rejected) {
-    throw new ClientsError(`A client's name has no control characters and no bidirectional overrides; this one contains ${rejected}.`);
+    throw new ClientsError(
+      `A client's name must not contain control characters or bidirectional overrides. This one contains ${rejected}.`,
+    );
   }
   const found = (await insertClient(tx, client)) ?? (await findClientByName(tx, client.name));
-  if (!found) throw new Error('a client neither inserted nor found');
+  if (!found) throw new Error('the client was neither inserted nor found');
   return found;
 }
 

@@ -6,10 +6,10 @@ import { LruMap } from './lru-map.ts';
 export interface KnownKey {
   readonly key: ApiKey;
   readonly client: Client;
-  /** The client's epoch that Redis gave before this was read; undefined: not to be relied on. */
+  /** The client's epoch, which was in Redis before this was read. Undefined: must not be cached. */
   readonly epoch: string | undefined;
   readonly readAtMs: number;
-  /** What a request by this key is charged. */
+  /** What the limiter counts for each request with this key. */
   readonly charge: Charge;
   readonly bounds: Bounds;
 }
@@ -17,18 +17,17 @@ export interface KnownKey {
 const knownMax = 50_000;
 const unknownMax = 50_000;
 const endedMax = 50_000;
-/** Bounds what a revocation that could not reach Redis can leave behind. */
+/** Bounds how long a key stays valid here if its revocation could not reach Redis. */
 const ttlMs = 10_000;
 
-/** What a process remembers of keys. An entry is trusted only under its client's epoch. */
+/** A process's cache of keys, by hash. A valid key's entry may be used only if its client's epoch is still current. */
 export class KeyCache {
   readonly #known = new LruMap<KnownKey>(knownMax);
-  /** Hashes that belong to a key, whatever has become of it: they need not pass the queue of look-ups again. */
+  /** Hashes that belong to a key, valid or not: these skip the look-up queue. */
   readonly #existing = new LruMap<true>(knownMax);
-  /** Hashes that belong to no key. They never will: a key is random and its hash is never reused. */
+  /** Hashes that belong to no key, and never will: keys are random. */
   readonly #unknown = new LruMap<true>(unknownMax);
-
-  /** Keys that were revoked or have expired. Needs no epoch: they never come back. */
+  /** Keys that were revoked or have expired. They never become valid again, so these entries need no epoch. */
   readonly #ended = new LruMap<KnownKey>(endedMax);
 
   get(hash: string): KnownKey | undefined {
@@ -65,7 +64,7 @@ export class KeyCache {
     this.#known.delete(hash);
   }
 
-  /** All that an epoch is needed for. */
+  /** Drops the entries that depend on an epoch. */
   invalidateAll(): void {
     this.#known.clear();
   }

@@ -12,15 +12,17 @@ import { LookupQueue } from './lookup-queue.ts';
 type KeyRead = Promise<Pick<KnownKey, 'key' | 'client'> | undefined>;
 
 /**
- * Finds the client that a key belongs to: cached where that may be trusted, else in PostgreSQL.
+ * Finds the client of a key: in the cache if the entry is valid, otherwise in PostgreSQL.
  *
- * A hash that this process has not met passes the queue of look-ups first, which says whether it is a key at all. One that
- * has been met is read at once: inventions can't hold it up. One that has ended is cached for good, and not read again.
+ * A hash that this process has not seen goes through the look-up queue first, which checks whether such a key exists. A
+ * known hash skips the queue, so that a flood of invented keys can't delay it. A key that has ended is cached for good.
  *
- * A reading of a key is upcoming, then under way. Invariants:
- * - One query at a time for a key: a busy key must not take every connection.
- * - Anyone may join an upcoming reading. Nobody joins one that is under way: it may have missed a revocation that was
- *   committed before they asked.
+ * Reads of the same key are coalesced. A read is queued while the previous one of that key is in flight, and then in
+ * flight itself. Invariants:
+ * - At most one query per key is in flight, so that a busy key can't occupy every connection.
+ * - At most one read per key is queued, and every new caller joins it.
+ * - Nobody joins a read that is in flight: it may have missed a revocation that was committed before the caller asked.
+ * - `#generation` increases with every invalidation. A read that began in an earlier generation is not cached.
  */
 export class KeyFinder {
   readonly #db: Db;
@@ -42,7 +44,7 @@ export class KeyFinder {
     return this.#cache.get(hash) ?? this.#findEnded(hash);
   }
 
-  /** Reads PostgreSQL. `epoch` must have been read before this call; without one only the key's end is cached. */
+  /** Reads PostgreSQL. `epoch` must have been read before this call. Without one, the key is cached only if it has ended. */
   async lookUp(given: string, network: string, epoch: string | undefined): Promise<KnownKey | undefined> {
     const hash = hashApiKey(given);
     const ended = this.#findEnded(hash);
@@ -82,7 +84,7 @@ export class KeyFinder {
     return read;
   }
 
-  /** Cached here and not by those who wait: what begins next must find it. */
+  /** Caches an ended key here, not in `lookUp`, so that the next queued read already finds it. */
   async #query(hash: string): KeyRead {
     const ended = this.#findEnded(hash);
     if (ended) return ended;
@@ -91,7 +93,7 @@ export class KeyFinder {
     return found;
   }
 
-  /** Judged again each time: a clock may be set back. */
+  /** Checked on every call, since the clock may be set back. */
   #findEnded(hash: string): KnownKey | undefined {
     const ended = this.#cache.getEnded(hash);
     return ended && this.#hasEnded(ended) ? ended : undefined;
@@ -101,7 +103,7 @@ export class KeyFinder {
     return invalidityOf(found, this.#clock.now())?.isFinal ?? false;
   }
 
-  /** Redis can no longer confirm what is cached under an epoch, nor what is being read at this moment. */
+  /** Evicts all valid keys, and prevents reads in flight from being cached: Redis can't confirm their epochs any more. */
   invalidateAll(): void {
     this.#generation += 1;
     this.#cache.invalidateAll();

@@ -1,14 +1,14 @@
 import type { ApiKey, Client } from './client-queries.ts';
 
-/** Why a key can't be used, and since when. */
+/** Why a key is not valid, and since when. */
 export interface Invalidity {
   readonly code: 'api_key_revoked' | 'api_key_expired' | 'client_suspended';
   readonly at: Date;
-  /** It never ends: a revocation is never undone, and an expiry is never moved to a later time. A suspension can end. */
+  /** True for a revocation and an expiry, which are never undone. A suspension can end. */
   readonly isFinal: boolean;
 }
 
-/** The one check of a key's validity. Undefined: the key can be used. */
+/** The only check of a key's validity. Undefined: the key is valid. */
 export function invalidityOf({ key, client }: { readonly key: ApiKey; readonly client: Client }, nowMs: number): Invalidity | undefined {
   const { revokedAt, expiresAt } = key;
   if (revokedAt) return { code: 'api_key_revoked', at: revokedAt, isFinal: true };

@@ -2,17 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/handles.ts';
 import { selectEndedKeys } from './client-queries.ts';
 
-/** Gets the keys that have ended lately, some of them more than once. */
+/** Receives the keys that have recently ended. The same key may be reported more than once. */
 export type EndedKeysListener = (keyIds: ReadonlySet<bigint>) => void;
 
 const intervalMs = 400;
-/** A key's end is dated by the start of its transaction, which may commit this much later. */
+/** `revoked_at` is the start of the transaction, which may commit up to this much later. */
 const commitDelayMaxSeconds = 10;
 
 /**
- * Finds keys that were revoked, expired or suspended with their client, for what stays open after its request was admitted:
- * streams. One query for all of them, and only while somebody listens. After an outage it looks as far back as the last look
- * that succeeded.
+ * Polls for keys that were revoked, have expired, or were suspended with their client, so that their open streams can be
+ * closed: a stream is authenticated only once, when it opens.
+ *
+ * One loop polls for all listeners. It runs while there are listeners and stops without them. Each poll covers the time
+ * since the last one that succeeded, so an outage of PostgreSQL hides no key.
  */
 export class KeyWatch {
   readonly #db: Db;
@@ -25,7 +27,7 @@ export class KeyWatch {
     this.#onError = onError;
   }
 
-  /** Returns what ends it. */
+  /** Returns the function that ends the subscription. */
   subscribe(listener: EndedKeysListener): () => void {
     this.#listeners.add(listener);
     if (!this.#isRunning) void this.#run();
@@ -44,7 +46,7 @@ export class KeyWatch {
         isFailing = false;
         if (ended.size > 0) for (const listener of this.#listeners) listener(ended);
       } catch (error) {
-        // Once, however long it lasts.
+        // One report per outage, not one per poll.
         if (!isFailing) this.#onError(error);
         isFailing = true;
       }

@@ -5,8 +5,8 @@ export interface ListNode<T> {
 }
 
 /**
- * A list in which the first is found, and any is removed, in constant time. A Map in the order of insertion does not
- * do: to find its first entry it skips all that were deleted before, thousands in a long queue.
+ * A doubly linked list: the first value is read, and any node is removed, in constant time. A Map in insertion order is
+ * no replacement: to find its first entry it skips every deleted one, which are thousands in a long queue.
  */
 export class LinkedList<T> {
   #first: ListNode<T> | undefined;
@@ -17,14 +17,14 @@ export class LinkedList<T> {
   }
 
   push(value: T): ListNode<T> {
-    const link: ListNode<T> = { value, previous: this.#last, next: undefined };
-    if (this.#last) this.#last.next = link;
-    else this.#first = link;
-    this.#last = link;
-    return link;
+    const node: ListNode<T> = { value, previous: this.#last, next: undefined };
+    if (this.#last) this.#last.next = node;
+    else this.#first = node;
+    this.#last = node;
+    return node;
   }
 
-  /** `link` must be one of this chain's. */
+  /** The node must be in this list. */
   remove({ previous, next }: ListNode<T>): void {
     if (previous) previous.next = next;
     else this.#first = next;

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { LinkedList, type ListNode } from './linked-list.ts';
 
-/** Which of these hashes belong to a key. */
+/** Returns the hashes that belong to a key. */
 type FindExisting = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
 
 interface Lookup {
@@ -16,13 +16,15 @@ interface Network {
   /** Oldest first. */
   readonly pending: LinkedList<Lookup>;
   readonly byHash: Map<string, ListNode<Lookup>>;
+  /** Its place in `#turns`. */
   turnNode: ListNode<Network> | undefined;
+  /** Its place in `#byLength`. */
   lengthNode: ListNode<Network> | undefined;
 }
 
 const defaultBounds = {
   queriesMax: 4,
-  /** Look-ups that one query answers. */
+  /** Look-ups in one query. */
   batchSizeMax: 32,
   pendingMax: 20_000,
   pendingOfNetworkMax: 5_000,
@@ -30,21 +32,21 @@ const defaultBounds = {
 };
 
 /**
- * Looks up whether keys exist that this process has not met. A valid key waits behind inventions of its own network, and
- * for at most one turn of each other network, so that a flood slows itself.
+ * A fair queue of look-ups: does a key exist that this process has not seen? Each network has its own queue, and the
+ * queues are served round robin. A valid key waits behind the other keys of its own network, and for at most one look-up
+ * of each other network per turn, so a flood of invented keys mostly delays itself.
  *
- * A look-up is first pending, in the queue of its network, then under way, in a query, then answered. It may leave the
- * queue for two other reasons: it has waited for `waitMsMax`, or a bound is exceeded. Then nothing is known of the key,
- * and the answer is `unavailable`.
+ * A look-up is pending in the queue of its network, then in flight in a query, then resolved. It is dropped from the
+ * queue, and rejected with `unavailable`, after `waitMsMax`, or when a bound is exceeded.
  *
  * Invariants:
- * - At most `queriesMax` queries are under way, of at most `batchSizeMax` look-ups each. Nothing is pending while fewer are.
- * - Networks take turns, one look-up each; within a network the oldest comes first.
- * - A network is in `#networks`, `#turns` and `#byLength` while something of it is pending, and in none of them else.
- * - `#byLength[n]` holds the networks with n + 1 pending, and its last chain is not empty. So the longest queue is found
- *   without a search. It pays when there are too many look-ups in all.
- * - A hash that is asked for again shares what is pending in its network, or under way in any. That a key exists does not
- *   change, so it does not matter when the query began. Pending ones are not shared between networks: nobody waits
+ * - At most `queriesMax` queries are in flight, of at most `batchSizeMax` look-ups each. While fewer are, nothing is pending.
+ * - A turn takes one look-up of a network. Within a network the oldest comes first.
+ * - A network is in `#networks`, `#turns` and `#byLength` exactly while it has pending look-ups.
+ * - `#byLength[n]` lists the networks with n + 1 pending look-ups, and its last list is never empty. So the longest queue
+ *   is found in constant time. It loses its oldest look-up when there are more than `pendingMax`.
+ * - A look-up of the same hash is shared if it is pending in the same network or in flight in any. A key that exists
+ *   always exists, so it doesn't matter when the query began. A pending one is not shared between networks: nobody waits
  *   in a queue that others fill.
  */
 export class LookupQueue {
@@ -62,7 +64,7 @@ export class LookupQueue {
     this.#bounds = { ...defaultBounds, ...bounds };
   }
 
-  /** What is held in memory: 0 when all is answered. */
+  /** The number of entries in memory: 0 once every look-up is resolved. For tests. */
   get size(): number {
     return this.#pending + this.#inFlight.size + this.#networks.size + this.#byLength.length;
   }
@@ -80,7 +82,7 @@ export class LookupQueue {
     const network = this.#networks.get(networkName);
     const isLong = network && network.byHash.size >= this.#bounds.pendingOfNetworkMax;
     const shortened = isLong ? network : this.#pending >= this.#bounds.pendingMax ? this.#byLength.at(-1)?.first : undefined;
-    // The oldest: its caller has waited longest, and is likely to have given up.
+    // Drop the oldest: its caller has waited longest and has most likely given up.
     const oldest = shortened?.pending.first;
     if (oldest) this.#drop(oldest);
   }

@@ -1,7 +1,7 @@
 /**
- * The entries that were set or read last: at most `max`, and the latest `max` / 2 of them for certain. They are in two
- * generations, of which the older is dropped whole when the younger is full. Dropping the oldest entry of a Map each time
- * would cost more than all else that a look-up does: to find it, the Map skips all that were deleted before.
+ * An approximate LRU cache: at most `max` entries, of which the `max` / 2 most recently used are never evicted. Entries are
+ * in two generations, and when the young one is full, the old one is evicted as a whole. An exact LRU on a Map would be
+ * slower: to find its oldest entry, a Map skips every deleted one.
  */
 export class LruMap<Value extends object | true> {
   readonly #generationMax: number;

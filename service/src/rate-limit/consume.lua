@@ -1,17 +1,17 @@
--- Decides a batch of requests in one atomic step: both windows, strikes, bans, and whether what the process
--- remembers of the client is still true.
+-- Decides a batch of requests in one atomic step: both windows, strikes, bans, and whether the process's cache entry of
+-- the client is still valid.
 --
--- KEYS  for each request: counts, guard, epoch; then the index of bans. All lie in one slot.
--- ARGV  1 the time in ms, or '' for the time of this server   2 a fresh epoch   3 the lengths of bans in ms
---       4 a line for each request, 'terms;epoch;seen;owed': its terms 'per-minute per-day cost strikes-that-ban' (per day 0:
---       none; cost 0: only look; strikes 0: no guard), the epoch the process knows ('*': any), the counts it has seen,
---       the counts it admitted on its own
--- Counts are 'minute used day used'; a guard is 'window first-429 strikes since banned-until level level-until'.
+-- KEYS  for each request: counts, ban state, epoch; then the index of bans. All are in one slot.
+-- ARGV  1 the time in ms, or '' for the time of this server   2 a new epoch   3 the lengths of bans in ms
+--       4 a line for each request, 'limits;epoch;seen;owed': its limits 'per-minute per-day cost strikes-until-ban' (per day 0:
+--       no limit; cost 0: read only; strikes 0: never banned), the epoch of the cache entry ('*': any), the counts that the
+--       process has seen, the counts that it admitted without Redis
+-- Counts are 'minute used day used'; a ban state is 'window first-429 strikes since banned-until level level-until'.
 -- Returns the time, then a line for each request: 'outcome minute used day used strikes banned-until level', or
--- 'stale epoch'. One text and not nested lists: reading those is most of what a decision costs the process.
+-- 'stale epoch'. One string, not nested lists: parsing those is most of what a decision costs the process.
 
 local MINUTE, DAY = 60000, 86400000
-local STRIKES_KEPT, LEVEL_KEPT, FREE, EPOCH_KEPT = 300000, DAY, 1000, DAY
+local STRIKES_TTL, LEVEL_TTL, GRACE, EPOCH_TTL = 300000, DAY, 1000, DAY
 
 local COUNTS = '^(%d+) (%d+) (%d+) (%d+)$'
 
@@ -21,77 +21,77 @@ if not now then
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
 local bans = KEYS[#KEYS]
-local answers = { string.format('%.0f', now) }
+local replies = { string.format('%.0f', now) }
 local this_minute, this_day = math.floor(now / MINUTE), math.floor(now / DAY)
--- Numbers become text and text numbers only where they must: that is half of what a decision takes.
+-- Numbers are converted to and from text only where necessary: that is half of a decision's time.
 local minute_text, day_text = string.format('%.0f', this_minute), string.format('%.0f', this_day)
-local parsed_terms = {}
+local parsed_limits = {}
 
 local function parse_counts(text)
   local minute, in_minute, day, in_day = string.match(text, COUNTS)
   return tonumber(minute), tonumber(in_minute), tonumber(day), tonumber(in_day)
 end
 
--- Most requests of a batch have the terms of one of a few plans.
-local function parse_terms(text)
-  local terms = parsed_terms[text]
-  if not terms then
-    terms = { parse_counts(text) }
-    parsed_terms[text] = terms
+-- Cached: most requests of a batch have the limits of one of a few plans.
+local function parse_limits(text)
+  local limits = parsed_limits[text]
+  if not limits then
+    limits = { parse_counts(text) }
+    parsed_limits[text] = limits
   end
-  return terms[1], terms[2], terms[3], terms[4]
+  return limits[1], limits[2], limits[3], limits[4]
 end
 
-local function read_guard(text)
+local function read_ban_state(text)
   if not text then return { window = 0, first = 0, strikes = 0, since = 0, ends = 0, level = 0, level_ends = 0 } end
   local w, f, s, since, e, l, le = string.match(text, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')
   return { window = tonumber(w), first = tonumber(f), strikes = tonumber(s), since = tonumber(since),
     ends = tonumber(e), level = tonumber(l), level_ends = tonumber(le) }
 end
 
-local function write_guard(key, g)
-  local text = string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f', g.window, g.first, g.strikes, g.since, g.ends, g.level, g.level_ends)
-  local kept = math.max(g.level_ends, g.since + STRIKES_KEPT, now + STRIKES_KEPT) - now
-  redis.call('SET', key, text, 'PX', string.format('%.0f', kept))
+local function write_ban_state(key, ban)
+  local text = string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f', ban.window, ban.first, ban.strikes, ban.since, ban.ends, ban.level, ban.level_ends)
+  local ttl = math.max(ban.level_ends, ban.since + STRIKES_TTL, now + STRIKES_TTL) - now
+  redis.call('SET', key, text, 'PX', string.format('%.0f', ttl))
 end
 
--- A refusal by the minute: the first of a window opens a free second (what was in flight), later ones are strikes.
-local function strike(key, g, window, strikes_max)
-  if g.window ~= window or g.first == 0 then
-    g.window, g.first = window, now
-  elseif now - g.first > FREE then
-    if now - g.since > STRIKES_KEPT then g.strikes, g.since = 0, now end
-    g.strikes = g.strikes + 1
+-- A 429 by the minute limit. The first of a window opens a grace second, for requests in flight; later ones are strikes.
+local function strike(key, ban, window, strikes_max)
+  if ban.window ~= window or ban.first == 0 then
+    ban.window, ban.first = window, now
+  elseif now - ban.first > GRACE then
+    if now - ban.since > STRIKES_TTL then ban.strikes, ban.since = 0, now end
+    ban.strikes = ban.strikes + 1
   end
-  if g.strikes >= strikes_max then
+  if ban.strikes >= strikes_max then
     local lengths = {}
     for length in string.gmatch(ARGV[3], '%d+') do lengths[#lengths + 1] = tonumber(length) end
-    if now > g.level_ends then g.level = 0 end
-    g.level = math.min(g.level + 1, #lengths)
-    g.ends = now + lengths[g.level]
-    g.level_ends = g.ends + LEVEL_KEPT
-    g.strikes, g.since, g.first = 0, 0, 0
+    if now > ban.level_ends then ban.level = 0 end
+    ban.level = math.min(ban.level + 1, #lengths)
+    ban.ends = now + lengths[ban.level]
+    ban.level_ends = ban.ends + LEVEL_TTL
+    ban.strikes, ban.since, ban.first = 0, 0, 0
     redis.call('ZREMRANGEBYSCORE', bans, '-inf', now)
-    redis.call('ZADD', bans, g.ends, key)
+    redis.call('ZADD', bans, ban.ends, key)
   end
-  write_guard(key, g)
+  write_ban_state(key, ban)
 end
 
 local i = 0
-for terms, epoch, seen, owed in string.gmatch(ARGV[4], '([^;]*);([^;]*);([^;]*);([^\n]*)\n') do
-  local counts_key, guard_key, epoch_key = KEYS[3 * i + 1], KEYS[3 * i + 2], KEYS[3 * i + 3]
+for limits, epoch, seen, owed in string.gmatch(ARGV[4], '([^;]*);([^;]*);([^;]*);([^\n]*)\n') do
+  local counts_key, ban_key, epoch_key = KEYS[3 * i + 1], KEYS[3 * i + 2], KEYS[3 * i + 3]
   i = i + 1
-  local per_minute, per_day, cost, strikes_max = parse_terms(terms)
-  local stored = redis.call('MGET', counts_key, guard_key, epoch_key)
+  local per_minute, per_day, cost, strikes_max = parse_limits(limits)
+  local stored = redis.call('MGET', counts_key, ban_key, epoch_key)
 
   if epoch ~= '*' and epoch ~= stored[3] then
-    if not stored[3] then redis.call('SET', epoch_key, ARGV[2], 'PX', EPOCH_KEPT) end
-    answers[#answers + 1] = 'stale ' .. (stored[3] or ARGV[2])
+    if not stored[3] then redis.call('SET', epoch_key, ARGV[2], 'PX', EPOCH_TTL) end
+    replies[#replies + 1] = 'stale ' .. (stored[3] or ARGV[2])
   else
     local minute, in_minute, day, in_day = this_minute, 0, this_day, 0
     local is_new = true
     if stored[1] then
-      -- A window never goes back, even where the caller's clock does.
+      -- A window never goes back, even if the clock does.
       local m, mc, d, dc = string.match(stored[1], COUNTS)
       if m == minute_text then
         in_minute = tonumber(mc)
@@ -103,11 +103,11 @@ for terms, epoch, seen, owed in string.gmatch(ARGV[4], '([^;]*);([^;]*);([^;]*);
       elseif tonumber(d) > day then
         day, in_day = tonumber(d), tonumber(dc)
       end
-      -- Of a day that has begun, or without one of a minute, the time at which it is forgotten is set already.
+      -- The TTL is set once, by the first write in a day, or in a minute if there is no limit per day.
       is_new = per_day > 0 and d ~= day_text or per_day == 0 and m ~= minute_text
     end
     if seen ~= '' and seen ~= stored[1] then
-      -- Redis may have been emptied or failed over: the larger count is the truer one.
+      -- Redis may have been emptied or failed over, so take the larger count.
       local m, mc, d, dc = parse_counts(seen)
       if m == minute and mc > in_minute then in_minute = mc end
       if d == day and dc > in_day then in_day = dc end
@@ -118,24 +118,24 @@ for terms, epoch, seen, owed in string.gmatch(ARGV[4], '([^;]*);([^;]*);([^;]*);
       if d == day then in_day = in_day + dc end
     end
 
-    local guard = strikes_max > 0 and stored[2] and read_guard(stored[2]) or nil
+    local ban = strikes_max > 0 and stored[2] and read_ban_state(stored[2]) or nil
     local outcome = 'admitted'
-    if guard and guard.ends > now then
+    if ban and ban.ends > now then
       outcome = 'banned'
     elseif per_day > 0 and in_day + cost > per_day then
       outcome = 'day'
     elseif in_minute + cost > per_minute then
       outcome = 'minute'
       if strikes_max > 0 then
-        guard = guard or read_guard(false)
-        strike(guard_key, guard, minute, strikes_max)
-        if guard.ends > now then outcome = 'banned' end
+        ban = ban or read_ban_state(false)
+        strike(ban_key, ban, minute, strikes_max)
+        if ban.ends > now then outcome = 'banned' end
       end
     else
       in_minute, in_day = in_minute + cost, in_day + cost
-      if guard and cost > 0 and guard.first > 0 then
-        guard.first = 0
-        write_guard(guard_key, guard)
+      if ban and cost > 0 and ban.first > 0 then
+        ban.first = 0
+        write_ban_state(ban_key, ban)
       end
     end
     local text
@@ -152,14 +152,14 @@ for terms, epoch, seen, owed in string.gmatch(ARGV[4], '([^;]*);([^;]*);([^;]*);
         redis.call('SET', counts_key, text, 'KEEPTTL')
       end
     end
-    local standing = ' 0 0 0'
-    if guard then
+    local ban_text = ' 0 0 0'
+    if ban then
       local strikes, level = 0, 0
-      if now - guard.since <= STRIKES_KEPT then strikes = guard.strikes end
-      if now <= guard.level_ends then level = guard.level end
-      standing = string.format(' %.0f %.0f %.0f', strikes, guard.ends, level)
+      if now - ban.since <= STRIKES_TTL then strikes = ban.strikes end
+      if now <= ban.level_ends then level = ban.level end
+      ban_text = string.format(' %.0f %.0f %.0f', strikes, ban.ends, level)
     end
-    answers[#answers + 1] = outcome .. ' ' .. text .. standing
+    replies[#replies + 1] = outcome .. ' ' .. text .. ban_text
   end
 end
-return table.concat(answers, '\n')
+return table.concat(replies, '\n')

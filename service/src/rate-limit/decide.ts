@@ -3,17 +3,17 @@ import type { Quota } from './plans.ts';
 export const minuteMs = 60_000;
 export const dayMs = 86_400_000;
 
-/** One request to be counted against one subject: a client, or an address. */
+/** One request, counted against one subject: a client or an address. */
 export interface Charge {
   readonly subject: string;
   readonly quota: Quota;
-  /** 0 only looks. */
+  /** 0: read the counts without adding to them. */
   readonly cost: 0 | 1;
-  /** A client's key can be banned, and what is remembered of it can be out of date; an address has neither. */
+  /** Only for a client: its key can be banned, and its cache entry can be stale. */
   readonly key?: { readonly id: bigint; readonly epoch: string | undefined };
 }
 
-/** How much of the present UTC minute and UTC day is used; the windows are numbered from the epoch. */
+/** The requests used in the current UTC minute and UTC day. Windows are numbered from the Unix epoch. */
 export interface Counts {
   readonly minute: number;
   readonly inMinute: number;
@@ -26,14 +26,14 @@ export type Outcome = 'admitted' | 'minute' | 'day' | 'banned';
 export interface Verdict extends Counts {
   readonly outcome: Outcome;
   readonly nowMs: number;
-  /** Undefined: nobody counts them, since Redis is lost. */
+  /** Undefined while Redis is lost: strikes are counted only there. */
   readonly strikes: number | undefined;
   readonly bannedUntilMs: number;
-  /** How many bans the key has had that are not forgotten. */
+  /** The number of recent bans of the key: sets the length of the next one. */
   readonly banLevel: number;
 }
 
-/** The counts as they stand at `nowMs`: a window that is over counts nothing. */
+/** The counts at `nowMs`. A window that has ended counts nothing. */
 export function countsAt(nowMs: number, known: Counts | undefined): Counts {
   const minute = Math.floor(nowMs / minuteMs);
   const day = Math.floor(nowMs / dayMs);
@@ -45,13 +45,13 @@ export function countsAt(nowMs: number, known: Counts | undefined): Counts {
   };
 }
 
-/** When the window that refused is over; 0: nothing was refused. */
+/** The time until the window or ban that rejected the request ends; 0: the request was admitted. */
 export function msUntilAdmitted({ outcome, nowMs, minute, day, bannedUntilMs }: Verdict): number {
   const endMs = { admitted: nowMs, minute: (minute + 1) * minuteMs, day: (day + 1) * dayMs, banned: bannedUntilMs }[outcome];
   return Math.max(endMs - nowMs, outcome === 'admitted' ? 0 : 1);
 }
 
-/** The rule that consume.lua applies in Redis, for a process that has to decide on its own. */
+/** The rule that consume.lua applies in Redis, for a process that decides without Redis. */
 export function decide(counts: Counts, quota: Quota, cost: number): { outcome: 'admitted' | 'minute' | 'day'; counts: Counts } {
   if (quota.perDay !== undefined && counts.inDay + cost > quota.perDay) return { outcome: 'day', counts };
   if (counts.inMinute + cost > quota.perMinute) return { outcome: 'minute', counts };

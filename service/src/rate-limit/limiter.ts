@@ -5,13 +5,13 @@ import type { Charge } from './decide.ts';
 import { LocalLimiter } from './local-limiter.ts';
 import { type LimiterDecision, type PendingDecision, type ReadToken, RedisLimiter } from './redis-limiter.ts';
 
-/** Exact over all processes while Redis answers; each process on its own, from the counts last seen, while it doesn't. */
+/** While Redis is up, limits are exact across all processes. While it is down, each process counts by itself, from the counts last seen. */
 export class Limiter {
   readonly #redis: RedisLimiter;
   readonly #local: LocalLimiter;
   readonly #onLocalDecision: () => void;
 
-  /** `onAlone` is called for each request that this process decides without Redis. */
+  /** `onLocalDecision` is called for each request that this process decides without Redis. */
   constructor(link: RedisLink, redisKeys: RedisKeys, clock: Clock, readToken: ReadToken, onLocalDecision: () => void) {
     this.#onLocalDecision = onLocalDecision;
     this.#local = new LocalLimiter(clock);
@@ -23,7 +23,7 @@ export class Limiter {
     return new Promise((resolve, reject) => this.#redis.decide({ charge, resolve, reject }));
   }
 
-  /** The same for many requests a turn, without a promise for each. */
+  /** Like `consume`, with callbacks: a promise for each request is too expensive on the fast path. */
   decide(pending: PendingDecision): void {
     this.#redis.decide(pending);
   }

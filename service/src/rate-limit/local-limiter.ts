@@ -6,14 +6,14 @@ const subjectsMax = 100_000;
 interface Account {
   /** The highest counts that this process has seen. */
   counts: Counts;
-  /** What it admitted while Redis was lost and has not told Redis. */
+  /** Requests that this process admitted without Redis, and that Redis has not counted yet. */
   owed: Counts | undefined;
   quota: Charge['quota'];
-  /** Bans that it has seen, by key. */
+  /** The bans that this process has seen, by key id. */
   bans: Map<bigint, { untilMs: number; level: number }> | undefined;
 }
 
-/** What a process admitted on its own, on top of the counts that it had seen before. */
+/** The requests that a process admitted without Redis (`owed`), in addition to the counts that it had seen before (`seen`). */
 export interface Debt {
   readonly subject: string;
   readonly quota: Charge['quota'];
@@ -21,7 +21,13 @@ export interface Debt {
   readonly seen: Counts;
 }
 
-/** What one process knows of its callers' counts: sent along to Redis, and decided on while Redis is lost. */
+/**
+ * The counts that one process knows, by subject. They are sent along with every call to Redis, and they decide while Redis
+ * is lost. Invariants:
+ * - Within a window, `counts` only grows.
+ * - `#indebted` contains every subject with `owed`. A debt is in the account until `takeDebts`, then with its caller, who
+ *   sends it to Redis or returns it. So it is never sent twice.
+ */
 export class LocalLimiter {
   readonly #clock: Clock;
   readonly #accounts = new Map<string, Account>();
@@ -40,20 +46,20 @@ export class LocalLimiter {
     const { outcome, counts } = banned ? { outcome: 'banned' as const, counts: before } : decide(before, charge.quota, charge.cost);
     account.counts = counts;
     if (outcome === 'admitted' && charge.cost > 0) {
-      // Owed in the windows that it was admitted in, which are Redis's where this process's clock is behind.
+      // Owed in the windows of `counts`: if this process's clock is behind, these are Redis's later windows.
       account.owed = combine({ ...counts, inMinute: charge.cost, inDay: charge.cost }, account.owed, 1);
       this.#indebted.add(charge.subject);
     }
-    // Strikes are counted in Redis alone: without it a key is refused, and banned only where it was already.
+    // Only Redis counts strikes: without it a request is rejected, but no new ban begins.
     return { ...counts, outcome, nowMs, strikes: undefined, bannedUntilMs: ban?.untilMs ?? 0, banLevel: ban?.level ?? 0 };
   }
 
-  /** Takes note of what Redis answered. */
+  /** Updates the counts and bans from a decision by Redis. */
   learn(charge: Charge, verdict: Verdict): void {
     const account = this.#account(charge);
     const { minute, inMinute, day, inDay } = verdict;
     const known = account.counts;
-    // Answers can overtake each other: within a window a count only grows.
+    // Replies can arrive out of order, so take the maximum: within a window a count only grows.
     account.counts = {
       minute: Math.max(minute, known.minute),
       inMinute: minute < known.minute ? known.inMinute : minute > known.minute ? inMinute : Math.max(inMinute, known.inMinute),
@@ -67,7 +73,7 @@ export class LocalLimiter {
     } else account.bans?.delete(charge.key.id);
   }
 
-  /** Redis counted after all, in these windows, what this process has admitted too: it owes it no more. */
+  /** Redis did count a request, in these windows, that this process had also admitted: it is no longer owed. */
   cancelDebt(charge: Charge, { minute, day }: Pick<Counts, 'minute' | 'day'>): void {
     const account = this.#accounts.get(charge.subject);
     if (!account?.owed) return;
@@ -78,7 +84,7 @@ export class LocalLimiter {
     return this.#accounts.get(subject)?.counts;
   }
 
-  /** Hands over the debts; from then on they are the caller's to deliver, or to hand back. */
+  /** Hands the debts to the caller, who must send them to Redis or call `returnDebt`. */
   takeDebts(): Debt[] {
     const debts: Debt[] = [];
     for (const subject of this.#indebted) {
@@ -109,7 +115,7 @@ export class LocalLimiter {
     return account;
   }
 
-  /** Oldest first, but never one whose debt Redis has not heard of, unless all have one. */
+  /** Evicts the oldest subject without a debt. If the 100 oldest all have one, evicts the next. */
   #evictOldest(): void {
     let skipped = 0;
     for (const subject of this.#accounts.keys()) {
@@ -122,7 +128,7 @@ export class LocalLimiter {
   }
 }
 
-/** Adds or takes away what lies in the same windows. */
+/** Adds or subtracts the counts of the same windows; those of other windows are ignored. */
 const combine = (counts: Counts, other: Counts | undefined, sign: 1 | -1): Counts => ({
   ...counts,
   inMinute: Math.max(counts.inMinute + (other?.minute === counts.minute ? sign * other.inMinute : 0), 0),

@@ -1,13 +1,13 @@
 export interface Quota {
   readonly perMinute: number;
-  /** Undefined: no day window (requests without a valid key are limited by the minute alone). */
+  /** Undefined: no limit per day. Requests without a valid key are only limited per minute. */
   readonly perDay: number | undefined;
 }
 
 export const planNames = ['free', 'pro', 'business', 'enterprise'] as const;
 export type PlanName = (typeof planNames)[number];
 
-/** Enterprise has no row: its limits stand in the client's own record. */
+/** Enterprise is not listed: its limits are in the client's record. */
 const planQuotas: Record<Exclude<PlanName, 'enterprise'>, Quota> = {
   free: { perMinute: 60, perDay: 1_000 },
   pro: { perMinute: 300, perDay: 10_000 },
@@ -20,23 +20,23 @@ export function quotaOf(client: { plan: PlanName; perMinute: number | null; perD
   return { perMinute: client.perMinute, perDay: client.perDay };
 }
 
-/** What one client may have open or start at once, whatever its requests would allow. The error that refuses more names the bound and the count. */
+/** Limits on what a client may have open or create, besides its requests. The error for an exceeded one says the limit and the count. */
 export interface Bounds {
   readonly openOrders: number;
-  /** Of one adopter's e-mail address within the client. */
+  /** Open orders for one adopter's e-mail address, per client. */
   readonly openOrdersOfAdopter: number;
-  /** Categories that it may register in a UTC day. */
+  /** New categories in a UTC day. */
   readonly newCategoriesPerDay: number;
   readonly webhooks: number;
-  /** At one process. */
+  /** Per process. */
   readonly streams: number;
-  /** Streams that read pages of the feed at the same time, at one process; further ones wait. */
+  /** Streams that catch up by reading pages of the feed at the same time, per process. Others wait. */
   readonly catchUps: number;
 }
 
 const boundsOfAll = { openOrdersOfAdopter: 3, webhooks: 20, streams: 100, catchUps: 2 };
 
-/** An enterprise client's record may hold others in place of the first two. */
+/** An enterprise client's record may override the first two. */
 export const planBounds: Record<PlanName, Bounds> = {
   free: { openOrders: 20, newCategoriesPerDay: 20, ...boundsOfAll },
   pro: { openOrders: 100, newCategoriesPerDay: 100, ...boundsOfAll },
@@ -53,7 +53,7 @@ export function boundsOf(client: { plan: PlanName; openOrdersMax?: number | null
   };
 }
 
-/** What an address may send without a valid key. */
+/** The limit of an address for requests without a valid key. */
 export const addressQuota: Quota = { perMinute: 60, perDay: undefined };
 
 export const banLengthsMinutes = [1, 5, 15, 60] as const;

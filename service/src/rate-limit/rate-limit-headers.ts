@@ -15,7 +15,7 @@ export type RateLimitHeaders = Record<
   string
 >;
 
-/** The trio shows the window with fewer requests remaining; the IETF fields name both. */
+/** `X-RateLimit-*` describes the window with fewer requests remaining. The IETF fields describe both. */
 export function rateLimitHeaders(verdict: Verdict, quota: Quota): RateLimitHeaders {
   const [minute, day] = windowsOf(verdict, quota);
   const shown = tightest([minute, day]);
@@ -34,7 +34,7 @@ const policyOf = ({ name, limit, lengthSeconds }: Window) => `"${name}";q=${limi
 const stateOf = ({ name, remaining, resetMs }: Window, { outcome, nowMs }: Verdict) =>
   `"${name}";r=${outcome === 'banned' ? 0 : remaining};t=${Math.ceil((resetMs - nowMs) / 1_000)}`;
 
-/** The 429 for a refused client: which window, how long, and how near a ban is. */
+/** The 429 for a client: which window is exhausted, how long to wait, and how many requests are left before a ban. */
 export function clientLimitError(verdict: Verdict, quota: Quota, plan: string): AppError {
   const strikesMax = strikesUntilBan(quota);
   if (verdict.outcome === 'banned') {
@@ -65,7 +65,7 @@ export function clientLimitError(verdict: Verdict, quota: Quota, plan: string): 
   );
 }
 
-/** The 429 for an address that sends without a valid key. */
+/** The 429 for an address that sends requests without a valid key. */
 export function addressLimitError(verdict: Verdict, quota: Quota): AppError {
   const window = tightest(windowsOf(verdict, quota));
   const retry = retryAfter(verdict, window.resetMs);
@@ -92,7 +92,7 @@ function windowsOf(verdict: Verdict, quota: Quota): [minute: Window, day?: Windo
   return [minute, day];
 }
 
-/** On a tie the day: it is the one that lasts. */
+/** On a tie it is the day, which lasts longer. */
 const tightest = ([minute, day]: [minute: Window, day?: Window | undefined]): Window =>
   day && day.remaining <= minute.remaining ? day : minute;
 

@@ -9,7 +9,7 @@ import type { Charge, Counts, Outcome, Verdict } from './decide.ts';
 import type { Debt, LocalLimiter } from './local-limiter.ts';
 import { banLengthsMinutes, strikesUntilBan } from './plans.ts';
 
-/** The process remembers the client under another epoch than this one: look it up again. */
+/** The client's cache entry is stale: this is the current epoch, under which it must be read again. */
 export interface Stale {
   readonly epoch: string;
 }
@@ -19,32 +19,32 @@ export type RedisDecision =
   | {
       readonly by: 'redis';
       readonly verdict: Verdict;
-      /** The catalogue's token, read after the request had come in; undefined: there is none yet. */
+      /** The catalogue's token, read after the request arrived; undefined: there is none yet. */
       readonly catalogueToken: string | undefined;
     };
 
-/** The catalogue's token comes with every turn's decisions: sent before them, in the same turn, it costs no round trip of its own. */
+/** Reads the catalogue's token. It is sent along with each batch of decisions, so it costs no extra round trip. */
 export type ReadToken = (client: Redis) => Promise<string | undefined>;
 
-/** A request that waits for its decision. Not a promise: on the way of every request, that would be its dearest part. */
+/** A request that waits for its decision. Callbacks, not a promise: one promise per request was the costliest step. */
 export interface PendingDecision {
   readonly charge: Charge;
   resolve(response: LimiterDecision): void;
   reject(error: unknown): void;
-  /** Redis was late, and this process has admitted it on its own. */
+  /** Redis didn't reply in time, and this process admitted the request by itself. */
   admittedLocally?: boolean;
 }
 
 export type LimiterDecision = RedisDecision | { readonly by: 'process'; readonly verdict: Verdict };
 
-/** What never changes of a charge, as the script is told it. */
+/** The parts of a charge that never change, as consume.lua expects them. */
 interface EncodedCharge {
-  readonly keys: readonly [counts: string, guard: string, epoch: string];
-  /** What comes before the counts. */
+  readonly keys: readonly [counts: string, banState: string, epoch: string];
+  /** The limits and the epoch: the line without its counts. */
   readonly text: string;
 }
 
-/** What consume.lua says: the time, and a line for each request. */
+/** The reply of consume.lua: the time, and a line for each request. */
 interface ScriptReply {
   readonly nowMs: number;
   readonly lines: readonly string[];
@@ -52,12 +52,16 @@ interface ScriptReply {
 
 const lua = readFileSync(new URL('./consume.lua', import.meta.url), 'utf8');
 const banLengths = banLengthsMinutes.map((minutes) => minutes * 60_000).join(' ');
-/** Redis decides the first ones of a turn while the process still reads the others. */
+/** Small enough that Redis decides the first batch while this process still reads the next requests. */
 const batchSizeMax = 16;
 
 /**
- * Decides by consume.lua. The charges of one turn of the event loop go out in few calls: most of a decision's cost is
- * the client library's per command.
+ * Decides with consume.lua. Requests of the same turn of the event loop are sent in batches: most of a decision's cost is
+ * the client library's cost per command.
+ *
+ * A decision is in `#pending` until its batch is sent: when the batch is full, or at the end of the turn. Then it is
+ * settled exactly once: resolved by Redis's reply, rejected by an error, or, if Redis doesn't reply in time, handed to
+ * `onLost`. A reply that comes later only corrects the debts, so that a request is not counted twice.
  */
 export class RedisLimiter {
   readonly #link: RedisLink;
@@ -69,7 +73,7 @@ export class RedisLimiter {
   readonly #encodedCharges = new WeakMap<Charge, EncodedCharge>();
   #pending: PendingDecision[] = [];
 
-  /** `onLost` gets those that Redis did not decide. */
+  /** `onLost` receives each decision that Redis did not make. */
   constructor(
     parts: { link: RedisLink; redisKeys: RedisKeys; local: LocalLimiter; clock: Clock; readToken: ReadToken },
     onLost: (pending: PendingDecision) => void,
@@ -94,9 +98,9 @@ export class RedisLimiter {
   }
 
   /**
-   * Adds to Redis what this process admitted on its own, one batch after another, so that none waits for the rest
-   * until its deadline. What may have been added is not added again: the counts that this process has seen, which go
-   * along with its every call, hold it too.
+   * Adds to Redis what this process admitted without it. Batches are sent one after another, so that each has the whole
+   * deadline. A batch that may have been counted is not sent again: the counts in `seen`, which are sent with every
+   * call, include it too.
    */
   async settleDebts(): Promise<void> {
     const debts = this.#local.takeDebts();
@@ -137,7 +141,7 @@ export class RedisLimiter {
   }
 
   #settle(pending: PendingDecision, line: string | undefined, nowMs: number, catalogueToken: string | undefined): void {
-    if (!line) pending.reject(new Error('consume.lua answered fewer requests than it was asked'));
+    if (!line) pending.reject(new Error('consume.lua returned fewer lines than requests'));
     else if (isStale(line)) pending.resolve({ by: 'redis', stale: { epoch: line.slice(stale.length) } });
     else {
       const verdict = readVerdict(line, nowMs);
@@ -146,7 +150,7 @@ export class RedisLimiter {
     }
   }
 
-  /** Decided here meanwhile, but counted there too: what was admitted twice is owed no more, and the rest is settled. */
+  /** Redis replied after this process had decided. What both admitted is no longer owed; the other debts are sent now. */
   #takeLate(batch: readonly PendingDecision[], { nowMs, lines }: ScriptReply): void {
     for (const [index, { charge, admittedLocally }] of batch.entries()) {
       const line = lines[index];
@@ -168,14 +172,14 @@ export class RedisLimiter {
       requests += `${encoded.text}${writeCounts(debt?.seen ?? this.#local.seen(charge.subject))};${writeCounts(debt?.owed)}\n`;
     }
     keys.push(this.#redisKeys.bans);
-    // The time is Redis's own, one for all processes, but where a test has handed in a clock.
+    // Redis's clock, which all processes share, unless a test has injected one.
     const now = this.#clock === systemClock ? '' : String(this.#clock.now());
     const { consume } = client as { consume(...args: unknown[]): Promise<string> };
     const [time, ...lines] = (await consume.call(client, keys.length, ...keys, now, newEpoch(), banLengths, requests)).split('\n');
     return { nowMs: Number(time), lines };
   }
 
-  /** A client's charge is the same for as long as its key is remembered, so this is done once for many requests. */
+  /** Encoded once per cached key: its charge object is the same for every request. */
   #encode(charge: Charge): EncodedCharge {
     const cached = this.#encodedCharges.get(charge);
     if (cached) return cached;
@@ -193,7 +197,7 @@ export class RedisLimiter {
 const processId = randomBytes(9).toString('base64url');
 let epochCount = 0;
 
-/** Never one that was there before: it must not bring back what a process remembers. */
+/** Never an epoch that was used before: that would make stale cache entries valid again. */
 const newEpoch = () => `${processId}${(epochCount++).toString(36)}`;
 
 const writeCounts = (counts: Counts | undefined) => (counts ? `${counts.minute} ${counts.inMinute} ${counts.day} ${counts.inDay}` : '');

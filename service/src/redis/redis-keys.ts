@@ -1,16 +1,17 @@
 /**
- * Every name that a deployment uses in Redis. The deployment's id comes first, so that two deployments on one server
- * never meet. The braces hold the partition, so that all keys of one decision lie in one slot of a Redis Cluster; a
- * single Redis has one partition.
+ * Every key that a deployment uses in Redis. Keys begin with the deployment's id, so that two deployments can share a
+ * server. The part in braces is the hash tag of the partition: all keys of one decision are in one slot of a Redis Cluster.
+ * There is one partition, 0.
  */
 export interface RedisKeys {
   counts(subject: string): string;
+  /** The strikes and the ban of a key. Called `guard` in Redis, where data of earlier releases has that name. */
   banState(subject: string): string;
   epoch(subject: string): string;
   readonly bans: string;
-  /** A refusal that a key has asked for, to try out what its program does then. */
+  /** A simulated error that a key has requested, on staging. */
   rehearsal(keyId: bigint, kind: string): string;
-  /** In a slot of its own: every process reads it, whatever the partitions it works for. */
+  /** In a separate slot: every process reads it, whatever its partition. */
   readonly catalogueToken: string;
 }
 

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, ReplyError } from 'ioredis';
 
-/** No request waits longer for Redis. */
+/** The longest that a request waits for Redis. */
 export const redisDeadlineMs = 50;
 const probeIntervalMs = 100;
 const heartbeatIntervalMs = 500;
 const reconnectDelayMaxMs = 500;
 const pingTimeoutMs = 3_000;
-/** One late answer is a hiccup; nothing at all for this long is a loss. */
+/** One late reply is tolerated. Without any reply for this long, Redis counts as lost. */
 const silenceMaxMs = 200;
 
 export class RedisLost extends Error {
-  /** Whether the command was sent, and may have been carried out. */
+  /** True if the command was sent, so that it may have been executed. */
   readonly sent: boolean;
 
   constructor(message: string, options: { sent: boolean; cause?: unknown }) {
@@ -21,10 +21,12 @@ export class RedisLost extends Error {
 }
 
 /**
- * The connection to Redis and whether it can be relied on. A call that is not answered by its deadline is given up, and
- * whoever keeps what only Redis can vouch for is told to drop it. Silence, a refused command (out of memory, read-only
- * after a failover) or a closed connection, and the link is lost: every call is refused at once until a probe is
- * answered, so that a frozen Redis costs few requests their deadline, and the others nothing.
+ * The connection to Redis, with a circuit breaker. The link is up or lost:
+ * - Up: a call that gets no reply by its deadline is rejected, and caches that depend on Redis are invalidated.
+ * - The link is lost after `silenceMaxMs` without any reply, when Redis rejects a command (out of memory, read-only after a
+ *   failover), or when the connection is closed.
+ * - Lost: every call is rejected at once, so that a frozen Redis costs only a few requests their deadline. The first
+ *   probe that gets a reply makes the link up again.
  */
 export class RedisLink {
   readonly client: Redis;
@@ -40,7 +42,7 @@ export class RedisLink {
     this.client = new Redis(redisUrl, {
       lazyConnect: true,
       connectTimeout: 1_000,
-      // Counting twice is worse than not counting: nothing is queued, sent again or retried by the library.
+      // The library must not queue, resend or retry a command: counting twice is worse than not counting.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -54,7 +56,7 @@ export class RedisLink {
     return this.#up;
   }
 
-  /** Called when an answer came late or the link was lost: what Redis vouched for may have changed unseen. */
+  /** Called when a reply is late or the link is lost. Listeners invalidate what they have cached: it may be stale by now. */
   onInvalidate(listener: () => void): void {
     this.#invalidateListeners.push(listener);
   }
@@ -63,12 +65,12 @@ export class RedisLink {
     this.#lostListeners.push(listener);
   }
 
-  /** Called with the link usable again, before any other call: what is sent here arrives first. */
+  /** Called when the link is up again, before any other call: commands that a listener sends arrive first. */
   onRestored(listener: () => void): void {
     this.#restoredListeners.push(listener);
   }
 
-  /** Connects, waiting `waitMs` at most, and watches the link from then on. */
+  /** Connects, waits up to `waitMs` for Redis, and probes it from then on. */
   async open(waitMs: number): Promise<void> {
     this.client.connect().catch(() => {});
     void this.#watch();
@@ -76,9 +78,9 @@ export class RedisLink {
     while (!this.#up && Date.now() < deadline) await sleep(10);
   }
 
-  /** `onLate` gets the answer that came after the call was given up. */
+  /** `onLate` receives a reply that arrives after the deadline, when the call is already rejected. */
   async call<T>(send: (client: Redis) => Promise<T>, onLate?: (value: T) => void): Promise<T> {
-    if (!this.#up) throw new RedisLost('the link to Redis is down', { sent: false });
+    if (!this.#up) throw new RedisLost('the connection to Redis is lost', { sent: false });
     return this.#withDeadline(send, onLate);
   }
 
@@ -97,14 +99,14 @@ export class RedisLink {
         clearTimeout(timer);
         finish();
       };
-      // Timers run before sockets are read: after a pause of this process the answer may be waiting already, so it
-      // is read once more before the link is given up.
+      // Timers run before sockets are read. After a pause of this process the reply may already be in the socket, so
+      // wait for one more read before the call times out.
       const timer = setTimeout(() => {
         setImmediate(() =>
           settle(() => {
             this.#invalidate();
             if (performance.now() - this.#repliedAtMs > silenceMaxMs) this.#lose();
-            reject(new RedisLost(`Redis did not answer within ${redisDeadlineMs} ms`, { sent: true }));
+            reject(new RedisLost(`Redis did not reply within ${redisDeadlineMs} ms`, { sent: true }));
           }),
         );
       }, redisDeadlineMs);
@@ -117,8 +119,8 @@ export class RedisLink {
         (error) =>
           settle(() => {
             this.#lose();
-            // What Redis answers with an error it has not carried out; a connection that broke says nothing.
-            reject(new RedisLost('Redis refused a command', { sent: !(error instanceof ReplyError), cause: error }));
+            // A command that Redis rejected was not executed. After a broken connection, nobody knows.
+            reject(new RedisLost('Redis rejected a command', { sent: !(error instanceof ReplyError), cause: error }));
           }),
       );
     });
@@ -145,7 +147,7 @@ export class RedisLink {
     }
   }
 
-  /** One PING is under way at a time, so that a frozen Redis collects none; one unanswered for long is hung up on. */
+  /** At most one PING is in flight, so that they don't pile up in a frozen Redis. One without a reply for long closes the connection. */
   async #probe(): Promise<boolean> {
     if (!this.#ping) {
       const sentAt = performance.now();

@@ -55,13 +55,19 @@ describe('what the store does not have, or does not allow, ends with 2', () => {
     expect(first.status).toBe(0);
     const second = await homeward(['keys', 'create', '--client', 'Paws', '--plan', 'pro'], { env: migrated });
     expect(rejection(second)).toEqual(
-      rejectedWith(2, 'Client "Paws" is on the plan free, not pro. Use \'homeward clients set-plan\' to change it, or name that plan.'),
+      rejectedWith(
+        2,
+        'Client "Paws" is on the plan free, not pro. Use \'homeward clients set-plan\' to change it, or pass the current plan.',
+      ),
     );
   });
 
   test.each<[args: string[], message: string]>([
-    [['keys', 'create', '--client', ' ', '--plan', 'free'], "A client's name has 1 to 200 characters and is not blank; this one has 1."],
-    [['keys', 'create', '--client', 'x'.repeat(201), '--plan', 'free'], 'this one has 201.'],
+    [
+      ['keys', 'create', '--client', ' ', '--plan', 'free'],
+      "A client's name must have 1–200 characters and must not be blank. This one has 1.",
+    ],
+    [['keys', 'create', '--client', 'x'.repeat(201), '--plan', 'free'], 'This one has 201.'],
     [['keys', 'rotate', '999'], 'There is no key 999.'],
     [['keys', 'revoke', '999'], 'There is no key 999.'],
     [['keys', 'revoke', 'Paws'], '"Paws" is not an id.'],

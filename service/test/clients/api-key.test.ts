@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { environmentOfKey, hashApiKey, keyHint, mintApiKey, withoutKeys } from '../../src/clients/api-key.ts';
 
-// Made once and written down: keys that partners hold must stay valid in every later release.
+// A key from an earlier release: keys that partners have must stay valid in every later one.
 const known = 'hw_live_0123456789ABCDEFGHIJKLMNOPQRSTUV0Vj9MQ';
 
 describe('mintApiKey', () => {
   test.each([
     ['production', 'hw_live_'],
     ['staging', 'hw_test_'],
-  ] as const)('for %s begins with %s and has 46 characters', (environment, prefix) => {
+  ] as const)('for %s starts with %s and has 46 characters', (environment, prefix) => {
     expect(mintApiKey(environment)).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{38}$`));
   });
 
@@ -22,7 +22,7 @@ describe('environmentOfKey', () => {
     expect(environmentOfKey(mintApiKey(environment))).toBe(environment);
   });
 
-  test('of a key from an earlier release is still known', () => {
+  test('of a key from an earlier release is still recognised', () => {
     expect(environmentOfKey(known)).toBe('production');
   });
 
@@ -32,7 +32,7 @@ describe('environmentOfKey', () => {
     expect(changed.filter((one) => environmentOfKey(one) !== undefined)).toEqual([]);
   });
 
-  test('of a key with two neighbours exchanged is unknown', () => {
+  test('of a key with two adjacent characters swapped is unknown', () => {
     const key = mintApiKey('production');
     const swapped = Array.from(key.slice(1), (character, i) => key.slice(0, i) + character + key[i] + key.slice(i + 2));
     expect(swapped.filter((one) => one !== key && environmentOfKey(one) !== undefined)).toEqual([]);
@@ -59,7 +59,7 @@ describe('keyHint', () => {
 });
 
 describe('withoutKeys', () => {
-  test('hides keys, whole or cut, and nothing else', () => {
+  test('redacts keys, whole or truncated, and nothing else', () => {
     expect(withoutKeys(`GET /v1/pets?key=${known}&b=hw_test_abc&c=hw_other`)).toBe('GET /v1/pets?key=hw_live_…&b=hw_test_…&c=hw_other');
   });
 });

@@ -40,26 +40,26 @@ const invent = () => mintApiKey('production');
 const inventions = Array.from({ length: 3_000 }, invent);
 
 describe('KeyFinder', () => {
-  test('remembers a key that was read under an epoch', async () => {
+  test('caches a key that was read under an epoch', async () => {
     const key = await create();
     await finder.lookUp(key, 'a', 'epoch');
     expect(finder.findCached(key)).toMatchObject({ epoch: 'epoch' });
   });
 
-  test('does not remember a key that was read without one', async () => {
+  test('does not cache a key that was read without an epoch', async () => {
     const key = await create();
     await finder.lookUp(key, 'a', undefined);
     expect(finder.findCached(key)).toBeUndefined();
   });
 
-  test('forgets what it remembers when it is told to', async () => {
+  test('evicts a cached key on invalidateAll', async () => {
     const key = await create();
     await finder.lookUp(key, 'a', 'epoch');
     finder.invalidateAll();
     expect(finder.findCached(key)).toBeUndefined();
   });
 
-  test('does not remember what was being read when it was told to forget', async () => {
+  test('does not cache a read that was in flight during invalidateAll', async () => {
     const key = await create();
     const reading = finder.lookUp(key, 'a', 'epoch');
     finder.invalidateAll();
@@ -67,20 +67,20 @@ describe('KeyFinder', () => {
     expect(finder.findCached(key)).toBeUndefined();
   });
 
-  test('asks once for a key that does not exist, however often it is sent', async () => {
+  test('queries once for a key that does not exist, however often it is sent', async () => {
     const key = invent();
     for (let i = 0; i < 10; i += 1) expect(await finder.lookUp(key, 'a', undefined)).toBeUndefined();
     expect(queries).toBe(1);
   });
 
-  test('asks twice for a hundred at once: whether the key exists, and then for the key', async () => {
+  test('queries twice for a hundred concurrent look-ups: whether the key exists, and then for the key', async () => {
     const key = await create();
     const found = await Promise.all(Array.from({ length: 100 }, () => finder.lookUp(key, 'a', undefined)));
     expect(found.every((known) => known !== undefined)).toBe(true);
     expect(queries).toBe(2);
   });
 
-  test('asks again for those who ask while a query is under way: it may have missed a revocation', async () => {
+  test('queries again for look-ups that begin while a query is in flight: it may have missed a revocation', async () => {
     const key = await create();
     await finder.lookUp(key, 'a', undefined);
     queries = 0;
@@ -92,21 +92,21 @@ describe('KeyFinder', () => {
     expect(atOnceMax).toBe(1);
   });
 
-  test('looks up any number of keys that do not exist, by a few queries at once', async () => {
+  test('looks up any number of keys that do not exist, with a few queries at once', async () => {
     const found = await Promise.all(inventions.map((key) => finder.lookUp(key, 'a', undefined)));
     expect(found.every((known) => known === undefined)).toBe(true);
     expect(atOnceMax).toBeLessThanOrEqual(4);
     expect(queries).toBeLessThan(200);
   });
 
-  test('finds a key that it has not met among thousands that do not exist, from the same network', async () => {
+  test('finds a key that is not cached among thousands that do not exist, from the same network', async () => {
     const key = await create();
     const flood = inventions.map((one) => finder.lookUp(one, 'a', undefined));
     expect(await finder.lookUp(key, 'a', undefined)).toBeDefined();
     await Promise.all(flood);
   });
 
-  test('finds a thousand keys at once that it has not met', async () => {
+  test('finds a thousand keys at once that are not cached', async () => {
     const { clientId } = await store.createKey();
     const keys = Array.from({ length: 1_000 }, invent);
     await store.dependencies.db.query({
@@ -117,7 +117,7 @@ describe('KeyFinder', () => {
     expect(found.every((known) => known?.client.id === clientId)).toBe(true);
   });
 
-  test('does not queue a key that it has met', async () => {
+  test('does not queue a key that it has seen before', async () => {
     const key = await create();
     await finder.lookUp(key, 'a', undefined);
     let responded = 0;
@@ -139,14 +139,14 @@ describe('KeyFinder', () => {
       ['revoked', revoke, { revokedAt: expect.any(Date) }],
       ['expired', expire, { expiresAt: new Date(clock.now()) }],
     ] as const)('%s', (_, end, record) => {
-      test('asks twice for a thousand requests, one after the other', async () => {
+      test('queries twice for a thousand requests, one after the other', async () => {
         const key = await end();
         for (let i = 0; i < 1_000; i += 1)
           expect(finder.findCached(key) ?? (await finder.lookUp(key, 'a', undefined))).toMatchObject({ key: record });
         expect(queries).toBe(2);
       });
 
-      test('asks twice for a thousand requests at once, also where some come while others wait', async () => {
+      test('queries twice for a thousand concurrent requests, even if some arrive while others wait', async () => {
         const key = await end();
         const send = () => Array.from({ length: 250 }, async () => finder.findCached(key) ?? (await finder.lookUp(key, 'a', 'epoch')));
         const sent = send();
@@ -162,7 +162,7 @@ describe('KeyFinder', () => {
         expect(queries).toBe(2);
       });
 
-      test('asks no more when it is told to forget', async () => {
+      test('does not query again after invalidateAll', async () => {
         const key = await end();
         await finder.lookUp(key, 'a', 'epoch');
         finder.invalidateAll();
@@ -171,7 +171,7 @@ describe('KeyFinder', () => {
       });
     });
 
-    test('asks again where the clock was set back before its expiry', async () => {
+    test('queries again if the clock was set back before its expiry', async () => {
       const { key } = await store.createKey({ expiresAt: new Date(clock.now()) });
       await finder.lookUp(key, 'a', undefined);
       clock.advance(-1);
@@ -180,7 +180,7 @@ describe('KeyFinder', () => {
       clock.advance(1);
     });
 
-    test('caches a key that has not ended under its epoch alone', async () => {
+    test('evicts a key that has not ended on invalidateAll', async () => {
       const { key } = await store.createKey({ expiresAt: new Date(clock.now() + 1) });
       await finder.lookUp(key, 'a', 'epoch');
       finder.invalidateAll();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LookupQueue } from '../../src/clients/lookup-queue.ts';
 
-/** A queue whose queries end when the test says so. A hash that begins with "key" exists. */
+/** A queue whose queries end when the test ends them. A hash that begins with "key" exists. */
 function openQueue(bounds: ConstructorParameters<typeof LookupQueue>[1] = {}) {
   const queries: Array<{ hashes: readonly string[]; end: () => void; fail: (error: Error) => void }> = [];
   const begun: Array<readonly string[]> = [];
@@ -13,10 +13,10 @@ function openQueue(bounds: ConstructorParameters<typeof LookupQueue>[1] = {}) {
   }, bounds);
   return {
     queue,
-    /** What was asked of PostgreSQL, query by query. */
+    /** The hashes sent to PostgreSQL, query by query. */
     begun,
     queries,
-    /** Ends queries, oldest first, and lets others begin, until none is under way or `until` holds. */
+    /** Ends queries, oldest first, and lets others begin, until none is in flight or `until` returns true. */
     async drain(until = () => false): Promise<void> {
       for (let query = queries.shift(); query && !until(); query = queries.shift()) {
         query.end();
@@ -39,7 +39,7 @@ describe('LookupQueue', () => {
     expect(await outcomesOf(lookups)).toEqual([true, false, true, true, false, true]);
   });
 
-  test('has 4 queries under way at most, of 32 hashes at most', async () => {
+  test('has at most 4 queries in flight, of at most 32 hashes each', async () => {
     const { queue, queries, begun, drain } = openQueue();
     const lookups = many(1_000, 'invented ').map((hash) => queue.exists(hash, 'A'));
     let atOnceMax = 0;
@@ -53,7 +53,7 @@ describe('LookupQueue', () => {
     expect(begun.length).toBeLessThanOrEqual(4 + Math.ceil(996 / 32));
   });
 
-  test('answers the oldest of a network first', async () => {
+  test('takes the oldest look-up of a network first', async () => {
     const { queue, begun, drain } = openQueue(oneAtATime);
     const lookups = ['1', '2', '3', '4'].map((hash) => queue.exists(hash, 'A'));
     await drain();
@@ -61,7 +61,7 @@ describe('LookupQueue', () => {
     expect(begun.flat()).toEqual(['1', '2', '3', '4']);
   });
 
-  test('lets the single look-up of a network pass behind one of a network that has 1,000 pending', async () => {
+  test('lets the only look-up of a network wait for just one of a network that has 1,000 pending', async () => {
     const { queue, begun, drain } = openQueue(oneAtATime);
     const flood = many(1_000, 'invented ').map((hash) => queue.exists(hash, 'A'));
     const valid = queue.exists('key', 'B');
@@ -71,7 +71,7 @@ describe('LookupQueue', () => {
     await Promise.all(flood);
   });
 
-  test('gives each network one look-up a turn, also within one query', async () => {
+  test('takes one look-up per network and turn, also within one query', async () => {
     const { queue, begun, drain } = openQueue({ queriesMax: 1, batchSizeMax: 6 });
     const lookups = [queue.exists('first', 'A')];
     for (const network of ['A', 'B', 'C'])
@@ -81,7 +81,7 @@ describe('LookupQueue', () => {
     expect(begun).toEqual([['first'], ['A0', 'B0', 'C0', 'A1', 'B1', 'A2'], ['B2', 'A3', 'B3', 'A4', 'B4']]);
   });
 
-  test('answers a newcomer within one turn of 10,000 networks that each send 5 at once, and drops theirs', async () => {
+  test('resolves a newcomer within one turn of 10,000 networks that each send 5 at once, and drops theirs', async () => {
     const { queue, begun, drain } = openQueue({ waitMsMax: 60_000 });
     const flood: Array<Promise<boolean>> = [];
     for (const hash of many(5, 'invented ')) {
@@ -97,54 +97,54 @@ describe('LookupQueue', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('with too many pending in all drops the oldest of the longest queue', async () => {
+  test('with too many pending in total drops the oldest of the longest queue', async () => {
     const { queue, drain } = openQueue({ ...oneAtATime, pendingMax: 5 });
-    const underWay = queue.exists('under way', 'A');
+    const inFlight = queue.exists('in flight', 'A');
     const long = many(4, 'long ').map((hash) => queue.exists(hash, 'A'));
     const short = queue.exists('key short', 'B');
     const newcomers = many(2, 'key new ').map((hash) => queue.exists(hash, hash));
-    const outcomes = outcomesOf([underWay, ...long, short, ...newcomers]);
+    const outcomes = outcomesOf([inFlight, ...long, short, ...newcomers]);
     await drain();
     expect(await outcomes).toEqual([false, 'unavailable', 'unavailable', false, false, true, true, true]);
   });
 
   test('with too many pending of a network drops the oldest of that network', async () => {
     const { queue, drain } = openQueue({ ...oneAtATime, pendingOfNetworkMax: 2 });
-    const outcomes = outcomesOf(['under way', '1', '2', '3', 'key'].map((hash) => queue.exists(hash, 'A')));
+    const outcomes = outcomesOf(['in flight', '1', '2', '3', 'key'].map((hash) => queue.exists(hash, 'A')));
     const other = queue.exists('key', 'B');
     await drain();
     expect(await outcomes).toEqual([false, 'unavailable', 'unavailable', false, true]);
     expect(await other).toBe(true);
   });
 
-  test('tells one that was dropped to retry in a second', async () => {
+  test('rejects a dropped look-up with Retry-After: 1', async () => {
     const { queue, drain } = openQueue({ ...oneAtATime, pendingOfNetworkMax: 1 });
-    const [, dropped, ...others] = ['under way', 'dropped', 'newer'].map((hash) => queue.exists(hash, 'A'));
+    const [, dropped, ...others] = ['in flight', 'dropped', 'newer'].map((hash) => queue.exists(hash, 'A'));
     await expect(dropped).rejects.toMatchObject({ code: 'unavailable', status: 503, headers: { 'retry-after': '1' } });
     await drain();
     await Promise.all(others);
   });
 
-  test('drops what has waited too long, and answers what is under way', async () => {
+  test('drops look-ups that have waited too long, and resolves those in flight', async () => {
     const { queue, drain } = openQueue({ ...oneAtATime, waitMsMax: 10 });
-    const underWay = queue.exists('key', 'A');
+    const inFlight = queue.exists('key', 'A');
     await expect(queue.exists('late', 'A')).rejects.toMatchObject({ code: 'unavailable' });
     await expect(queue.exists('late', 'B')).rejects.toMatchObject({ code: 'unavailable' });
     await drain();
-    expect(await underWay).toBe(true);
+    expect(await inFlight).toBe(true);
     expect(queue.size).toBe(0);
   });
 
-  test('shares a look-up that is pending in the same network, or under way in any', async () => {
+  test('shares a look-up that is pending in the same network, or in flight in any', async () => {
     const { queue, begun, drain } = openQueue(oneAtATime);
-    const lookups = [queue.exists('under way', 'A'), queue.exists('under way', 'A'), queue.exists('under way', 'B')];
+    const lookups = [queue.exists('in flight', 'A'), queue.exists('in flight', 'A'), queue.exists('in flight', 'B')];
     lookups.push(queue.exists('pending', 'A'), queue.exists('pending', 'A'));
     await drain();
     await Promise.all(lookups);
-    expect(begun.flat()).toEqual(['under way', 'pending']);
+    expect(begun.flat()).toEqual(['in flight', 'pending']);
   });
 
-  test('lets nobody wait for a look-up that is pending in the queue of another network', async () => {
+  test('does not share a look-up that is pending in the queue of another network', async () => {
     const { queue, begun, drain } = openQueue(oneAtATime);
     const flood = many(100, 'invented ').map((hash) => queue.exists(hash, 'A'));
     const lookups = [queue.exists('key', 'A'), queue.exists('key', 'B')];
@@ -154,7 +154,7 @@ describe('LookupQueue', () => {
     await Promise.all(flood);
   });
 
-  test('hands the error of a query to its look-ups alone, and goes on', async () => {
+  test('rejects only the look-ups of a query that fails, and continues', async () => {
     const { queue, queries, drain } = openQueue({ queriesMax: 1, batchSizeMax: 2 });
     const outcomes = outcomesOf(['1', '2', '3', 'key'].map((hash) => queue.exists(hash, 'A')));
     queries.shift()?.fail(Object.assign(new Error('gone'), { code: 'gone' }));
@@ -163,7 +163,7 @@ describe('LookupQueue', () => {
     expect(await outcomes).toEqual(['gone', false, false, true]);
   });
 
-  test('keeps nothing of what is answered, dropped or failed', async () => {
+  test('is empty once everything is resolved, dropped or failed', async () => {
     const { queue, queries, drain } = openQueue({ queriesMax: 2, batchSizeMax: 3, pendingMax: 50, pendingOfNetworkMax: 20 });
     const flood = many(300, 'invented ').map((hash, i) => queue.exists(hash, `network ${i % 7}`));
     const outcomes = outcomesOf(flood);

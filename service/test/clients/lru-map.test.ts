@@ -4,7 +4,7 @@ import { LruMap } from '../../src/clients/lru-map.ts';
 const keys = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `key ${from + i}`);
 
 describe('RecentMap', () => {
-  test('holds the latest half of its bound, and never more than its bound', () => {
+  test('never evicts the latest half of its bound, and never exceeds its bound', () => {
     const map = new LruMap<true>(10);
     for (const [i, key] of keys(0, 100).entries()) {
       map.set(key, true);
@@ -14,7 +14,7 @@ describe('RecentMap', () => {
     expect(map.get('key 0')).toBeUndefined();
   });
 
-  test('keeps what is read again and again', () => {
+  test('does not evict an entry that is read again and again', () => {
     const map = new LruMap<{ name: string }>(10);
     map.set('busy', { name: 'busy' });
     for (const key of keys(0, 100)) {

@@ -1,4 +1,4 @@
-// A client that is suspended, and keys that end: what was open by them ends too.
+// Suspended clients, and revoked or expired keys: their endpoints are disabled and their streams end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { replaceEpoch } from '../../src/clients/client-epochs.ts';
@@ -69,7 +69,7 @@ describe('Revoking a key', () => {
     expect(entries.at(-1)).toEqual({ act: 'key_revoked', key: leaked.id, webhooks: revoked.disabled });
   });
 
-  test('disables an endpoint that the key pointed elsewhere, and not one that another has pointed since', async () => {
+  test('disables an endpoint that the key repointed, and not one that another key has repointed since', async () => {
     const [leaked, other] = [await store.createKey({ client: 'Hooves' }), await store.createKey({ client: 'Hooves' })];
     const [repointed, returned] = [await addEndpoint(store, other, { url }), await addEndpoint(store, leaked, { url })];
     await patch(leaked, repointed.id, { url: 'https://attacker.example/' });
@@ -79,25 +79,25 @@ describe('Revoking a key', () => {
     expect((await webhook(other, returned.id)).status).toBe('enabled');
   });
 
-  test('leaves them where asked to; --all-webhooks also disables those without a key, which are listed otherwise', async () => {
+  test('leaves them enabled if asked to; --all-webhooks also disables those without a key, which are otherwise listed', async () => {
     const keys = [];
     for (let i = 0; i < 3; i += 1) keys.push(await store.createKey({ client: 'Feathers' }));
-    const [kept, plain, all] = keys as [TestKey, TestKey, TestKey];
-    const [own, old] = [await addEndpoint(store, kept, { url }), await addEndpoint(store, plain, { url })];
+    const [keep, plain, all] = keys as [TestKey, TestKey, TestKey];
+    const [own, old] = [await addEndpoint(store, keep, { url }), await addEndpoint(store, plain, { url })];
     await executeAsOwner(store.dependencies.config.databaseUrl, 'update webhooks set key_id = null where id = $1', [old.id]);
-    const left = { id: BigInt(own.id), keyId: kept.id, url };
+    const left = { id: BigInt(own.id), keyId: keep.id, url };
     const unowned = { id: BigInt(old.id), keyId: null, url };
-    expect(await revoke(kept, 'keep')).toMatchObject({ disabled: [], stillEnabled: [left, unowned] });
+    expect(await revoke(keep, 'keep')).toMatchObject({ disabled: [], stillEnabled: [left, unowned] });
     expect(await revoke(plain)).toMatchObject({ disabled: [], stillEnabled: [left, unowned] });
     expect(await revoke(all, 'disable-unowned-too')).toMatchObject({ disabled: [BigInt(old.id)], stillEnabled: [left] });
     const reader = await store.createKey({ client: 'Feathers' });
     expect((await webhook(reader, own.id)).status).toBe('enabled');
   });
 
-  test('waits for an endpoint that it is adding at that moment, and disables that too', async () => {
+  test('waits for an endpoint that the key is just adding, and disables that too', async () => {
     const leaked = await store.createKey({ client: 'Racer' });
     const [adding, revoking] = await store.dependencies.db.transaction(async (tx) => {
-      // The request stops here, with its key checked and its endpoint not yet added.
+      // The lock stops the request after its key is checked and before its endpoint is added.
       await tx.query({ text: 'select from clients where id = $1 for no key update', values: [leaked.clientId] });
       const added = store.call<WebhookBody>('POST', '/v1/webhooks', { key: leaked.key, body: { url } });
       await until(
@@ -116,12 +116,12 @@ describe('Revoking a key', () => {
     expect((await revoking).disabled).toEqual([BigInt(json.id)]);
   });
 
-  test('is not undone by a request that enables the endpoint at that moment, by the same key or another of the client', async () => {
+  test('is not undone by a concurrent request that enables the endpoint, with the same key or another of the client', async () => {
     const [leaked, other] = [await store.createKey({ client: 'Pouncer' }), await store.createKey({ client: 'Pouncer' })];
     const endpoints = [await addEndpoint(store, leaked, { url }), await addEndpoint(store, leaked, { url })];
     const ids = endpoints.map(({ id }) => BigInt(id));
     const [revoking, ...enabling] = await store.dependencies.db.transaction(async (tx) => {
-      // The revocation stops at the first endpoint, with its key revoked and nothing disabled yet.
+      // The lock stops the revocation at the first endpoint, after the key is revoked and before anything is disabled.
       await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [ids[0]] });
       const revoked = revoke(leaked);
       await until(
@@ -144,14 +144,14 @@ describe('Revoking a key', () => {
       text: 'select key_id as key, status from webhooks where id = any($1::bigint[]) order by id',
       values: [ids],
     });
-    // The one that another key has enabled belongs to that key.
+    // The endpoint that another key enabled belongs to that key.
     expect(rows).toEqual([
       { key: other.id, status: 'enabled' },
       { key: leaked.id, status: 'disabled' },
     ]);
   });
 
-  test('stops what it would be sent, from the next event on', async () => {
+  test('stops deliveries to its endpoints, from the next event on', async () => {
     await using receiver = await WebhookReceiver.open();
     const [leaked, reader] = [await store.createKey({ client: 'Fins' }), await store.createKey({ client: 'Fins' })];
     const { id } = await addEndpoint(store, leaked, { url: receiver.url });
@@ -167,7 +167,7 @@ describe('Revoking a key', () => {
 });
 
 describe('An endpoint whose key was revoked', () => {
-  test('that another key enables belongs to that key, and is told only what that key may read', async () => {
+  test('that another key enables belongs to that key, and gets only what that key may read', async () => {
     const leaked = await store.createKey({ client: 'Scales' });
     const narrow = await store.createKey({ client: 'Scales', scopes: ['pets:read', 'webhooks:manage'] });
     const { id } = await addEndpoint(store, leaked, { url });
@@ -179,7 +179,7 @@ describe('An endpoint whose key was revoked', () => {
 });
 
 describe('Rotating a key', () => {
-  test('hands its endpoints to the successor and says which', async () => {
+  test('transfers its endpoints to the successor and says which', async () => {
     const old = await store.createKey({ client: 'Tails' });
     const { id } = await addEndpoint(store, old, { url });
     const { handedOver, record } = await rotate(old, 60);
@@ -202,7 +202,7 @@ describe('A key that expires', () => {
     expect(await sweep()).toEqual([]);
   });
 
-  test('with one hands over what it added during the overlap, to the last of the line', async () => {
+  test('with a successor has endpoints that it added during the overlap transferred to the latest successor', async () => {
     const first = await store.createKey({ client: 'Horns' });
     const { record: second } = await rotate(first, 60);
     const { record: third } = await rotate({ ...first, id: second.id }, 60);
@@ -213,7 +213,7 @@ describe('A key that expires', () => {
     expect(rows).toEqual([{ key_id: third.id, status: 'enabled' }]);
   });
 
-  test('whose successor was revoked meanwhile has its endpoints disabled', async () => {
+  test('whose successor was revoked in the meantime has its endpoints disabled', async () => {
     const first = await store.createKey({ client: 'Hides' });
     const { record: second } = await rotate(first, 60);
     await revoke({ ...first, id: second.id });
@@ -222,7 +222,7 @@ describe('A key that expires', () => {
     expect(await sweep()).toMatchObject([{ id: BigInt(id) }]);
   });
 
-  test('and whose endpoint an operator enables again leaves it enabled, without a key', async () => {
+  test('and whose endpoint an operator enables again has it stay enabled, without a key', async () => {
     const key = await store.createKey({ client: 'Quills' });
     const { id } = await addEndpoint(store, key, { url });
     await expire(key);
@@ -233,7 +233,7 @@ describe('A key that expires', () => {
     expect(rows).toEqual([{ key_id: null, status: 'enabled' }]);
   });
 
-  test('after it was revoked with its endpoints left enabled leaves them so', async () => {
+  test('after it was revoked with its endpoints left enabled has them stay enabled', async () => {
     const key = await store.createKey({ client: 'Antlers' });
     await addEndpoint(store, key, { url });
     await revoke(key, 'keep');
@@ -259,7 +259,7 @@ describe('A suspended client', () => {
     ]);
   });
 
-  test('pays for its requests as ever: out of them it is 429', async () => {
+  test('still uses up its rate limit: beyond it the response is 429', async () => {
     const key = await store.createKey({ client: 'Beaks', plan: { perMinute: 2, perDay: 100 } });
     await suspend('Beaks', true);
     const statuses = [];
@@ -279,13 +279,13 @@ describe('A suspended client', () => {
     await addAnimal(store, other);
     await publishAll(store.dependencies);
     await using _ = deliver(store.dependencies);
-    // By the second the deliverer has looked at all that is due, more than once.
+    // By the second delivery, the deliverer has polled everything that is due more than once.
     await bystander.has(2);
     expect(receiver.received).toHaveLength(0);
     await suspend('Claws', false);
     await addAnimal(store, other);
     await publishAll(store.dependencies);
-    // What was queued before, and what came after; nothing of what came meanwhile.
+    // The event queued before the suspension and the one after it; not the one during it.
     await receiver.has(2);
     const { json } = await store.call<unknown[]>('GET', '/v1/webhooks', { key: key.key });
     expect(json).toHaveLength(1);
@@ -300,7 +300,7 @@ describe('An open stream', () => {
     ['its key is revoked', (key: TestKey) => revoke(key)],
     ['its key expires', (key: TestKey) => expire(key)],
     ['its client is suspended', () => suspend('Streamer', true)],
-  ])('ends within 1 s once %s, and that of another client stays open', async (_, end) => {
+  ])('ends within 1 s after %s, and that of another client stays open', async (_, end) => {
     const [key, other] = [await store.createKey({ client: 'Streamer' }), await store.createKey()];
     using stream = await open(key);
     using bystander = await open(other);

@@ -18,7 +18,7 @@ describe('quotaOf', () => {
     [null, null],
     [1, null],
     [null, 1],
-  ])('enterprise with %s a minute and %s a day is refused: there is no unlimited', (perMinute, perDay) => {
+  ])('enterprise with %s a minute and %s a day throws: no client is unlimited', (perMinute, perDay) => {
     expect(() => quotaOf({ plan: 'enterprise', perMinute, perDay })).toThrow('an enterprise client without limits');
   });
 });

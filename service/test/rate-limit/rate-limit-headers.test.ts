@@ -20,7 +20,7 @@ const verdict = (changes: Partial<Verdict>): Verdict => ({
 });
 
 describe('rateLimitHeaders', () => {
-  test('show the minute where fewer requests remain in it', () => {
+  test('show the minute if fewer requests remain in it', () => {
     expect(rateLimitHeaders(verdict({ inMinute: 1, inDay: 1 }), free)).toEqual({
       'x-ratelimit-limit': '60',
       'x-ratelimit-remaining': '59',
@@ -30,7 +30,7 @@ describe('rateLimitHeaders', () => {
     });
   });
 
-  test('show the day where fewer requests remain in it', () => {
+  test('show the day if fewer requests remain in it', () => {
     expect(rateLimitHeaders(verdict({ inMinute: 1, inDay: 990 }), free)).toMatchObject({
       'x-ratelimit-limit': '1000',
       'x-ratelimit-remaining': '10',
@@ -42,11 +42,11 @@ describe('rateLimitHeaders', () => {
     expect(rateLimitHeaders(verdict({ inMinute: 10, inDay: 950 }), free)['x-ratelimit-limit']).toBe('1000');
   });
 
-  test('show nothing below 0, as after a smaller plan', () => {
+  test('show nothing below 0, as after a change to a smaller plan', () => {
     expect(rateLimitHeaders(verdict({ inMinute: 100, inDay: 100 }), free)['x-ratelimit-remaining']).toBe('0');
   });
 
-  test('name the minute alone where there is no day', () => {
+  test('show only the minute without a limit per day', () => {
     expect(rateLimitHeaders(verdict({ inMinute: 1 }), addressQuota)).toMatchObject({
       'ratelimit-policy': '"minute";q=60;w=60',
       ratelimit: '"minute";r=59;t=50',
@@ -63,8 +63,8 @@ describe('rateLimitHeaders', () => {
   });
 });
 
-describe('refuseClient', () => {
-  test('by the minute says what is used, the wait, and how near which ban is', () => {
+describe('clientLimitError', () => {
+  test('by the minute says the used requests, how long to wait, and when a ban of which length begins', () => {
     const error = clientLimitError(verdict({ outcome: 'minute', inMinute: 60, inDay: 60, strikes: 32, banLevel: 1 }), free, 'free');
     expect(error).toMatchObject({
       code: 'rate_limit_exceeded',
@@ -73,12 +73,12 @@ describe('refuseClient', () => {
     });
   });
 
-  test('by the minute without Redis says nothing of a ban, since nobody counts strikes', () => {
+  test('by the minute without Redis does not mention a ban, since strikes are not counted', () => {
     const error = clientLimitError(verdict({ outcome: 'minute', inMinute: 60, strikes: undefined }), free, 'free');
     expect(error.message).toBe('60 of 60 requests used this minute (Free plan). Wait 50 s.');
   });
 
-  test('by the day says so, and nothing of a ban', () => {
+  test('by the day says so, and does not mention a ban', () => {
     const error = clientLimitError(verdict({ outcome: 'day', inMinute: 3, inDay: 1_000 }), free, 'free');
     expect(error).toMatchObject({
       message: '1000 of 1000 requests used today (UTC) (Free plan). Wait 43190 s.',
@@ -86,12 +86,12 @@ describe('refuseClient', () => {
     });
   });
 
-  test('of the highest level announces the longest ban', () => {
+  test('at the highest level announces the longest ban', () => {
     const error = clientLimitError(verdict({ outcome: 'minute', inMinute: 60, banLevel: 4 }), free, 'free');
     expect(error.message).toContain('ban this key for 60 minutes.');
   });
 
-  test('that is banned says until when', () => {
+  test('of a banned key says when the ban ends', () => {
     const error = clientLimitError(verdict({ outcome: 'banned', bannedUntilMs: nowMs + minuteMs }), free, 'free');
     expect(error).toMatchObject({
       code: 'api_key_banned',
@@ -100,14 +100,14 @@ describe('refuseClient', () => {
     });
   });
 
-  test('waits a second at least', () => {
+  test('says to wait at least one second', () => {
     const atEnd = verdict({ outcome: 'minute', inMinute: 60, nowMs: (Math.floor(nowMs / minuteMs) + 1) * minuteMs });
     expect(clientLimitError(atEnd, free, 'free').headers['retry-after']).toBe('1');
   });
 });
 
-describe('refuseAddress', () => {
-  test('says what is used, the wait, and that a valid key helps', () => {
+describe('addressLimitError', () => {
+  test('says the used requests, how long to wait, and that a valid key helps', () => {
     expect(addressLimitError(verdict({ outcome: 'minute', inMinute: 60 }), addressQuota)).toMatchObject({
       code: 'rate_limit_exceeded',
       message: '60 of 60 requests without a valid key used this minute from this address. Wait 50 s, or send a valid key.',
