@@ -1,6 +1,6 @@
 import type { Db } from './handles.ts';
 
-/** Minted once by the first migration. */
+/** Generated once, by the first migration. */
 export async function getDeploymentId(db: Db): Promise<string> {
   const { rows } = await db.query<{ id: string }>({ text: 'select id from deployment' });
   const [row] = rows;

@@ -3,15 +3,17 @@ interface Waiter {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Why a turn could not be had. */
+/** No turn was free in time, or the owner's queue is full. */
 export class NoTurn extends Error {}
 
 /**
- * Hands out a fixed number of turns, fairly: those who wait form a line for each owner, the owners take turns, and within a line
- * the first to come is the first to go. However many one owner has waiting, another's next is behind at most one of each.
+ * A semaphore with a fair queue. At most `turnsMax` pieces of work run at once. The others wait in a queue per owner: owners
+ * are served round robin, and each queue is first in, first out. However many an owner has waiting, the next of another
+ * owner waits for at most one of them.
  *
- * A waiter is in exactly one line until it begins, or until its time is over. An owner is in `#lines` while something of
- * theirs waits; the map's order is the order of their turns. Nobody waits while a turn is free.
+ * Work is waiting, then running, then done; or it is rejected with NoTurn after `waitMsMax`. Invariants:
+ * - Nothing waits while a turn is free. A turn that ends goes directly to the next waiter, so `#running` stays the same.
+ * - An owner is in `#queues` exactly while something of theirs waits. The map's order is the order of service.
  */
 export class FairTurns {
   readonly #turnsMax: number;
@@ -26,7 +28,7 @@ export class FairTurns {
     this.#pendingOfOwnerMax = bounds.pendingOfOwnerMax;
   }
 
-  /** Does `work` in a turn; throws NoTurn where none was free in time, or too many of the owner wait already. */
+  /** Runs `work` in a turn. Throws NoTurn if none was free in time, or if too many of the same owner are already waiting. */
   async run<T>(owner: bigint | undefined, work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#turnsMax) this.#running += 1;
     else await this.#wait(owner);
@@ -39,12 +41,12 @@ export class FairTurns {
 
   #wait(owner: bigint | undefined): Promise<void> {
     const queue = this.#queues.get(owner) ?? new Set();
-    if (queue.size >= this.#pendingOfOwnerMax) throw new NoTurn(`${queue.size} of the same owner wait already`);
+    if (queue.size >= this.#pendingOfOwnerMax) throw new NoTurn(`${queue.size} of the same owner are already waiting`);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         queue.delete(waiter);
         if (queue.size === 0 && this.#queues.get(owner) === queue) this.#queues.delete(owner);
-        reject(new NoTurn(`no turn in ${this.#waitMsMax} ms`));
+        reject(new NoTurn(`no turn was free within ${this.#waitMsMax} ms`));
       }, this.#waitMsMax);
       const waiter: Waiter = { start: resolve, timer };
       queue.add(waiter);
@@ -52,7 +54,7 @@ export class FairTurns {
     });
   }
 
-  /** The turn goes to the first of the next line, whose owner then goes to the end; what runs stays as much as it was. */
+  /** Passes the turn to the first waiter of the next owner, who then moves to the end of the round. */
   #endTurn(): void {
     for (const [owner, queue] of this.#queues) {
       this.#queues.delete(owner);

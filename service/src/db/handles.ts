@@ -1,11 +1,11 @@
 import type pg from 'pg';
 
-/** What a single statement needs: the pool, or a transaction. */
+/** Runs a single statement: the pool or a transaction. */
 export interface Db {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
 
-/** An open transaction. A class with a private field, so that the compiler accepts no pool in its place. */
+/** An open transaction. Its private field makes the type nominal, so that a pool passed in its place does not compile. */
 export class Transaction implements Db {
   readonly #connection: Db;
 
@@ -18,21 +18,21 @@ export class Transaction implements Db {
   }
 }
 
-/** Opens transactions, of a kind that may allow more than a plain one. */
+/** Opens transactions; `Tx` may be a kind that allows more than a plain one. */
 export interface Transactions<Tx extends Transaction = Transaction> {
-  /** Commits everything that `work` did, or nothing. While all connections are busy, clients take turns: `clientId` says whose turn it uses. */
+  /** Commits everything that `work` did, or nothing. While all connections are busy, clients take turns by `clientId`. */
   readonly transaction: <T>(work: (tx: Tx) => Promise<T>, clientId?: bigint) => Promise<T>;
 }
 
-/** What an operation needs that reads and writes: it owns the transaction. */
+/** For an operation that reads and writes, and opens its own transaction. */
 export interface Transactor extends Db, Transactions {}
 
-/** What an operation needs that reads with several statements as of one instant. */
+/** For an operation whose statements must all read the same snapshot. */
 export interface Snapshotter {
   snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T>;
 }
 
-/** A named lock, held until the transaction ends. */
+/** A named advisory lock, released when the transaction ends. */
 export interface AdvisoryLock {
   readonly name: string;
   readonly of: bigint;

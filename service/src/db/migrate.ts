@@ -9,7 +9,7 @@ const migrationsTable = 'schema_migrations';
 const lockId = 4_663_957;
 const lockTimeoutMs = 60_000;
 
-/** Applies what is pending, each file in a transaction of its own; a second caller waits for the first. */
+/** Applies pending migrations, each file in its own transaction. A second caller waits for the first. */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'homeward migrate' });
   await client.connect();
@@ -33,7 +33,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   }
 }
 
-/** The migrations that this release has and the database has not. */
+/** The migrations of this release that the database does not have. */
 export async function findPendingMigrations(db: Db): Promise<string[]> {
   const files = (await readdir(dir)).map((file) => file.replace(/\.sql$/, ''));
   const { rows } = await db.query<{ name: string }>({ text: `select name from ${migrationsTable}` });

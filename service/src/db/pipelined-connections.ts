@@ -5,19 +5,22 @@ const reconnectDelayMs = 100;
 
 interface Connection {
   readonly client: pg.Client;
-  /** Statements under way. */
+  /** Statements in flight. */
   pending: number;
   isCorked: boolean;
-  /** The statement that is being answered was committed, and the standby did not confirm it. */
+  /** The statement whose result is being read was committed, but the standby did not confirm it. */
   isUnconfirmed: boolean;
 }
 
-/** A commit that may be lost with this server. */
+/** The standby did not confirm a commit, so it may be lost with this server. */
 export class UnconfirmedCommit extends Error {}
 
 /**
- * Connections that the single statements of a process share, several under way on each: what a turn of the event loop
- * asks for leaves in one write for each lane, and PostgreSQL goes on to the next without waiting for this process.
+ * Connections for single statements, with pipelining: several statements are in flight on each. The statements of one turn
+ * of the event loop are sent in one write per connection, and PostgreSQL starts the next without waiting for this process.
+ *
+ * PostgreSQL replies in the order of sending. A statement goes to the connection with the fewest in flight. A connection
+ * that ends rejects what is in flight on it, leaves the list, and is replaced in the background.
  */
 export class PipelinedConnections {
   readonly #options: pg.ClientConfig;
@@ -49,7 +52,7 @@ export class PipelinedConnections {
     cork(connection);
     connection.pending += 1;
     return new Promise((resolve, reject) => {
-      // A callback, since it is called before anything of the next statement's answer is read.
+      // A callback, not a promise: it runs before the next statement's reply is read, so `isUnconfirmed` is this statement's.
       connection.client.query<Row>(statement, (error: Error | null, result: pg.QueryResult<Row>) => {
         const { isUnconfirmed } = connection;
         connection.pending -= 1;
@@ -78,7 +81,7 @@ export class PipelinedConnections {
     this.#connections.push(connection);
   }
 
-  /** Tried until it succeeds: what is asked meanwhile takes another lane, or a connection of the pool. */
+  /** Reconnects until it succeeds. In the meantime statements use another connection, or the pool. */
   async #replace(connection: Connection): Promise<void> {
     const index = this.#connections.indexOf(connection);
     if (index < 0) return;
@@ -93,7 +96,7 @@ export class PipelinedConnections {
   }
 }
 
-/** Until the turn is over. */
+/** Buffers writes until the end of this turn of the event loop, so that they are sent together. */
 function cork(connection: Connection): void {
   if (connection.isCorked) return;
   const { stream } = (connection.client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
@@ -105,6 +108,6 @@ function cork(connection: Connection): void {
   });
 }
 
-/** A commit whose wait for the standby was cut short returns success, and only warns. */
+/** If the wait for the standby is cancelled, PostgreSQL reports the commit as a success, with only a warning. */
 export const isUnconfirmedCommit = ({ code, message }: { code?: string | undefined; message?: string | undefined }): boolean =>
   code === '01000' && /synchronous replication/.test(message ?? '');

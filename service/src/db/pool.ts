@@ -7,7 +7,7 @@ import { isUnconfirmedCommit, PipelinedConnections, UnconfirmedCommit } from './
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 
-/** The role that every process but `migrate` acts as; the first migration makes it. */
+/** The role of every process except `migrate`. The first migration creates it. */
 export const applicationRole = 'homeward_app';
 
 const connectTimeoutMs = 500;
@@ -15,33 +15,33 @@ const turnTimeoutMs = 500;
 const startTimeoutMs = 10_000;
 const statementTimeoutMs = 2_000;
 const idleInTransactionMs = 5_000;
-/** Bounds memory, for each client; what bounds the wait is the time in which a connection must be had. */
+/** Per client. Bounds memory only; the wait for a connection is bounded by `turnTimeoutMs`. */
 const pendingMax = 1_000;
 const probeIntervalMs = 250;
 const probeTimeoutMs = 500;
 
 /**
- * The connections of one process. A probe on a connection of its own tells whether PostgreSQL is in reach; while it is
- * not, every call is refused at once with `unavailable`. That all connections are busy is no such case: then a call
- * waits for one, a short while.
+ * The connections of one process to PostgreSQL, with a circuit breaker. A probe on a separate connection checks whether
+ * PostgreSQL is reachable. While it is not, every call is rejected at once with `unavailable`. If all connections are busy,
+ * a call waits for one, up to `turnTimeoutMs`.
  */
 export class Pool implements Transactor, Snapshotter {
   readonly #pool: pg.Pool;
-  /** One for each connection of the pool: a client that asks for more of them than there are waits behind itself. */
+  /** One turn for each connection of the pool. A client that needs many connections at once only delays itself. */
   readonly #turns: FairTurns;
-  /** Half of the connections, for single statements; the pool's are for transactions. */
+  /** Half of the connections, for single statements. The pool's are for transactions. */
   readonly #pipelined: PipelinedConnections;
   readonly #databaseUrl: string;
   #reachable = true;
   #closed = false;
-  /** Connections on which a commit was not confirmed by the standby. */
+  /** Connections with a commit that the standby did not confirm. */
   readonly #unconfirmed = new WeakSet<pg.PoolClient>();
   #prober: pg.Client | undefined;
   #nextProbe: NodeJS.Timeout | undefined;
 
   /**
-   * `byIndex`: a table that PostgreSQL has not analysed since it filled is read by its indexes all the same. For a worker,
-   * whose queues are empty when they are first planned for, and every statement of which has its index.
+   * `byIndex` makes the planner use indexes even if a table's statistics are out of date. For a worker: its queues are
+   * often empty when they are analysed, and each of its statements has an index.
    */
   constructor(databaseUrl: string, size: number, { byIndex = false } = {}) {
     this.#databaseUrl = databaseUrl;
@@ -50,11 +50,11 @@ export class Pool implements Transactor, Snapshotter {
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + 500,
-      // A process that stopped in mid-transaction must not hold its locks for as long as it likes.
+      // A process that stops in mid-transaction must not hold its locks forever.
       idle_in_transaction_session_timeout: idleInTransactionMs,
       keepAlive: true,
       application_name: 'homeward',
-      // Every statement is short: compiling one takes longer than running it, and PostgreSQL would where it guesses high.
+      // No JIT: every statement is short, so compiling takes longer than running. A high cost estimate would trigger it.
       options: `-c role=${applicationRole} -c jit=off ${byIndex ? '-c enable_seqscan=off -c enable_bitmapscan=off' : ''}`.trim(),
     };
     const pipelinedCount = Math.max(Math.floor(size / 2), 1);
@@ -62,7 +62,7 @@ export class Pool implements Transactor, Snapshotter {
     this.#pool = new pg.Pool({ ...options, max: turnsMax, idleTimeoutMillis: 0 });
     this.#turns = new FairTurns({ turnsMax, waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax });
     this.#pipelined = new PipelinedConnections(options, pipelinedCount, () => this.#probeNow());
-    // A connection can break at any time, also while it is lent out, when the pool itself does not listen.
+    // A connection can break while it is checked out, when the pool itself does not listen for errors.
     this.#pool.on('connect', (client) => {
       client.on('error', () => this.#probeNow());
       client.on('notice', (notice) => isUnconfirmedCommit(notice) && this.#unconfirmed.add(client));
@@ -74,7 +74,7 @@ export class Pool implements Transactor, Snapshotter {
     return this.#reachable;
   }
 
-  /** Opens `count` connections now, so that no request pays for it. A server that is just starting gets the time for it. */
+  /** Opens `count` connections now, so that no request has to wait for one. Waits for a server that is still starting. */
   async connect(count = 1): Promise<void> {
     const clients: pg.PoolClient[] = [];
     const deadline = performance.now() + startTimeoutMs;
@@ -90,7 +90,7 @@ export class Pool implements Transactor, Snapshotter {
     }
   }
 
-  /** For a process that stays: opens all connections, and keeps watch from now on. */
+  /** For a long-running process: opens all connections and starts the probe. */
   async open(): Promise<void> {
     await this.connect(this.#pool.options.max);
     await this.#pipelined.open();
@@ -99,7 +99,7 @@ export class Pool implements Transactor, Snapshotter {
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     if (!this.#reachable || !this.#pipelined.isOpen) return this.#withClient(undefined, (client) => client.query<Row>(statement));
-    if (this.#pipelined.pending >= pendingMax) throw unavailable(new Error(`${pendingMax} statements are under way already`));
+    if (this.#pipelined.pending >= pendingMax) throw unavailable(new Error(`${pendingMax} statements are already in flight`));
     try {
       return await this.#pipelined.query<Row>(statement);
     } catch (error) {
@@ -108,7 +108,7 @@ export class Pool implements Transactor, Snapshotter {
     }
   }
 
-  /** Commits all that `work` did, or nothing. Where the commit itself fails, the outcome is unknown: 503, never success. */
+  /** Commits everything that `work` did, or nothing. If the commit itself fails, the outcome is unknown: 503, never success. */
   async transaction<T>(work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
     return this.#within('begin', work, clientId);
   }
@@ -138,7 +138,7 @@ export class Pool implements Transactor, Snapshotter {
   }
 
   async #withClient<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    if (!this.#reachable) throw unavailable(new Error('PostgreSQL is out of reach'));
+    if (!this.#reachable) throw unavailable(new Error('PostgreSQL is unreachable'));
     try {
       return await this.#turns.run(clientId, () => this.#withConnection(work));
     } catch (error) {
@@ -167,7 +167,7 @@ export class Pool implements Transactor, Snapshotter {
     }
   }
 
-  /** Something failed: look at once, unless nobody keeps watch or a look is under way. */
+  /** Probes at once after a failure, unless probing has not begun or a probe is in flight. */
   #probeNow(): void {
     if (!this.#nextProbe || this.#closed) return;
     clearTimeout(this.#nextProbe);
@@ -176,7 +176,7 @@ export class Pool implements Transactor, Snapshotter {
   }
 
   async #probe(): Promise<void> {
-    // The probe's own connection may have broken alone: a fresh one tells.
+    // Try twice: if only the probe's connection was broken, the second attempt opens a new one.
     this.#reachable = (await this.#isReachable()) || (await this.#isReachable());
     if (!this.#closed) this.#nextProbe = setTimeout(() => void this.#probe(), probeIntervalMs).unref();
   }
@@ -197,7 +197,7 @@ export class Pool implements Transactor, Snapshotter {
       await this.#prober.query('select 1');
       return true;
     } catch {
-      // A connection that did not answer in time is not waited for.
+      // Destroy a connection that did not reply in time instead of closing it: closing would wait for it.
       const broken = this.#prober;
       this.#prober = undefined;
       (broken as { connection?: { stream?: { destroy(): void } } } | undefined)?.connection?.stream?.destroy();
@@ -207,9 +207,9 @@ export class Pool implements Transactor, Snapshotter {
 }
 
 const networkFaults = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
-// SQLSTATE classes: connection exceptions, shutdowns, too few resources, a primary that became a standby, idle too long.
+// SQLSTATE: connection exceptions, shutdowns, insufficient resources, a primary that became a standby, idle in transaction.
 const serverFaults = /^(08|57P|53|25006|25P03)/;
-// Faults that pg reports as a plain Error without a code.
+// Errors that pg reports without a code.
 const clientFaults = /^(Connection terminated|Query read timeout|timeout exceeded|Client (has encountered|was closed))/;
 
 function isConnectionFault(error: unknown): error is Error {
@@ -221,10 +221,10 @@ function isConnectionFault(error: unknown): error is Error {
 const isSlow = (error: unknown) =>
   error instanceof Error && /^(timeout exceeded|Connection terminated due to connection timeout)/.test(error.message);
 
-/** By the server, since the statement took too long or stood in a deadlock. */
+/** The server cancelled the statement: it timed out, or was in a deadlock. */
 const isCancelled = (error: unknown) => error instanceof pg.DatabaseError && (error.code === '57014' || error.code === '40P01');
 
-/** True where `error` says that the named constraint was violated. */
+/** True if `error` is a violation of the named constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.constraint === constraint;
 }

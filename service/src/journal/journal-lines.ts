@@ -1,16 +1,16 @@
 import type { JournalEntry } from './journal.ts';
 
-/** An entry and when it was written, by the clock of the process that wrote it. */
+/** An entry and the time at which it was written, by the clock of the process that wrote it. */
 export interface JournalLine {
   readonly at: Date;
   readonly entry: JournalEntry;
 }
 
-/** Reads a line of a log. Undefined: it is none of the journal. Throws where it is one, and not readable. */
+/** Parses a line of a log. Undefined: it is not a journal line. Throws if it is one and can't be parsed. */
 export function readJournalLine(line: string): JournalLine | undefined {
   if (!journalMark.test(line)) return undefined;
   const fields = parseObject(line);
-  // A log may quote another's line in a message.
+  // Another log line may quote a journal line in a message.
   if (fields?.['journal'] !== true) return undefined;
   const at = new Date(fields['time'] as number | string);
   const entry = readEntry(fields);
@@ -50,11 +50,11 @@ function idsOf(value: unknown): bigint[] | undefined {
   return ids.every((id) => id !== undefined) ? ids : undefined;
 }
 
-/** Also within a string, where a collector has wrapped the line. */
+/** Also matches inside a string, where a log collector has wrapped the line. */
 const journalMark = /\\*"journal\\*":true/;
 
 function parseObject(line: string): Fields | undefined {
-  // What collects logs may put a time or a name in front, or the line into a field of its own.
+  // A log collector may put a time or a name in front, or wrap the line in a field.
   const start = line.indexOf('{');
   try {
     const fields = JSON.parse(line.slice(Math.max(start, 0))) as Fields;

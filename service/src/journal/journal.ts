@@ -2,8 +2,8 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import { hostname } from 'node:os';
 
 /**
- * What must be true again after a backup from before it is restored. Ids and times alone: the journal is a log, and what was
- * erased must not survive in it.
+ * A change that must be applied again after an older backup is restored. Only ids and times: the journal is a log, and
+ * must not contain data that was erased.
  */
 export type JournalEntry =
   | { readonly act: 'adopters_erased'; readonly orders: readonly bigint[] }
@@ -14,18 +14,18 @@ export type JournalEntry =
   | { readonly act: 'webhook_disabled'; readonly webhook: bigint };
 
 /**
- * Writes an entry, before the transaction that does it commits, and returns once it is written. Throws where it can't be: then the
- * transaction rolls back, since a change without its line would be undone by a restore. A line whose commit then fails only
- * repeats what was meant.
+ * Writes an entry before the transaction commits, and returns once it is written. Throws if that fails, so that the
+ * transaction rolls back: a restore would undo a change without an entry. An entry whose commit fails afterwards is
+ * harmless, since applying it only does what was intended.
  */
 export type Journal = (entry: JournalEntry) => void;
 
-/** Lines of the log, whatever its level, and of a file of its own where one is named. */
+/** Writes to the log, whatever its level, and to `file` unless that is empty. */
 export function openJournal({ fd, file }: { readonly fd: number; readonly file: string }): Journal {
   return (entry) => {
-    // In the shape of the log's other lines. Not by the logger: that goes on without a word where its reader is gone.
+    // The format of the log's other lines. Not written by the logger, which ignores a broken pipe.
     const line = { level: 30, time: Date.now(), pid: process.pid, hostname: hostname(), journal: true, ...entry, msg: 'journal' };
-    // Own ids are below 2^53.
+    // Ids of this service are below 2^53.
     const text = `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`;
     if (file) appendDurably(file, text);
     writeFully(fd, text);
@@ -36,7 +36,7 @@ function appendDurably(file: string, text: string): void {
   try {
     const opened = openSync(file, 'a+', 0o660);
     try {
-      // A line that was cut off, by a full disk, must not spoil the next.
+      // A line that was cut off by a full disk must not corrupt the next one.
       writeFully(opened, endsWithNewline(opened) ? text : `\n${text}`);
       fsyncSync(opened);
     } finally {
@@ -44,7 +44,7 @@ function appendDurably(file: string, text: string): void {
     }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The journal can't be written, so nothing was changed: ${reason}. Correct HOMEWARD_JOURNAL or its permissions.`, {
+    throw new Error(`The journal can't be written, so nothing was changed: ${reason}. Check HOMEWARD_JOURNAL and its permissions.`, {
       cause: error,
     });
   }
@@ -59,7 +59,7 @@ function endsWithNewline(fd: number): boolean {
 const fullPipeTriesMax = 100;
 const fullPipeWaitMs = 10;
 
-/** A pipe whose reader is slow may be full for a moment. */
+/** Writes everything; a pipe may be full for a moment if its reader is slow. */
 function writeFully(fd: number, text: string): void {
   const bytes = Buffer.from(text);
   let tries = 0;

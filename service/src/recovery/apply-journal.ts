@@ -6,16 +6,17 @@ import { reapplyErasure } from '../orders/adopters.ts';
 import { forgetKeyOfWebhooks, reapplyDisabling } from '../webhooks/endpoint-keys.ts';
 
 export interface Applied {
-  /** Lines that named something that is here. */
+  /** Lines about something that exists in this store. */
   readonly applied: number;
-  /** Lines that named nothing that is here: it is newer than the backup. */
+  /** Lines about something that does not exist here: it is newer than the backup. */
   readonly skipped: number;
 }
 
 /**
- * Repeats, on a store that was restored from a backup, what was done after the backup and must not be undone by it. In the order
- * of their times. Harmless where it is repeated. Before the store serves: an id that the backup does not know is given
- * again; what was made after a line was written is therefore never touched by it.
+ * Applies the journal to a store that was restored from a backup: changes that were made after the backup and must not be
+ * undone. Lines are applied in the order of their times. Applying them twice is harmless. Apply them before the store
+ * serves: ids that are newer than the backup are assigned again. Therefore a line never changes what was created after
+ * it was written.
  */
 export async function applyJournal(
   db: Transactor,
@@ -31,7 +32,7 @@ export async function applyJournal(
   return { applied, skipped: lines.length - applied };
 }
 
-/** False where there is nothing here that the line is about. */
+/** False if the subject of the line does not exist here. */
 function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> {
   const { act } = entry;
   const handlers: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
@@ -41,7 +42,7 @@ function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> 
       const areHere = await reapplyDisabling(tx, webhooks, `Key ${key}, which set this endpoint, was revoked.`, at);
       return isHere || areHere;
     },
-    // Its successor is newer than the backup and gone: its endpoints go on, without a key.
+    // The successor is newer than the backup and lost: its endpoints stay enabled, without a key.
     key_rotated: async ({ key, expiresAt }) => {
       const rotated = await reapplyRotation(tx, key, expiresAt, at);
       if (rotated?.replacedBy === null) await forgetKeyOfWebhooks(tx, key);

@@ -4,7 +4,7 @@ import { FairTurns, NoTurn } from '../../src/db/fair-turns.ts';
 
 const bounds = { turnsMax: 2, waitMsMax: 60_000, pendingOfOwnerMax: 1_000 };
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test calls `end`. */
 function openWork(turns: FairTurns, owner: bigint | undefined, begun: Array<bigint | undefined> = []) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const done = turns.run(owner, async () => {
@@ -15,7 +15,7 @@ function openWork(turns: FairTurns, owner: bigint | undefined, begun: Array<bigi
 }
 
 describe('FairTurns', () => {
-  test('lets one owner wait behind one of another, however many that has waiting', async () => {
+  test('lets an owner wait for just one of another owner, however many that has waiting', async () => {
     const turns = new FairTurns(bounds);
     const begun: Array<bigint | undefined> = [];
     const greedy = Array.from({ length: 500 }, () => openWork(turns, 1n, begun));
@@ -30,7 +30,7 @@ describe('FairTurns', () => {
     expect(begun).toHaveLength(501);
   });
 
-  test('runs as many at once as there are turns, never more, in the order of coming within an owner', async () => {
+  test('never runs more at once than there are turns, and serves an owner first in, first out', async () => {
     const turns = new FairTurns(bounds);
     let [running, most] = [0, 0];
     const order: number[] = [];
@@ -48,7 +48,7 @@ describe('FairTurns', () => {
     expect([most, order]).toEqual([2, Array.from({ length: 50 }, (_, n) => n)]);
   });
 
-  test('gives the turn on where work fails', async () => {
+  test('passes the turn on if work fails', async () => {
     const turns = new FairTurns({ ...bounds, turnsMax: 1 });
     const failing = turns.run(1n, () => Promise.reject(new Error('broken')));
     const next = turns.run(1n, async () => 'done');
@@ -56,7 +56,7 @@ describe('FairTurns', () => {
     expect(await next).toBe('done');
   });
 
-  test('lets nobody wait longer than they may, and forgets who has gone', async () => {
+  test('rejects work that has waited too long, and removes it from the queue', async () => {
     const turns = new FairTurns({ ...bounds, turnsMax: 1, waitMsMax: 20 });
     const first = openWork(turns, 1n);
     await expect(turns.run(2n, async () => {})).rejects.toThrow(NoTurn);
@@ -65,13 +65,13 @@ describe('FairTurns', () => {
     expect(await turns.run(3n, async () => 'free')).toBe('free');
   });
 
-  test('refuses one of an owner that has as many waiting as they may, and takes one of another', async () => {
+  test('rejects work of an owner whose queue is full, and accepts that of another', async () => {
     const turns = new FairTurns({ ...bounds, turnsMax: 1, pendingOfOwnerMax: 2 });
     const works = Array.from({ length: 3 }, () => openWork(turns, 1n));
     await expect(turns.run(1n, async () => {})).rejects.toThrow(NoTurn);
-    const other = turns.run(2n, async () => 'taken');
+    const other = turns.run(2n, async () => 'accepted');
     for (const { end } of works) end();
-    expect(await other).toBe('taken');
+    expect(await other).toBe('accepted');
     await Promise.all(works.map(({ done }) => done));
   });
 });

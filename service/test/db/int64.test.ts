@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { int64Max, int64Min, parseInt64 } from '../../src/db/int64.ts';
 
 describe('parseInt64', () => {
-  test('reads every int64 as it is written', () => {
+  test('parses every int64 exactly', () => {
     const anyInt64 = fc.bigInt({ min: int64Min, max: int64Max });
     const isRead = fc.property(anyInt64, (value) => {
       expect(parseInt64(String(value))).toBe(value);
@@ -11,7 +11,7 @@ describe('parseInt64', () => {
     fc.assert(isRead);
   });
 
-  test.each(['-9223372036854775808', '9223372036854775807', '0', '-1'])('reads %s', (text) => {
+  test.each(['-9223372036854775808', '9223372036854775807', '0', '-1'])('parses %s', (text) => {
     expect(parseInt64(text)).toBe(BigInt(text));
   });
 
@@ -30,7 +30,7 @@ describe('parseInt64', () => {
     '9223372036854775808',
     '-9223372036854775809',
     '9'.repeat(50),
-  ])('reads no int64 in %j', (text) => {
+  ])('of %j is undefined', (text) => {
     expect(parseInt64(text)).toBeUndefined();
   });
 });

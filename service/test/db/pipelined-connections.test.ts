@@ -8,7 +8,7 @@ const unavailable = expect.objectContaining({ code: 'unavailable' });
 
 let db: Pool;
 beforeAll(async () => {
-  // One lane, so that all statements share it.
+  // One pipelined connection, so that all statements share it.
   db = new Pool(await cloneTemplate(inject('postgresUrl')), 2);
   await db.open();
 });
@@ -26,30 +26,30 @@ const outcomes = (attempts: ReadonlyArray<Promise<{ rows: unknown[] }>>) =>
   );
 
 describe('Statements on one connection', () => {
-  test('each get their own answer, however many are under way', async () => {
+  test('each get their own result, however many are in flight', async () => {
     const responses = await outcomes(Array.from({ length: 500 }, (_, i) => echo(i)));
     expect(responses).toEqual(Array.from({ length: 500 }, (_, value) => ({ value })));
   });
 
-  test('fail alone', async () => {
+  test('fail without affecting the others', async () => {
     const divide = db.query({ text: 'select 1 / 0 as value' });
     expect(await outcomes([echo(1), divide, echo(2)])).toEqual([{ value: 1 }, '22012', { value: 2 }]);
   });
 
-  test('fail alone where a commit was not confirmed by the standby: that one is unavailable', async () => {
-    // As PostgreSQL warns of it.
+  test('are unavailable if the standby did not confirm the commit, without affecting the others', async () => {
+    // The warning that PostgreSQL sends.
     const warned = db.query({ text: `do $$ begin raise warning 'canceling wait for synchronous replication due to user request'; end $$` });
     expect(await outcomes([echo(1), warned, echo(2)])).toEqual([{ value: 1 }, 'unavailable', { value: 2 }]);
   });
 
-  test('that take too long end alone, and those behind them are answered', async () => {
+  test('that take too long are cancelled, and those behind them get their results', async () => {
     const slow = db.query({ text: 'select pg_sleep(10)' });
     const behind = echo(5);
     await expect(slow).rejects.toEqual(unavailable);
     expect((await behind).rows).toEqual([{ value: 5 }]);
   });
 
-  test('are unavailable where the connection ends under them, and the next have another', async () => {
+  test('are unavailable if the connection ends, and the next ones use another connection', async () => {
     const pid = (await db.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })).rows[0]?.pid;
     const both = outcomes([db.query({ text: 'select pg_sleep(5)' }), echo(3)]);
     await sleep(50);

@@ -25,18 +25,18 @@ describe('Pool', () => {
     expect(rows).toEqual([{ max: 9_223_372_036_854_775_807n }]);
   });
 
-  test('has no statement compiled', async () => {
+  test('has JIT compilation off', async () => {
     expect((await db.query({ text: 'show jit' })).rows).toEqual([{ jit: 'off' }]);
   });
 
-  test('acts as the role that may change no table', async () => {
+  test('uses the role that can change no table definition', async () => {
     expect((await db.query({ text: 'select current_user' })).rows).toEqual([{ current_user: 'homeward_app' }]);
     await expect(db.query({ text: 'drop table pets' })).rejects.toThrow('must be owner of table pets');
     await expect(db.query({ text: 'truncate history' })).rejects.toThrow('permission denied for table history');
     await expect(db.query({ text: 'delete from pets' })).rejects.toThrow('permission denied for table pets');
   });
 
-  test('commits all that a transaction did, and returns what it returned', async () => {
+  test('commits everything that a transaction did, and returns its result', async () => {
     const before = await count();
     const done = await db.transaction(async (tx) => {
       await put(tx, 100);
@@ -46,7 +46,7 @@ describe('Pool', () => {
     expect([done, await count()]).toEqual(['done', (before ?? 0n) + 2n]);
   });
 
-  test('rolls back all that a transaction did where it throws, and throws the same', async () => {
+  test('rolls back everything that a transaction did if it throws, and throws the same error', async () => {
     const before = await count();
     const failing = db.transaction(async (tx) => {
       await put(tx, 110);
@@ -56,7 +56,7 @@ describe('Pool', () => {
     expect(await count()).toBe(before);
   });
 
-  test('rolls back where a statement fails, and the connection is of use again', async () => {
+  test('rolls back if a statement fails, and the connection is usable again', async () => {
     const before = await count();
     for (let i = 0; i < 5; i += 1) {
       const failing = db.transaction(async (tx) => {
@@ -68,7 +68,7 @@ describe('Pool', () => {
     expect(await count()).toBe(before);
   });
 
-  test('keeps what a transaction did from others until it is committed', async () => {
+  test('hides what a transaction did from others until it is committed', async () => {
     const before = await count();
     await db.transaction(async (tx) => {
       await put(tx, 130);
@@ -76,7 +76,7 @@ describe('Pool', () => {
     });
   });
 
-  test('shows a snapshot of one instant, whatever others commit meanwhile', async () => {
+  test('reads one snapshot, whatever others commit in the meantime', async () => {
     const seen = await db.snapshot(async (tx) => {
       const first = await count(tx);
       await put(db, 140);
@@ -86,17 +86,17 @@ describe('Pool', () => {
     expect(await count()).toBe((seen[0] ?? 0n) + 1n);
   });
 
-  test('refuses to write in a snapshot', async () => {
+  test('rejects a write in a snapshot', async () => {
     const written = db.snapshot((tx) => put(tx, 150));
     await expect(written).rejects.toMatchObject({ cause: { message: expect.stringContaining('read-only transaction') } });
   });
 
-  test('ends a statement that takes too long: unavailable', async () => {
+  test('cancels a statement that takes too long: unavailable', async () => {
     await expect(db.query({ text: 'select pg_sleep(10)' })).rejects.toEqual(unavailable);
     expect(await count()).toBeDefined();
   });
 
-  test('lets a transaction wait for a connection no longer than half a second: unavailable', async () => {
+  test('lets a transaction wait for a connection for half a second at most: unavailable', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const busy = Array.from({ length: 2 }, () => db.transaction(() => released));
     await expect(db.transaction(async () => 'done')).rejects.toEqual(unavailable);
@@ -116,7 +116,7 @@ describe('Pool without PostgreSQL', () => {
     await migrate(postgres.url);
     db = new Pool(postgres.url, 2);
     await db.open();
-    const { promise: lost, resolve: tell } = Promise.withResolvers<void>();
+    const { promise: lost, resolve: reportLost } = Promise.withResolvers<void>();
     const { promise: written, resolve: write } = Promise.withResolvers<void>();
     cut = db.transaction(async (tx) => {
       await tx.query({ text: `insert into categories (id, name) values (500, 'Lost')` });
@@ -125,10 +125,10 @@ describe('Pool without PostgreSQL', () => {
     });
     cut.catch(() => {});
     await written;
-    // At once and with all its processes, which would else be in the way of the next start.
+    // SIGQUIT ends all its processes at once; any that remained would prevent the next start.
     await postgres.signal('SIGQUIT');
     await vi.waitUntil(() => !db.reachable, { timeout: 5_000, interval: 10 });
-    tell();
+    reportLost();
   });
   afterAll(async () => {
     await db.close();
@@ -139,12 +139,12 @@ describe('Pool without PostgreSQL', () => {
     ['a query', () => db.query(select)],
     ['a transaction', () => db.transaction((tx) => tx.query(select))],
     ['a snapshot', () => db.snapshot((tx) => tx.query(select))],
-    ['a transaction that was under way', () => cut],
+    ['a transaction that was in progress', () => cut],
   ])('is unavailable for %s', async (_, attempt) => {
     await expect(attempt()).rejects.toEqual(unavailable);
   });
 
-  test('is in reach again by itself when PostgreSQL is back, without what was not committed', async () => {
+  test('reconnects by itself when PostgreSQL is back, without what was not committed', async () => {
     await postgres.start();
     await vi.waitUntil(() => db.reachable, { timeout: 15_000, interval: 10 });
     expect((await db.query(select)).rows).toEqual([{ one: 1 }]);

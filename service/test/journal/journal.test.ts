@@ -16,7 +16,7 @@ const entries: JournalEntry[] = [
 ];
 
 describe('A journal', () => {
-  test('that is written is read again, entry by entry, from its file', async () => {
+  test('is read back from its file, entry by entry', async () => {
     await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
     const file = path.join(folder.path, 'journal');
     const journal = openJournal({ fd: 2, file });
@@ -27,23 +27,23 @@ describe('A journal', () => {
 
   test.each([
     ['another line of a log', '{"level":30,"time":1763200000000,"msg":"working"}'],
-    ['a line that is no JSON', 'Server listening'],
-    ['a line that quotes one', JSON.stringify({ level: 30, msg: '{"journal":true,"act":"key_revoked"}' })],
-  ])('passes over %s', (_, line) => {
+    ['a line that is not JSON', 'Server listening'],
+    ['a line that quotes a journal line', JSON.stringify({ level: 30, msg: '{"journal":true,"act":"key_revoked"}' })],
+  ])('skips %s', (_, line) => {
     expect(readJournalLine(line)).toBeUndefined();
   });
 
-  test('finds a line behind what a collector of logs puts in front', () => {
+  test('finds a line after a prefix from a log collector', () => {
     const line = 'worker-1 | {"time":1763200000000,"journal":true,"act":"client_suspended","client":4}';
     expect(readJournalLine(line)).toEqual({ at: new Date(1_763_200_000_000), entry: { act: 'client_suspended', client: 4n } });
   });
 
-  test('finds a line that a collector has put into a field of its own', () => {
+  test('finds a line that a log collector has wrapped in a field', () => {
     const line = JSON.stringify({ log: '{"time":1763200000000,"journal":true,"act":"client_suspended","client":4}\n', stream: 'stdout' });
     expect(readJournalLine(line)?.entry).toEqual({ act: 'client_suspended', client: 4n });
   });
 
-  test('goes on with a line of its own after one that was cut off', async () => {
+  test('starts a new line after one that was cut off', async () => {
     await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
     const file = path.join(folder.path, 'journal');
     writeFileSync(file, '{"time":1,"journal":true,"ac');
@@ -52,7 +52,7 @@ describe('A journal', () => {
     expect(readJournalLine(second)?.entry).toEqual({ act: 'client_suspended', client: 4n });
   });
 
-  test('that can not be written throws, and says so', () => {
+  test('that cannot be written throws, and says why', () => {
     const journal = openJournal({ fd: 2, file: '/nowhere/journal' });
     expect(() => journal({ act: 'client_suspended', client: 4n })).toThrow("The journal can't be written, so nothing was changed: ENOENT");
     const closed = openJournal({ fd: 9_999, file: '' });
@@ -60,13 +60,13 @@ describe('A journal', () => {
   });
 
   test.each([
-    ['an act that it does not know', '{"time":1,"journal":true,"act":"key_forgotten","key":1}'],
+    ['an unknown act', '{"time":1,"journal":true,"act":"key_forgotten","key":1}'],
     ['a line that was cut off', '{"time":1,"journal":true,"act":"key_revoked","key":1,"webh'],
-    ['an id that is none', '{"time":1,"journal":true,"act":"key_revoked","key":"1","webhooks":[]}'],
-    ['a list with an id that is none', '{"time":1,"journal":true,"act":"adopters_erased","orders":[1,-1]}'],
-    ['a time that is none', '{"time":"noon","journal":true,"act":"client_suspended","client":4}'],
+    ['an invalid id', '{"time":1,"journal":true,"act":"key_revoked","key":"1","webhooks":[]}'],
+    ['a list with an invalid id', '{"time":1,"journal":true,"act":"adopters_erased","orders":[1,-1]}'],
+    ['an invalid time', '{"time":"noon","journal":true,"act":"client_suspended","client":4}'],
     ['no time', '{"journal":true,"act":"client_suspended","client":4}'],
-  ])('refuses %s rather than losing it', (_, line) => {
+  ])('throws on %s instead of skipping it', (_, line) => {
     expect(() => readJournalLine(line)).toThrow('not a journal line of this release');
   });
 });
