@@ -1,4 +1,4 @@
-/** HTML that is safe to send as it is. */
+/** HTML that is already escaped. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 export type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[];
 
-/** A template whose values are escaped, unless they are HTML themselves; undefined and false leave nothing. */
+/** A template that escapes its values, unless they are HTML; undefined and false become empty. */
 export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]): Html =>
   new Html(parts.reduce((text, part, i) => text + textOf(values[i - 1]) + part));
 

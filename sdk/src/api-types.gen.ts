@@ -437,7 +437,7 @@ export type ListPetsData = {
          */
         limit?: number;
         /**
-         * Where the page begins: from the Link header of the page before, with the same filters.
+         * Where the page starts: taken from the Link header of the previous page. Use it with the same filters.
          */
         cursor?: string;
         /**
@@ -469,7 +469,7 @@ export type CreatePetData = {
     body: NewPet;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -571,7 +571,7 @@ export type ListCategoriesData = {
          */
         limit?: number;
         /**
-         * Where the page begins: from the Link header of the page before, with the same filters.
+         * Where the page starts: taken from the Link header of the previous page. Use it with the same filters.
          */
         cursor?: string;
     };
@@ -677,7 +677,7 @@ export type ListOrdersData = {
          */
         limit?: number;
         /**
-         * Where the page begins: from the Link header of the page before, with the same filters.
+         * Where the page starts: taken from the Link header of the previous page. Use it with the same filters.
          */
         cursor?: string;
         /**
@@ -705,7 +705,7 @@ export type PlaceOrderData = {
     body: NewOrder;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -748,7 +748,7 @@ export type ApproveOrderData = {
     body?: never;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -775,7 +775,7 @@ export type CompleteOrderData = {
     body?: never;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -802,7 +802,7 @@ export type CancelOrderData = {
     body?: never;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -829,7 +829,7 @@ export type ReturnOrderData = {
     body?: never;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -861,7 +861,7 @@ export type ListWebhooksData = {
          */
         limit?: number;
         /**
-         * Where the page begins: from the Link header of the page before, with the same filters.
+         * Where the page starts: taken from the Link header of the previous page. Use it with the same filters.
          */
         cursor?: string;
     };
@@ -881,7 +881,7 @@ export type CreateWebhookData = {
     body: NewWebhook;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -966,7 +966,7 @@ export type RotateWebhookSecretData = {
     body?: never;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -993,7 +993,7 @@ export type TestWebhookData = {
     body?: never;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };
@@ -1030,7 +1030,7 @@ export type ListDeliveriesData = {
          */
         limit?: number;
         /**
-         * Where the page begins: from the Link header of the page before, with the same filters.
+         * Where the page starts: taken from the Link header of the previous page. Use it with the same filters.
          */
         cursor?: string;
         /**
@@ -1079,7 +1079,7 @@ export type ReplayWebhookData = {
     body: Replay;
     headers?: {
         /**
-         * Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
          */
         'idempotency-key'?: string;
     };

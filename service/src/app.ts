@@ -44,7 +44,7 @@ import { webhookSchemas } from './webhooks/webhook-schemas.ts';
 
 export interface App {
   readonly server: FastifyInstance;
-  /** Fails readiness and asks callers to leave; requests are still answered. */
+  /** Makes readiness fail and asks callers to close their connections. Requests are still handled. */
   drain(): void;
 }
 
@@ -56,12 +56,12 @@ const serverOptions = {
   keepAliveTimeout: 72_000,
   connectionsCheckingInterval: 500,
   maxHeaderSize: headerBytesMax,
-  // A request without Host gets our own 400: Node's has no body.
+  // A request without Host gets our 400, since Node's has no body.
   requireHostHeader: false,
 };
 const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderSchemas, ...webhookSchemas];
 
-/** The API assembled. */
+/** Assembles the API from its parts. */
 export async function createApp(dependencies: Dependencies, caches = openCaches(dependencies)): Promise<App> {
   const { config, clock, db, catalogue, redis, redisKeys, log } = dependencies;
   const { keys, limiter, pages } = caches;
@@ -81,8 +81,8 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
   const sendErrorOnSocket = createSocketErrorSender((address) => countUnreadable(limiter, address), log);
   const streams = new EventStreams();
   const delayedResponses = new DelayedResponses();
-  const tail = new EventTail(db, (error) => log.warn({ err: error }, 'the feed could not be read'));
-  const keyWatch = new KeyWatch(db, (error) => log.warn({ err: error }, 'ended keys could not be looked for'));
+  const tail = new EventTail(db, (error) => log.warn({ err: error }, 'could not read the event feed'));
+  const keyWatch = new KeyWatch(db, (error) => log.warn({ err: error }, 'could not poll for ended keys'));
 
   const app = Fastify({
     loggerInstance: log,
@@ -91,7 +91,7 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
     trustProxy: config.trustedProxies.length > 0 && trustsProxies(config.trustedProxies),
     bodyLimit: bodyBytesMax,
     serverFactory: (fastify) => createServer(serverOptions, fastPath.before(fastify)),
-    // A path parameter may be as long as a path can be: what is too long for an id is refused as one.
+    // A path parameter may be as long as the path: the route rejects an id that is too long, with its own 404.
     routerOptions: { maxParamLength: headerBytesMax },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -110,7 +110,7 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
     if (draining) reply.header('connection', 'close');
     done(null, payload);
   });
-  // What is open has no end of its own.
+  // Streams and delayed responses don't end by themselves: end them, so that shutdown completes.
   app.addHook('preClose', async () => {
     streams.closeAll();
     delayedResponses.end();

@@ -1,4 +1,4 @@
-/** Milliseconds since the epoch. Tests and proofs hand in one that runs faster. */
+/** Unix time in milliseconds. Tests and proofs inject their own clocks. */
 export interface Clock {
   now(): number;
 }

@@ -1,33 +1,39 @@
 import { isIP } from 'node:net';
 
-/** One row for each variable; `homeward --help` prints this table. Nothing else reads the environment. */
+/** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */
 export const variables = {
   DATABASE_URL: { fallback: 'postgres://127.0.0.1:5432/postgres', help: 'PostgreSQL 15 or newer' },
   REDIS_URL: { fallback: 'redis://127.0.0.1:6379', help: 'Redis 7 or newer, or Valkey' },
   HOST: { fallback: '127.0.0.1', help: 'address to listen on' },
   PORT: { fallback: '8080', help: 'port to listen on; 0 picks a free one' },
-  HOMEWARD_ENVIRONMENT: { fallback: 'production', help: 'production or staging: which keys are made and accepted; staging also rehearses' },
-  HOMEWARD_OTHER_URL: { fallback: '', help: 'address of the other environment, named when a key of it is sent here' },
-  HOMEWARD_CATEGORIES: { fallback: 'open', help: 'open: an unknown categoryId registers a category; closed: it is refused' },
-  HOMEWARD_ORDER_EXPIRY: { fallback: '172800', help: 'seconds in which an order must be approved before it expires' },
+  HOMEWARD_ENVIRONMENT: {
+    fallback: 'production',
+    help: 'production or staging: which keys are created and accepted; staging can simulate errors',
+  },
+  HOMEWARD_OTHER_URL: { fallback: '', help: 'URL of the other environment, mentioned when one of its keys is sent here' },
+  HOMEWARD_CATEGORIES: { fallback: 'open', help: 'open: an unknown categoryId registers a category; closed: it is rejected' },
+  HOMEWARD_ORDER_EXPIRY: { fallback: '172800', help: 'seconds until an order expires that is not approved' },
   HOMEWARD_ADOPTER_RETENTION: { fallback: '90', help: 'days after which the adopter of a cancelled or expired order is erased' },
   HOMEWARD_ADOPTION_RETENTION: {
     fallback: '',
-    help: 'days after which the adopter of a completed or returned one is erased; never unless set',
+    help: 'days after which the adopter of a completed or returned order is erased; never unless set',
   },
   HOMEWARD_JOURNAL: {
     fallback: '',
     help: 'file to which each erasure, revocation, rotation and suspension is also appended, for homeward journal apply',
   },
-  HOMEWARD_TRUSTED_PROXIES: { fallback: '', help: 'comma-separated addresses or CIDR ranges whose X-Forwarded-For is believed' },
-  HOMEWARD_POOL_SIZE: { fallback: '10', help: 'PostgreSQL connections of a process' },
-  HOMEWARD_PAGE_CACHE: { fallback: 'on', help: 'on: pages of animals are kept while nothing changes; off: each is read from PostgreSQL' },
+  HOMEWARD_TRUSTED_PROXIES: { fallback: '', help: 'comma-separated addresses or CIDR ranges whose X-Forwarded-For is trusted' },
+  HOMEWARD_POOL_SIZE: { fallback: '10', help: 'PostgreSQL connections per process' },
+  HOMEWARD_PAGE_CACHE: {
+    fallback: 'on',
+    help: 'on: pages of animals are cached until an animal changes; off: each is read from PostgreSQL',
+  },
   HOMEWARD_WEBHOOKS_TO_LOOPBACK: { fallback: 'off', help: 'on: webhooks may be sent to this machine, also without TLS; for development' },
   HOMEWARD_SECURITY_CONTACT: {
     fallback: '',
-    help: 'mailto: or https: address for reports of vulnerabilities, in /.well-known/security.txt',
+    help: 'mailto: or https: URL for vulnerability reports, in /.well-known/security.txt',
   },
-  HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'time between failing readiness and closing, at shutdown' },
+  HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'ms between failing readiness and closing connections, at shutdown' },
   LOG_LEVEL: { fallback: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
 } as const;
 
@@ -43,7 +49,7 @@ export interface Config {
   readonly categories: 'open' | 'closed';
   readonly orderExpirySeconds: number;
   readonly adopterRetentionDays: number;
-  /** Undefined: kept. */
+  /** Undefined: never erased. */
   readonly adoptionRetentionDays: number | undefined;
   /** Empty: no file. */
   readonly journalFile: string;
@@ -51,13 +57,13 @@ export interface Config {
   readonly poolSize: number;
   readonly pageCache: 'on' | 'off';
   readonly webhooksToLoopback: 'on' | 'off';
-  /** Empty: none is named. */
+  /** Empty: no contact. */
   readonly securityContact: string;
   readonly drainMs: number;
   readonly logLevel: string;
 }
 
-/** A command reads its configuration only when it runs, so that --help works under a wrong one. */
+/** A command reads its configuration only when it runs, so that --help works with an invalid one. */
 export type ReadConfig = () => Config;
 
 export class ConfigError extends Error {}
@@ -74,7 +80,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     if (Number.isInteger(value) && value >= min && value <= max) return value;
     throw new ConfigError(`${name} must be an integer from ${min} to ${max}; got "${text(name)}".`);
   };
-  // The value is not repeated: it may hold a password.
+  // The message doesn't show the value, which may contain a password.
   const url = (name: keyof typeof variables, ...schemes: string[]): string => {
     if (schemes.some((scheme) => text(name).startsWith(`${scheme}://`))) return text(name);
     throw new ConfigError(`${name} must start with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}.`);
@@ -101,13 +107,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   });
 }
 
-/** Visible ASCII only: it becomes a line of a text. */
+/** Visible ASCII only, since it becomes a line of security.txt. */
 function readContact(contact: string): string {
   const isMail = /^mailto:[^@?]+@[^@?]+$/.test(contact);
   const isPage = contact.startsWith('https://') && URL.canParse(contact);
   if (contact === '' || (/^[\x21-\x7e]+$/.test(contact) && (isMail || isPage))) return contact;
   throw new ConfigError(
-    `HOMEWARD_SECURITY_CONTACT must be an address such as mailto:security@example.org or https://example.org/security; got "${contact}".`,
+    `HOMEWARD_SECURITY_CONTACT must be a URL such as mailto:security@example.org or https://example.org/security; got "${contact}".`,
   );
 }
 
@@ -119,10 +125,11 @@ function readProxies(list: string): string[] {
   for (const proxy of proxies) {
     const [address = '', bits, ...rest] = proxy.split('/');
     const bitsMax = isIP(address) === 6 ? 128 : 32;
-    // Not /0: it would trust everybody.
+    // Not /0, which would trust everyone.
     const isRange = bits === undefined || (/^\d+$/.test(bits) && Number(bits) >= 1 && Number(bits) <= bitsMax);
     const isValid = isIP(address) !== 0 && rest.length === 0 && isRange;
-    if (!isValid) throw new ConfigError(`HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`);
+    if (!isValid)
+      throw new ConfigError(`HOMEWARD_TRUSTED_PROXIES must be a list of addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`);
   }
   return proxies;
 }

@@ -15,7 +15,7 @@ import type { ReadToken } from './rate-limit/redis-limiter.ts';
 import { type RedisKeys, redisKeysOf } from './redis/redis-keys.ts';
 import { RedisLink } from './redis/redis-link.ts';
 
-/** All that a process of Homeward works with; opened here, closed here. */
+/** Everything that a process needs. Opened and closed here. */
 export interface Dependencies extends AsyncDisposable {
   readonly config: Config;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface Dependencies extends AsyncDisposable {
   readonly db: Pool;
   readonly redis: RedisLink;
   readonly redisKeys: RedisKeys;
-  /** What changes animals commits through it. */
+  /** Every change to an animal is committed through it. */
   readonly catalogue: Catalogue;
   readonly journal: Journal;
 }
@@ -45,12 +45,12 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     if (pending.length > 0) throw new NotMigrated(`The database lacks ${pending.join(', ')}. Run 'homeward migrate' first.`);
     const redisKeys = redisKeysOf(await getDeploymentId(db));
     await redis.open(redisWaitMs);
-    if (!redis.up) log.warn('Redis does not answer: limits are counted in this process until it does');
-    redis.onInvalidate(() => log.debug('Redis late: what it vouched for is read again'));
-    redis.onLost(() => log.warn('Redis lost: limits are counted in this process, and keys are looked up each time'));
+    if (!redis.up) log.warn('Redis does not reply: this process counts limits by itself until it does');
+    redis.onInvalidate(() => log.debug('Redis late: cached keys and pages are invalidated'));
+    redis.onLost(() => log.warn('Redis lost: this process counts limits by itself and reads each key from PostgreSQL'));
     redis.onRestored(() => log.info('Redis restored'));
     const catalogue = new Catalogue(db, redis, redisKeys);
-    // A command's standard output is its answer.
+    // A command's standard output is its result, so its journal goes to standard error.
     const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });
     return {
       config,
@@ -69,14 +69,14 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
   }
 }
 
-/** What one process remembers, and decides by. */
+/** The caches and the limiter of one process. */
 export interface Caches {
   readonly keys: Pick<KeyFinder, 'findCached' | 'lookUp'>;
   readonly limiter: Pick<Limiter, 'consume' | 'decide'>;
   readonly pages: PageCache;
 }
 
-/** What a process remembers shares the link's fate: all drop or hand over what they hold when it changes. */
+/** The caches are invalidated when a reply of Redis is late or the link is lost; the limiter sends its debts when it is back. */
 export function openCaches({ config, db, redis, redisKeys, catalogue, clock, log }: Dependencies): Caches {
   const keys = new KeyFinder(db, clock);
   const pages = new PageCache();

@@ -9,7 +9,7 @@ export const errorCodes = {
     status: 400,
     cause: 'The bytes received are not an HTTP/1.1 request that can be understood.',
     fix: 'Send the request with a standard HTTP client, and look for a proxy that rewrites it.',
-    example: { request: 'FETCH /v1/pets', message: 'This is not a readable HTTP/1.1 request (HPE_INVALID_METHOD).' },
+    example: { request: 'FETCH /v1/pets', message: 'This is not a valid HTTP/1.1 request (HPE_INVALID_METHOD).' },
   },
   invalid_json: {
     status: 400,
@@ -45,7 +45,7 @@ export const errorCodes = {
     fix: 'Follow the Link header of the page before, unchanged; to change a filter, start again without a cursor.',
     example: {
       request: 'GET /v1/pets?cursor=page2',
-      message: 'cursor was not made by this service. Follow the Link header of the page before, unchanged.',
+      message: 'cursor was not created by this service. Follow the Link header of the previous page without changing it.',
     },
   },
   invalid_idempotency_key: {
@@ -54,7 +54,7 @@ export const errorCodes = {
     fix: 'Use a random UUID.',
     example: {
       request: 'POST /v1/pets\nIdempotency-Key: add Biscuit\n\n{"name":"Biscuit","categoryId":1}',
-      message: 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once; got "add Biscuit".',
+      message: 'Idempotency-Key must be 1–255 visible ASCII characters, given once; got "add Biscuit".',
     },
   },
   invalid_rehearsal: {
@@ -185,7 +185,7 @@ export const errorCodes = {
     status: 405,
     cause: 'The path exists, but not for this method.',
     fix: 'Use a method that the Allow header lists.',
-    example: { request: 'DELETE /v1/pets', message: 'DELETE is not possible here; GET, HEAD, POST are.' },
+    example: { request: 'DELETE /v1/pets', message: "DELETE isn't supported here. Allowed: GET, HEAD, POST." },
   },
   request_timeout: {
     status: 408,
@@ -262,7 +262,7 @@ export const errorCodes = {
     example: {
       request:
         'POST /v1/store/orders\nIdempotency-Key: 6f1c9c1e-6d0c-4b0e-9d3b-3f4b8f2a7c55\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
-      message: 'A request with this Idempotency-Key is being answered at this moment. Repeat it in 1 s.',
+      message: 'A request with this Idempotency-Key is still in progress. Retry in 1 s.',
     },
   },
   cursor_expired: {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../src/config.ts';
 
 describe('loadConfig', () => {
-  test('of an empty environment has what a first start on one machine needs', () => {
+  test('of an empty environment has the defaults for a first start on one machine', () => {
     expect(loadConfig({})).toEqual({
       databaseUrl: 'postgres://127.0.0.1:5432/postgres',
       redisUrl: 'redis://127.0.0.1:6379',
@@ -69,11 +69,11 @@ describe('loadConfig', () => {
     });
   });
 
-  test('takes an empty variable for one that is not set', () => {
+  test('treats an empty variable like one that is not set', () => {
     expect(loadConfig({ PORT: '', LOG_LEVEL: '' })).toMatchObject({ port: 8080, logLevel: 'info' });
   });
 
-  test('can not be changed afterwards', () => {
+  test('cannot be changed afterwards', () => {
     expect(Object.isFrozen(loadConfig({}))).toBe(true);
   });
 
@@ -89,20 +89,20 @@ describe('loadConfig', () => {
     ['HOMEWARD_POOL_SIZE', '0', 'HOMEWARD_POOL_SIZE must be an integer from 1 to 1000; got "0".'],
     ['HOMEWARD_DRAIN_MS', '-1', 'HOMEWARD_DRAIN_MS must be an integer from 0 to 60000; got "-1".'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent; got "loud".'],
-  ])('refuses %s=%s and says what it takes', (name, value, message) => {
+  ])('rejects %s=%s and says which values are valid', (name, value, message) => {
     expect(() => loadConfig({ [name]: value })).toThrow(new ConfigError(message));
   });
 
   test.each(['loopback', '0.0.0.0/0', '::/0', '10.0.0.0/33', '2001:db8::/129', '10.0.0.0/8/8', '10.0.0.0/', 'all', '10.0.0.0/-1'])(
-    'refuses %s as a trusted proxy and shows it',
+    'rejects %s as a trusted proxy and shows it',
     (proxy) => {
       expect(() => loadConfig({ HOMEWARD_TRUSTED_PROXIES: `127.0.0.1,${proxy}` })).toThrow(
-        new ConfigError(`HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`),
+        new ConfigError(`HOMEWARD_TRUSTED_PROXIES must be a list of addresses or CIDR ranges, such as 10.0.0.0/8; got "${proxy}".`),
       );
     },
   );
 
-  test.each(['https://example.org/security', 'mailto:security@example.org'])('takes %s as a security contact', (contact) => {
+  test.each(['https://example.org/security', 'mailto:security@example.org'])('accepts %s as a security contact', (contact) => {
     expect(loadConfig({ HOMEWARD_SECURITY_CONTACT: contact }).securityContact).toBe(contact);
   });
 
@@ -115,15 +115,15 @@ describe('loadConfig', () => {
     'mailto:security@example.org\nContact: mailto:other@example.org',
     'mailto:sécurité@example.org',
     'tel:+1-201-555-0123',
-  ])('refuses %j as a security contact and shows it', (contact) => {
+  ])('rejects %j as a security contact and shows it', (contact) => {
     expect(() => loadConfig({ HOMEWARD_SECURITY_CONTACT: contact })).toThrow(
       new ConfigError(
-        `HOMEWARD_SECURITY_CONTACT must be an address such as mailto:security@example.org or https://example.org/security; got "${contact}".`,
+        `HOMEWARD_SECURITY_CONTACT must be a URL such as mailto:security@example.org or https://example.org/security; got "${contact}".`,
       ),
     );
   });
 
-  test.each(['DATABASE_URL', 'REDIS_URL'])('refuses a %s of another kind, and does not show it: it may hold a password', (name) => {
+  test.each(['DATABASE_URL', 'REDIS_URL'])('rejects a %s of another kind, and does not show it: it may contain a password', (name) => {
     const load = () => loadConfig({ [name]: 'mysql://user:secret@db' });
     expect(load).toThrow(`${name} must start with`);
     expect(load).not.toThrow('secret');

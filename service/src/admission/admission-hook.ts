@@ -12,11 +12,11 @@ import { sentTwice } from './authentication.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once the key is known to be valid; a route under /v1 always has one. */
+    /** Null until the key is authenticated. Routes under /v1 always have a caller. */
     caller: Caller | null;
-    /** The catalogue's token, read after this request had come in; null: no page may be cached or served from the cache. */
+    /** The catalogue's token, read after this request arrived; null: no page may be cached or served from the cache. */
     catalogueToken: string | null;
-    /** What the request rehearses; null: nothing, as always in production. */
+    /** What the request rehearses; null: nothing, which is always so in production. */
     rehearsal: Rehearsal | null;
   }
   interface FastifyContextConfig {
@@ -26,7 +26,7 @@ declare module 'fastify' {
 
 export type Admit = (request: { authorization: string | undefined; address: () => string; raw: IncomingMessage }) => Promise<Admission>;
 
-/** Authenticates, counts and authorises each request, before its body is read. */
+/** Authenticates, rate-limits and authorises each request, before its body is read. */
 export function addAdmission(api: FastifyInstance, admit: Admit): void {
   api.decorateRequest('caller', null);
   api.decorateRequest('catalogueToken', null);
@@ -38,7 +38,7 @@ export function addAdmission(api: FastifyInstance, admit: Admit): void {
   });
 }
 
-/** A request that the router rejects before any hook has run is admitted and counted like every other. */
+/** For a request that the router rejects before any hook has run: it is authenticated and counted like any other. */
 export async function rejectUnroutable(error: AppError, request: FastifyRequest, reply: FastifyReply, admit: Admit): Promise<void> {
   reply.headers(securityHeaders).headers(corsHeaders).header('cache-control', 'no-store');
   const rejection = await admitRequest(request, reply, admit).then(() => error, asAppError);

@@ -14,7 +14,7 @@ import { addressLimitError, clientLimitError, type RateLimitHeaders, rateLimitHe
 import type { LimiterDecision } from '../rate-limit/redis-limiter.ts';
 import { invalidKey, readKey, unknownKey } from './authentication.ts';
 
-/** Who sends a request. */
+/** The client and key that sent a request. */
 export interface Caller {
   readonly clientId: bigint;
   readonly keyId: bigint;
@@ -32,8 +32,9 @@ export interface RateLimitState {
 
 /** What a request rehearses, on staging. */
 export interface Rehearsal {
-  /** The time at which deprecations are judged; undefined: now. */
+  /** The simulated time for deprecations; undefined: the real time. */
   readonly nowMs: number | undefined;
+  /** The response is sent late. */
   readonly isDelayed: boolean;
 }
 
@@ -41,10 +42,10 @@ export type Admission =
   | {
       readonly caller: Caller;
       readonly headers: RateLimitHeaders;
-      /** Undefined when Redis didn't answer: no cached page may be served. */
+      /** Undefined if Redis didn't reply: no cached page may be served. */
       readonly catalogueToken: string | undefined;
       readonly rateLimit: RateLimitState;
-      /** Undefined: nothing is rehearsed, as always in production. */
+      /** Undefined: nothing is rehearsed, which is always so in production. */
       readonly rehearsal?: Rehearsal;
     }
   | { readonly error: AppError; readonly caller?: Caller; readonly headers: RateLimitHeaders };
@@ -56,7 +57,7 @@ interface Parts {
   readonly config: Pick<Config, 'environment' | 'otherUrl'>;
 }
 
-/** The limiter's decision about a request that the fast path passed on, so that the request is counted once. */
+/** The limiter's decision about a request that fell through from the fast path, so that it is counted once. */
 export interface LimiterResult {
   readonly known: KnownKey;
   readonly decision: LimiterDecision;
@@ -71,7 +72,7 @@ interface Request {
 
 const epochChangesMax = 3;
 
-/** Authenticates and counts one request, before it is routed and before its body is read. */
+/** Authenticates and rate-limits one request, before it is routed and before its body is read. */
 export async function admit(parts: Parts, request: Request): Promise<Admission> {
   try {
     return await admitKey(parts, readKey(request.authorization, parts.config), request);
@@ -86,42 +87,46 @@ export async function readAddressHeaders(limiter: Parts['limiter'], address: str
 }
 
 /**
- * Charges a client a request for work that its stream does by itself. Without its key: then a rejection is no strike and opens
- * no free second, since the reader did nothing wrong. Returns the ms to wait before the next attempt; 0: admitted.
+ * Charges a client one request for a page that its stream reads. The charge has no key, so a rejection is not a strike and
+ * opens no grace second: the reader did nothing wrong. Returns the ms to wait before the next attempt; 0: admitted.
  */
 export async function chargeForWork(limiter: Parts['limiter'], { clientId, quota }: Pick<Caller, 'clientId' | 'quota'>): Promise<number> {
-  const response = await limiter.consume({ subject: clientSubject(clientId), quota, cost: 1 });
-  if ('stale' in response) throw new Error('a charge without a key has no epoch');
-  return msUntilAdmitted(response.verdict);
+  const decision = await limiter.consume({ subject: clientSubject(clientId), quota, cost: 1 });
+  if ('stale' in decision) throw new Error('a charge without a key has no epoch');
+  return msUntilAdmitted(decision.verdict);
 }
 
-/** Counts a request that could not be parsed; the response is 400 whatever the count says. */
+/** Counts a malformed request against its address. Its response is an error in any case, even beyond the limit. */
 export async function countUnreadable(limiter: Parts['limiter'], address: string): Promise<RateLimitHeaders> {
   return rateLimitHeaders(await chargeAddress(limiter, address, 1), addressQuota);
 }
 
+/**
+ * Looks up the key, in the cache if possible, and lets the limiter decide. If the client's epoch has changed, the cache
+ * entry is stale: look the key up again under the new epoch, and ask the limiter again, `epochChangesMax` times at most.
+ */
 async function admitKey(parts: Parts, given: string, { address, decided }: Request): Promise<Admission> {
   const { keys, limiter, clock } = parts;
   const lookUp = async (epoch: string | undefined) => requireNotEnded(await keys.lookUp(given, networkOf(address()), epoch), clock.now());
   const cached = decided?.known ?? keys.findCached(given);
   let known = cached ? requireNotEnded(cached, clock.now()) : await lookUp(undefined);
   for (let changes = 0; changes <= epochChangesMax; changes += 1) {
-    const response = (changes === 0 && decided?.decision) || (await limiter.consume(known.charge));
-    if ('stale' in response) {
-      known = await lookUp(response.stale.epoch);
+    const decision = (changes === 0 && decided?.decision) || (await limiter.consume(known.charge));
+    if ('stale' in decision) {
+      known = await lookUp(decision.stale.epoch);
       continue;
     }
     // Without Redis a cached key can't be trusted.
-    if (response.by === 'process' && known.epoch !== undefined) known = await lookUp(undefined);
-    return conclude(known, response.verdict, {
+    if (decision.by === 'process' && known.epoch !== undefined) known = await lookUp(undefined);
+    return conclude(known, decision.verdict, {
       nowMs: clock.now(),
-      catalogueToken: response.by === 'redis' ? response.catalogueToken : undefined,
+      catalogueToken: decision.by === 'redis' ? decision.catalogueToken : undefined,
     });
   }
-  throw new AppError('unavailable', 'This client is being changed too fast. Retry in 1 s.', { headers: { 'retry-after': '1' } });
+  throw new AppError('unavailable', 'This client is being changed too often. Retry in 1 s.', { headers: { 'retry-after': '1' } });
 }
 
-/** A key that has ended is rejected before it is counted: it never becomes valid again, so a cached one needs no confirmation. */
+/** Rejects a revoked or expired key before it is counted. It never becomes valid again, so its cache entry needs no epoch. */
 function requireNotEnded(known: KnownKey | undefined, nowMs: number): KnownKey {
   if (!known) throw unknownKey();
   const invalidity = invalidityOf(known, nowMs);
@@ -139,13 +144,13 @@ function conclude(
   const headers = rateLimitHeaders(verdict, quota);
   const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes, bounds, quota };
   if (verdict.outcome !== 'admitted') return { error: clientLimitError(verdict, quota, client.plan), caller, headers };
-  // A suspension can end, so it is judged only now: the limiter has just confirmed what is cached of the client.
+  // A suspension can end, so it is checked only now: the limiter has just confirmed that the cache entry is not stale.
   const invalidity = invalidityOf(known, nowMs);
   if (invalidity) return { error: invalidKey(known, invalidity), caller, headers };
   return { caller, headers, catalogueToken, rateLimit: { verdict, quota, plan: client.plan } };
 }
 
-/** A request without a valid key counts against its address, and gets 429 once that is exhausted. */
+/** A request without a valid key counts against its address, and gets 429 once the address's limit is reached. */
 async function reject({ limiter }: Parts, error: AppError, address: string): Promise<Admission> {
   const verdict = await chargeAddress(limiter, address, error.status === 401 ? 1 : 0);
   const headers = rateLimitHeaders(verdict, addressQuota);
@@ -153,7 +158,7 @@ async function reject({ limiter }: Parts, error: AppError, address: string): Pro
 }
 
 async function chargeAddress(limiter: Parts['limiter'], address: string, cost: 0 | 1): Promise<Verdict> {
-  const response = await limiter.consume({ subject: address, quota: addressQuota, cost });
-  if ('stale' in response) throw new Error('an address has no epoch');
-  return response.verdict;
+  const decision = await limiter.consume({ subject: address, quota: addressQuota, cost });
+  if ('stale' in decision) throw new Error('an address has no epoch');
+  return decision.verdict;
 }

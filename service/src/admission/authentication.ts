@@ -4,10 +4,10 @@ import type { Invalidity } from '../clients/key-validity.ts';
 import type { Config } from '../config.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 
-/** Stands for an Authorization header that was sent more than once: none of them is trusted. */
+/** Replaces the value of an Authorization header that was sent more than once: neither value is trusted. */
 export const sentTwice = 'sent twice';
 
-/** The key in an Authorization header, checked for its form alone. Throws a 401 that says what is wrong with it. */
+/** Extracts the key from an Authorization header and checks only its format. Throws a 401 that says what is wrong. */
 export function readKey(authorization: string | undefined, config: Pick<Config, 'environment' | 'otherUrl'>): string {
   if (authorization === undefined) {
     throw new AppError('api_key_missing', "Send your key as 'Authorization: Bearer <API_KEY>'. This request had no Authorization header.", {
@@ -23,20 +23,20 @@ export function readKey(authorization: string | undefined, config: Pick<Config, 
   }
   if (environment !== config.environment) {
     const there = config.otherUrl ? ` ${environment === 'staging' ? 'Staging' : 'Production'} is at ${config.otherUrl}.` : '';
-    throw unauthorized(`This is a ${environment} key, and this is ${config.environment}.${there}`);
+    throw unauthorized(`This is a ${environment} key, but this is ${config.environment}.${there}`);
   }
   return key;
 }
 
-/** A bare key is the commonest mistake. The header's value is never repeated: it may be a secret. */
+/** The most common mistake is to omit 'Bearer'. The message never contains the header's value, which may be a secret. */
 const wrongScheme = (scheme: string) =>
   scheme.startsWith('hw_')
     ? "Put 'Bearer ' before your key: the Authorization header must be 'Bearer <API_KEY>'."
     : "The Authorization header must be 'Bearer <API_KEY>'; this one has another scheme.";
 
-export const unknownKey = () => unauthorized('No such key exists here. Compare it with the one that you saved when it was created.');
+export const unknownKey = () => unauthorized('This key does not exist here. Compare it with the one that you saved when it was created.');
 
-/** What to tell the holder of a key that can't be used. */
+/** The error for a key that is not valid. */
 export function invalidKey({ key: { id, replacedBy }, client }: KnownKey, { code, at }: Invalidity): AppError {
   const since = at.toISOString();
   if (code === 'client_suspended') {

@@ -3,16 +3,16 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An address, a zone, brackets and a port have fewer characters; anything longer is not read. */
+/** Longer than any address with zone, brackets and port. Longer texts are not parsed. */
 const textLengthMax = 100;
-/** In brackets; without a colon, before a port; or bare, which only an IPv6 address can be then. */
+/** Three forms: in brackets, with an optional port; without colons, with an optional port; or a bare IPv6 address. */
 const spelling = /^(?:\[([^\]%]*)(?:%[^\]]*)?\](?::\d{1,5})?|([^:%]*)(?::\d{1,5})?|([^%]*)(?:%.*)?)$/;
-/** Where there is no address at all: the connection has broken already. */
+/** If there is no address at all: the connection is already closed. */
 const noAddress = 'a0.0.0.0';
 
 /**
- * The subject under which a request is counted. A hop that is no address ("unknown", "_hidden") counts as the proxy that
- * wrote it: there are few proxies, so that made-up texts can't yield a budget each.
+ * The subject that a request without a key is counted against. A hop that is not an address ("unknown", "_hidden") counts
+ * as the proxy that wrote it: otherwise each invented text would get its own budget.
  */
 export function requestSubject({ ip, ips = [ip] }: { readonly ip: string; readonly ips?: readonly string[] }): string {
   for (let hop = ips.length - 1; hop >= 0; hop -= 1) {
@@ -22,19 +22,19 @@ export function requestSubject({ ip, ips = [ip] }: { readonly ip: string; readon
   return noAddress;
 }
 
-/** As `requestSubject`, of the peer of a connection. */
+/** Like `requestSubject`, for the peer of a connection. */
 export const addressSubject = (text: string | undefined): string => subjectOf(text) ?? noAddress;
 
 /**
  * The network of a subject: IPv4 by /24, IPv6 by /48. These are the smallest blocks that are routed on the internet, so
- * that whoever rents many addresses mostly holds them in few networks.
+ * even someone with many addresses usually has them in few networks.
  */
 export function networkOf(subject: string): string {
   const separator = subject.includes(':') ? ':' : '.';
   return subject.split(separator, 3).join(separator);
 }
 
-/** Whether a hop is one of the configured proxies, which are addresses or CIDR ranges, however the hop is written. */
+/** Returns a function that says whether a hop, in any notation, is one of the trusted addresses or CIDR ranges. */
 export function trustsProxies(proxies: readonly string[]): (hop: string) => boolean {
   const ranges = proxies.map(parseRange);
   return (hop) => {
@@ -43,7 +43,7 @@ export function trustsProxies(proxies: readonly string[]): (hop: string) => bool
   };
 }
 
-/** IPv4 as it is, IPv6 by its /64, which one subscriber holds whole. */
+/** IPv4 by address, IPv6 by /64: a subscriber usually gets a whole /64. */
 function subjectOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (isIPv4(text)) return `a${text}`;
@@ -53,20 +53,20 @@ function subjectOf(text: string | undefined): string | undefined {
   return `a${groups.join(':')}::/64`;
 }
 
-/** An IPv4 address in IPv6 is the IPv4 address. */
+/** An IPv4-mapped IPv6 address becomes the IPv4 address. */
 function parseAddress(text: string | undefined): Address | undefined {
   if (text === undefined || text.length > textLengthMax) return undefined;
   const [, bracketed, beforePort, bare] = spelling.exec(text.trim()) ?? [];
   const address = bracketed ?? beforePort ?? bare ?? '';
-  // Stricter than ipaddr.js, to which "1" and "0x7f.1" are addresses.
+  // Stricter than ipaddr.js, which accepts "1" and "0x7f.1" as addresses.
   return isIP(address) === 0 ? undefined : ipaddr.process(address);
 }
 
-/** A range that is written as IPv4 in IPv6 is the IPv4 range; one that reaches beyond IPv4 matches native IPv6 addresses alone. */
+/** An IPv4-mapped IPv6 range becomes the IPv4 range. One that extends beyond IPv4 matches only native IPv6 addresses. */
 function parseRange(text: string): [Address, number] {
   const [written = '', bits] = text.split('/', 2);
   const address = parseAddress(written);
-  if (!address) throw new TypeError(`"${text}" is neither an address nor a CIDR range`);
+  if (!address) throw new TypeError(`"${text}" is not an address or a CIDR range`);
   if (bits === undefined) return [address, address.kind() === 'ipv4' ? 32 : 128];
   const isMapped = address.kind() === 'ipv4' && written.includes(':');
   if (!isMapped) return [address, Number(bits)];

@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 };
 
-/** What `npm run build` has written to a folder, by path below it. Read once, at the start; empty where nothing was built. */
+/** Reads the files that `npm run build` has written to a folder, by their relative paths. Empty if nothing was built. */
 export function readBuiltFiles(folder: URL): ReadonlyMap<string, StaticContent> {
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
   const files = names.map((name) => ({ name, url: new URL(name, folder) })).filter(({ url }) => statSync(url).isFile());

@@ -13,11 +13,11 @@ type CountAddress = (address: string) => Promise<Record<string, string>>;
 type SendError = (socket: Duplex, rejection: AppError, reason: string) => void;
 
 /**
- * Answers what reaches no route, on the bare connection: the same Error body and headers as everywhere. Counted against
- * the address, as every request without a valid key is.
+ * Sends an error on the bare connection, for requests that Node's parser rejects: the same Error body and headers as
+ * everywhere. Counted against the address, like every request without a valid key.
  */
 export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLogger): SendError {
-  // The parser reports what it can't read anew with every further byte.
+  // The parser may report the same malformed request several times.
   const rejected = new WeakSet<Duplex>();
   return (socket, rejection, reason) => {
     if (rejected.has(socket)) return;
@@ -43,22 +43,22 @@ export const handleClientErrors =
     else reject(socket, asAppError(error), error.code ?? 'unknown');
   };
 
-/** Node hangs up on a CONNECT that nobody listens for. */
+/** Without this listener, Node closes the connection on a CONNECT without a response. */
 export function rejectTunnels(server: Server, reject: SendError): void {
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    reject(socket, new AppError('method_not_allowed', 'CONNECT is not possible here.', { headers: { allow: '' } }), 'CONNECT');
+    reject(socket, new AppError('method_not_allowed', "CONNECT isn't supported here.", { headers: { allow: '' } }), 'CONNECT');
   });
 }
 
-/** Without this, Node itself answers 417 to an unknown Expect; the field asks for nothing that is needed. */
+/** Ignores an unknown Expect header. Without this listener, Node responds with 417. */
 export function ignoreExpectations(server: Server): void {
   server.on('checkExpectation', (request: IncomingMessage, response) => server.emit('request', request, response));
 }
 
-/** Ends once earlier requests of the connection, which were read completely, have their answers: answers keep their order. */
+/** Waits for the responses to earlier complete requests on the connection, since responses must be sent in order. */
 async function earlierResponses(socket: Duplex): Promise<void> {
-  // Node keeps the response that is under way here, and looks at it in its own handling of client errors.
+  // Node's internal reference to the response in progress; its own client error handling uses it too.
   const current = () => (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage;
   for (let response = current(); response?.req.complete && !response.closed; response = current()) await once(response, 'close');
   if (current()?.headersSent) socket.destroy();
@@ -67,7 +67,7 @@ async function earlierResponses(socket: Duplex): Promise<void> {
 function asAppError({ code }: NodeJS.ErrnoException): AppError {
   if (code === 'HPE_HEADER_OVERFLOW') return new AppError('headers_too_large', 'The request line and headers are larger than 16 KiB.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new AppError('request_timeout', 'The request did not arrive completely in time.');
-  return new AppError('malformed_request', `This is not a readable HTTP/1.1 request (${code ?? 'unknown'}).`);
+  return new AppError('malformed_request', `This is not a valid HTTP/1.1 request (${code ?? 'unknown'}).`);
 }
 
 function writeResponse(error: AppError, headers: Record<string, string>): string {

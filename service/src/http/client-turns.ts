@@ -1,16 +1,22 @@
-/** What one client has under way, and what waits for it. */
+/** The jobs of one client. */
 interface Queue {
   running: number;
+  /** Called with true when the turn begins, with false when the job is cancelled. */
   readonly waiting: Array<(hasTurn: boolean) => void>;
 }
 
-/** Lets a bounded number of each client's jobs run at once; further ones wait their turn, without delaying another client's. */
+/**
+ * A semaphore per client: at most `max` jobs of a client run at once, and its others wait, first in, first out. They don't
+ * delay other clients. Invariants:
+ * - A client is in `#queues` exactly while one of its jobs is running; nothing waits unless `max` jobs are running.
+ * - A turn that ends goes directly to the next waiting job, so `running` stays the same.
+ */
 export class ClientTurns {
   readonly #queues = new Map<bigint, Queue>();
 
   /**
-   * Resolves with what ends the turn; undefined where it was cancelled before it began. `onCancel` gets what gives the place in
-   * the line up.
+   * Waits for a turn and resolves with the function that ends it; undefined if it was cancelled before it began. `onCancel`
+   * receives the function that cancels a waiting job.
    */
   async take(clientId: bigint, max: number, onCancel: (cancel: () => void) => void): Promise<(() => void) | undefined> {
     const queue = this.#queues.get(clientId) ?? { running: 0, waiting: [] };
@@ -18,7 +24,6 @@ export class ClientTurns {
     if (queue.running < max) queue.running += 1;
     else if (!(await waitInQueue(queue, onCancel))) return undefined;
     return () => {
-      // A turn that is handed on leaves `running` as it is.
       const next = queue.waiting.shift();
       if (next) next(true);
       else if (--queue.running === 0) this.#queues.delete(clientId);

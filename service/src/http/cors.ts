@@ -11,13 +11,13 @@ export const corsHeaders = { 'access-control-allow-origin': '*', 'access-control
 const allowedHeaders = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Last-Event-ID'];
 
 interface Parts {
-  /** The rate-limit headers of an address that sends no key. */
+  /** The rate-limit headers for an address, since a preflight has no key. */
   readRateHeaders(address: string): Promise<Record<string, string>>;
-  /** Request headers that a browser may send here, in addition to the usual ones. */
+  /** Further request headers that a browser may send. */
   readonly moreHeaders: readonly string[];
 }
 
-/** Lets browsers of any origin call the API. A preflight is answered here, before authentication. */
+/** Lets browsers of any origin call the API. Responds to preflights, before authentication. */
 export function addCors(api: FastifyInstance, parts: Parts): void {
   api.addHook('onRequest', async (request, reply) => {
     reply.headers(corsHeaders);

@@ -7,12 +7,12 @@ declare module 'fastify' {
   }
 }
 
-/** A deprecated operation: the headers of each of its responses announce it, and it is gone from the sunset on. */
+/** A deprecated operation: its responses announce that in their headers, and it is removed at the sunset. */
 export interface Deprecation {
   readonly since: Date;
   readonly sunset: Date;
   readonly notice: string;
-  /** Names the path's parameters in braces. */
+  /** May contain one of the path's parameters, in braces. */
   readonly successor: string;
 }
 

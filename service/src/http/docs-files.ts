@@ -13,11 +13,11 @@ const headers = {
 
 const redirects: Readonly<Record<string, string>> = {
   '/docs/': '/docs',
-  // The notice that headers of deprecated operations link to.
+  // Responses of deprecated operations link here.
   '/docs/deprecations': '/docs/stability#getting-one-animal',
 };
 
-/** The documentation at /docs, and /llms.txt, as the workspace docs-site has built them. */
+/** Serves the documentation that the workspace docs-site has built, at /docs and /llms.txt. */
 export function addDocsRoutes(app: FastifyInstance): void {
   const files = readBuiltFiles(folder);
   const find = (path: string) => (path.endsWith('.html') ? undefined : (files.get(path.slice(1)) ?? files.get(`${path.slice(1)}.html`)));
@@ -34,4 +34,4 @@ export function addDocsRoutes(app: FastifyInstance): void {
   for (const path of ['/docs', '/docs/*', '/llms.txt']) app.get(path, { schema: { hide: true } }, respond);
 }
 
-const notBuilt = "The documentation is not built here. Run 'npm run build' and start the service again.\n";
+const notBuilt = "The documentation is not built here. Run 'npm run build' and restart the service.\n";

@@ -5,7 +5,7 @@ import { addLink } from './paging.ts';
 
 export const helpLink = (code: ErrorCode) => `</docs/errors/${code}>; rel="help"`;
 
-/** For the whole app, and once more for the part under /v1, whose hooks then also run for unknown paths. */
+/** Added to the whole app, and again under /v1, so that the hooks of /v1 also run for unknown paths. */
 export function addErrorHandler(api: FastifyInstance): void {
   api.setErrorHandler<FastifyError>((error, request, reply) => sendError(asAppError(error), request, reply));
   api.setNotFoundHandler((request, reply) => {
@@ -14,7 +14,7 @@ export function addErrorHandler(api: FastifyInstance): void {
   });
 }
 
-/** An error is logged once, here, and only where it is the service's own fault. */
+/** An error is logged once, here, and only if the service caused it. */
 export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply) {
   if (error.code === 'internal_error') request.log.error({ err: error.cause }, 'internal error');
   else if (error.code === 'unavailable') request.log.warn({ reason: String(error.cause) }, 'unavailable');
@@ -28,11 +28,11 @@ export function sendError(error: AppError, request: FastifyRequest, reply: Fasti
     .send({ code: error.code, message: error.message, status: error.status });
 }
 
-/** What Fastify itself refuses, by its code. */
+/** Requests that Fastify rejects, by Fastify's error code. */
 const frameworkErrors: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', "Send the body as JSON, with 'Content-Type: application/json'."],
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body is larger than 1 MiB (1,048,576 bytes).'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['malformed_request', 'The length of the body does not match Content-Length.'],
   FST_ERR_BAD_URL: ['route_not_found', 'The path is not a valid URL.'],
 };
 
@@ -43,8 +43,8 @@ export function asAppError(error: unknown): AppError {
   if (known && message) return new AppError(known, message, { cause: error });
   const { statusCode = 500 } = error as { statusCode?: number };
   if (code.startsWith('FST_') && statusCode < 500)
-    return new AppError('malformed_request', 'The request cannot be understood.', { cause: error });
-  // A body that ended early: the caller has gone, and nobody will read the answer.
+    return new AppError('malformed_request', 'The request could not be parsed.', { cause: error });
+  // The caller closed the connection before the end of the body, so nobody will read the response.
   if (code === 'ECONNRESET') return new AppError('malformed_request', 'The connection was closed before the body ended.', { cause: error });
   return internalError(error);
 }

@@ -4,30 +4,30 @@ import { AppError } from '../errors.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
 
 const streamsMax = 5_000;
-/** When a reader comes back that has lost its stream. */
+/** How long a reader waits before it reconnects. */
 const retryMs = 1_000;
-/** What may wait for a reader, beside what is being sent at once. */
+/** The buffer of a stream. With more unsent bytes it is full. */
 const bufferedBytesMax = 65_536;
 
 const defaultTimes = {
-  /** Between signs of life, which also tell a proxy that the connection is in use. */
+  /** Heartbeats also show proxies that the connection is in use. */
   heartbeatMs: 15_000,
-  /** Then the reader comes back with the last id that it has seen, and its key is looked at anew. */
+  /** After this the reader reconnects with the last id that it has seen, and its key is authenticated again. */
   lifetimeMs: 300_000,
-  /** For a reader to take what waits for it. */
+  /** For a reader to read a full buffer. */
   drainTimeoutMs: 10_000,
-  /** For a reader to take the end. */
+  /** For a reader to read the end of the stream. */
   endTimeoutMs: 1_000,
 };
 type Times = typeof defaultTimes;
 
-/** One server-sent event. */
+/** Formats one server-sent event. */
 export const eventText = (id: string, type: string, data: string): string => `${idText(id)}event: ${type}\ndata: ${data}\n\n`;
 
-/** Moves the last id on without an event, where a blank line follows. */
+/** Followed by a blank line, it sets the reader's last event id without an event. */
 const idText = (id: string) => `id: ${id}\n`;
 
-/** The streams of server-sent events that are open at a process. */
+/** The open streams of server-sent events of a process. */
 export class EventStreams {
   readonly #streams = new Map<EventStream, bigint>();
   readonly #times: Times;
@@ -37,7 +37,7 @@ export class EventStreams {
     this.#times = { ...defaultTimes, ...times };
   }
 
-  /** Takes the response over from Fastify, with the headers that it has by now. */
+  /** Takes the response over from Fastify, with the headers that are set so far. */
   open(reply: FastifyReply, { clientId, bounds }: { readonly clientId: bigint; readonly bounds: Pick<Bounds, 'streams'> }): EventStream {
     this.#rejectTooMany(clientId, bounds.streams);
     const stream = new EventStream(reply, this.#times);
@@ -61,22 +61,27 @@ export class EventStreams {
     const ofClient = [...this.#streams.values()].filter((one) => one === clientId).length;
     if (this.#streams.size < streamsMax && ofClient < ofClientMax) return;
     const open = ofClient < ofClientMax ? `${streamsMax} streams` : `${ofClientMax} streams of this client`;
-    throw new AppError('unavailable', `${open} are open at this process already. Close one, or read pages.`, {
+    throw new AppError('unavailable', `${open} are already open in this process. Close one, or poll for pages instead.`, {
       headers: { 'retry-after': '1' },
     });
   }
 }
 
+/**
+ * One stream. It is open until it is closed here (by its lifetime, `close`, or a reader that is too slow) or by its reader,
+ * and never opens again; the reader reconnects. While work from `keepOpenDuring` is in progress, the end of the lifetime is
+ * postponed.
+ */
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #times: Times;
   readonly #lifetime: NodeJS.Timeout;
   #isOpen = true;
-  /** What must end before its lifetime may. */
+  /** Calls of `keepOpenDuring` in progress. */
   #keepOpenCount = 0;
-  /** Its lifetime ended meanwhile. */
+  /** The lifetime has ended, and the stream closes once `#keepOpenCount` is 0. */
   #isOverdue = false;
-  /** Up to where the reader has everything that it is to see, sent with the next sign of life; undefined: it knows. */
+  /** The id up to which the reader is up to date, sent with the next heartbeat. Undefined: the reader already has it. */
   #unsentLastId: (() => string) | undefined;
 
   constructor(reply: FastifyReply, times: Times) {
@@ -87,11 +92,11 @@ export class EventStream {
       ...(reply.getHeaders() as Record<string, string>),
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // Nginx would otherwise collect them.
+      // Without this, nginx would buffer the events.
       'x-accel-buffering': 'no',
     });
     this.#response.write(`retry: ${retryMs}\n\n`);
-    // Not all at the same time, where they were opened at the same time.
+    // With jitter, so that streams that were opened together don't end together.
     this.#lifetime = setTimeout(() => this.#endLifetime(), times.lifetimeMs * (0.9 + Math.random() / 10)).unref();
     this.onClose(() => {
       this.#isOpen = false;
@@ -103,20 +108,20 @@ export class EventStream {
     return this.#isOpen;
   }
 
-  /** Whether its reader does not keep up: what comes now is better read for it later. */
+  /** True if the reader is too slow: don't send more now, and catch up later from the database. */
   get isFull(): boolean {
     return this.#response.writableLength > bufferedBytesMax;
   }
 
-  /** Returns what takes the listener away again. */
+  /** Returns the function that removes the listener. */
   onClose(listener: () => void): () => void {
-    // A reader may have gone before its stream was opened.
+    // The reader may have disconnected before its stream was opened.
     if (this.#response.destroyed) queueMicrotask(listener);
     else this.#response.once('close', listener);
     return () => void this.#response.off('close', listener);
   }
 
-  /** `lastId`: of the last event, or of one after it that this reader does not see; asked for with the next sign of life. */
+  /** `lastId` returns the id of the last event, or of a later one that this reader may not see. Called at the next heartbeat. */
   send(text: string, lastId: () => string): void {
     if (!this.#isOpen) return;
     if (text !== '') this.#response.write(text);
@@ -129,7 +134,7 @@ export class EventStream {
     this.#unsentLastId = undefined;
   }
 
-  /** Once the reader has taken what waits for it. One that does not is let go: it may come back and read on from where it was. */
+  /** Resolves once the reader has read the buffer. A reader that takes too long is disconnected; it can reconnect and resume. */
   async drained(): Promise<void> {
     if (!this.#isOpen || !this.isFull) return;
     await new Promise<void>((resolve) => {
@@ -143,7 +148,7 @@ export class EventStream {
     });
   }
 
-  /** Its lifetime does not end while `work` is under way: a reader that waits for its requests would come back too early, and be banned. */
+  /** Postpones the end of the lifetime until `work` is done: a reader that is out of requests would reconnect too early and be banned. */
   async keepOpenDuring<T>(work: () => Promise<T>): Promise<T> {
     this.#keepOpenCount += 1;
     try {
@@ -154,7 +159,7 @@ export class EventStream {
     }
   }
 
-  /** Waits, or until the stream closes. */
+  /** Waits for `ms`, or until the stream closes. */
   async sleep(ms: number): Promise<void> {
     if (!this.#isOpen) return;
     await new Promise<void>((resolve) => {

@@ -7,8 +7,8 @@ interface Health {
 }
 
 /**
- * Liveness says that the process answers; readiness that it should get traffic. Without Redis it serves on, so that
- * is reported and changes nothing.
+ * Liveness: the process responds. Readiness: it should get traffic. A process without Redis continues to serve, so it is
+ * ready and reports `degraded`.
  */
 export function addHealthRoutes(app: FastifyInstance, health: () => Health): void {
   app.get('/livez', { schema: { hide: true }, logLevel: 'warn' }, () => ({ status: 'alive' }));

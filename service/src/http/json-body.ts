@@ -5,14 +5,14 @@ import { AppError } from '../errors.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The bytes of the body as they came; null: there is no Idempotency-Key to compare them for. */
+    /** The body as received, for comparison with other requests of the same Idempotency-Key; null without one. */
     rawBody: Buffer | null;
   }
 }
 
 const depthMax = 64;
 
-/** JSON is the one type of body that is accepted. */
+/** Accepts only JSON bodies. */
 export function addJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();
@@ -23,17 +23,17 @@ export function addJsonBodies(app: FastifyInstance): void {
 }
 
 /**
- * Parses a request's JSON without rounding: an integer written out with 16 digits or more becomes a BigInt. Whether a
- * field takes one is the schema's matter.
+ * Parses JSON without rounding integers: one with 16 digits or more becomes a BigInt. The schema decides whether a field
+ * accepts it.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
-  // No body at all: whether one is needed is the schema's matter too.
+  // No body. The schema decides whether one is required.
   if (bytes.length === 0) return undefined;
   if (!isUtf8(bytes)) throw new AppError('invalid_json', 'The body is not valid UTF-8.');
   const text = bytes.toString('utf8');
   if (isNestedDeeper(text, depthMax)) throw new AppError('invalid_json', `The body is nested more than ${depthMax} levels deep.`);
   try {
-    // The reviver is only needed, and only paid for, where a number could be too long or too small for a double.
+    // The slow reviver is only needed if a number may not fit into a double.
     return /[\d.]{16}|\de-/i.test(text) ? secureJson.parse(text, exactIntegers as Reviver) : secureJson.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'unknown';
@@ -46,11 +46,11 @@ type Reviver = (key: string, value: unknown) => unknown;
 function exactIntegers(_: string, value: unknown, { source = '' }: { source?: string }): unknown {
   if (typeof value !== 'number') return value;
   if (/^-?\d{16,400}$/.test(source)) return BigInt(source);
-  // What rounding alone has made an integer is none.
+  // NaN for a number that is only an integer because it was rounded: the schema rejects it.
   return Number.isInteger(value) && !isIntegerAsWritten(source) ? Number.NaN : value;
 }
 
-/** Counted by hand, since a pattern for the last digit that isn't 0 would take quadratic time. */
+/** Counts digits in a loop: a regular expression for trailing zeros would take quadratic time. */
 function isIntegerAsWritten(source: string): boolean {
   const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(source) ?? [];
   const digits = whole + fraction;

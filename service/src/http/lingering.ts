@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What the peer gets to read the answer, before the connection is cut. */
+/** How long the peer can read the response before the connection is destroyed. */
 export const lingerMs = 1_000;
 
 /**
- * For a refusal that comes while its request is still being sent. A connection that is cut at once is reset, and the peer,
- * still sending, may never read why. So it is told that nothing more comes, and what it sends is dropped for a while.
+ * A lingering close, for an error response that is sent while the request is still arriving. Closing at once would reset
+ * the connection, and a peer that is still sending might never read the response. So this side ends the connection and
+ * discards what arrives, and destroys it later.
  */
 export function lingerOnClose({ socket }: IncomingMessage): void {
   socket.destroySoon = () => {

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors.ts';
 
-/** Registered before the routes: notes them, and refuses every other method on their paths with 405 and Allow. */
+/** Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. */
 export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
   const methodsByPath = new Map<string, Set<string>>();
   for (const method of METHODS) if (method !== 'CONNECT' && !api.supportedMethods.includes(method)) api.addHttpMethod(method);
@@ -15,18 +15,15 @@ export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
     register() {
       for (const [path, methods] of [...methodsByPath]) {
         const allow = [...methods].sort().join(', ');
-        const verb = methods.size === 1 ? 'is' : 'are';
         const others = api.supportedMethods.filter((method) => !methods.has(method));
         const url = path.slice(api.prefix.length);
         api.route({
           method: others,
           url,
           schema: { hide: true },
-          // Before the body is read: whatever it holds, the method is wrong.
+          // Before the body is read, which may be large or invalid.
           onRequest: async ({ method }) => {
-            throw new AppError('method_not_allowed', `${method} is not possible here; ${allow} ${verb}.`, {
-              headers: { allow },
-            });
+            throw new AppError('method_not_allowed', `${method} isn't supported here. Allowed: ${allow}.`, { headers: { allow } });
           },
           handler: () => {},
         });

@@ -16,21 +16,21 @@ interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-/** A document whose operations hold their parameters and responses themselves. */
+/** A document without references: each operation contains its parameters and responses. */
 export interface InlineDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>;
 }
 
 /**
- * Moves the parameters, responses, headers and examples that occur more than once into `components`, and puts references in
- * their place. Only what is equal in every word is shared, so `inlineComponents` restores the document.
+ * Moves the parameters, responses, headers and examples that occur more than once into `components`, and replaces them with
+ * references. Only identical values are shared, so `inlineComponents` restores the document.
  */
 export function shareComponents(document: InlineDocument): object {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const occurrences = operations.flatMap((operation) => Object.entries(operation.responses));
   const nameOf = responseNames(occurrences);
-  // A response counts once here, however many operations have it: what one shared response alone has is not repeated.
+  // Each distinct response counts once: a header that only one shared response has needs no component.
   const distinct = [...new Map(occurrences.map(([, response]) => [JSON.stringify(response), response])).values()];
   const parameters = share(
     'parameters',
@@ -76,8 +76,8 @@ export function shareComponents(document: InlineDocument): object {
 }
 
 /**
- * The value with each reference replaced by the component that it names. References to schemas stay: a schema's name tells
- * readers something, and a schema may refer to itself.
+ * The value with each reference replaced by its component. References to schemas stay: a schema's name is useful to
+ * readers, and a schema may refer to itself.
  */
 export function inlineComponents<T>(document: object, value: T): T {
   if (Array.isArray(value)) return value.map((one) => inlineComponents(document, one)) as T;
@@ -87,7 +87,7 @@ export function inlineComponents<T>(document: object, value: T): T {
   return $ref.startsWith('#/components/schemas/') ? value : inlineComponents(document, findComponent(document, $ref) as T);
 }
 
-/** What a reference such as `#/components/schemas/Pet` names. */
+/** Resolves a reference such as `#/components/schemas/Pet`. */
 export function findComponent(document: object, $ref: string): unknown {
   const keys = $ref.split('/').slice(1);
   const found = keys.reduce<unknown>((parent, key) => (parent as Record<string, unknown> | undefined)?.[key], document);
@@ -95,7 +95,7 @@ export function findComponent(document: object, $ref: string): unknown {
   return found;
 }
 
-/** The values that occur more than once, by name. Of different values under one name, the first that is repeated is shared. */
+/** The values that occur more than once, by name. If several values have the same name, the first that occurs twice is shared. */
 function share<T extends object>(kind: string, values: ReadonlyArray<readonly [name: string, value: T]>) {
   const seen = new Set<string>();
   const components: Record<string, T> = {};
@@ -109,7 +109,7 @@ function share<T extends object>(kind: string, values: ReadonlyArray<readonly [n
   return { components, refer };
 }
 
-/** The only response of a status is named after the status; others after their error codes, or the schema that they return. */
+/** A response is named after its status if that has only one; otherwise after its error codes or its schema. */
 function responseNames(occurrences: ReadonlyArray<readonly [status: string, response: Response]>) {
   const texts = new Map<string, Set<string>>();
   for (const [status, response] of occurrences) texts.set(status, (texts.get(status) ?? new Set()).add(JSON.stringify(response)));

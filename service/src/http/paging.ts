@@ -7,33 +7,33 @@ import { AppError } from '../errors.ts';
 export const sizeDefault = 20;
 const sizeMax = 100;
 
-/** The query parameters of everything that is listed in pages. */
+/** The query parameters of a paginated list. */
 export const pageQuery = (what: string) => ({
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: sizeMax, default: sizeDefault, description: `Maximum number of ${what} returned.` }),
   ),
   cursor: Type.Optional(
-    Type.String({ description: 'Where the page begins: from the Link header of the page before, with the same filters.' }),
+    Type.String({ description: 'Where the page starts: taken from the Link header of the previous page. Use it with the same filters.' }),
   ),
 });
 
-/** The header that a page's response is documented with. */
-export const nextLink = { Link: { type: 'string', description: 'The next page, as rel="next"; absent on the last.' } };
+/** The header of a page, for the documentation. */
+export const nextLink = { Link: { type: 'string', description: 'The next page, as rel="next"; absent on the last page.' } };
 
-/** Where the page before ended. */
+/** The page to read, given by the end of the previous one. */
 export interface Page {
-  /** Its last id; undefined: this is the first page. */
+  /** The last id of the previous page; undefined: this is the first page. */
   readonly afterId: bigint | undefined;
-  /** Where a list has two parts, one after the other and each by id: whether its last row was in the second. */
+  /** For a list of two parts, each sorted by id: true if the last row of the previous page was in the second part. */
   readonly inSecondPart: boolean;
   readonly limit: number;
 }
 
 /**
- * Reads a page, with the link to the next. One row more than asked for tells whether there is one.
+ * Reads a page and builds the link to the next one. It fetches one row more than the limit to see whether there is one.
  *
- * A list with two parts gives `isInSecondPart`. The cursor carries the part that its row was in when the page was read: the
- * row may have moved to the other part by the next page, or be gone, and the walk goes on from the same place.
+ * `isInSecondPart` is for a list with two parts. The cursor stores which part its row was in: even if the row has moved to
+ * the other part or is gone by the next request, the next page starts at the same place.
  */
 export async function readPage<T extends { id: bigint | string }>(
   path: string,
@@ -57,10 +57,10 @@ export function sendPage(reply: FastifyReply, { rows, link }: { rows: unknown[];
   return reply.send(rows);
 }
 
-/** A filter's value as it stands in the query; undefined: not given. */
+/** The filters of the query, as text; undefined: not given. */
 export type Filters = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Opaque to callers: the last id of a page, and a mark of the filters that it was made under. */
+/** Opaque to callers: the last id of a page and a hash of its filters. */
 export const writeCursor = (afterId: bigint, filters: Filters): string => writePosition({ afterId, inSecondPart: false }, filters);
 
 export const readCursor = (cursor: string, filters: Filters): bigint => readPosition(cursor, filters, false).afterId;
@@ -83,17 +83,20 @@ function readPosition(cursor: string, filters: Filters, hasParts: boolean): Posi
   const afterId = parseInt64(id);
   if (afterId === undefined || !/^[\w-]{8}$/.test(filtersHash)) throw unknownCursor();
   if (filtersHash !== hashFilters(filters)) {
-    throw new AppError('invalid_cursor', 'cursor was made under other filters. Start again without a cursor, or keep the filters.');
+    throw new AppError('invalid_cursor', 'cursor was created for other filters. Start again without a cursor, or use the same filters.');
   }
-  // Base64 has several spellings of the same bytes; only ours is taken.
+  // The same bytes can be encoded in several ways in Base64. Only the canonical one is valid.
   if (cursor !== writePosition({ afterId, inSecondPart }, filters)) throw unknownCursor();
   return { afterId, inSecondPart };
 }
 
 const unknownCursor = () =>
-  new AppError('invalid_cursor', 'cursor was not made by this service. Follow the Link header of the page before, unchanged.');
+  new AppError(
+    'invalid_cursor',
+    'cursor was not created by this service. Follow the Link header of the previous page without changing it.',
+  );
 
-/** A relative reference: it is built from nothing that a caller's headers say. */
+/** A relative link, so that it doesn't depend on the caller's Host header. */
 export function linkToNext(path: string, page: { limit: number; filters: Filters; cursor: string }): string {
   let query = `limit=${page.limit}`;
   for (const [name, value] of Object.entries(page.filters)) {

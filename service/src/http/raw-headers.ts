@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
 
-/** How often a header was sent: of several Node keeps the first and drops the others. `name` in lower case. */
+/** How often a header was sent; Node drops all but the first. `name` must be in lower case. */
 export function countOfHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -11,7 +11,7 @@ export function countOfHeader({ rawHeaders }: IncomingMessage, name: string): nu
   return count;
 }
 
-/** HTTP/1.1 requires it (RFC 9112, section 3.2); earlier versions don't. */
+/** HTTP/1.1 requires exactly one Host header (RFC 9112, section 3.2). Earlier versions don't. */
 export function requireOneHost(request: IncomingMessage): void {
   const hosts = countOfHeader(request, 'host');
   if (hosts === 1 || (hosts === 0 && request.httpVersion !== '1.1')) return;

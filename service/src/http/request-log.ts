@@ -4,14 +4,14 @@ import { withoutKeys } from '../clients/api-key.ts';
 interface LoggedRequest {
   readonly method: string;
   readonly url: string;
-  /** Undefined: there is none. */
+  /** Undefined: no route matched. */
   readonly route: string | undefined;
   readonly status: number;
   readonly ms: number;
   readonly caller: { readonly clientId: bigint; readonly keyId: bigint } | null;
 }
 
-/** Whether a line would be written: where not, nothing is gathered for it. */
+/** False if the log level hides the line; then its fields need not be computed. */
 export const isRequestLogged = ({ level }: FastifyBaseLogger): boolean => level === 'info' || level === 'debug' || level === 'trace';
 
 export function logRequests(app: FastifyInstance): void {
@@ -23,7 +23,7 @@ export function logRequests(app: FastifyInstance): void {
   });
 }
 
-/** One line for each request, when it is answered. Nothing of its headers or body, and no key that stands in its URL. */
+/** Writes one line per request, when its response is sent. No headers, no body, and keys in the URL are redacted. */
 export function logRequest(log: FastifyBaseLogger, { method, url, route, status, ms, caller }: LoggedRequest): void {
   log.info(
     {
@@ -39,7 +39,7 @@ export function logRequest(log: FastifyBaseLogger, { method, url, route, status,
   );
 }
 
-/** A letter means the same written as %41 (RFC 3986), so a key must be found in either spelling. */
+/** Decodes percent-encoded letters and digits, so that `withoutKeys` also finds a key with %41 in place of A. */
 function withPlainLetters(url: string): string {
   return url.replace(/%[3-7][0-9a-f]/gi, (escaped) => {
     const letter = decodeURIComponent(escaped);

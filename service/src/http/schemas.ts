@@ -2,12 +2,12 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { controls, controlsButLineFeed, reorderings } from '../characters.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 
-/** An int64: plain JSON Schema for documents and serialisation; validation turns it into an exact BigInt. */
+/** An int64: plain JSON Schema in documents and serialisation. Validation converts it to a BigInt. */
 export const Int64 = (options: Record<string, unknown> = {}) => Type.Unsafe<bigint>({ type: 'integer', format: 'int64', ...options });
 
 /**
- * The ids in a path, each with its description: documented as the int64 that it is and handed to the route as its text. What
- * is no int64 names nothing, which is 404 and not 400.
+ * The ids in a path, with their descriptions. They are documented as int64, but passed to the route as text: a text that
+ * is not an int64 is the id of nothing, so the response is 404 and not 400.
  */
 export const PathIds = <Name extends string>(descriptions: Readonly<Record<Name, string>>) =>
   Type.Unsafe<Record<Name, string>>({
@@ -21,63 +21,64 @@ export const PathIds = <Name extends string>(descriptions: Readonly<Record<Name,
 export const StringEnum = <T extends string>(values: readonly T[], options: Record<string, unknown> = {}) =>
   Type.Unsafe<T>({ type: 'string', enum: values, ...options });
 
-/** An animal's name: what it may hold is part of the interface. */
+/** An animal's name. The characters that it accepts are part of the published interface. */
 export const NameText = (description: string, examples: string[]) =>
   Type.String({ ...nameWithout(controls, 'control characters or lone surrogates'), description, examples });
 
-/** Any other name that people read. */
+/** Any other name that is shown to people. */
 export const PlainName = (description: string, examples: string[]) =>
   Type.String({ ...nameWithout(controls + reorderings, rejectedInPlainText), description, examples });
 
-/** What people write for people, in lines. */
+/** Free text of several lines. */
 export const PlainText = (description: string, examples: string[]) =>
   Type.String({
     description,
     maxLength: 200,
     pattern: `^[^${controlsButLineFeed}${reorderings}]*$`,
     'x-must-not-contain': controlsButLineFeed + reorderings,
-    'x-must-be': `a string of at most 200 characters and line feeds, without other ${rejectedInPlainText}`,
+    'x-must-be':
+      'a string of at most 200 characters, without control characters other than line feeds, lone surrogates or bidirectional overrides',
     examples,
   });
 
 const rejectedInPlainText = 'control characters, lone surrogates or bidirectional overrides';
 
-/** The pattern is linear in time: blanks, one character that isn't, then all but what is refused. */
+/** The pattern takes linear time: spaces, one character that is not a space, then anything that is not rejected. */
 const nameWithout = (rejected: string, inWords: string) => ({
   minLength: 1,
   maxLength: 200,
   pattern: `^[\\p{Zs}\\u2028\\u2029\\ufeff]*[^\\s${rejected}][^${rejected}]*$`,
   'x-must-not-contain': rejected,
-  'x-must-be': `a string of 1 to 200 characters, not blank, without ${inWords}`,
+  'x-must-be': `a string of 1–200 characters, not blank, without ${inWords}`,
 });
 
-/** A schema for those who take only plain JSON Schema; it is one, whatever its static type says. */
+/** Casts a schema to the type of plain JSON Schema, for APIs that accept only that. */
 export const jsonSchema = (schema: TSchema) => schema as { type?: 'object' };
 
-/** Points to a schema that the app knows by its $id, so that the OpenAPI document names it once. */
+/** A reference to a shared schema by its $id, so that the OpenAPI document contains it once. */
 export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => Type.Unsafe<Static<T>>({ $ref: `${schema.$id}#` });
 
 export const ErrorSchema = Type.Object(
   {
-    // Not an enum: a new code must not break a client that was made before it.
+    // Not an enum: a new code must not break existing clients.
     code: Type.String({ description: 'Machine-readable error code.', 'x-extensible-enum': Object.keys(errorCodes) }),
     message: Type.String({ description: 'What was wrong, with the value received, and what to do.' }),
     status: Type.Integer({ description: 'The HTTP status code of the response.' }),
   },
-  { $id: 'Error', description: 'Every refusal has this body. The Link header with rel="help" leads to the page of its code.' },
+  { $id: 'Error', description: 'The body of every error response. Its Link header with rel="help" leads to the help page of the code.' },
 );
 
 const rateHeaders = {
-  'X-RateLimit-Limit': { type: 'integer', description: 'The request limit that applies: of the window with fewer requests remaining.' },
+  'X-RateLimit-Limit': { type: 'integer', description: 'The limit of the window that has fewer requests remaining.' },
   'X-RateLimit-Remaining': { type: 'integer', description: 'Requests remaining in that window.' },
   'X-RateLimit-Reset': { type: 'integer', description: 'Unix timestamp at which that window ends.' },
   'RateLimit-Policy': { type: 'string', description: 'Both windows: quota (q) and length in seconds (w).' },
   RateLimit: { type: 'string', description: 'Both windows: requests remaining (r) and seconds until the end (t).' },
-  'X-Request-Id': { type: 'string', description: 'Name this in a report.' },
+  'X-Request-Id': { type: 'string', description: 'The id of this request. Include it when you report a problem.' },
 };
 
-/** On every successful read. */
-export const etagHeader = { ETag: { type: 'string', description: 'A hash of the answer, for If-None-Match.' } };
+/** The response to every successful read has it. */
+export const etagHeader = { ETag: { type: 'string', description: 'A hash of the response, for If-None-Match.' } };
 
 export const notModified = {
   type: 'null',
@@ -86,10 +87,10 @@ export const notModified = {
 };
 
 const statusHeaders: Record<number, Record<string, { type: string; description: string }>> = {
-  401: { 'WWW-Authenticate': { type: 'string', description: 'Bearer, with error="invalid_token" where a key was sent.' } },
+  401: { 'WWW-Authenticate': { type: 'string', description: 'Bearer, with error="invalid_token" if a key was sent.' } },
   429: {
-    'Retry-After': { type: 'integer', description: 'Seconds to wait; sending before then counts towards a ban.' },
-    'X-RateLimit-Strikes-Remaining': { type: 'integer', description: 'Further requests before then that ban the key.' },
+    'Retry-After': { type: 'integer', description: 'Seconds to wait. Requests before then count towards a ban.' },
+    'X-RateLimit-Strikes-Remaining': { type: 'integer', description: 'How many more requests before then ban the key.' },
   },
   503: { 'Retry-After': { type: 'integer', description: 'Seconds to wait.' } },
 };
@@ -111,7 +112,7 @@ const alwaysPossible: ErrorCode[] = [
   'unavailable',
 ];
 
-/** The refusals of an operation, one response for each status, made from the table of codes. */
+/** The error responses of an operation, one for each status, generated from the table of codes. */
 export function errorResponses(...codes: ErrorCode[]) {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...codes, ...alwaysPossible]) {
@@ -128,14 +129,14 @@ function errorResponse(status: number, codes: ErrorCode[]) {
   return { ...response, content: { 'application/json': { ...response.content['application/json'], examples } } };
 }
 
-/** How a body can be refused. */
+/** The errors of every operation with a body. */
 export const bodyErrors = ['invalid_json', 'invalid_body', 'body_too_large', 'unsupported_media_type'] as const satisfies ErrorCode[];
 
-/** What every POST takes, and how it can refuse it. */
+/** The header that every POST accepts, and its errors. */
 export const idempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
-      description: 'Makes a repeat harmless: within 24 hours it gets the first answer again. Use a random UUID for each request.',
+      description: 'Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.',
     }),
   ),
 });

@@ -6,7 +6,7 @@ import { makeStatic, sendStatic } from './static-content.ts';
 const folder = new URL('../../../sdk/', import.meta.url);
 const packed = new URL('sdk.tgz', folder);
 
-/** The SDK that fits this store, served by the store: as a package for `npm install`, and as modules for browsers and Deno. */
+/** Serves the SDK of this release: as a package for `npm install`, and as modules for browsers and Deno. */
 export function addSdkRoutes(app: FastifyInstance): void {
   const files = new Map(readBuiltFiles(new URL('dist/', folder)));
   if (existsSync(packed)) files.set('sdk.tgz', makeStatic('application/gzip', readFileSync(packed)));
@@ -21,5 +21,5 @@ export function addSdkRoutes(app: FastifyInstance): void {
 
 const notFound = (name: string, files: ReadonlyMap<string, unknown>) =>
   files.size === 0
-    ? "The SDK is not built here. Run 'npm run build' and start the service again.\n"
-    : `There is no ${name.slice(0, 100)} here. There are ${[...files.keys()].join(', ')}.\n`;
+    ? "The SDK is not built here. Run 'npm run build' and restart the service.\n"
+    : `There is no ${name.slice(0, 100)} here. Available: ${[...files.keys()].join(', ')}.\n`;

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
-/** On every response, wherever it is written: a browser takes the declared type, and guesses no other. */
+/** For every response, on every path: a browser uses the declared type and doesn't guess another. */
 export const securityHeaders = { 'x-content-type-options': 'nosniff' };
 
-/** For all that is routed, also outside /v1. Before every other hook: a response that a stream takes over has them by then. */
+/** For all routes, also outside /v1. Must be the first hook: a stream takes over the headers that are set before it. */
 export function addSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (_, reply, done) => {
     reply.headers(securityHeaders);

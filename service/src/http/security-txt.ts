@@ -16,9 +16,9 @@ export function addSecurityTxt(app: FastifyInstance, { clock, config: { security
   app.get('/.well-known/security.txt', { schema: { hide: true } }, (_, reply) => {
     reply.type('text/plain; charset=utf-8');
     if (securityContact === '') {
-      return reply.status(404).send('This store names no security contact: its operator can set HOMEWARD_SECURITY_CONTACT.\n');
+      return reply.status(404).send('This store has no security contact. Its operator can set HOMEWARD_SECURITY_CONTACT.\n');
     }
-    // From the beginning of the day, so that the text is the same all day.
+    // Counted from midnight, so that the text is the same all day.
     const expires = new Date((Math.floor(clock.now() / dayMs) + validDays) * dayMs).toISOString().replace('.000Z', 'Z');
     return reply
       .header('cache-control', 'public, max-age=3600')

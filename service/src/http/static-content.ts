@@ -2,11 +2,11 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { etagOf, matchesEtag } from './etags.ts';
 
-/** What stays the same while the process runs: packed and hashed once, so that a request costs no more than its bytes. */
+/** Content that doesn't change while the process runs. It is compressed and hashed once, not for each request. */
 export interface StaticContent {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Undefined: packing would not make it smaller. */
+  /** Undefined: compression would not make it smaller. */
   readonly gzipped: Buffer | undefined;
   readonly hash: string;
 }
@@ -22,11 +22,11 @@ export function makeStatic(type: string, content: string | Buffer): StaticConten
   return { type, bytes, gzipped: gzipped.length < bytes.length ? gzipped : undefined, hash: etagOf(bytes.toString('base64')) };
 }
 
-/** Packed where the caller takes that; 304 where it has the content already. A page that says 404 is never 304. */
+/** Compressed if the caller accepts gzip; 304 if it already has the content. A 404 page is never 304. */
 export function sendStatic({ headers }: FastifyRequest, reply: FastifyReply, { type, bytes, gzipped, hash }: StaticContent): FastifyReply {
   reply.headers(staticHeaders);
   if (reply.statusCode === 200) {
-    // Weak, since the packed bytes have the same.
+    // Weak, since the compressed bytes have the same ETag.
     reply.header('etag', `W/${hash}`);
     const ifNoneMatch = headers['if-none-match'];
     if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch.replaceAll('W/', ''), hash)) return reply.status(304).send();
@@ -37,5 +37,5 @@ export function sendStatic({ headers }: FastifyRequest, reply: FastifyReply, { t
     : reply.send(bytes);
 }
 
-/** `gzip;q=0` says that the caller does not take it. */
+/** `gzip;q=0` means that the caller does not accept it. */
 const acceptsGzip = (accepted: string) => /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { errorResponses } from './schemas.ts';
 
-/** An operation without query parameters rejects every one, as the others reject the ones that they don't know. */
+/** Makes operations without query parameters reject any. The others reject unknown ones by their schemas. */
 export function rejectUnknownQuery(api: FastifyInstance): void {
   api.addHook('onRoute', ({ schema }) => {
     if (!schema?.operationId || schema.querystring) return;

@@ -7,8 +7,8 @@ import { AppError, show } from '../errors.ts';
 type Json = Record<string, unknown>;
 
 /**
- * Compiles the schemas of the routes. A body is taken as it is; a query's texts are read by the type that the schema
- * gives them, and nothing else is coerced, clamped or dropped.
+ * Compiles the schemas of the routes. Query parameters are converted from text to the schema's type. Nothing else is
+ * coerced, clamped or dropped.
  */
 export function createValidatorCompiler(shared: readonly object[]): FastifySchemaCompiler<unknown> {
   const ajv = new Ajv({ useDefaults: true, verbose: true, formats: { int64: true } });
@@ -17,7 +17,7 @@ export function createValidatorCompiler(shared: readonly object[]): FastifySchem
   ajv.addKeyword('x-must-not-contain');
   for (const schema of shared) ajv.addSchema(withInt64Keyword(schema) as Json);
   return ({ schema, httpPart }) => {
-    // A path's ids are read by their routes: what is no id names nothing, which is 404.
+    // Routes parse the ids in a path themselves: an invalid id is 404, not 400.
     if (httpPart === 'params') return () => true;
     const validate = ajv.compile(withInt64Keyword(schema as Json) as Json);
     return httpPart === 'querystring' ? validateQuery(validate, schema as Json) : validateBody(validate);
@@ -26,7 +26,7 @@ export function createValidatorCompiler(shared: readonly object[]): FastifySchem
 
 const validateBody = (validate: ValidateFunction) => (body: unknown) => {
   if (validate(body)) return { value: body };
-  return { error: new AppError('invalid_body', describeBodyError(validate.errors?.at(-1))) };
+  return { error: new AppError('invalid_body', describeBodyError(body, validate.errors?.at(-1))) };
 };
 
 function validateQuery(validate: ValidateFunction, schema: Json) {
@@ -50,7 +50,7 @@ function validateQuery(validate: ValidateFunction, schema: Json) {
   };
 }
 
-/** What isn't an integer stays a text, so that the schema refuses it and the message can show it. */
+/** A text that is not an integer stays a text: the schema rejects it, and the message can show it. */
 function readText(text: string, type: Json): unknown {
   if (type['type'] !== 'integer') return text;
   const value = parseInt64(text);
@@ -59,7 +59,7 @@ function readText(text: string, type: Json): unknown {
   return Number.isSafeInteger(Number(value)) ? Number(value) : text;
 }
 
-/** Ajv calls only a double an integer, so an int64 is validated, and made exact, by a keyword of our own. */
+/** Ajv accepts only a double as an integer, so a custom keyword validates an int64 and converts it to a BigInt. */
 function withInt64Keyword(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withInt64Keyword);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -81,8 +81,11 @@ function validateInt64(
   return true;
 }
 
-function describeBodyError(error: ErrorObject | undefined): string {
-  const field = (error?.instancePath ?? '').slice(1).replaceAll('/', '.') || 'The body';
+function describeBodyError(body: unknown, error: ErrorObject | undefined): string {
+  const { 'x-must-be': expected = 'a JSON object' } = (error?.parentSchema ?? {}) as { 'x-must-be'?: string };
+  // Fastify passes null for an empty body too.
+  if (body === null) return `The request body is empty. Send ${expected}.`;
+  const field = fieldOf(error?.instancePath ?? '') || 'The body';
   if (error?.keyword === 'required') {
     const missing = String(error.params['missingProperty']);
     return `${error.instancePath ? `${field}.` : ''}${missing} is required.`;
@@ -90,17 +93,27 @@ function describeBodyError(error: ErrorObject | undefined): string {
   return describe(field, error);
 }
 
+/** `/adopter/email` becomes `adopter.email`, and `/types/0` becomes `types[0]`. */
+const fieldOf = (instancePath: string) =>
+  instancePath
+    .slice(1)
+    .replaceAll(/\/(\d+)/g, '[$1]')
+    .replaceAll('/', '.');
+
 function describeQueryError(error: ErrorObject | undefined): string {
   if (error?.keyword === 'required') return `The query parameter ${error.params['missingProperty']} is required.`;
-  const field = (error?.instancePath ?? '').slice(1).split('/')[0] || 'The query';
-  return describe(field, error);
+  const [field = '', index] = (error?.instancePath ?? '').slice(1).split('/');
+  if (error?.keyword === 'int64' && index !== undefined && /^-?\d+(\s*,\s*-?\d+)+$/.test(String(error.data))) {
+    return `${field} must be an integer. To ask for several, repeat it: ${field}=1&${field}=2.`;
+  }
+  return describe(field || 'The query', error);
 }
 
 function describe(field: string, error: ErrorObject | undefined): string {
   return `${field} must be ${expectation(error)}; got ${show(error?.data)}.${rejectedCharacter(error)}`;
 }
 
-/** Named, since it may be invisible, or beyond what is shown of the value. */
+/** Names the character, since it may be invisible, or beyond the part of the value that is shown. */
 function rejectedCharacter(error: ErrorObject | undefined): string {
   const rejected = (error?.parentSchema as Json | undefined)?.['x-must-not-contain'];
   const found = error?.keyword === 'pattern' && typeof rejected === 'string' ? findCharacter(String(error.data), rejected) : undefined;
@@ -115,9 +128,15 @@ function expectation(error: ErrorObject | undefined): string {
   const { minimum, maximum, type } = schema as { minimum?: number; maximum?: number; type?: string };
   if (minimum !== undefined && maximum !== undefined) return `an integer from ${minimum} to ${maximum}`;
   if (error?.keyword === 'maxItems') return `given at most ${error.params['limit']} times`;
-  if (error?.keyword === 'maxLength') return `at most ${error.params['limit']} characters`;
-  if (error?.keyword === 'minLength') return `at least ${error.params['limit']} characters`;
+  if (error?.keyword === 'maxLength' || error?.keyword === 'minLength') return `a string of ${lengthsOf(schema)} characters`;
   return type === 'integer' || type === 'object' || type === 'array' ? `an ${type}` : `a ${type ?? 'valid value'}`;
+}
+
+/** `1–2,000`, `at most 2,000` or `at least 1`. */
+function lengthsOf({ minLength = 0, maxLength }: { minLength?: number; maxLength?: number }): string {
+  const [min, max] = [minLength.toLocaleString('en'), maxLength?.toLocaleString('en')];
+  if (max === undefined) return `at least ${min}`;
+  return minLength > 0 ? `${min}–${max}` : `at most ${max}`;
 }
 
 function unknownParameter(name: string, known: string[]): string {

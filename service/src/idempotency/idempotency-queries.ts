@@ -8,7 +8,7 @@ export interface StoredResponse {
 
 const retention = "interval '24 hours'";
 
-/** Until the transaction ends. False at once where another holds it: a repeat doesn't wait for the first. */
+/** Takes a lock until the transaction ends. False at once if another request has it: a retry doesn't wait for the first. */
 export async function tryLockKey(tx: Transaction, clientId: bigint, key: string): Promise<boolean> {
   const { rows } = await tx.query<{ locked: boolean }>({
     name: 'lock-idempotency-key',
@@ -32,7 +32,7 @@ export async function findResponse(
   return rows[0];
 }
 
-/** Takes the place of one that is out of date and not yet swept away. */
+/** Replaces a response that has expired but is not deleted yet. */
 export async function insertResponse(
   tx: Transaction,
   response: StoredResponse & { clientId: bigint; key: string; fingerprint: string; orderId: bigint | undefined },
@@ -54,7 +54,7 @@ export async function insertResponse(
   });
 }
 
-/** The number swept away, of at most `batchSizeMax`. */
+/** Deletes expired responses, at most `batchSizeMax`, and returns how many. */
 export async function deleteOldResponses(db: Db, batchSizeMax: number): Promise<number> {
   const { rowCount } = await db.query({
     name: 'sweep-idempotent-answers',

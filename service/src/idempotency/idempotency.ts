@@ -3,15 +3,15 @@ import { AppError } from '../errors.ts';
 import { findResponse, insertResponse, nullAdopters, type StoredResponse, tryLockKey } from './idempotency-queries.ts';
 
 export interface IdempotentResponse extends StoredResponse {
-  /** The order whose adopter the body names, so that it can be erased there too. */
+  /** The order whose adopter is in the body, so that the adopter can be erased there too. */
   readonly orderId?: bigint;
-  /** What a repeat is answered with, where the body holds a secret that must not be kept. */
+  /** The body for a retry, if `body` has a secret that must not be stored. */
   readonly storedBody?: string;
 }
 
 /**
- * Does `work` once for each client and key: the effect, the key and the answer are committed together, so that a
- * crash at any point leaves all or nothing, and a repeat finds one or the other.
+ * Runs `work` once for each client and key. Its effect, the key and the response are committed in one transaction, so a
+ * crash leaves either everything or nothing, and a retry is right in both cases.
  */
 export async function runOnce<Tx extends Transaction>(
   db: Transactions<Tx>,
@@ -20,7 +20,7 @@ export async function runOnce<Tx extends Transaction>(
 ): Promise<{ response: StoredResponse; replayed: boolean }> {
   return db.transaction(async (tx) => {
     if (!(await tryLockKey(tx, request.clientId, request.key))) {
-      const message = 'A request with this Idempotency-Key is being answered at this moment. Repeat it in 1 s.';
+      const message = 'A request with this Idempotency-Key is still in progress. Retry in 1 s.';
       throw new AppError('idempotency_in_progress', message, { headers: { 'retry-after': '1' } });
     }
     const stored = await findResponse(tx, request.clientId, request.key);
@@ -37,7 +37,7 @@ export async function runOnce<Tx extends Transaction>(
   }, request.clientId);
 }
 
-/** A retry is still recognised; its response no longer names the adopter. Returns how many did. */
+/** Retries still get their stored response, without the adopter. Returns the number of changed responses. */
 export async function eraseAdoptersFromResponses(tx: Transaction, orderIds: readonly bigint[]): Promise<number> {
   return nullAdopters(tx, orderIds);
 }

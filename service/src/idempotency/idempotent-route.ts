@@ -7,9 +7,9 @@ import { AppError, show } from '../errors.ts';
 import { type IdempotentResponse, runOnce } from './idempotency.ts';
 
 /**
- * Answers a POST in one transaction; with an Idempotency-Key a repeat gets the first answer again, byte for byte.
- * `byOneStatement` is tried first where there is no key: a single statement needs no transaction. Undefined: it did nothing,
- * and the work is done in a transaction.
+ * Handles a POST in one transaction. With an Idempotency-Key, a retry gets the first response again, byte for byte. Without
+ * one, `byOneStatement` is tried first, since a single statement needs no transaction. If it returns undefined, it has done
+ * nothing, and `work` runs in a transaction.
  */
 export async function respondOnce<Tx extends Transaction>(
   db: Transactions<Tx>,
@@ -29,19 +29,16 @@ export async function respondOnce<Tx extends Transaction>(
 const send = (reply: FastifyReply, { status, headers, body }: IdempotentResponse) =>
   reply.status(status).headers(headers).type('application/json; charset=utf-8').serializer(alreadySerialized).send(body);
 
-/** For a body that is JSON already. */
+/** For a body that is already JSON. */
 export const alreadySerialized = (body: unknown) => String(body);
 
 function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
-  throw new AppError(
-    'invalid_idempotency_key',
-    `Idempotency-Key must be 1 to 255 visible ASCII characters, given once; got ${show(header)}.`,
-  );
+  throw new AppError('invalid_idempotency_key', `Idempotency-Key must be 1–255 visible ASCII characters, given once; got ${show(header)}.`);
 }
 
-/** What the store's own keys may see is not repeated to another key of the same client. */
+/** Includes the visibility: a response with data that only the store's keys may see is not sent to another key of the client. */
 function fingerprintOf(request: FastifyRequest): string {
   const { method, url, rawBody } = request;
   const visibility = visibilityOf(callerOf(request)) === 'all' ? 'all' : 'own';

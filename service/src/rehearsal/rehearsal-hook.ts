@@ -19,16 +19,16 @@ type Simulation = (typeof simulations)[number];
 type SimulatedError = Exclude<Simulation, 'slow'>;
 
 const simulationLengthsMs: Record<SimulatedError, number> = { rate_limit: 3_000, ban: 10_000, unavailable: 1_000 };
-/** How long after its end a simulated refusal still lets the next request through. */
+/** How long the end of a simulated error is stored: within this time, the next request succeeds. */
 const endRetainedMs = 300_000;
 
-/** What a browser may send to a deployment that rehearses, beside the usual. */
+/** Further request headers that a browser may send to a staging deployment. */
 export const rehearsalHeaders = ['Homeward-Now', 'Homeward-Simulate'];
 
 export const asksForRehearsal = (headers: IncomingHttpHeaders): boolean =>
   headers['homeward-now'] !== undefined || headers['homeward-simulate'] !== undefined;
 
-/** For a staging deployment. The request is authenticated, counted and, where need be, refused as always; then it tries out what it asks for. */
+/** For a staging deployment. The request is authenticated and rate-limited as usual. If it is admitted, the simulation begins. */
 export async function rehearse(parts: Parts, admission: Admission, headers: IncomingHttpHeaders): Promise<Admission> {
   if ('error' in admission || !asksForRehearsal(headers)) return admission;
   const { caller, rateLimit } = admission;
@@ -47,7 +47,7 @@ export async function rehearse(parts: Parts, admission: Admission, headers: Inco
 
 const delayedMax = 100;
 
-/** Holds back answers that are to come late. Their work is done by then: a caller that gave up may find its effect. */
+/** Delays responses. The work of their requests is already done: a caller that gave up can still see its effect. */
 export class DelayedResponses {
   readonly #delayMs: number;
   readonly #delayed = new Set<() => void>();
@@ -57,7 +57,7 @@ export class DelayedResponses {
     this.#delayMs = delayMs;
   }
 
-  /** For an onSend hook. Where too many wait already, the answer comes at once, and does not say that it was late. */
+  /** For an onSend hook. If too many are already waiting, the response is sent at once, without the notice of a simulation. */
   async delay({ rehearsal }: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (!rehearsal?.isDelayed || this.#isEnded || this.#delayed.size >= delayedMax || reply.raw.destroyed) return;
     reply.headers(noticeHeaders(rehearsal.nowMs, 'slow'));
@@ -65,7 +65,7 @@ export class DelayedResponses {
     if (this.#isEnded) reply.header('connection', 'close');
   }
 
-  /** Sends all of them, and holds none back from now on. */
+  /** Sends all delayed responses, and delays no further ones. */
   end(): void {
     this.#isEnded = true;
     for (const end of this.#delayed) end();
@@ -94,7 +94,7 @@ function readNow(text: string | string[] | undefined): number | undefined {
   throw new AppError('invalid_rehearsal', `Homeward-Now must be a time such as 2030-12-06T00:00:00Z; got ${show(text)}.`);
 }
 
-/** Date takes 30 February, and makes it 2 March. */
+/** Date accepts 30 February and turns it into 2 March. */
 const isDay = (day: string) => new Date(day).toISOString().startsWith(day);
 
 function readSimulation(text: string | string[] | undefined): Simulation | undefined {
@@ -104,7 +104,7 @@ function readSimulation(text: string | string[] | undefined): Simulation | undef
   throw new AppError('invalid_rehearsal', `Homeward-Simulate must be one of ${simulations.join(', ')}; got ${show(text)}.`);
 }
 
-/** Says in the answer what was not real, also to scripts in browsers. */
+/** Headers that say what was simulated. They are exposed to scripts in browsers too. */
 function noticeHeaders(nowMs: number | undefined, simulation: Simulation | undefined): Record<string, string> {
   const parts = [
     ...(nowMs === undefined ? [] : [`now=${new Date(nowMs).toISOString()}`]),
@@ -119,7 +119,7 @@ interface RejectedBySimulation {
   readonly headers: RateLimitHeaders;
 }
 
-/** Undefined: the refusal is over, and this request is the one to find that out. */
+/** Undefined: the simulated error has ended, and this request succeeds. */
 async function simulateError(
   parts: Parts,
   keyId: bigint,
@@ -143,10 +143,10 @@ const asIfBanned = (verdict: Verdict, { endsAtMs }: ActiveSimulation): Verdict =
 const asIfUsedUp = (verdict: Verdict, quota: Quota, { endsAtMs, strikes }: ActiveSimulation): Verdict => ({
   ...verdict,
   outcome: 'minute',
-  // A minute that ends with the refusal; half a millisecond before, so that no fraction adds a second.
+  // A window that ends with the simulated error, half a millisecond earlier, so that rounding up adds no second.
   minute: (endsAtMs - 0.5) / minuteMs - 1,
   inMinute: quota.perMinute,
-  // The day's limit is not to be the one that is met.
+  // The error must be about the minute, not the day.
   inDay: Math.min(verdict.inDay, (quota.perDay ?? Number.POSITIVE_INFINITY) - 1),
   strikes,
 });
@@ -156,11 +156,11 @@ const simulated = ({ code, message, headers }: AppError) =>
 
 interface ActiveSimulation {
   readonly endsAtMs: number;
-  /** Requests that did not wait for the end; undefined: nobody counts them, since Redis is lost. */
+  /** Requests that did not wait for the end; undefined while Redis is lost, since nothing counts them. */
   readonly strikes: number | undefined;
 }
 
-// KEYS[1]: one key's refusal of one kind. ARGV: now, when it would end that began now, and when it is forgotten, from now.
+// KEYS[1]: a key's simulated error of one kind, 'end strikes'. ARGV: the time, the end of an error that begins now, the TTL in ms.
 const lua = `
 local ends, strikes = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+) (%d+)$')
 if ends and tonumber(ends) <= tonumber(ARGV[1]) then
@@ -172,7 +172,7 @@ redis.call('SET', KEYS[1], text, 'PX', ARGV[3])
 return text
 `;
 
-/** The refusal that begins with this request, or goes on; undefined: it has ended, and the next request begins another. */
+/** The simulated error that begins with this request or is still active. Undefined: it has ended; the next request begins another. */
 async function readActive(
   { redis, redisKeys }: Parts,
   keyId: bigint,
@@ -180,11 +180,11 @@ async function readActive(
   nowMs: number,
 ): Promise<ActiveSimulation | undefined> {
   const lengthMs = simulationLengthsMs[kind];
-  // A window ends with a second, so that Reset and Retry-After lead to the same instant.
+  // A window ends at a full second, so that X-RateLimit-Reset and Retry-After give the same time.
   const endsAtMs = kind === 'rate_limit' ? Math.floor((nowMs + lengthMs) / 1_000) * 1_000 : nowMs + lengthMs;
   try {
-    const name = redisKeys.rehearsal(keyId, kind);
-    const text = await redis.call((client) => client.eval(lua, 1, name, nowMs, endsAtMs, lengthMs + endRetainedMs));
+    const redisKey = redisKeys.rehearsal(keyId, kind);
+    const text = await redis.call((client) => client.eval(lua, 1, redisKey, nowMs, endsAtMs, lengthMs + endRetainedMs));
     const [storedEndMs, strikes] = String(text).split(' ').map(Number);
     return storedEndMs === undefined || strikes === undefined ? undefined : { endsAtMs: storedEndMs, strikes };
   } catch (error) {

@@ -62,7 +62,7 @@ describe('A request without a valid key', () => {
 
   test('that has a well-formed key which does not exist is 401', async () => {
     const response = await authorise(`Bearer ${mintApiKey('production')}`);
-    expect(response).toMatchObject({ ...errorResponse(401, 'api_key_invalid', 'No such key exists here.'), headers: invalidToken });
+    expect(response).toMatchObject({ ...errorResponse(401, 'api_key_invalid', 'This key does not exist here.'), headers: invalidToken });
   });
 
   test('that has two Authorization headers is 401, though both are right', async () => {
@@ -329,13 +329,13 @@ describe('Production and staging', () => {
 
   test('staging refuses a production key in words, and says where production is', async () => {
     expect(await staging.call('GET', '/v1/pets', { key: key.key })).toMatchObject(
-      errorResponse(401, 'api_key_invalid', 'This is a production key, and this is staging. Production is at https://api.example/v1.'),
+      errorResponse(401, 'api_key_invalid', 'This is a production key, but this is staging. Production is at https://api.example/v1.'),
     );
   });
 
   test('production refuses a staging key in words', async () => {
     expect(await store.call('GET', '/v1/pets', { key: (await staging.createKey()).key })).toMatchObject(
-      errorResponse(401, 'api_key_invalid', 'This is a staging key, and this is production.'),
+      errorResponse(401, 'api_key_invalid', 'This is a staging key, but this is production.'),
     );
   });
 });

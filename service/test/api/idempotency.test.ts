@@ -210,7 +210,7 @@ describe('A repeat while the first is under way', () => {
       first = place('at-once', id);
       await expect.poll(() => waitingForLocks(), { timeout: 1_500, interval: 10 }).toBe(1n);
       expect(await place('at-once', id)).toMatchObject({
-        ...errorResponse(409, 'idempotency_in_progress', 'is being answered at this moment. Repeat it in 1 s.'),
+        ...errorResponse(409, 'idempotency_in_progress', 'is still in progress. Retry in 1 s.'),
         headers: { 'retry-after': '1' },
       });
     });
@@ -250,7 +250,7 @@ describe('An Idempotency-Key', () => {
     ['outside ASCII', 'clé'],
   ])('%s is 400 and adds nothing', async (_, idempotencyKey) => {
     expect(await add(idempotencyKey, { name: 'Refused', categoryId: 1 })).toMatchObject(
-      errorResponse(400, 'invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once; got "'),
+      errorResponse(400, 'invalid_idempotency_key', 'Idempotency-Key must be 1–255 visible ASCII characters, given once; got "'),
     );
     expect(await countPets('Refused')).toBe(0n);
   });

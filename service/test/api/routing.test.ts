@@ -69,7 +69,7 @@ describe('A method that a path does not have', () => {
     ['GET', '/v1/store/orders/1/approve', 'POST'],
   ])('%s %s is 405, names those that it has, and lists them in Allow', async (method, path, allow) => {
     expect(await call(method, path)).toMatchObject({
-      ...errorResponse(405, 'method_not_allowed', `${method} is not possible here; ${allow} `),
+      ...errorResponse(405, 'method_not_allowed', `${method} isn't supported here. Allowed: ${allow}.`),
       headers: { ...trio, allow },
     });
   });
@@ -85,7 +85,7 @@ describe('A method that a path does not have', () => {
 
   test('CONNECT is 405', async () => {
     expect(await sendRaw(store.url, `${head('CONNECT example.org:443')}Host: x\r\n\r\n`)).toMatchObject({
-      ...errorResponse(405, 'method_not_allowed', 'CONNECT is not possible here.'),
+      ...errorResponse(405, 'method_not_allowed', "CONNECT isn't supported here."),
       headers: { ...trio, allow: '' },
     });
   });
@@ -179,7 +179,7 @@ describe('Bytes that are no proper request', () => {
     ['a line feed alone', 'GET /v1/pets HTTP/1.1\nHost: x\n\n'],
   ])('with %s are 400, with all that an error has', async (_, bytes) => {
     expect(await sendRaw(store.url, bytes)).toMatchObject({
-      ...errorResponse(400, 'malformed_request', 'This is not a readable HTTP/1.1 request'),
+      ...errorResponse(400, 'malformed_request', 'This is not a valid HTTP/1.1 request'),
       headers: {
         ...trio,
         'ratelimit-policy': '"minute";q=60;w=60',

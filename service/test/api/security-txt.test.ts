@@ -38,7 +38,7 @@ test('GET /.well-known/security.txt of a store without a contact is 404 and name
   const { status, headers, text } = await store.call('GET', path);
   expect({ status, text }).toEqual({
     status: 404,
-    text: 'This store names no security contact: its operator can set HOMEWARD_SECURITY_CONTACT.\n',
+    text: 'This store has no security contact. Its operator can set HOMEWARD_SECURITY_CONTACT.\n',
   });
   expect(headers['content-type']).toBe('text/plain; charset=utf-8');
 });

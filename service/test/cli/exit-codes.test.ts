@@ -42,7 +42,7 @@ describe('what is wrong with the command line ends with 2 and says what, before 
     [
       'HOMEWARD_TRUSTED_PROXIES',
       '10.0.0.0/8,proxy',
-      'HOMEWARD_TRUSTED_PROXIES must hold addresses or CIDR ranges, such as 10.0.0.0/8; got "proxy".',
+      'HOMEWARD_TRUSTED_PROXIES must be a list of addresses or CIDR ranges, such as 10.0.0.0/8; got "proxy".',
     ],
   ])('homeward serve with %s=%s', async (name, value, message) => {
     expect(rejection(await homeward(['serve'], { env: { ...nowhere, [name]: value } }))).toEqual(rejectedWith(2, message));

@@ -7,7 +7,7 @@ describe('addressSubject', () => {
   });
 
   test.each(['::ffff:192.0.2.1', '::FFFF:192.0.2.1', '::ffff:c000:201', '0:0:0:0:0:ffff:192.0.2.1'])(
-    'of %s, an IPv4 address in IPv6, is the IPv4 address',
+    'of %s, an IPv4-mapped IPv6 address, is the IPv4 address',
     (address) => {
       expect(addressSubject(address)).toBe('a192.0.2.1');
     },
@@ -34,12 +34,12 @@ describe('addressSubject', () => {
     expect(addressSubject(address)).toBe(subject);
   });
 
-  test('tells two neighbouring networks apart', () => {
+  test('distinguishes two neighbouring networks', () => {
     expect(addressSubject('2001:db8:1:2::1')).not.toBe(addressSubject('2001:db8:1:3::1'));
   });
 
   test.each(['192.0.2.1:443', '192.0.2.1:65535', ' 192.0.2.1 ', '\t192.0.2.1:1', '[::ffff:192.0.2.1]:443', '::ffff:192.0.2.1%eth0'])(
-    'of %j is the address without what is around it',
+    'of %j is the bare address',
     (text) => {
       expect(addressSubject(text)).toBe('a192.0.2.1');
     },
@@ -51,9 +51,9 @@ describe('addressSubject', () => {
     '[2001:db8:1:2::1%eth0]:443',
     '[2001:db8:1:2::1%25en1.5]:443',
     '2001:db8:1:2::1%eth0',
-    // Without brackets the port is read as a part of the address, behind the /64.
+    // Without brackets the port is parsed as part of the address, after the /64.
     '2001:db8:1:2::1:443',
-  ])('of %j is the /64 without what is around it', (text) => {
+  ])('of %j is the /64 of the bare address', (text) => {
     expect(addressSubject(text)).toBe('a2001:db8:1:2::/64');
   });
 
@@ -73,13 +73,13 @@ describe('addressSubject', () => {
     '2001:db8:1:2:3:4:5:6:443',
     'x'.repeat(10_000),
     `2001:db8::1%${'x'.repeat(10_000)}`,
-  ])('of %j, which is no address, is one for all', (text) => {
+  ])('of %j, which is not an address, is the same for all', (text) => {
     expect(addressSubject(text)).toBe('a0.0.0.0');
   });
 });
 
 describe('requestSubject', () => {
-  test('is that of the connection where no proxy is trusted', () => {
+  test('is that of the connection if no proxy is trusted', () => {
     expect(requestSubject({ ip: '192.0.2.1' })).toBe('a192.0.2.1');
   });
 
@@ -87,7 +87,7 @@ describe('requestSubject', () => {
     expect(requestSubject({ ip: '192.0.2.1:4711', ips: ['10.0.0.1', '192.0.2.1:4711'] })).toBe('a192.0.2.1');
   });
 
-  test.each(['unknown', '_hidden', '1', '', 'x'.repeat(10_000)])('is that of the proxy which wrote %j in place of an address', (hop) => {
+  test.each(['unknown', '_hidden', '1', '', 'x'.repeat(10_000)])('is that of the proxy that wrote %j instead of an address', (hop) => {
     expect(requestSubject({ ip: hop, ips: ['10.0.0.1', '10.0.0.2:4711', hop] })).toBe('a10.0.0.2');
   });
 });
@@ -134,7 +134,7 @@ describe('trustsProxies', () => {
     },
   );
 
-  test('refuses what is neither an address nor a range', () => {
-    expect(() => trustsProxies(['proxy'])).toThrow('"proxy" is neither an address nor a CIDR range');
+  test('throws on what is not an address or a range', () => {
+    expect(() => trustsProxies(['proxy'])).toThrow('"proxy" is not an address or a CIDR range');
   });
 });

@@ -53,8 +53,8 @@ describe('PUT /v1/categories/{categoryId}', () => {
   });
 
   test.each([
-    ['a blank name', { name: ' ' }, 'name must be a string of 1 to 200 characters'],
-    ['a name of 201 characters', { name: 'x'.repeat(201) }, 'name must be a string of 1 to 200 characters'],
+    ['a blank name', { name: ' ' }, 'name must be a string of 1–200 characters'],
+    ['a name of 201 characters', { name: 'x'.repeat(201) }, 'name must be a string of 1–200 characters'],
     ['a name with an override', { name: 'Dogs\u202estaC' }, 'got "Dogs\\u202estaC". It contains U+202E.'],
     ['a name with a control character beyond what is shown', { name: `${'x'.repeat(100)}\u009b` }, 'It contains U+009B.'],
     ['null for a name', { name: null }, 'got null.'],

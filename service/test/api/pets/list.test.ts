@@ -142,7 +142,7 @@ describe('GET /v1/pets in pages', () => {
   ])('with a cursor under %s is 400', async (_, filters) => {
     const cursor = new URLSearchParams(nextPage(await list(`?categoryId=${category}&limit=1`))?.split('?')[1]).get('cursor');
     expect(await list(`?${filters}&cursor=${cursor}`.replace('?&', '?'))).toMatchObject(
-      errorResponse(400, 'invalid_cursor', 'under other filters. Start again without a cursor'),
+      errorResponse(400, 'invalid_cursor', 'for other filters. Start again without a cursor'),
     );
   });
 

@@ -111,7 +111,7 @@ describe('POST /v1/webhooks', () => {
 
   test('with an unknown type is 400', async () => {
     expect(await create({ url, types: ['pet.sneezed'] })).toMatchObject(
-      errorResponse(400, 'invalid_body', 'types.0 must be one of pet.created'),
+      errorResponse(400, 'invalid_body', 'types[0] must be one of pet.created'),
     );
   });
 

@@ -140,7 +140,7 @@ describe('POST /v1/store/orders with a body that it does not take', () => {
     ['null as adopter', { adopter: null }, 'adopter must be an object; got null.'],
     ['an adopter without a name', { adopter: { email: adopter.email } }, 'adopter.name is required.'],
     ['an adopter without an e-mail address', { adopter: { name: adopter.name } }, 'adopter.email is required.'],
-    ['a blank name of the adopter', { adopter: { ...adopter, name: '  ' } }, 'adopter.name must be a string of 1 to 200 characters'],
+    ['a blank name of the adopter', { adopter: { ...adopter, name: '  ' } }, 'adopter.name must be a string of 1–200 characters'],
     ['a name with a line feed', { adopter: { ...adopter, name: 'Ada\nLovelace' } }, 'adopter.name must be'],
     ['no e-mail address', { adopter: { ...adopter, email: 'ada' } }, 'adopter.email must be an e-mail address'],
     ['two e-mail addresses', { adopter: { ...adopter, email: 'a@b@c' } }, 'adopter.email must be an e-mail address'],
