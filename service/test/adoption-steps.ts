@@ -1,4 +1,4 @@
-// What tests about animals and orders do before they come to their point. A step that fails ends the test.
+// Setup steps for tests about animals and orders. A step that fails ends the test.
 
 import type { PetStatus } from '../src/domain/pet-statuses.ts';
 import { defaultScopes } from '../src/domain/scopes.ts';
@@ -23,10 +23,10 @@ export interface OrderBody {
 
 export const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
-/** A client may have 3 open orders for one address, and tests place more. */
+/** A separate address for each animal: a client may have only 3 open orders for one address. */
 export const adopterOf = (petId: number) => ({ ...adopter, email: `ada.${petId}@example.org` });
 
-/** A key of the store's own staff. */
+/** A key of the store's staff. */
 export const createManager = (store: TestStore, options: KeyOptions = {}): Promise<TestKey> =>
   store.createKey({ ...options, scopes: [...defaultScopes, 'store:manage'] });
 
@@ -45,7 +45,7 @@ export async function placeOrder(store: TestStore, { key }: TestKey, petId: numb
   return expectStatus(response, 201);
 }
 
-/** One of the actions on an order, whatever comes of it. */
+/** Sends an action on an order and returns the response, whatever its status. */
 export const act = (
   store: TestStore,
   { key }: TestKey,
@@ -54,12 +54,12 @@ export const act = (
   options: CallOptions = {},
 ): Promise<TestResponse<OrderBody>> => store.call('POST', `/v1/store/orders/${orderId}/${action}`, { key, ...options });
 
-/** Several actions, each of which must succeed. */
+/** Sends several actions, each of which must succeed. */
 export async function actAll(store: TestStore, key: TestKey, orderId: number, ...actions: string[]): Promise<void> {
   for (const action of actions) expectStatus(await act(store, key, orderId, action), 200);
 }
 
-/** Makes an order's time be over, whatever the time is. */
+/** Makes an order expire, whatever the clock says. */
 export async function letExpire(store: TestStore, orderId: number): Promise<void> {
   await store.dependencies.db.query({
     text: `update orders set expires_at = now() - interval '1 second' where id = $1`,
@@ -69,5 +69,5 @@ export async function letExpire(store: TestStore, orderId: number): Promise<void
 
 function expectStatus<Body>(response: TestResponse<Body>, status: number): Body {
   if (response.status === status) return response.json;
-  throw new Error(`${status} was expected; got ${response.status} ${response.text}`);
+  throw new Error(`expected ${status}; got ${response.status} ${response.text}`);
 }

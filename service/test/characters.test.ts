@@ -17,7 +17,7 @@ describe('printable', () => {
   });
 });
 
-test('printableJson is the same value, in characters that no terminal acts on', () => {
+test('printableJson is the same value, without characters that a terminal acts on', () => {
   const value = { text: Array.from({ length: 0x2070 }, (_, code) => String.fromCharCode(code)).join('') };
   const json = printableJson(JSON.stringify(value));
   expect(JSON.parse(json)).toEqual(value);

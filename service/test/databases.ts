@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** Migrated once a run, never connected to afterwards: PostgreSQL clones only what nobody uses. */
+/** Migrated once per run and never connected to afterwards: PostgreSQL clones only a database without connections. */
 export const templateDatabase = 'homeward_template';
 
 /** Creates an empty database and returns its URL. */
@@ -13,7 +13,7 @@ export async function createDatabase(postgresUrl: string, options: { name: strin
   return url.href;
 }
 
-/** A migrated database of its own, with a deployment id of its own: the tests share one Redis. */
+/** Creates a migrated database with a new deployment id, since the tests share one Redis. */
 export async function cloneTemplate(postgresUrl: string): Promise<string> {
   const id = randomBytes(6).toString('hex');
   const url = await createDatabase(postgresUrl, { name: `test_${id}`, template: templateDatabase });
@@ -21,7 +21,7 @@ export async function cloneTemplate(postgresUrl: string): Promise<string> {
   return url;
 }
 
-/** One statement, as the owner of all tables: the service itself may change none of them. */
+/** Runs one statement as the owner of all tables, for changes that the service's role may not make. */
 export async function executeAsOwner(url: string, text: string, values: unknown[] = []): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-// What tests about events do before they come to their point.
+// Setup steps for tests about events.
 
 import type { PetStatus } from '../src/domain/pet-statuses.ts';
 import { publishEvents } from '../src/events/events.ts';
@@ -16,7 +16,7 @@ export interface EventBody {
 const batchesMax = 1_000;
 const pagesMax = 1_000;
 
-/** As a worker does it: all that is committed by now. Returns how many. */
+/** Publishes everything that is committed by now, like a worker. Returns the number of events. */
 export async function publishAll(store: TestStore): Promise<number> {
   const { db, catalogue } = store.dependencies;
   const steps = { beforeExposing: () => catalogue.invalidate(), alongside: async () => {} };
@@ -29,7 +29,7 @@ export async function publishAll(store: TestStore): Promise<number> {
   throw new Error(`the outbox is not empty after ${batchesMax} batches`);
 }
 
-/** Publishes, and reads on from a page to the end; `next` is where the reader comes back to. */
+/** Publishes, and reads all pages from `from` on. `next` is the page that a reader continues with later. */
 export async function readOn(
   store: TestStore,
   { key }: TestKey,
@@ -52,5 +52,5 @@ export async function readOn(
 
 export const typesOf = (events: readonly EventBody[]): string[] => events.map(({ type }) => type);
 
-/** The animal that an event tells of. */
+/** The animal that an event is about. */
 export const petIdOf = ({ data }: EventBody): number | undefined => data.pet?.id ?? data.order?.petId;

@@ -1,4 +1,4 @@
-// The SDK as it is built, one PostgreSQL and one Redis for the whole run. Every test file gets a database of its own, cloned from a template.
+// Builds the SDK and starts one PostgreSQL and one Redis for the whole run. Every test file gets its own database, cloned from a template.
 import type { TestProject } from 'vitest/node';
 import { startPostgres, startRedis } from '../../testkit/servers.ts';
 import { ensureBuilt } from '../../tools/build.ts';
@@ -7,13 +7,13 @@ import { createDatabase, templateDatabase } from './databases.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** PostgreSQL's own maintenance database: where others are created. */
+    /** PostgreSQL's maintenance database, from which others are created. */
     postgresUrl: string;
     redisUrl: string;
   }
 }
 
-/** Returns what ends it. */
+/** Returns the teardown. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await ensureBuilt();
   await using servers = new AsyncDisposableStack();
@@ -22,6 +22,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await migrate(await createDatabase(postgres.url, { name: templateDatabase }));
   project.provide('postgresUrl', postgres.url);
   project.provide('redisUrl', redis.url);
-  const kept = servers.move();
-  return () => kept.disposeAsync();
+  const started = servers.move();
+  return () => started.disposeAsync();
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../src/clock.ts';
 
-/** A clock that stands still until it is moved, so that a test need not wait for a minute or a year. */
+/** A clock that only moves when a test moves it, so that no test has to wait for a minute or a year. */
 export class ManualClock implements Clock {
   #nowMs: number;
 

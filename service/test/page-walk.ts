@@ -2,12 +2,12 @@ import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 const pagesMax = 1_000;
 
-/** Where the next page is; undefined on the last. */
+/** The link to the next page; undefined on the last page. */
 export function nextPage({ headers: { link } }: { readonly headers: Readonly<Record<string, unknown>> }): string | undefined {
   return typeof link === 'string' ? /<([^>]+)>; rel="next"/.exec(link)?.[1] : undefined;
 }
 
-/** Follows the links from a page to the last, and returns every page's items. */
+/** Follows the links from a page to the last one, and returns the items of each page. */
 export async function walk(store: TestStore, { key }: TestKey, firstPage: string): Promise<unknown[][]> {
   const pages: unknown[][] = [];
   for (let path: string | undefined = firstPage; path; ) {

@@ -9,7 +9,7 @@ export interface RawResponse {
 
 const timeoutMs = 10_000;
 
-/** Sends bytes as they are on a connection of their own, and reads one answer: for what no HTTP client would send. */
+/** Sends raw bytes on a new connection and reads one response, for requests that no HTTP client would send. */
 export async function sendRaw(url: string, bytes: string): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -20,9 +20,9 @@ export async function sendRaw(url: string, bytes: string): Promise<RawResponse> 
       finish();
     };
     socket.setEncoding('utf8');
-    socket.setTimeout(timeoutMs, () => end(() => reject(new Error(`no whole answer in ${timeoutMs} ms: ${received}`))));
+    socket.setTimeout(timeoutMs, () => end(() => reject(new Error(`no complete response within ${timeoutMs} ms: ${received}`))));
     socket.on('error', (error) => end(() => reject(error)));
-    socket.on('close', () => reject(new Error(`closed without a whole answer: ${received}`)));
+    socket.on('close', () => reject(new Error(`closed before a complete response: ${received}`)));
     socket.on('data', (text) => {
       received += text;
       const response = readResponse(received);

@@ -1,4 +1,4 @@
-// A store for one test file: a database of its own, and the API in this process, called over real HTTP.
+// A store for one test file: its own database, and the API in this process, called over real HTTP.
 import { inject } from 'vitest';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { createApp } from '../src/app.ts';
@@ -11,7 +11,7 @@ import type { PlanName } from '../src/rate-limit/plans.ts';
 import { cloneTemplate } from './databases.ts';
 
 export interface TestStoreOptions {
-  /** Settings beside the addresses of the servers, such as HOMEWARD_CATEGORIES. */
+  /** Settings in addition to the URLs of the servers, such as HOMEWARD_CATEGORIES. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
 }
@@ -19,7 +19,7 @@ export interface TestStoreOptions {
 export interface KeyOptions {
   /** The client's name; without one the key belongs to a new client. */
   readonly client?: string;
-  /** Enterprise with limits that no test reaches, where omitted. */
+  /** If omitted: enterprise, with limits that no test reaches. */
   readonly plan?: Exclude<PlanName, 'enterprise'> | ({ readonly perMinute: number; readonly perDay: number } & Partial<Terms>);
   readonly scopes?: readonly Scope[];
   readonly expiresAt?: Date;
@@ -35,22 +35,22 @@ export interface CallOptions {
   readonly key?: string;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged instead of `body`. */
   readonly raw?: string;
   readonly headers?: Record<string, string>;
 }
 
 export interface TestResponse<Body> extends Response {
-  /** The body read as JSON; undefined where it is none. Integers beyond 2^53 are exact in `text` alone. */
+  /** The body parsed as JSON; undefined if it is not JSON. Integers beyond 2^53 are exact only in `text`. */
   readonly json: Body;
 }
 
 export class TestStore implements AsyncDisposable {
   /** Without /v1. */
   readonly url: string;
-  /** What the API works with, for operations that no route offers. */
+  /** For operations that have no route. */
   readonly dependencies: Dependencies;
-  /** As at a shutdown: readiness fails, requests are still answered. */
+  /** The first step of a shutdown: readiness fails, requests are still handled. */
   readonly drain: () => void;
   readonly #resources: AsyncDisposableStack;
   readonly #http: HttpClient;
@@ -64,7 +64,7 @@ export class TestStore implements AsyncDisposable {
     this.#http = resources.use(new HttpClient());
   }
 
-  /** `path` is the whole path, /v1 included. */
+  /** `path` includes /v1. */
   async call<Body = unknown>(method: string, path: string, options: CallOptions = {}): Promise<TestResponse<Body>> {
     const response = await this.#http.send(this.url + path, { method, ...options });
     return { ...response, json: parseJson(response.text) as Body };

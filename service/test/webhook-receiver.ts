@@ -1,4 +1,4 @@
-// A partner's server: keeps what it gets, and answers as it is told.
+// A partner's server: stores what it receives, and responds as the test says.
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -18,7 +18,7 @@ export interface Reply {
 
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: Received[] = [];
-  /** How the next requests are answered; 'reset' closes the connection. */
+  /** The response to the next requests; 'reset' closes the connection. */
   respond: (request: Received) => Reply | 'reset' = () => ({ status: 204 });
   readonly #server: Server;
   #onReceived: () => void = () => {};
@@ -48,7 +48,7 @@ export class WebhookReceiver implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`;
   }
 
-  /** Resolves once so many have come in. */
+  /** Resolves once `count` requests have arrived. */
   async has(count: number): Promise<readonly Received[]> {
     while (this.received.length < count) await new Promise<void>((resolve) => (this.#onReceived = resolve));
     return this.received;
@@ -60,7 +60,7 @@ export class WebhookReceiver implements AsyncDisposable {
   }
 }
 
-/** As a receiver does it with the library of Standard Webhooks; throws where the signature is wrong. */
+/** Verifies with the Standard Webhooks library, like a receiver. Throws if the signature is wrong. */
 export function verifySignature({ headers, text }: Received, secret: string): unknown {
   return new Webhook(secret).verify(text, headers as Record<string, string>);
 }

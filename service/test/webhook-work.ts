@@ -1,4 +1,4 @@
-// What a worker does about webhooks, done in the test's own process.
+// A worker's webhook tasks, run in the test's process.
 import type { Dependencies } from '../src/dependencies.ts';
 import { publishEvents } from '../src/events/events.ts';
 import { Deliverer } from '../src/webhooks/deliverer.ts';
@@ -11,11 +11,11 @@ export async function publishAll({ db }: Dependencies): Promise<void> {
 }
 
 export interface Work extends AsyncDisposable {
-  /** What it disabled. */
+  /** The endpoints that it disabled. */
   readonly disabled: Array<{ id: bigint; reason: string }>;
 }
 
-/** Delivers until it is disposed of. */
+/** Delivers until it is disposed. */
 export function deliver({ db }: Dependencies): Work {
   const stopping = new AbortController();
   const sender = new SafeSender({ toLoopback: true });
@@ -77,12 +77,12 @@ export const deliveriesOf = async (store: TestStore, { key }: TestKey, id: numbe
 export const deliveryOf = (store: TestStore, { key }: TestKey, id: number, deliveryId: number): Promise<TestResponse<DeliveryBody>> =>
   store.call<DeliveryBody>('GET', `/v1/webhooks/${id}/deliveries/${deliveryId}`, { key });
 
-/** Looks until it is so. A worker writes how it went after the receiver has answered. */
-export async function until<T>(look: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
+/** Polls until the value is as expected. A worker stores the result of a delivery after the receiver has responded. */
+export async function until<T>(read: () => Promise<T>, isExpected: (value: T) => boolean): Promise<T> {
   for (let tries = 0; tries < 500; tries += 1) {
-    const value = await look();
-    if (isSo(value)) return value;
+    const value = await read();
+    if (isExpected(value)) return value;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error('it did not come to be');
+  throw new Error('the expected value did not appear within 5 s');
 }

@@ -4,7 +4,7 @@ import { ClientTurns } from '../../src/http/client-turns.ts';
 const never = () => {};
 
 describe('ClientTurns', () => {
-  test('lets as many of a client run as it may, and the next once one has ended', async () => {
+  test('runs as many jobs of a client as allowed, and the next once one has ended', async () => {
     const turns = new ClientTurns();
     const [first, second] = [await turns.take(1n, 2, never), await turns.take(1n, 2, never)];
     let hasThird = false;
@@ -22,13 +22,13 @@ describe('ClientTurns', () => {
     expect(await turns.take(1n, 2, never)).toBeTypeOf('function');
   });
 
-  test('does not let one client wait for another', async () => {
+  test('does not let a client wait for another', async () => {
     const turns = new ClientTurns();
     await turns.take(1n, 1, never);
     expect(await turns.take(2n, 1, never)).toBeTypeOf('function');
   });
 
-  test('that is cancelled while it waits never begins, and the one behind it comes next', async () => {
+  test('never begins a job that is cancelled while it waits, and continues with the next', async () => {
     const turns = new ClientTurns();
     const end = await turns.take(1n, 1, never);
     let cancel = never;
@@ -39,7 +39,7 @@ describe('ClientTurns', () => {
     end?.();
     const endNext = await next;
     expect(endNext).toBeTypeOf('function');
-    // Cancelled again, or after its turn began: nothing happens.
+    // Cancelling it again has no effect.
     cancel();
     endNext?.();
     expect(await turns.take(1n, 1, never)).toBeTypeOf('function');

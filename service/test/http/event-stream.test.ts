@@ -43,13 +43,13 @@ async function open(options: { times?: Partial<typeof noTimeouts>; reads?: boole
 const count = (text: string, part: string) => text.split(part).length - 1;
 
 describe('A stream', () => {
-  test('gives signs of life that are no events', async () => {
+  test('sends heartbeats that are not events', async () => {
     const { reader } = await open({ times: { heartbeatMs: 10 } });
-    await reader.until(() => count(reader.text, ':\n\n') >= 3, 'third sign of life');
+    await reader.until(() => count(reader.text, ':\n\n') >= 3, 'third heartbeat');
     expect([reader.events, reader.lastId]).toEqual([[], undefined]);
   });
 
-  test('moves the last id of its reader on where there was nothing for it to see', async () => {
+  test('updates the last id of its reader after events that the reader may not see', async () => {
     const { reader, stream } = await open({ times: { heartbeatMs: 10 } });
     stream.send(eventText('a', 'pet.created', '{}'), () => 'b');
     await reader.until(() => reader.lastId === 'b', 'id b');
@@ -64,15 +64,15 @@ describe('A stream', () => {
     expect(stream.isOpen).toBe(false);
   });
 
-  test('is closed at once where its reader was gone before it was opened', async () => {
+  test('is closed at once if its reader disconnected before it was opened', async () => {
     await expect(StreamReader.open(`${url}/late`, { key: 'none' })).rejects.toThrow('socket hang up');
     await expect.poll(() => opened.map(({ isOpen }) => isOpen)).toEqual([false]);
     const [stream] = opened;
-    await expect(new Promise<string>((resolve) => stream?.onClose(() => resolve('told')))).resolves.toBe('told');
+    await expect(new Promise<string>((resolve) => stream?.onClose(() => resolve('closed')))).resolves.toBe('closed');
     stream?.send('a', () => 'a');
   });
 
-  test('takes nothing more once it is closed', async () => {
+  test('sends nothing more once it is closed', async () => {
     const { reader, stream } = await open();
     stream.close();
     stream.send(eventText('a', 'pet.created', '{}'), () => 'a');
@@ -82,7 +82,7 @@ describe('A stream', () => {
     expect(reader.text).toBe('retry: 1000\n\n');
   });
 
-  test('is full where its reader does not read, and goes on once it does', async () => {
+  test('is full while its reader does not read, and continues once it does', async () => {
     const { reader, stream } = await open({ reads: false });
     for (let i = 0; i < 20; i += 1) stream.send(mebibyte, () => 'a');
     expect(stream.isFull).toBe(true);
@@ -91,7 +91,7 @@ describe('A stream', () => {
     expect([stream.isFull, stream.isOpen]).toEqual([false, true]);
   });
 
-  test('lets a reader go that takes nothing for too long', async () => {
+  test('disconnects a reader that does not read for too long', async () => {
     const { reader, stream } = await open({ reads: false, times: { drainTimeoutMs: 50 } });
     for (let i = 0; i < 20; i += 1) stream.send(mebibyte, () => 'a');
     await stream.drained();
@@ -99,7 +99,7 @@ describe('A stream', () => {
     reader[Symbol.dispose]();
   });
 
-  test('is cut off where its reader does not even take the end', async () => {
+  test('is destroyed if its reader does not read the end', async () => {
     const { reader, stream } = await open({ reads: false, times: { endTimeoutMs: 50 } });
     for (let i = 0; i < 20; i += 1) stream.send(mebibyte, () => 'a');
     const closed = new Promise<void>((resolve) => stream.onClose(resolve));
@@ -109,18 +109,18 @@ describe('A stream', () => {
     reader[Symbol.dispose]();
   });
 
-  test('whose lifetime ends while it waits for its requests ends when that is over, and leaves no listener behind', async () => {
+  test('whose lifetime ends during keepOpenDuring closes when that is done, and leaves no listener behind', async () => {
     const { reader, stream } = await open({ times: { lifetimeMs: 20 } });
-    let isHeld = true;
-    const held = stream.keepOpenDuring(async () => {
+    let isDone = false;
+    const work = stream.keepOpenDuring(async () => {
       for (let i = 0; i < 20; i += 1) await stream.sleep(5);
-      isHeld = false;
+      isDone = true;
     });
     const warnings: Error[] = [];
     process.on('warning', (warning) => warnings.push(warning));
     await reader.until(() => reader.isEnded, 'end of the stream');
-    expect(isHeld).toBe(false);
-    await held;
+    expect(isDone).toBe(true);
+    await work;
     expect(warnings).toEqual([]);
   });
 });

@@ -6,11 +6,11 @@ const parse = (text: string) => parseJsonBody(Buffer.from(text));
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 describe('parseJsonBody, an integer', () => {
-  test('of any size within int64 keeps every digit', () => {
-    const isKept = fc.property(int64, (value) => {
+  test('of any size within int64 is exact', () => {
+    const isExact = fc.property(int64, (value) => {
       expect(BigInt(parse(String(value)) as bigint)).toBe(value);
     });
-    fc.assert(isKept);
+    fc.assert(isExact);
   });
 
   test.each([
@@ -44,41 +44,41 @@ describe('parseJsonBody, a number', () => {
   });
 
   test.each(['1.00000000000000001', '100000000.000000001', '0.99999999999999999', '1.00000000000000001e0', '1e-400', '1.5e-400'])(
-    '%s, which a double can only round to an integer, is none',
+    '%s, which is only an integer when rounded to a double, is NaN',
     (text) => {
       expect(parse(text)).toBeNaN();
     },
   );
 
-  test('of a hundred thousand digits is read in linear time', () => {
+  test('of a hundred thousand digits is parsed in linear time', () => {
     expect(parse(`1.${'9'.repeat(100_000)}e5`)).toBeNaN();
     expect(parse(`1.${'0'.repeat(100_000)}1`)).toBeNaN();
   });
 });
 
-describe('parseJsonBody, a text', () => {
-  test('of digits stays a text', () => {
+describe('parseJsonBody, a string', () => {
+  test('of digits stays a string', () => {
     expect(parse('{"a":"9007199254740993"}')).toEqual({ a: '9007199254740993' });
   });
 
-  test('of any kind stays as it is, beside a long number too', () => {
-    const isKept = fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+  test('of any kind is unchanged, also beside a long number', () => {
+    const isUnchanged = fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       expect(parse(`{"n":9007199254740993,"text":${JSON.stringify(text)}}`)).toMatchObject({ text });
     });
-    fc.assert(isKept);
+    fc.assert(isUnchanged);
   });
 });
 
-describe('parseJsonBody refuses', () => {
+describe('parseJsonBody rejects', () => {
   test.each([
-    ['what is cut off', '{"a":'],
+    ['JSON that is cut off', '{"a":'],
     ['two values', '{}{}'],
     ['a comment', '{} // x'],
-    ['a comma too much', '[1,]'],
+    ['a trailing comma', '[1,]'],
     ['NaN', 'NaN'],
     ['a number with leading zeros', '01'],
-    ['a control character in a text', '"\u0001"'],
-    ['blanks alone', '  '],
+    ['a control character in a string', '"\u0001"'],
+    ['only spaces', '  '],
   ])('%s', (_, text) => {
     expect(() => parse(text)).toThrow('The body is not valid JSON');
   });
@@ -99,19 +99,19 @@ describe('parseJsonBody refuses', () => {
     expect(() => parse('['.repeat(65) + ']'.repeat(65))).toThrow('The body is nested more than 64 levels deep.');
   });
 
-  test('no brackets that stand in a text', () => {
+  test('no number of brackets within a string', () => {
     expect(parse(JSON.stringify({ a: `${'['.repeat(100)}\\"${'{'.repeat(100)}` }))).toBeDefined();
   });
 });
 
 describe('parseJsonBody of a byte order mark', () => {
-  test('passes over it', () => {
+  test('skips it', () => {
     expect(parse('\ufeff{"a":1}')).toEqual({ a: 1 });
   });
 });
 
-describe('parseJsonBody of nothing', () => {
-  test('is nothing: whether a body is needed is not its matter', () => {
+describe('parseJsonBody of an empty body', () => {
+  test('is undefined: the schema decides whether a body is required', () => {
     expect(parseJsonBody(Buffer.alloc(0))).toBeUndefined();
   });
 });

@@ -29,7 +29,7 @@ interface Shared {
 const share = (document: InlineDocument) => shareComponents(document) as Shared;
 
 describe('shareComponents', () => {
-  test('puts a repeated parameter, response, header and example into components, and references in their place', () => {
+  test('moves a repeated parameter, response, header and example into components, and leaves references', () => {
     const { paths, components } = share(
       documentOf(
         { parameters: [petId], responses: { 401: error('no_key'), 404: error('no_pet') } },
@@ -61,7 +61,7 @@ describe('shareComponents', () => {
     expect(Object.keys(components['responses'] ?? {})).toEqual(['Pet', 'PetNotFound', 'PetNotFoundOrOrderNotFound']);
   });
 
-  test('leaves what occurs once, or differs in a word, in its place', () => {
+  test('leaves what occurs once, or differs in a word, inline', () => {
     const [optionalId, samePet] = [
       { ...petId, required: false },
       { ...pet, description: 'This animal.' },
@@ -76,7 +76,7 @@ describe('shareComponents', () => {
     });
   });
 
-  test('leaves in its place what would need a name that is taken', () => {
+  test('leaves a value inline if its name is taken', () => {
     const inQuery = { ...petId, in: 'query' };
     const { paths, components } = share(
       documentOf(...[petId, petId, inQuery, inQuery].map((one) => ({ parameters: [one], responses: {} }))),
@@ -103,7 +103,7 @@ describe('inlineComponents', () => {
     );
   });
 
-  test('fails on a reference that leads nowhere, by its name', () => {
+  test('throws on a reference to a missing component, and names it', () => {
     expect(() => inlineComponents({ components: {} }, [{ $ref: '#/components/responses/Gone' }])).toThrow('#/components/responses/Gone');
     expect(() => findComponent({}, '#/components/schemas/Gone')).toThrow('#/components/schemas/Gone');
   });

@@ -36,7 +36,7 @@ async function walk(limit: number): Promise<string[][]> {
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 
 describe('readPage', () => {
-  test('walked shows any items once each, in full pages but the last', async () => {
+  test('returns each item once over all pages, and all pages but the last are full', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(int64, { maxLength: 12 }), fc.integer({ min: 1, max: 5 }), async (ids, limit) => {
         items = ids.sort((a, b) => (a < b ? -1 : 1)).map((id) => ({ id }));
@@ -49,7 +49,7 @@ describe('readPage', () => {
     );
   });
 
-  test('has 20 items where no limit is given', async () => {
+  test('returns 20 items without a limit', async () => {
     items = Array.from({ length: 30 }, (_, i) => ({ id: BigInt(i) }));
     expect((await app.inject('/items')).json()).toHaveLength(20);
   });
@@ -60,7 +60,7 @@ describe('readPage', () => {
     expect(nextPage(await app.inject('/items?limit=1'))).toMatch(/^\/items\?limit=1&status=a%20b%26c&id=1&id=2&cursor=[\w-]+$/);
   });
 
-  test('takes a cursor only under the filters that it was made with', async () => {
+  test('accepts a cursor only with the filters that it was created for', async () => {
     items = [{ id: 1n }, { id: 2n }];
     filters = { status: 'sold' };
     const url = nextPage(await app.inject('/items?limit=1')) ?? '';
@@ -69,7 +69,7 @@ describe('readPage', () => {
     expect((await app.inject(url)).body).toBe('invalid_cursor');
   });
 
-  test('takes no cursor that it did not make', async () => {
+  test('rejects a cursor that it did not create', async () => {
     items = [{ id: 1n }, { id: 2n }];
     filters = {};
     const made = new URLSearchParams(nextPage(await app.inject('/items?limit=1'))?.split('?')[1]).get('cursor') ?? '';

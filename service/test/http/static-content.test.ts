@@ -4,15 +4,15 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeStatic, sendStatic } from '../../src/http/static-content.ts';
 
-const text = 'A long text that packs well. '.repeat(100);
+const text = 'A long text that compresses well. '.repeat(100);
 const noise = randomBytes(200);
 
 let app: FastifyInstance;
 beforeAll(() => {
   app = Fastify();
-  const [long, packed] = [makeStatic('text/plain; charset=utf-8', text), makeStatic('application/gzip', noise)];
+  const [long, incompressible] = [makeStatic('text/plain; charset=utf-8', text), makeStatic('application/gzip', noise)];
   app.get('/long', (request, reply) => sendStatic(request, reply, long));
-  app.get('/packed', (request, reply) => sendStatic(request, reply, packed));
+  app.get('/incompressible', (request, reply) => sendStatic(request, reply, incompressible));
   app.get('/missing', (request, reply) => sendStatic(request, reply.status(404), long));
 });
 afterAll(() => app.close());
@@ -20,7 +20,7 @@ afterAll(() => app.close());
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers });
 
 describe('sendStatic', () => {
-  test('sends the bytes with their type, an ETag, and for how long they may be cached', async () => {
+  test('sends the bytes with their type, an ETag, and a lifetime for caches', async () => {
     const { statusCode, body, headers } = await get('/long');
     expect({ statusCode, body }).toEqual({ statusCode: 200, body: text });
     expect(headers).toMatchObject({
@@ -33,42 +33,42 @@ describe('sendStatic', () => {
     expect(headers['content-encoding']).toBeUndefined();
   });
 
-  test.each(['gzip', 'br, gzip', 'deflate, gzip;q=0.5', 'GZIP'])('packs for a caller that accepts %s', async (accepted) => {
+  test.each(['gzip', 'br, gzip', 'deflate, gzip;q=0.5', 'GZIP'])('compresses for a caller that accepts %s', async (accepted) => {
     const { rawPayload, headers } = await get('/long', { 'accept-encoding': accepted });
     expect(headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': String(rawPayload.length), vary: 'accept-encoding' });
     expect(gunzipSync(rawPayload).toString()).toBe(text);
   });
 
   test.each(['br', 'identity', 'gzip;q=0', 'gzip; q=0.0, br', 'gzipped'])(
-    'does not pack for a caller that accepts %s',
+    'does not compress for a caller that accepts %s',
     async (accepted) => {
       const { body, headers } = await get('/long', { 'accept-encoding': accepted });
       expect({ body, encoding: headers['content-encoding'] }).toEqual({ body: text, encoding: undefined });
     },
   );
 
-  test('does not pack what would not become smaller', async () => {
-    const { rawPayload, headers } = await get('/packed', { 'accept-encoding': 'gzip' });
+  test('does not compress what would not become smaller', async () => {
+    const { rawPayload, headers } = await get('/incompressible', { 'accept-encoding': 'gzip' });
     expect(headers['content-encoding']).toBeUndefined();
     expect(rawPayload).toEqual(noise);
   });
 
-  test('is 304 without a body for a caller that has it, packed or not', async () => {
+  test('is 304 without a body for a caller that has it, compressed or not', async () => {
     const etag = String((await get('/long')).headers.etag);
-    for (const held of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
-      const { statusCode, body, headers } = await get('/long', { 'if-none-match': held, 'accept-encoding': 'gzip' });
-      expect({ held, statusCode, body, etag: headers.etag }).toEqual({ held, statusCode: 304, body: '', etag });
+    for (const sent of [etag, `"other", ${etag}`, etag.replace('W/', ''), '*']) {
+      const { statusCode, body, headers } = await get('/long', { 'if-none-match': sent, 'accept-encoding': 'gzip' });
+      expect({ sent, statusCode, body, etag: headers.etag }).toEqual({ sent, statusCode: 304, body: '', etag });
       expect(headers).toMatchObject({ 'cache-control': 'public, max-age=300', vary: 'accept-encoding' });
     }
     expect((await get('/long', { 'if-none-match': '"other"' })).statusCode).toBe(200);
   });
 
-  test('gives a page that says 404 no ETag, and never 304', async () => {
+  test('sends a 404 page without an ETag, and never as 304', async () => {
     const { statusCode, headers } = await get('/missing', { 'if-none-match': '*' });
     expect({ statusCode, etag: headers.etag }).toEqual({ statusCode: 404, etag: undefined });
   });
 
-  test('answers HEAD with the headers alone', async () => {
+  test('responds to HEAD with only the headers', async () => {
     const { statusCode, body, headers } = await app.inject({ method: 'HEAD', url: '/long' });
     expect({ statusCode, body, length: headers['content-length'] }).toEqual({ statusCode: 200, body: '', length: String(text.length) });
   });

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Checks a service that consists of these files alone, by the rules of this repository. */
+/** Checks a service that consists of only these files, with the rules of this repository. */
 function check(files: Record<string, string>) {
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(folder, 'service/src', name);
@@ -29,8 +29,8 @@ function check(files: Record<string, string>) {
 
 const orders = { 'orders/orders.ts': "import { pet } from '../pets/pets.ts';\nexport const order = { pet };\n" };
 
-describe('The check of directions', () => {
-  test('passes imports that lead down', () => {
+describe('The check of import directions', () => {
+  test('accepts imports that point down', () => {
     const { status, output } = check({ ...orders, 'pets/pets.ts': 'export const pet = 1;\n' });
     expect(output).toContain('no dependency violations');
     expect(status).toBe(0);
@@ -38,7 +38,7 @@ describe('The check of directions', () => {
 
   test.each([
     ['a cycle between two folders', "import { order } from '../orders/other.ts';\nexport const pet = order;\n", 'up-from-pets'],
-    ['a cycle of types alone', "import type { Order } from '../orders/other.ts';\nexport const pet: Order = 1;\n", 'up-from-pets'],
+    ['a cycle of type imports', "import type { Order } from '../orders/other.ts';\nexport const pet: Order = 1;\n", 'up-from-pets'],
   ])('fails on %s', (_, pets, rule) => {
     const other = { 'orders/other.ts': 'export type Order = number;\nexport const order = 1;\n' };
     const { status, output } = check({ ...orders, ...other, 'pets/pets.ts': pets });
@@ -46,7 +46,7 @@ describe('The check of directions', () => {
     expect(status).not.toBe(0);
   });
 
-  test('fails on a folder that it does not know', () => {
+  test('fails on a folder that is not in the rules', () => {
     const { status, output } = check({
       'pets/pets.ts': 'export const pet = 1;\n',
       'photos/photos.ts': "import { pet } from '../pets/pets.ts';\nexport const photo = pet;\n",

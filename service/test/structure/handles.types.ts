@@ -1,4 +1,4 @@
-// Compiled, never run: `npm run check` fails where a line below an expected error compiles, and where another line does not.
+// Compiled, never run: `npm run check` fails if a line below @ts-expect-error compiles, or if another line does not.
 import type { Db, Transaction, Transactor } from '../../src/db/handles.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import type { Actor } from '../../src/domain/actor.ts';
@@ -63,7 +63,7 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     expireDueOrders(db, pool, 1),
     // @ts-expect-error: the pool invalidates no list
     cancelOpenOrders(db, pool, cancelling[2], cancelling[3]),
-    // @ts-expect-error: what is done once for an Idempotency-Key gets the kind of transaction that its handle opens
+    // @ts-expect-error: the pool opens a plain transaction, which invalidates no list
     runOnce(pool, request, async (own) => createPet(own, creating[1], creating[2], creating[3])),
   ];
 }
@@ -72,23 +72,23 @@ export function aTransactionIsNotAPool(): unknown[] {
   return [
     lockPet(tx, 1n),
     lockPet(catalogueTx, 1n),
-    // @ts-expect-error: a lock that is taken outside a transaction is gone with its statement
+    // @ts-expect-error: outside a transaction, a lock is released when its statement ends
     lockPet(pool, 1n),
-    // @ts-expect-error: an event is recorded in the transaction of its change
+    // @ts-expect-error: an event must be recorded in the transaction of its change
     recordEvents(pool),
-    // @ts-expect-error: history is recorded in the transaction of its change
+    // @ts-expect-error: history must be recorded in the transaction of its change
     recordTransitions(pool, actor),
-    // @ts-expect-error: a statement outside a transaction
+    // @ts-expect-error: `db` may be the pool
     recordEvents(db),
   ];
 }
 
 export function theCatalogueIsNotThePool(): unknown[] {
-  // @ts-expect-error: a read through the catalogue would have to decide whether it invalidates
+  // @ts-expect-error: the catalogue would have to know whether a statement only reads
   const reading: Db = catalogue;
   // @ts-expect-error: so would a transaction of another feature
   const transacting: Transactor = catalogue;
-  // @ts-expect-error: a transaction opens no other
+  // @ts-expect-error: a transaction can't open another
   const opening: Transactor = tx;
   return [reading, transacting, opening];
 }
