@@ -16,7 +16,7 @@ declare module 'fastify' {
     caller: Caller | null;
     /** The catalogue's token, read after this request arrived; null: no page may be cached or served from the cache. */
     catalogueToken: string | null;
-    /** What the request rehearses; null: nothing, which is always so in production. */
+    /** What the request rehearses; null: nothing. Always null in production. */
     rehearsal: Rehearsal | null;
   }
   interface FastifyContextConfig {

@@ -45,7 +45,7 @@ export type Admission =
       /** Undefined if Redis didn't reply: no cached page may be served. */
       readonly catalogueToken: string | undefined;
       readonly rateLimit: RateLimitState;
-      /** Undefined: nothing is rehearsed, which is always so in production. */
+      /** Undefined: nothing is rehearsed. Always undefined in production. */
       readonly rehearsal?: Rehearsal;
     }
   | { readonly error: AppError; readonly caller?: Caller; readonly headers: RateLimitHeaders };

@@ -4,7 +4,7 @@ import type { Invalidity } from '../clients/key-validity.ts';
 import type { Config } from '../config.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 
-/** Replaces the value of an Authorization header that was sent more than once: neither value is trusted. */
+/** Replaces the value of an Authorization header that was sent more than once: none of the values is trusted. */
 export const sentTwice = 'sent twice';
 
 /** Extracts the key from an Authorization header and checks only its format. Throws a 401 that says what is wrong. */

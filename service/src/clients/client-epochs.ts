@@ -11,8 +11,8 @@ export const clientSubject = (clientId: bigint) => `c${clientId}`;
 
 /**
  * Invalidates what every process has cached of this client and its keys. Call it after each committed change to either.
- * False if Redis could not be reached. A process that has lost Redis too doesn't use its cache; any other may use a stale
- * entry until its TTL ends, a few seconds later.
+ * False if Redis could not be reached. A process that has lost Redis as well doesn't use its cache. Any other may use a
+ * stale entry until its TTL ends, a few seconds later.
  */
 export async function replaceEpoch(link: RedisLink, redisKeys: RedisKeys, clientId: bigint): Promise<boolean> {
   const deadline = performance.now() + totalTimeoutMs;

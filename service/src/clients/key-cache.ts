@@ -6,7 +6,7 @@ import { LruMap } from './lru-map.ts';
 export interface KnownKey {
   readonly key: ApiKey;
   readonly client: Client;
-  /** The client's epoch, which was in Redis before this was read. Undefined: must not be cached. */
+  /** The client's epoch in Redis, read before the key was. Undefined if it was read without one: then it must not be cached. */
   readonly epoch: string | undefined;
   readonly readAtMs: number;
   /** What the limiter counts for each request with this key. */

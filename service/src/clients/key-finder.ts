@@ -15,7 +15,8 @@ type KeyRead = Promise<Pick<KnownKey, 'key' | 'client'> | undefined>;
  * Finds the client of a key: in the cache if the entry is valid, otherwise in PostgreSQL.
  *
  * A hash that this process has not seen goes through the look-up queue first, which checks whether such a key exists. A
- * known hash skips the queue, so that a flood of invented keys can't delay it. A key that has ended is cached for good.
+ * known hash skips the queue, so that a flood of invented keys can't delay it. A key that has ended (it was revoked or has
+ * expired) is cached for good.
  *
  * Reads of the same key are coalesced. A read is queued while the previous one of that key is in flight, and then in
  * flight itself. Invariants:

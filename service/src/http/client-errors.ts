@@ -43,7 +43,7 @@ export const handleClientErrors =
     else reject(socket, asAppError(error), error.code ?? 'unknown');
   };
 
-/** Without this listener, Node closes the connection on a CONNECT without a response. */
+/** Without this listener, Node closes the connection of a CONNECT request without a response. */
 export function rejectTunnels(server: Server, reject: SendError): void {
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());

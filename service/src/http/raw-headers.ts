@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
 
-/** How often a header was sent; Node drops all but the first. `name` must be in lower case. */
+/** How often a header was sent: of some, such as Authorization, Node drops all but the first. `name` must be in lower case. */
 export function countOfHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

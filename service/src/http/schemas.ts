@@ -6,8 +6,8 @@ import { type ErrorCode, errorCodes } from '../errors.ts';
 export const Int64 = (options: Record<string, unknown> = {}) => Type.Unsafe<bigint>({ type: 'integer', format: 'int64', ...options });
 
 /**
- * The ids in a path, with their descriptions. They are documented as int64, but passed to the route as text: a text that
- * is not an int64 is the id of nothing, so the response is 404 and not 400.
+ * The ids in a path, with their descriptions. They are documented as int64 but passed to the route as strings: a string
+ * that is not an int64 is 404, like any other unknown id, and not 400.
  */
 export const PathIds = <Name extends string>(descriptions: Readonly<Record<Name, string>>) =>
   Type.Unsafe<Record<Name, string>>({

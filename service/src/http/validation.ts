@@ -50,7 +50,7 @@ function validateQuery(validate: ValidateFunction, schema: Json) {
   };
 }
 
-/** A text that is not an integer stays a text: the schema rejects it, and the message can show it. */
+/** A string that is not an integer stays a string: the schema rejects it, and the message can show it. */
 function readText(text: string, type: Json): unknown {
   if (type['type'] !== 'integer') return text;
   const value = parseInt64(text);

@@ -10,7 +10,7 @@ export interface Ban {
 
 const listedMax = 1_000;
 
-/** Active bans, the one that ends first comes first. */
+/** Active bans, sorted by their end. */
 export async function listBans(redis: Redis, redisKeys: RedisKeys, nowMs: number): Promise<Ban[]> {
   const banKeys = await redis.zrangebyscore(redisKeys.bans, `(${nowMs}`, '+inf', 'LIMIT', 0, listedMax);
   if (banKeys.length === 0) return [];

@@ -29,7 +29,7 @@ export interface Verdict extends Counts {
   /** Undefined while Redis is lost: strikes are counted only there. */
   readonly strikes: number | undefined;
   readonly bannedUntilMs: number;
-  /** The number of recent bans of the key: sets the length of the next one. */
+  /** The number of recent bans of the key, which sets the length of the next one. */
   readonly banLevel: number;
 }
 

@@ -20,7 +20,7 @@ export function quotaOf(client: { plan: PlanName; perMinute: number | null; perD
   return { perMinute: client.perMinute, perDay: client.perDay };
 }
 
-/** Limits on what a client may have open or create, besides its requests. The error for an exceeded one says the limit and the count. */
+/** Limits of a client other than its requests. The error for an exceeded limit says the limit and the count. */
 export interface Bounds {
   readonly openOrders: number;
   /** Open orders for one adopter's e-mail address, per client. */

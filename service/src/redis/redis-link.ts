@@ -23,7 +23,7 @@ export class RedisLost extends Error {
 /**
  * The connection to Redis, with a circuit breaker. The link is up or lost:
  * - Up: a call that gets no reply by its deadline is rejected, and caches that depend on Redis are invalidated.
- * - The link is lost after `silenceMaxMs` without any reply, when Redis rejects a command (out of memory, read-only after a
+ * - It becomes lost after `silenceMaxMs` without any reply, when Redis rejects a command (out of memory, read-only after a
  *   failover), or when the connection is closed.
  * - Lost: every call is rejected at once, so that a frozen Redis costs only a few requests their deadline. The first
  *   probe that gets a reply makes the link up again.

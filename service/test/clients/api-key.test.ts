@@ -12,7 +12,7 @@ describe('mintApiKey', () => {
     expect(mintApiKey(environment)).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{38}$`));
   });
 
-  test('never makes the same twice', () => {
+  test('never generates the same key twice', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => mintApiKey('production'))).size).toBe(1_000);
   });
 });

@@ -3,7 +3,7 @@ import { LruMap } from '../../src/clients/lru-map.ts';
 
 const keys = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `key ${from + i}`);
 
-describe('RecentMap', () => {
+describe('LruMap', () => {
   test('never evicts the latest half of its bound, and never exceeds its bound', () => {
     const map = new LruMap<true>(10);
     for (const [i, key] of keys(0, 100).entries()) {
