@@ -1,5 +1,5 @@
-// Sends what the forms of the reference hold to this store, and shows what comes back. The key stays in this page, unless
-// the reader asks to keep it until the tab closes.
+// Sends the requests of the forms in the reference to this store, and shows the responses. The key stays in this page, unless
+// the reader asks to remember it until the tab closes.
 const storageName = 'homeward-key';
 const bodyShownMax = 100_000;
 const timeoutMs = 30_000;
@@ -26,12 +26,12 @@ async function tryIt(form) {
     const text = await response.text();
     outcome.replaceChildren(...describe(response, text, performance.now() - startedAtMs), frame('The same as curl', curlOf(request), true));
   } catch (error) {
-    outcome.replaceChildren(`No answer came: ${error.message}`, frame('The same as curl', curlOf(request), true));
+    outcome.replaceChildren(`No response: ${error.message}`, frame('The same as curl', curlOf(request), true));
   }
   button.disabled = false;
 }
 
-/** Empty fields are left out, the path's aside. */
+/** Empty fields are omitted, except those of the path. */
 function readRequest(form) {
   const key = form.querySelector('[data-key]').value.trim();
   const headers = key ? { authorization: `Bearer ${key}` } : {};
@@ -63,7 +63,7 @@ function describe(response, text, tookMs) {
   return [line, limit, link, text === '' ? 'No body.' : frame('Body', shown), frame('Headers', all)];
 }
 
-/** Indents the text of a JSON value without reading its numbers, since a large integer would be rounded. */
+/** Indents JSON text without parsing its numbers, since a large integer would be rounded. */
 function formatJson(text) {
   let depth = 0;
   return text.replace(/"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]/g, (token) => {
@@ -75,7 +75,7 @@ function formatJson(text) {
   });
 }
 
-/** The key is left out: what is copied is often shown to others. */
+/** Omits the key: copied commands are often shared. */
 function curlOf({ method, url, headers, body }) {
   const quote = (value) => `'${value.replaceAll("'", "'\\''")}'`;
   const { authorization, ...others } = headers;
@@ -108,18 +108,18 @@ function element(tag, text, className = '') {
   return Object.assign(document.createElement(tag), { textContent: text, className });
 }
 
-/** One key for all forms of the page, kept for other pages of this tab only where the reader ticks the box. */
+/** All forms of the page share one key. It is stored for other pages of this tab only if the reader ticks the box. */
 function restoreKey() {
   const keys = [...document.querySelectorAll('[data-key]')];
   const boxes = [...document.querySelectorAll('[data-remember]')];
-  const kept = sessionStorage.getItem(storageName);
+  const stored = sessionStorage.getItem(storageName);
   const share = (value, remember) => {
     for (const key of keys) key.value = value;
     for (const box of boxes) box.checked = remember;
     if (remember) sessionStorage.setItem(storageName, value);
     else sessionStorage.removeItem(storageName);
   };
-  if (kept !== null) share(kept, true);
+  if (stored !== null) share(stored, true);
   for (const key of keys) key.addEventListener('input', () => share(key.value, boxes[0].checked));
   for (const box of boxes) box.addEventListener('change', () => share(keys[0].value, box.checked));
 }

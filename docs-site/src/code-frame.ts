@@ -9,12 +9,12 @@ const languageNames: Readonly<Record<string, string>> = {
   text: 'Output',
 };
 
-/** Answers are read, not pasted: their long lines are broken. */
-const broken = ['json', 'http'];
+/** Languages whose long lines wrap: responses are read, not copied. */
+const wrapped = ['json', 'http'];
 
-/** Code in a frame of its own, which scrolls inside itself and so must be reachable by keyboard. */
+/** A code block with a caption. It scrolls, so it must be reachable by keyboard. */
 export function codeFrame(code: string, language = '', label = languageNames[language] ?? language): Html {
   const caption = label !== '' && html`<figcaption>${label}</figcaption>`;
-  return html`<figure class="${broken.includes(language) ? 'code wraps' : 'code'}">${caption}<pre tabindex="0" role="group" aria-label="${label || 'Code'}"><code>${code.trimEnd()}</code></pre></figure>
+  return html`<figure class="${wrapped.includes(language) ? 'code wraps' : 'code'}">${caption}<pre tabindex="0" role="group" aria-label="${label || 'Code'}"><code>${code.trimEnd()}</code></pre></figure>
 `;
 }

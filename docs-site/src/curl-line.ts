@@ -1,7 +1,7 @@
 import type { ApiDocument, Operation } from './reference-document.ts';
 import { exampleOf } from './schema-example.ts';
 
-/** A request of the operation for a shell that knows HOMEWARD_URL and HOMEWARD_KEY. */
+/** An example request as a curl command. The shell must have HOMEWARD_URL and HOMEWARD_KEY set. */
 export function curlOf(document: ApiDocument, { method, path, parameters = [], requestBody }: Operation): string {
   const url = path.replaceAll(/\{\w+\}/g, '1');
   const schema = requestBody?.content['application/json']?.schema;

@@ -4,7 +4,7 @@ import { type HtmlValue, html } from './html.ts';
 import type { Page } from './page-layout.ts';
 import { type ApiDocument, codesOf, commonCodes, operationsOf, operationUrl } from './reference-document.ts';
 
-/** Codes that are about the key itself: their request is shown as it is. */
+/** Codes whose example request is shown without a valid key. */
 const withoutValidKey: readonly ErrorCode[] = ['api_key_missing', 'api_key_invalid', 'malformed_request'];
 
 export function errorsPage(): Page {
@@ -13,9 +13,9 @@ export function errorsPage(): Page {
       html`<tr><th scope="row"><a href="/docs/errors/${code}"><code>${code}</code></a><span class="type">${status}</span></th><td>${cause}</td></tr>`,
   );
   const main = html`<h1>Errors</h1>
-<p class="lead">A refusal has the body <code>{code, message, status}</code>. Act on <code>code</code>: the <code>message</code> is for people and may change. The <code>Link</code> header with <code>rel="help"</code> leads to the page of the code.</p>
+<p class="lead">An error has the body <code>{code, message, status}</code>. Act on <code>code</code>: the <code>message</code> is for people and may change. The <code>Link</code> header with <code>rel="help"</code> links to the page of the code.</p>
 <table class="fields"><thead><tr><th scope="col">Code and status</th><th scope="col">Cause</th></tr></thead><tbody>${rows}</tbody></table>`;
-  return { path: '/docs/errors', title: 'Errors', description: 'Every error code of the Homeward API: its cause and its fix.', main };
+  return { path: '/docs/errors', title: 'Errors', description: 'Every error code of the Homeward API, with its cause and its fix.', main };
 }
 
 export function errorPage(code: ErrorCode, document: ApiDocument): Page {
@@ -29,7 +29,7 @@ export function errorPage(code: ErrorCode, document: ApiDocument): Page {
 <p>${fix}</p>
 <h2>Example</h2>
 ${codeFrame(shownRequest(code, example.request), 'http', 'Request')}
-${codeFrame(JSON.stringify({ code, message: example.message, status }, undefined, 2), 'json', `Answer ${status}`)}
+${codeFrame(JSON.stringify({ code, message: example.message, status }, undefined, 2), 'json', `Response ${status}`)}
 <h2>Where it occurs</h2>
 ${occurrences(code, document)}`;
   return { path: `/docs/errors/${code}`, title: code, description: `${cause} ${fix}`, main };
@@ -43,8 +43,8 @@ function shownRequest(code: ErrorCode, request: string): string {
 
 function occurrences(code: ErrorCode, document: ApiDocument): HtmlValue {
   const operations = operationsOf(document);
-  if (commonCodes(operations).has(code)) return html`<p>Every operation can answer with it.</p>`;
-  const those = operations.filter(({ responses }) => Object.values(responses).some((response) => codesOf(response).includes(code)));
-  if (those.length === 0) return html`<p>Before a request reaches an operation.</p>`;
-  return html`<ul>${those.map((one) => html`<li><a href="${operationUrl(one)}">${one.summary}</a></li>`)}</ul>`;
+  if (commonCodes(operations).has(code)) return html`<p>Every operation can return it.</p>`;
+  const matching = operations.filter(({ responses }) => Object.values(responses).some((response) => codesOf(response).includes(code)));
+  if (matching.length === 0) return html`<p>It is returned before a request reaches an operation.</p>`;
+  return html`<ul>${matching.map((one) => html`<li><a href="${operationUrl(one)}">${one.summary}</a></li>`)}</ul>`;
 }

@@ -2,9 +2,9 @@ import { breakable } from './breakable.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
 import type { Field } from './schema-fields.ts';
 
-type Source = 'Parameter' | 'Field' | 'Answer';
+type Source = 'Parameter' | 'Field' | 'Response';
 
-/** Two columns, so that it fits a phone. */
+/** A table of two columns, so that it fits a phone. */
 export function fieldTable(fields: readonly Field[], source: Source = 'Field'): Html {
   const rows = fields.map(
     (field) =>
@@ -14,9 +14,9 @@ export function fieldTable(fields: readonly Field[], source: Source = 'Field'): 
   return html`<table class="fields"><thead><tr><th scope="col">${what}</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
-/** Of what is sent a reader asks whether it must be there, of what comes whether it may be missing. */
+/** For input: whether the field is required. For a response: whether it may be absent. */
 function presence({ required }: Field, source: Source): HtmlValue {
-  if (source === 'Answer') return !required && html`<span class="optional">may be absent</span>`;
+  if (source === 'Response') return !required && html`<span class="optional">may be absent</span>`;
   return required ? html`<span class="required">required</span>` : html`<span class="optional">optional</span>`;
 }
 

@@ -1,28 +1,28 @@
 export interface Guide {
-  /** Its file is docs/guides/<slug>.md, its page /docs/<slug>. */
+  /** The file is docs/guides/<slug>.md, the page is /docs/<slug>. */
   readonly slug: string;
   readonly title: string;
   /** One sentence, for the start page and llms.txt. */
   readonly summary: string;
 }
 
-/** Every guide, in the order in which they are read. */
+/** Every guide, in reading order. */
 export const guides: readonly Guide[] = [
-  { slug: 'quickstart', title: 'Quickstart', summary: 'From a key to a running listing, in five minutes.' },
+  { slug: 'quickstart', title: 'Quickstart', summary: 'From an API key to a working list of animals in five minutes.' },
   {
     slug: 'sdk',
     title: 'The client',
-    summary: '@homeward/sdk for JavaScript and TypeScript: it follows pages, waits when told to, and repeats safely.',
+    summary: '@homeward/sdk for JavaScript and TypeScript: it follows pages, honours Retry-After, and retries safely.',
   },
-  { slug: 'paging', title: 'Paging', summary: 'Walk through every animal exactly once, and ask cheaply whether something has changed.' },
-  { slug: 'limits', title: 'Limits', summary: 'How many requests your plan allows, and what happens beyond.' },
-  { slug: 'orders', title: 'Orders', summary: 'From an adopter’s wish to an animal that goes home.' },
-  { slug: 'events', title: 'Events', summary: 'Learn of every change from a feed, in pages or as a stream.' },
-  { slug: 'webhooks', title: 'Webhooks', summary: 'Let changes come to an address of yours, signed and in order.' },
+  { slug: 'paging', title: 'Paging', summary: 'Read every animal exactly once, and check cheaply whether anything has changed.' },
+  { slug: 'limits', title: 'Limits', summary: 'How many requests your plan allows, and what happens when you exceed the limit.' },
+  { slug: 'orders', title: 'Orders', summary: 'Place an order for an adopter, and follow it until the animal goes home.' },
+  { slug: 'events', title: 'Events', summary: 'Read every change from a feed, in pages or as a stream.' },
+  { slug: 'webhooks', title: 'Webhooks', summary: 'Receive changes at a URL of yours, signed and in order.' },
   {
     slug: 'stability',
     title: 'Stability and deprecations',
-    summary: 'What you can build on, what may still change, and what goes away when.',
+    summary: 'What is stable, what may still change, and what will be removed when.',
   },
-  { slug: 'rehearsal', title: 'Rehearsal', summary: 'Meet a removal, a 429 or an outage on staging before it is real.' },
+  { slug: 'rehearsal', title: 'Rehearsal', summary: 'Try a removal, a 429 or an outage on staging before it happens.' },
 ];

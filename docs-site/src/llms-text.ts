@@ -1,7 +1,7 @@
 import { errorCodes } from '../../service/src/errors.ts';
 import { guides } from './guides.ts';
 
-/** An index for programs that read (llmstxt.org): links to plain text, each with a sentence. */
+/** An index for language models (llmstxt.org): links to plain text, each with a sentence. */
 export function llmsText(): string {
   const lines = guides.map(({ slug, title, summary }) => `- [${title}](/docs/${slug}.md): ${summary}`);
   return `# Homeward
@@ -16,8 +16,8 @@ ${lines.join('\n')}
 
 ## Reference
 
-- [OpenAPI document](/openapi.json): every operation, its parameters, bodies and answers, and the events sent as webhooks.
-- [Error codes](/docs/errors): ${Object.keys(errorCodes).length} codes, each with a page of its own at /docs/errors/<code> that tells its cause, its fix and an example.
+- [OpenAPI document](/openapi.json): every operation with its parameters, bodies and responses, and the events sent as webhooks.
+- [Error codes](/docs/errors): ${Object.keys(errorCodes).length} codes, each with a page at /docs/errors/<code> that has its cause, its fix and an example.
 
 ## Optional
 

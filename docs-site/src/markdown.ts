@@ -12,11 +12,11 @@ export interface Heading {
 export interface Rendered {
   readonly title: string;
   readonly body: Html;
-  /** Those of the second level: what is on this page. */
+  /** The headings of the second level, for the table of contents. */
   readonly headings: readonly Heading[];
 }
 
-/** A document of the repository as HTML. `diagram` takes the place of its mermaid block, which a browser can't draw by itself. */
+/** Renders Markdown as HTML. `diagram` replaces a mermaid block, which browsers can't draw. */
 export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html } = {}): Rendered {
   const headings: Heading[] = [];
   const ids = new Map<string, number>();
@@ -51,7 +51,7 @@ export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html }
         const url = urlOnSite(href);
         return url === undefined ? inner : `<a href="${html`${url}`.text}">${inner}</a>`;
       },
-      // A table scrolls inside itself, and so must be reachable by keyboard.
+      // A table scrolls, so it must be reachable by keyboard.
       table(token) {
         const row = (cells: Tokens.TableCell[], tag: 'th' | 'td') =>
           `<tr>${cells.map((cell) => `<${tag}${tag === 'th' ? ' scope="col"' : ''}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`;
@@ -59,7 +59,7 @@ export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html }
         return html`<div class="scroll" role="group" tabindex="0" aria-label="Table: ${name}"><table><thead>${new Html(row(token.header, 'th'))}</thead><tbody>${token.rows.map((cells) => new Html(row(cells, 'td')))}</tbody></table></div>\n`
           .text;
       },
-      // What looks like HTML in a guide is text, such as <API_KEY>.
+      // Guides contain no HTML: what looks like it is text, such as <API_KEY>.
       html: ({ text }) => html`${text}`.text,
     },
   });
@@ -67,7 +67,7 @@ export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html }
   return { title, body, headings };
 }
 
-/** Where a link of a document leads on the site; undefined: to something that is not served. */
+/** The URL on the site for a link in a document. Undefined if its target is not served. */
 function urlOnSite(href: string): string | undefined {
   if (/^(https?:|mailto:|#|\/)/.test(href)) return href;
   const [, name = '', hash = ''] = /^(?:\.\/|docs\/guides\/)?([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
@@ -81,7 +81,7 @@ function plainText(tokens: Tokens.Generic[]): string {
   return tokens.map((token) => (token.tokens ? plainText(token.tokens) : String(token['text'] ?? ''))).join('');
 }
 
-/** As code hosts make them, so that a link to a section works there too. */
+/** The same slugs as code hosts generate, so that links to sections work there too. */
 const slugOf = (text: string) =>
   text
     .trim()

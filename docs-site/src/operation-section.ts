@@ -15,7 +15,7 @@ interface Common {
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** One operation: what it takes and answers, and beside that an example and a way to try it. */
+/** One operation: its parameters and responses, with an example and a form to try it. */
 export function operationSection(document: ApiDocument, operation: Operation, common: Common): Html {
   const { operationId: id, method, path, summary, description, parameters = [], requestBody } = operation;
   const body = requestBody?.content['application/json']?.schema;
@@ -28,7 +28,7 @@ export function operationSection(document: ApiDocument, operation: Operation, co
 ${description && html`<p>${withCode(description)}</p>`}
 ${(['path', 'query', 'header'] as const).map((place) => parameterTable(document, parameters, place))}
 ${body && html`<h3>Body</h3>${fieldTable(fieldsOf(document, body))}`}
-<h3>Answers</h3>
+<h3>Responses</h3>
 ${responseTable(operation, common)}
 </div>
 <div class="samples">
@@ -55,12 +55,12 @@ function responseTable({ responses }: Operation, common: Common): Html {
     if (isSuccess(status))
       return html`<tr><th scope="row">${status}</th><td><p>${response.description}</p>${ownHeaders(response, common)}</td></tr>`;
     const codes = codesOf(response);
-    // What every operation can answer is explained once, in the overview.
+    // Codes that every operation can return are explained once, in the overview.
     const shared = codes.filter((code) => common.codes.has(code));
     const links = shared.map((code, i) => html`${i > 0 && ', '}<a href="/docs/errors/${code}"><code>${code}</code></a>`);
     return html`<tr><th scope="row">${status}</th><td>${codes.filter((code) => !common.codes.has(code)).map(codeLine)}${links.length > 0 && html`<p>${links}</p>`}</td></tr>`;
   });
-  return html`<table class="answers"><thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<table class="responses"><thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 const codeLine = (code: string) =>
@@ -74,11 +74,11 @@ function ownHeaders({ headers = {} }: Response, common: Common): Html[] {
 function sample(document: ApiDocument, { responses }: Operation): HtmlValue {
   const [status, success] = Object.entries(responses).find(([code]) => isSuccess(code)) ?? [];
   const schema = success?.content?.['application/json']?.schema;
-  if (!schema) return html`<p class="nothing">Answers ${status} without a body.</p>`;
+  if (!schema) return html`<p class="nothing">Returns ${status} without a body.</p>`;
   const fields = fieldsOf(document, schema);
-  return html`${codeFrame(JSON.stringify(exampleOf(document, schema), undefined, 2), 'json', `Answer ${status}`)}
-<details class="more"><summary>Fields of the answer</summary>${fieldTable(fields, 'Answer')}</details>`;
+  return html`${codeFrame(JSON.stringify(exampleOf(document, schema), undefined, 2), 'json', `Response ${status}`)}
+<details class="more"><summary>Fields of the response</summary>${fieldTable(fields, 'Response')}</details>`;
 }
 
-/** Descriptions have code in backticks, and nothing else of Markdown. */
+/** Descriptions mark code with backticks and use no other Markdown. */
 const withCode = (text: string): HtmlValue[] => text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part));

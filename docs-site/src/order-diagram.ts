@@ -14,15 +14,15 @@ export const themes = Object.keys(palettes) as Theme[];
 
 export const orderDiagramPath = (theme: Theme) => `/docs/assets/order-states-${theme}.svg`;
 
-/** The picture in a page, said in words for those who can't see it. */
+/** The diagram for a page, with a text alternative. */
 export function orderDiagramFigure(): Html {
   const { width, height } = sizeOf(places());
-  const words = edges().map(({ from, to, name }) => `${name} leads from ${from} to ${to}`);
-  return html`<figure class="diagram" tabindex="0"><picture><source media="(prefers-color-scheme: dark)" srcset="${orderDiagramPath('dark')}"><img src="${orderDiagramPath('light')}" width="${width}" height="${height}" alt="The states of an order. It begins as ${placing.to}. ${words.join(', ')}."></picture></figure>
+  const words = edges().map(({ from, to, name }) => `${name} changes ${from} to ${to}`);
+  return html`<figure class="diagram" tabindex="0"><picture><source media="(prefers-color-scheme: dark)" srcset="${orderDiagramPath('dark')}"><img src="${orderDiagramPath('light')}" width="${width}" height="${height}" alt="The states of an order. It starts as ${placing.to}. ${words.join(', ')}."></picture></figure>
 `;
 }
 
-/** The states of an order and what leads from one to the next, drawn from their table. */
+/** The states of an order and the actions between them, drawn from the table of states. */
 export function orderDiagram(theme: Theme): string {
   const colours = palettes[theme];
   const at = places();
@@ -49,10 +49,10 @@ const edges = () =>
     (from as readonly OrderStatus[]).map((one) => ({ from: one, to: to as OrderStatus, name })),
   );
 
-/** A column for each number of steps from the start, in the order of the table within it. */
+/** One column for each number of steps from the first state. Within a column, states are in the order of the table. */
 function places(): Record<OrderStatus, Point> {
   const columns = new Map<OrderStatus, number>([[placing.to, 0]]);
-  // Each round finds at least one more state, or there is none left to find.
+  // Each round finds at least one more state, until all are found.
   for (const _ of orderStatuses) {
     for (const { from, to } of edges()) {
       const column = columns.get(from);
@@ -77,7 +77,7 @@ function sizeOf(at: Record<OrderStatus, Point>): { width: number; height: number
   };
 }
 
-/** Straight within a row or a column, else down from the box and then into the other from the left. */
+/** A straight line within a row or a column. Otherwise down from the first box and into the second from the left. */
 function arrow(from: Point, to: Point): { path: string; label: Point } {
   const middle = { x: from.x + box.width / 2, y: from.y + box.height / 2 };
   if (from.y === to.y) {

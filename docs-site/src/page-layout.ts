@@ -4,18 +4,18 @@ import type { Heading } from './markdown.ts';
 import type { SectionLink } from './reference-document.ts';
 
 export interface Page {
-  /** Its address, by which navigation marks it. */
+  /** The URL path; navigation marks the page by it. */
   readonly path: string;
   readonly title: string;
   readonly description: string;
   readonly main: HtmlValue;
   readonly headings?: readonly Heading[];
-  /** Uses the width of the aside too. */
+  /** Whether the page also uses the width of the aside. */
   readonly wide?: boolean;
   readonly script?: string;
 }
 
-/** The frame of every page. `sections` are the parts of the reference. */
+/** Renders a page with its header, navigation and footer. `sections` are the sections of the reference. */
 export function layOut(page: Page, sections: readonly SectionLink[]): string {
   const { path, title, description, main, headings = [], wide = false, script } = page;
   const aside =
@@ -48,7 +48,7 @@ ${main}
 </main>
 ${aside}
 </div>
-<footer><p>This store speaks for itself: <a href="/openapi.json">openapi.json</a>, <a href="/llms.txt">llms.txt</a>, <a href="/docs/changelog">changelog</a>.</p></footer>
+<footer><p>More about this store: <a href="/openapi.json">openapi.json</a>, <a href="/llms.txt">llms.txt</a>, <a href="/docs/changelog">changelog</a>.</p></footer>
 </body>
 </html>
 `.text;
@@ -60,7 +60,7 @@ const topLinks: ReadonlyArray<readonly [href: string, text: string]> = [
   ['/docs/errors', 'Errors'],
 ];
 
-/** The guides are all that is not in another part. */
+/** Every page outside the reference and the errors belongs to the guides. */
 const isWithin = (path: string, href: string): boolean =>
   href === '/docs' ? !topLinks.some(([other]) => other !== '/docs' && path.startsWith(other)) : path.startsWith(href);
 

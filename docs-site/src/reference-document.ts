@@ -1,4 +1,4 @@
-// What the reference reads of the OpenAPI document, and how.
+// The types of the OpenAPI document that the reference needs, and functions that read it.
 import { findComponent, inlineComponents } from '../../service/src/http/openapi-components.ts';
 import type { Heading } from './markdown.ts';
 
@@ -67,18 +67,18 @@ export interface ApiDocument {
 
 export interface Operation extends DocumentedOperation {
   readonly method: string;
-  /** With /v1. */
+  /** Includes /v1. */
   readonly path: string;
 }
 
-/** A part of the reference, as navigation shows it. */
+/** A section of the reference in the navigation. */
 export interface SectionLink {
   readonly href: string;
   readonly title: string;
   readonly items: readonly Heading[];
 }
 
-/** Every operation, with the shared components that it refers to in their place; schemas stay references. */
+/** Every operation, with references to shared components resolved. Schemas stay references. */
 export function operationsOf(document: ApiDocument): Operation[] {
   const base = document.servers[0]?.url ?? '';
   return Object.entries(inlineComponents(document, document.paths)).flatMap(([path, methods]) =>
@@ -98,19 +98,19 @@ export function sectionsOf(document: ApiDocument): SectionLink[] {
     items: operations.filter(({ tags }) => tags?.[0] === name).map(({ operationId, summary }) => ({ id: operationId, text: summary })),
   }));
   const types = Object.keys(document.webhooks).map((type) => ({ id: type, text: type }));
-  return [...sections, { href: eventTypesPath, title: 'Types of events', items: types }];
+  return [...sections, { href: eventTypesPath, title: 'Event types', items: types }];
 }
 
-/** The codes of an answer that refuses. */
+/** The error codes of a response. */
 export const codesOf = (response: Response): string[] => Object.keys(response.content?.['application/json']?.examples ?? {});
 
-/** The codes that every operation can answer with. */
+/** The error codes that every operation can return. */
 export function commonCodes(operations: readonly Operation[]): Set<string> {
   const [first, ...others] = operations.map(({ responses }) => new Set(Object.values(responses).flatMap(codesOf)));
   return new Set([...(first ?? [])].filter((code) => others.every((codes) => codes.has(code))));
 }
 
-/** The headers that every success has. */
+/** The headers that every successful response has. */
 export function commonHeaders(operations: readonly Operation[]): Map<string, string> {
   const successes = operations
     .flatMap(({ responses }) => Object.entries(responses))

@@ -21,23 +21,23 @@ import { badgesOf } from './stability-badges.ts';
 
 export const tryItScript = '/docs/assets/try-it.js';
 
-/** What holds for every operation, and where each one stands. */
+/** The list of operations, and what all of them have in common. */
 export function referenceOverview(document: ApiDocument): Page {
   const operations = operationsOf(document);
   const main = html`<h1>Reference</h1>
-<p class="lead">Every operation, made from the <a href="/openapi.json">OpenAPI document</a> of this very store. Each can be tried where it stands.</p>
+<p class="lead">Every operation, generated from the <a href="/openapi.json">OpenAPI document</a> of this store, with a live console.</p>
 <h2 id="operations"><a class="anchor" href="#operations">Operations</a></h2>
 ${document.tags.map(({ name, description }) => operationList(name, description, operations))}
-<h3><a href="${eventTypesPath}">Types of events</a></h3>
-<p>What is in the feed, and what is sent to webhooks.</p>
+<h3><a href="${eventTypesPath}">Event types</a></h3>
+<p>The events in the feed and in webhooks.</p>
 <h2 id="every-request"><a class="anchor" href="#every-request">Every request</a></h2>
-<p>Send your key as <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Bodies are JSON. An unknown query parameter is refused, an unknown field of a body is ignored. Ids are integers of 64 bits: read them without rounding.</p>
-<h2 id="every-answer"><a class="anchor" href="#every-answer">Every answer</a></h2>
-<p>These headers come with every answer, refusals included:</p>
+<p>Send your key as <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Bodies are JSON. Unknown query parameters are rejected; unknown fields of a body are ignored. Ids are 64-bit integers: parse them without rounding.</p>
+<h2 id="every-response"><a class="anchor" href="#every-response">Every response</a></h2>
+<p>Every response, including errors, has these headers:</p>
 <table class="fields"><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th></tr></thead><tbody>${[
     ...commonHeaders(operations),
   ].map(([name, meaning]) => html`<tr><th scope="row"><code>${name}</code></th><td>${meaning}</td></tr>`)}</tbody></table>
-<p>A refusal has the body <code>{code, message, status}</code>. Act on <code>code</code>. Every operation can answer with these: ${joined(
+<p>An error has the body <code>{code, message, status}</code>. Act on <code>code</code>. Every operation can return these codes: ${joined(
     [...commonCodes(operations)].map((code) => html`<a href="/docs/errors/${code}"><code>${code}</code></a>`),
   )}.</p>`;
   return { path: '/docs/reference', title: 'Reference', description: 'Every operation of the Homeward API.', main };
@@ -49,29 +49,29 @@ export function referenceSection(document: ApiDocument, tag: ApiDocument['tags']
   const main = html`<h1>${tag.name}</h1>
 <p class="lead">${tag.description}</p>
 ${all.filter(({ tags }) => tags?.[0] === tag.name).map((operation) => operationSection(document, operation, common))}`;
-  const description = `Reference of the operations on ${tag.name.toLowerCase()}: parameters, answers, examples.`;
+  const description = `Reference of the operations on ${tag.name.toLowerCase()}: parameters, responses, examples.`;
   return { path: sectionPath(tag.name), title: `${tag.name} reference`, description, main, wide: true, script: tryItScript };
 }
 
-/** The types of one schema stand together: they differ in their meaning alone. */
+/** Groups the event types by schema, since types of one schema differ only in their meaning. */
 export function eventTypesPage(document: ApiDocument): Page {
   const bySchema = Object.groupBy(Object.entries(document.webhooks), ([, { post }]) => schemaOf(post).allOf?.[0]?.$ref ?? '');
-  const main = html`<h1>Types of events</h1>
-<p class="lead">What the <a href="/docs/events">feed</a> tells and what is sent to <a href="/docs/webhooks">webhooks</a>, each as one JSON object.</p>
+  const main = html`<h1>Event types</h1>
+<p class="lead">The events in the <a href="/docs/events">feed</a> and in <a href="/docs/webhooks">webhooks</a>. Each is one JSON object.</p>
 ${Object.entries(bySchema).map(([$ref, types = []]) => {
   const { description } = resolve(document, { $ref });
   const what = types[0]?.[0].startsWith('pet.') ? 'animals' : 'orders';
-  return html`<h2 id="events-of-${what}"><a class="anchor" href="#events-of-${what}">Events of ${what}</a></h2>
+  return html`<h2 id="events-of-${what}"><a class="anchor" href="#events-of-${what}">Events about ${what}</a></h2>
 <p>${description}</p>
 <table class="fields"><thead><tr><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${types.map(
     ([type, { post }]) => html`<tr id="${type}"><th scope="row"><code>${type}</code></th><td>${post.summary}</td></tr>`,
   )}</tbody></table>
 <h3>Fields</h3>
-${fieldTable(fieldsOf(document, { $ref }), 'Answer')}
+${fieldTable(fieldsOf(document, { $ref }), 'Response')}
 <h3>Example</h3>
 ${codeFrame(JSON.stringify(exampleOf(document, { $ref }), undefined, 2), 'json')}`;
 })}`;
-  return { path: eventTypesPath, title: 'Types of events', description: 'The events that Homeward tells of, and their fields.', main };
+  return { path: eventTypesPath, title: 'Event types', description: 'The events that Homeward publishes, and their fields.', main };
 }
 
 const schemaOf = ({ requestBody }: { requestBody?: Operation['requestBody'] }) => requestBody?.content['application/json']?.schema ?? {};

@@ -1,7 +1,7 @@
 import { type ApiDocument, resolve, type Schema } from './reference-document.ts';
 
 export interface Field {
-  /** Dotted where it lies inside another, with [] for each element of an array. */
+  /** The path of the field: dots for nested objects, [] for the elements of an array. */
   readonly name: string;
   readonly type: string;
   readonly required: boolean;
@@ -10,10 +10,10 @@ export interface Field {
   readonly default: string | undefined;
 }
 
-/** Deeper than any schema of ours. */
+/** No schema is nested deeper. Ends the recursion if one refers to itself. */
 const depthMax = 6;
 
-/** A schema's fields in one flat list. */
+/** The fields of a schema as a flat list. */
 export function fieldsOf(document: ApiDocument, schema: Schema, prefix = '', depth = 0): Field[] {
   const { properties, required = [], items, anyOf } = resolve(document, schema);
   if (depth > depthMax) return [];
@@ -56,8 +56,15 @@ function constraintsOf(document: ApiDocument, schema: Schema): string[] {
     schema['x-must-be'],
     choices && `one of ${choices.join(', ')}`,
     minimum !== undefined && maximum !== undefined && `${minimum} to ${maximum}`,
-    !schema['x-must-be'] && minLength !== undefined && `at least ${minLength} characters`,
-    !schema['x-must-be'] && maxLength !== undefined && `at most ${maxLength} characters`,
-    maxItems !== undefined && `at most ${maxItems}`,
+    !schema['x-must-be'] && lengthRange(minLength, maxLength),
+    maxItems !== undefined && `at most ${maxItems} items`,
   ].filter((text) => typeof text === 'string');
 }
+
+function lengthRange(min: number | undefined, max: number | undefined): string | undefined {
+  if (min !== undefined && max !== undefined) return `${formatted(min)}–${formatted(max)} characters`;
+  if (max !== undefined) return `at most ${formatted(max)} characters`;
+  return min === undefined ? undefined : `at least ${formatted(min)} characters`;
+}
+
+const formatted = (count: number) => count.toLocaleString('en');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { guides } from './guides.ts';
 
-/** The files that the site is made from. */
+/** The source files of the site. */
 export interface SiteFiles {
   /** Markdown by the guide's slug. */
   readonly guides: ReadonlyMap<string, string>;
@@ -12,7 +12,7 @@ export interface SiteFiles {
   readonly icon: string;
 }
 
-/** `root` is the folder of the repository. */
+/** `root` is the root folder of the repository. */
 export function readSiteFiles(root = new URL('../../', import.meta.url)): SiteFiles {
   const asset = (name: string) => read(new URL(`docs-site/assets/${name}`, root));
   return {

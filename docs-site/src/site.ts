@@ -50,5 +50,5 @@ const notFoundPage = (): Page => ({
   path: notFoundPath,
   title: 'Not found',
   description: 'There is no such page.',
-  main: html`<h1>There is no such page</h1><p>Look at the <a href="/docs">start page</a>, in the <a href="/docs/reference">reference</a> or among the <a href="/docs/errors">error codes</a>.</p>`,
+  main: html`<h1>There is no such page</h1><p>Try the <a href="/docs">start page</a>, the <a href="/docs/reference">reference</a> or the <a href="/docs/errors">error codes</a>.</p>`,
 });

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 import type { Operation } from './reference-document.ts';
 
-/** What a reader must know before building on an operation. */
+/** Badges for the stability and the deprecation of an operation. */
 export function badgesOf({ deprecated, ...operation }: Operation): Html[] {
   const stability = operation['x-stability'];
   const sunset = operation['x-sunset'];

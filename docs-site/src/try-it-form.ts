@@ -2,14 +2,14 @@ import { type Html, html } from './html.ts';
 import type { ApiDocument, Operation, Parameter } from './reference-document.ts';
 import { exampleOf } from './schema-example.ts';
 
-/** A form that assets/try-it.js sends. It shows only where that script runs. */
+/** A form that assets/try-it.js submits. It is hidden unless that script runs. */
 export function tryItForm(document: ApiDocument, operation: Operation): Html {
   const { operationId: id, method, path, parameters = [], requestBody } = operation;
   const schema = requestBody?.content['application/json']?.schema;
   return html`<details class="try"><summary>Try it</summary>
 <noscript><p>Trying it here needs JavaScript. Use the curl command above.</p></noscript>
 <form hidden data-method="${method}" data-path="${path}" aria-label="Try: ${operation.summary}">
-<p class="limits">Sends a real request to this store${method !== 'GET' && ', which changes what is in it'}.</p>
+<p class="limits">Sends a real request to this store${method !== 'GET' && ', which changes its data'}.</p>
 <label for="${id}-key">API key</label>
 <input id="${id}-key" data-key type="password" autocomplete="off" spellcheck="false" placeholder="hw_live_…">
 <label class="check"><input type="checkbox" data-remember> Remember until this tab closes</label>
@@ -26,7 +26,7 @@ ${
 }
 
 function parameterInput(id: string, { name, in: place, required = false, schema }: Parameter): Html {
-  const hint = required ? 'required' : schema.type === 'array' ? 'optional; several by commas' : 'optional';
+  const hint = required ? 'required' : schema.type === 'array' ? 'optional; separate values by commas' : 'optional';
   const label = html`<label for="${id}-${name}">${name} <span class="optional">${hint}</span></label>`;
   if (schema.enum) {
     return html`${label}<select id="${id}-${name}" data-in="${place}" data-name="${name}"><option value="">any</option>${schema.enum.map((value) => html`<option>${value}</option>`)}</select>`;

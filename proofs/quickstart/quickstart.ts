@@ -130,7 +130,7 @@ function listingClaim({ listing }: Session, names: readonly string[]): Claim {
 }
 
 function orderClaim({ printed, ordered: { status, listing } }: Session): Claim {
-  const isPlacedOnce = /^Order 1 is placed\.\nBiscuit \(id 1\) is pending, and only an available animal can be ordered\.$/m.test(printed);
+  const isPlacedOnce = /^Order 1 is placed\.\nBiscuit \(id 1\) is pending\. Only an available animal can be ordered\.$/m.test(printed);
   const isGone = listing?.status === 200 && !listing.html.includes('Biscuit');
   return {
     claim: "Of two orders for one animal, the page's program places one; the animal is pending and leaves the listing",

@@ -5,7 +5,7 @@ export type ClientOptions = {
 };
 
 /**
- * Where the animal stands.
+ * The status of the animal.
  */
 export type PetStatus = 'available' | 'pending' | 'sold';
 
@@ -19,7 +19,7 @@ export type NewPet = {
      */
     categoryId: Int64;
     /**
-     * Where the animal stands.
+     * The status of the animal.
      */
     status?: 'available' | 'pending' | 'sold';
 };
@@ -53,15 +53,15 @@ export type PetChanges = {
 };
 
 /**
- * The animal as it was right after the change; with pet.status_changed also its status before.
+ * The animal as it was right after the change. pet.status_changed also has the previous status.
  */
 export type PetEvent = {
     /**
-     * Unique. The same wherever the event is read or sent, so that a duplicate can be recognised.
+     * Unique identifier of the event. It is the same in the feed and in webhooks, so use it to detect duplicates.
      */
     id: string;
     /**
-     * When it happened.
+     * When the event happened.
      */
     createdAt: string;
     /**
@@ -76,11 +76,11 @@ export type PetEvent = {
 
 export type Category = {
     /**
-     * Chosen by the store.
+     * Identifier chosen by the store.
      */
     id: Int64;
     /**
-     * Absent while nobody has named the category.
+     * Absent until the store has named the category.
      */
     name?: string;
 };
@@ -93,12 +93,12 @@ export type NewCategory = {
 };
 
 /**
- * Where the order stands.
+ * The status of the order.
  */
 export type OrderStatus = 'placed' | 'approved' | 'completed' | 'cancelled' | 'expired' | 'returned';
 
 /**
- * Seen only by the client that placed the order and by the store.
+ * Visible only to the client that placed the order and to the store.
  */
 export type Adopter = {
     /**
@@ -112,7 +112,7 @@ export type Adopter = {
 };
 
 /**
- * Seen only by the client that placed the order and by the store.
+ * Visible only to the client that placed the order and to the store.
  */
 export type NewAdopter = {
     /**
@@ -127,7 +127,7 @@ export type NewAdopter = {
 
 export type NewOrder = {
     /**
-     * The animal to be adopted.
+     * The animal to adopt.
      */
     petId: Int64;
     adopter: NewAdopter;
@@ -153,13 +153,13 @@ export type Order = {
      */
     updatedAt: string;
     /**
-     * Until when a placed order must be approved; from then on it reads as expired.
+     * When a placed order expires unless it is approved before.
      */
     expiresAt: string;
 };
 
 /**
- * An order without the adopter's data, which are in no event.
+ * An order without the adopter's data, which no event contains.
  */
 export type OrderInEvent = {
     /**
@@ -180,7 +180,7 @@ export type OrderInEvent = {
      */
     updatedAt: string;
     /**
-     * Until when a placed order must be approved; from then on it reads as expired.
+     * When a placed order expires unless it is approved before.
      */
     expiresAt: string;
 };
@@ -190,11 +190,11 @@ export type OrderInEvent = {
  */
 export type OrderEvent = {
     /**
-     * Unique. The same wherever the event is read or sent, so that a duplicate can be recognised.
+     * Unique identifier of the event. It is the same in the feed and in webhooks, so use it to detect duplicates.
      */
     id: string;
     /**
-     * When it happened.
+     * When the event happened.
      */
     createdAt: string;
     /**
@@ -208,34 +208,34 @@ export type OrderEvent = {
 
 export type NewWebhook = {
     /**
-     * Where events are sent: https, and a public address. It is stored as URL writes it: the host in ASCII, other characters encoded.
+     * The URL that events are sent to: https, with a public address. It is stored in normalized form: the host in ASCII, other characters percent-encoded.
      */
     url: string;
     /**
-     * Only events of these types; every type where it is empty or omitted.
+     * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
     types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
-     * For people.
+     * A note for people.
      */
     description?: string;
 };
 
 export type WebhookChanges = {
     /**
-     * Where events are sent: https, and a public address. It is stored as URL writes it: the host in ASCII, other characters encoded.
+     * The URL that events are sent to: https, with a public address. It is stored in normalized form: the host in ASCII, other characters percent-encoded.
      */
     url?: string;
     /**
-     * Only events of these types; every type where it is empty or omitted.
+     * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
     types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
-     * For people.
+     * A note for people.
      */
     description?: string;
     /**
-     * While it is disabled nothing is sent, and no event is kept for it.
+     * While the endpoint is disabled, nothing is sent to it and no event is queued for it.
      */
     status?: 'enabled' | 'disabled';
 };
@@ -249,29 +249,29 @@ export type Webhook = {
      */
     id: Int64;
     /**
-     * Where events are sent.
+     * The URL that events are sent to.
      */
     url: string;
     /**
-     * Only events of these types; every type where it is empty or omitted.
+     * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
     types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
-     * For people.
+     * A note for people.
      */
     description: string;
     /**
-     * Whether events are sent.
+     * Whether events are sent to the endpoint.
      */
     status: 'enabled' | 'disabled';
     disabledReason: string | null;
     failingSince: string | null;
     /**
-     * When it was added.
+     * When the endpoint was added.
      */
     createdAt: string;
     /**
-     * When it was last changed.
+     * When the endpoint was last changed.
      */
     updatedAt: string;
 };
@@ -282,39 +282,39 @@ export type WebhookWithSecret = {
      */
     id: Int64;
     /**
-     * Where events are sent.
+     * The URL that events are sent to.
      */
     url: string;
     /**
-     * Only events of these types; every type where it is empty or omitted.
+     * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
     types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
-     * For people.
+     * A note for people.
      */
     description: string;
     /**
-     * Whether events are sent.
+     * Whether events are sent to the endpoint.
      */
     status: 'enabled' | 'disabled';
     disabledReason: string | null;
     failingSince: string | null;
     /**
-     * When it was added.
+     * When the endpoint was added.
      */
     createdAt: string;
     /**
-     * When it was last changed.
+     * When the endpoint was last changed.
      */
     updatedAt: string;
     /**
-     * What deliveries are signed with. Shown this once: a repeat of the request by its Idempotency-Key is answered without it.
+     * The secret that signs deliveries. Shown only once: a retry with the same Idempotency-Key returns the endpoint without it.
      */
     secret?: string;
 };
 
 /**
- * An event on its way to an endpoint.
+ * An event that is sent to an endpoint.
  */
 export type Delivery = {
     /**
@@ -330,15 +330,15 @@ export type Delivery = {
      */
     type: string;
     /**
-     * Whether it is still to be sent, has arrived, or was given up.
+     * pending: still to be sent. delivered: received by the endpoint. failed: given up after the last attempt.
      */
     status: 'pending' | 'delivered' | 'failed';
     /**
-     * Attempts so far, since it was last replayed.
+     * Number of attempts so far, or since the last replay.
      */
     attemptCount: Int64;
     /**
-     * When it was queued.
+     * When the delivery was queued.
      */
     createdAt: string;
     nextAttemptAt: string | null;
@@ -347,11 +347,11 @@ export type Delivery = {
 
 export type DeliveryAttempt = {
     /**
-     * When it began.
+     * When the attempt started.
      */
     at: string;
     /**
-     * How long it took.
+     * Duration of the attempt in milliseconds.
      */
     durationMs: Int64;
     status: number | null;
@@ -373,47 +373,47 @@ export type DeliveryWithAttempts = {
      */
     type: string;
     /**
-     * Whether it is still to be sent, has arrived, or was given up.
+     * pending: still to be sent. delivered: received by the endpoint. failed: given up after the last attempt.
      */
     status: 'pending' | 'delivered' | 'failed';
     /**
-     * Attempts so far, since it was last replayed.
+     * Number of attempts so far, or since the last replay.
      */
     attemptCount: Int64;
     /**
-     * When it was queued.
+     * When the delivery was queued.
      */
     createdAt: string;
     nextAttemptAt: string | null;
     deliveredAt: string | null;
     /**
-     * The last 100, the oldest first.
+     * The last 100 attempts, oldest first.
      */
     attempts: Array<DeliveryAttempt>;
 };
 
 export type Replay = {
     /**
-     * This delivery.
+     * Replay this delivery.
      */
     deliveryId?: Int64;
     /**
-     * Every delivery that was given up.
+     * Replay every failed delivery.
      */
     failed?: true;
     /**
-     * Every event published from this time on, whether or not it was sent.
+     * Replay every event published from this time on, whether or not it was sent before.
      */
     from?: string;
     /**
-     * And before this time.
+     * Replay only events published before this time.
      */
     to?: string;
 };
 
 export type Replayed = {
     /**
-     * Deliveries that are queued by this.
+     * Number of deliveries queued.
      */
     count: Int64;
 };
@@ -441,15 +441,15 @@ export type ListPetsData = {
          */
         cursor?: string;
         /**
-         * Filters by availability status; without it every status is returned.
+         * Only animals with this status. Without it, animals of every status are returned.
          */
         status?: 'available' | 'pending' | 'sold';
         /**
-         * Only the animals of this category.
+         * Only animals of this category.
          */
         categoryId?: Int64;
         /**
-         * Only the animals with these ids, at most 100; absent ones are omitted.
+         * Only animals with these ids, at most 100. Ids that do not exist are omitted.
          */
         id?: Array<Int64>;
     };
@@ -491,7 +491,7 @@ export type RemovePetData = {
     body?: never;
     headers?: {
         /**
-         * The animal's ETag: 412 where it has changed since.
+         * The animal's ETag. Returns 412 if the animal has changed since.
          */
         'if-match'?: string;
     };
@@ -507,7 +507,7 @@ export type RemovePetData = {
 
 export type RemovePetResponses = {
     /**
-     * The animal is taken back.
+     * The animal was removed.
      */
     204: void;
 };
@@ -539,7 +539,7 @@ export type UpdatePetData = {
     body: PetChanges;
     headers?: {
         /**
-         * The animal's ETag: 412 where it has changed since.
+         * The animal's ETag. Returns 412 if the animal has changed since.
          */
         'if-match'?: string;
     };
@@ -555,7 +555,7 @@ export type UpdatePetData = {
 
 export type UpdatePetResponses = {
     /**
-     * The animal as it is now.
+     * The updated animal.
      */
     200: Pet;
 };
@@ -601,7 +601,7 @@ export type RemoveCategoryData = {
 
 export type RemoveCategoryResponses = {
     /**
-     * The category is removed.
+     * The category was removed.
      */
     204: void;
 };
@@ -622,11 +622,11 @@ export type PutCategoryData = {
 
 export type PutCategoryResponses = {
     /**
-     * The category, named anew.
+     * The renamed category.
      */
     200: Category;
     /**
-     * The category, made.
+     * The created category.
      */
     201: Category;
 };
@@ -637,7 +637,7 @@ export type ListEventsData = {
     body?: never;
     headers?: {
         /**
-         * Of a stream: the id of the last event that was seen.
+         * For a stream: the id of the last event received.
          */
         'last-event-id'?: string;
     };
@@ -648,11 +648,11 @@ export type ListEventsData = {
          */
         limit?: number;
         /**
-         * From the Link header of the page before; without one, from the oldest event kept. `latest` is the end of the feed as it is now: the page is empty, and its Link leads to what is published from now on.
+         * The cursor from the Link header of the previous page. Without it, the feed starts at the oldest stored event. `latest` starts at the current end of the feed: the page is empty, and its Link leads to events published from now on.
          */
         cursor?: string;
         /**
-         * Only the events of this type.
+         * Only events of this type.
          */
         type?: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
     };
@@ -661,7 +661,7 @@ export type ListEventsData = {
 
 export type ListEventsResponses = {
     /**
-     * A page of events, or a stream of them.
+     * A page of events, or a stream of events.
      */
     200: Array<PetEvent | OrderEvent>;
 };
@@ -681,11 +681,11 @@ export type ListOrdersData = {
          */
         cursor?: string;
         /**
-         * Only the orders in this state.
+         * Only orders with this status.
          */
         status?: 'placed' | 'approved' | 'completed' | 'cancelled' | 'expired' | 'returned';
         /**
-         * Only the orders of this animal.
+         * Only orders for this animal.
          */
         petId?: Int64;
     };
@@ -764,7 +764,7 @@ export type ApproveOrderData = {
 
 export type ApproveOrderResponses = {
     /**
-     * The order as it is now.
+     * The updated order.
      */
     200: Order;
 };
@@ -791,7 +791,7 @@ export type CompleteOrderData = {
 
 export type CompleteOrderResponses = {
     /**
-     * The order as it is now.
+     * The updated order.
      */
     200: Order;
 };
@@ -818,7 +818,7 @@ export type CancelOrderData = {
 
 export type CancelOrderResponses = {
     /**
-     * The order as it is now.
+     * The updated order.
      */
     200: Order;
 };
@@ -845,7 +845,7 @@ export type ReturnOrderData = {
 
 export type ReturnOrderResponses = {
     /**
-     * The order as it is now.
+     * The updated order.
      */
     200: Order;
 };
@@ -913,7 +913,7 @@ export type RemoveWebhookData = {
 
 export type RemoveWebhookResponses = {
     /**
-     * The endpoint is removed.
+     * The endpoint was removed.
      */
     204: void;
 };
@@ -955,7 +955,7 @@ export type UpdateWebhookData = {
 
 export type UpdateWebhookResponses = {
     /**
-     * The endpoint as it is now.
+     * The updated endpoint.
      */
     200: Webhook;
 };
@@ -1009,7 +1009,7 @@ export type TestWebhookData = {
 
 export type TestWebhookResponses = {
     /**
-     * The delivery: look at it to see how it went.
+     * The queued delivery. Get it later to see the result.
      */
     202: Delivery;
 };
@@ -1034,7 +1034,7 @@ export type ListDeliveriesData = {
          */
         cursor?: string;
         /**
-         * Only the deliveries in this state.
+         * Only deliveries with this status.
          */
         status?: 'pending' | 'delivered' | 'failed';
     };
@@ -1095,7 +1095,7 @@ export type ReplayWebhookData = {
 
 export type ReplayWebhookResponses = {
     /**
-     * How many are queued.
+     * The number of queued deliveries.
      */
     202: Replayed;
 };

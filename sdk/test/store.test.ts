@@ -125,7 +125,7 @@ describe('errors', () => {
     expect(error).toMatchObject({
       code: 'order_not_found',
       status: 404,
-      message: 'There is no order with the id 404 among yours.',
+      message: 'You have no order with id 404.',
       requestId: expect.stringMatching(/^req_/),
       helpUrl: `${service.url}/docs/errors/order_not_found`,
       retryAfterSeconds: undefined,

@@ -1,19 +1,19 @@
 import { printableJson } from './characters.ts';
 
 /**
- * Every code that an Error body can carry. Responses, their statuses, the OpenAPI document and the help pages
- * are made from this table.
+ * All error codes. The responses, their statuses, the OpenAPI document and the help pages are generated
+ * from this table.
  */
 export const errorCodes = {
   malformed_request: {
     status: 400,
-    cause: 'The bytes received are not an HTTP/1.1 request that can be understood.',
-    fix: 'Send the request with a standard HTTP client, and look for a proxy that rewrites it.',
+    cause: 'The bytes received are not a valid HTTP/1.1 request.',
+    fix: 'Use a standard HTTP client, and check for a proxy that rewrites requests.',
     example: { request: 'FETCH /v1/pets', message: 'This is not a valid HTTP/1.1 request (HPE_INVALID_METHOD).' },
   },
   invalid_json: {
     status: 400,
-    cause: 'The body is not one JSON value in UTF-8, is nested too deeply, or sets __proto__.',
+    cause: 'The body is not a single JSON value in UTF-8, is nested too deeply, or sets __proto__.',
     fix: 'Send one JSON object, encoded as UTF-8.',
     example: {
       request: 'POST /v1/pets\n\n{"name":"Biscuit",}',
@@ -22,8 +22,8 @@ export const errorCodes = {
   },
   invalid_body: {
     status: 400,
-    cause: 'The body lacks a required field or has a value that the field does not take.',
-    fix: 'Correct the field that the message names.',
+    cause: 'The body lacks a required field, or a field has an invalid value. Unknown fields are ignored.',
+    fix: 'Correct the field named in the message.',
     example: {
       request: 'POST /v1/pets\n\n{"name":"Biscuit","categoryId":"dogs"}',
       message: 'categoryId must be an integer (int64); got "dogs".',
@@ -32,8 +32,8 @@ export const errorCodes = {
   invalid_query: {
     status: 400,
     cause:
-      'A query parameter is unknown, given twice, or has a value that it does not take. Nothing is ignored, since a misspelt filter would return the wrong animals.',
-    fix: 'Correct or remove the parameter that the message names.',
+      'A query parameter is unknown, given twice, or has an invalid value. Unknown query parameters are rejected, since a misspelt filter would return the wrong animals.',
+    fix: 'Correct or remove the parameter named in the message.',
     example: {
       request: 'GET /v1/pets?colour=brown',
       message: 'Unknown query parameter "colour". This operation takes limit, cursor, status, categoryId, id.',
@@ -41,8 +41,8 @@ export const errorCodes = {
   },
   invalid_cursor: {
     status: 400,
-    cause: 'The cursor was not made by this service, or was made under other filters.',
-    fix: 'Follow the Link header of the page before, unchanged; to change a filter, start again without a cursor.',
+    cause: 'The cursor was not created by this service, or was created for other filters.',
+    fix: 'Follow the Link header of the previous page without changing it. To change a filter, start again without a cursor.',
     example: {
       request: 'GET /v1/pets?cursor=page2',
       message: 'cursor was not created by this service. Follow the Link header of the previous page without changing it.',
@@ -50,7 +50,7 @@ export const errorCodes = {
   },
   invalid_idempotency_key: {
     status: 400,
-    cause: 'The Idempotency-Key is empty, longer than 255 characters, or has characters other than visible ASCII.',
+    cause: 'The Idempotency-Key is empty, longer than 255 characters, or contains characters other than visible ASCII.',
     fix: 'Use a random UUID.',
     example: {
       request: 'POST /v1/pets\nIdempotency-Key: add Biscuit\n\n{"name":"Biscuit","categoryId":1}',
@@ -59,8 +59,9 @@ export const errorCodes = {
   },
   invalid_rehearsal: {
     status: 400,
-    cause: 'Homeward-Now is not a time, or Homeward-Simulate is nothing that can be simulated. Only a staging deployment looks at them.',
-    fix: 'Send a time such as 2030-12-06T00:00:00Z, or one of rate_limit, ban, unavailable and slow; or leave the header out.',
+    cause:
+      'Homeward-Now is not a valid time, or Homeward-Simulate is not a known simulation. Only a staging deployment reads these headers.',
+    fix: 'Send a time such as 2030-12-06T00:00:00Z, or one of rate_limit, ban, unavailable and slow. Or omit the header.',
     example: {
       request: 'GET /v1/pets\nHomeward-Simulate: outage',
       message: 'Homeward-Simulate must be one of rate_limit, ban, unavailable, slow; got "outage".',
@@ -68,31 +69,31 @@ export const errorCodes = {
   },
   category_not_found: {
     status: 400,
-    cause: 'This deployment keeps a closed list of categories, and the given categoryId is not on it.',
-    fix: 'Use the id of a category that exists.',
+    cause: 'This store has a closed list of categories, and the given categoryId is not on it.',
+    fix: 'Use the id of an existing category (GET /v1/categories).',
     example: {
       request: 'POST /v1/pets\n\n{"name":"Biscuit","categoryId":4711}',
-      message: 'categoryId 4711 names no category of this store.',
+      message: 'Category 4711 does not exist in this store.',
     },
   },
   category_limit: {
     status: 400,
-    cause: 'The given categoryId is new, and the client has registered as many new categories today (UTC) as its plan allows.',
-    fix: "Use a category that exists (GET /v1/categories), wait until midnight UTC, or ask the store's staff to add the category.",
+    cause: 'The given categoryId is new, and the client has already registered as many new categories today (UTC) as its plan allows.',
+    fix: "Use an existing category (GET /v1/categories), wait until midnight UTC, or ask the store's staff to add the category.",
     example: {
       request: 'POST /v1/pets\n\n{"name":"Biscuit","categoryId":4711}',
       message:
-        "Category 4711 does not exist, and this client has registered 20 of 20 new categories today (UTC). Use a category that exists (GET /v1/categories), wait until midnight UTC, or ask the store's staff to add it.",
+        "Category 4711 does not exist, and this client has registered 20 of 20 new categories today (UTC). Use an existing category (GET /v1/categories), wait until midnight UTC, or ask the store's staff to add it.",
     },
   },
   webhook_url_refused: {
     status: 400,
     cause:
-      'Events are sent only by https, to a host with public addresses, and not to a port below 1024 other than 443. The address has no control characters.',
-    fix: 'Give an address such as https://example.org/hooks.',
+      'Events are sent only over https, to a host with a public address, on port 443 or a port from 1024 up. The URL must not contain control characters.',
+    fix: 'Use a URL such as https://example.org/hooks.',
     example: {
       request: 'POST /v1/webhooks\n\n{"url":"http://example.org/hooks"}',
-      message: 'url is not https; got "http://example.org/hooks".',
+      message: 'url must use https; got "http://example.org/hooks".',
     },
   },
   api_key_missing: {
@@ -106,8 +107,9 @@ export const errorCodes = {
   },
   api_key_invalid: {
     status: 401,
-    cause: 'The Authorization header holds no key of this deployment: a typing error, another scheme, or a key of another environment.',
-    fix: 'Compare the key with the one you saved; it is 46 characters long and starts with hw_.',
+    cause:
+      'The Authorization header has no valid key for this deployment: the key is mistyped, belongs to another environment, or does not follow the word Bearer.',
+    fix: 'Compare the key with the one you saved. It has 46 characters and starts with hw_.',
     example: {
       request: 'GET /v1/pets\nAuthorization: Bearer hw_live_abc',
       message: "This is not a Homeward key: it is mistyped or cut off. A key starts with 'hw_' and has 46 characters.",
@@ -115,20 +117,20 @@ export const errorCodes = {
   },
   api_key_expired: {
     status: 401,
-    cause: 'The key was created with an end, or rotated with an overlap, and that has passed.',
+    cause: 'The key has expired: its expiry date has passed, or it was rotated and the overlap is over.',
     fix: "Use the key that replaced it, or ask the store's staff for a new one.",
     example: { request: 'GET /v1/pets', message: 'Key 7 expired at 2026-11-15T10:00:00.000Z. Use a new key.' },
   },
   api_key_revoked: {
     status: 401,
     cause: 'The key was revoked.',
-    fix: 'Use the key that replaced it, or ask for a new one.',
+    fix: "Use the key that replaced it, or ask the store's staff for a new one.",
     example: { request: 'GET /v1/pets', message: 'Key 7 was revoked at 2026-11-15T10:00:00.000Z. Use another key.' },
   },
   insufficient_scope: {
     status: 403,
-    cause: 'The key is valid, but was not given the scope that this operation needs.',
-    fix: 'Use a key that has the scope that the message names.',
+    cause: 'The key is valid but does not have the scope that this operation needs.',
+    fix: 'Use a key that has the scope named in the message.',
     example: {
       request: 'PATCH /v1/pets/1\n\n{"name":"Biscuit II"}',
       message:
@@ -137,8 +139,8 @@ export const errorCodes = {
   },
   client_suspended: {
     status: 403,
-    cause: "The store's operators have suspended this client: none of its keys is accepted, and its endpoints are sent nothing.",
-    fix: "Ask the store's staff. The keys work again once the client is resumed.",
+    cause: "The store's operators have suspended this client: all its keys are rejected, and nothing is sent to its webhook endpoints.",
+    fix: "Contact the store's staff. The keys work again once the client is resumed.",
     example: {
       request: 'GET /v1/pets',
       message:
@@ -148,43 +150,43 @@ export const errorCodes = {
   route_not_found: {
     status: 404,
     cause: 'There is no operation at this path.',
-    fix: 'Compare the path with the reference; every path starts with /v1.',
+    fix: 'Compare the path with the reference. Every path starts with /v1.',
     example: { request: 'GET /v1/animals', message: 'There is no operation at /v1/animals.' },
   },
   pet_not_found: {
     status: 404,
     cause: 'No animal has this id.',
-    fix: 'List animals with GET /v1/pets; ids are never used again.',
-    example: { request: 'GET /v1/pets/4711', message: 'There is no animal with the id 4711.' },
+    fix: 'List animals with GET /v1/pets. Ids are never reused.',
+    example: { request: 'GET /v1/pets/4711', message: 'There is no animal with id 4711.' },
   },
   category_unknown: {
     status: 404,
-    cause: 'The path names a category that does not exist.',
+    cause: 'The category in the path does not exist.',
     fix: 'List categories with GET /v1/categories.',
-    example: { request: 'DELETE /v1/categories/4711', message: 'There is no category with the id 4711.' },
+    example: { request: 'DELETE /v1/categories/4711', message: 'There is no category with id 4711.' },
   },
   order_not_found: {
     status: 404,
-    cause: 'No order that this client may see has this id.',
+    cause: 'This client has no order with this id.',
     fix: 'List your orders with GET /v1/store/orders.',
-    example: { request: 'GET /v1/store/orders/4711', message: 'There is no order with the id 4711 among yours.' },
+    example: { request: 'GET /v1/store/orders/4711', message: 'You have no order with id 4711.' },
   },
   webhook_not_found: {
     status: 404,
-    cause: 'No endpoint of this client has this id.',
+    cause: 'This client has no webhook endpoint with this id.',
     fix: 'List your endpoints with GET /v1/webhooks.',
-    example: { request: 'GET /v1/webhooks/4711', message: 'There is no endpoint with the id 4711 among yours.' },
+    example: { request: 'GET /v1/webhooks/4711', message: 'You have no webhook endpoint with id 4711.' },
   },
   delivery_not_found: {
     status: 404,
-    cause: 'No delivery of this endpoint has this id; deliveries are kept for 30 days.',
-    fix: 'List them with GET /v1/webhooks/{webhookId}/deliveries.',
-    example: { request: 'GET /v1/webhooks/1/deliveries/4711', message: 'There is no delivery with the id 4711 at this endpoint.' },
+    cause: 'This endpoint has no delivery with this id. Deliveries are deleted after 30 days.',
+    fix: 'List the deliveries with GET /v1/webhooks/{webhookId}/deliveries.',
+    example: { request: 'GET /v1/webhooks/1/deliveries/4711', message: 'This endpoint has no delivery with id 4711.' },
   },
   method_not_allowed: {
     status: 405,
-    cause: 'The path exists, but not for this method.',
-    fix: 'Use a method that the Allow header lists.',
+    cause: 'The path exists but does not support this method.',
+    fix: 'Use a method listed in the Allow header.',
     example: { request: 'DELETE /v1/pets', message: "DELETE isn't supported here. Allowed: GET, HEAD, POST." },
   },
   request_timeout: {
@@ -195,37 +197,37 @@ export const errorCodes = {
   },
   pet_not_available: {
     status: 409,
-    cause: 'The animal is pending or sold: someone was faster.',
-    fix: 'Show the animal as it is now; it may become available again.',
+    cause: 'The animal is pending or sold: someone else was faster.',
+    fix: "Show the animal's current status. It may become available again.",
     example: {
       request: 'POST /v1/store/orders\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
-      message: 'Biscuit (id 1) is pending, and only an available animal can be ordered.',
+      message: 'Biscuit (id 1) is pending. Only an available animal can be ordered.',
     },
   },
   open_order_limit: {
     status: 409,
     cause:
-      'The client has as many open orders as its plan allows (Free 20, Pro 100, Business 500, Enterprise 10,000 unless agreed otherwise), or has 3 open orders for the same adopter.',
-    fix: 'Wait until the store completes some, or cancel those that are no longer wanted.',
+      'The client has as many open orders as its plan allows (Free 20, Pro 100, Business 500, Enterprise 10,000 unless agreed otherwise), or already has 3 open orders for the same adopter.',
+    fix: 'Wait until the store completes some, or cancel orders that are no longer wanted.',
     example: {
       request: 'POST /v1/store/orders\n\n{"petId":4,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
       message:
-        "This adopter's address has 3 open orders with this client, and may have 3. Wait until the store completes some, or cancel those that are no longer wanted.",
+        "This client has 3 open orders for this adopter's e-mail address; 3 are allowed. Wait until the store completes some, or cancel orders that are no longer wanted.",
     },
   },
   pet_has_open_order: {
     status: 409,
-    cause: 'The animal is promised by an open order, which forbids to override its status or to take it back.',
-    fix: 'Cancel or complete the order that the message names first.',
+    cause: "The animal has an open order, so its status can't be changed and it can't be removed.",
+    fix: 'First cancel or complete the order named in the message.',
     example: {
       request: 'PATCH /v1/pets/1\n\n{"status":"available"}',
-      message: "Biscuit (id 1) is promised by order 1, so its status can't be set to available. Cancel or complete the order first.",
+      message: "Biscuit (id 1) is reserved by order 1, so its status can't be set to available. Cancel or complete the order first.",
     },
   },
   category_in_use: {
     status: 409,
-    cause: 'The category has a name or an animal. An animal that was taken back counts too.',
-    fix: 'Leave it: only a category that was registered by mistake, without a name and without animals, can be removed.',
+    cause: 'The category has a name or contains an animal. Removed animals count too.',
+    fix: 'Keep the category. Only a category without a name and without animals, such as one registered by mistake, can be removed.',
     example: {
       request: 'DELETE /v1/categories/1',
       message: 'Category 1 is named "Dogs". Only a category without a name and without animals can be removed.',
@@ -233,32 +235,32 @@ export const errorCodes = {
   },
   order_state_conflict: {
     status: 409,
-    cause: 'The order is in a state that does not allow this action.',
-    fix: 'Read the order again; the message names what its state allows.',
+    cause: "The order's current status does not allow this action.",
+    fix: 'Read the order again. The message says what can be done with it.',
     example: {
       request: 'POST /v1/store/orders/1/complete',
-      message: 'Order 1 is placed, which does not allow complete. It allows approve and cancel.',
+      message: "Order 1 is still placed, so it can't be completed yet. Approve or cancel it.",
     },
   },
   webhook_limit_reached: {
     status: 409,
-    cause: 'The client has 20 endpoints, and can have no more.',
-    fix: 'Remove one that is no longer used.',
+    cause: 'The client already has 20 webhook endpoints, which is the maximum.',
+    fix: 'Remove an endpoint that is no longer used.',
     example: {
       request: 'POST /v1/webhooks\n\n{"url":"https://example.org/hooks"}',
-      message: 'This client has 20 endpoints, and may have 20. Remove one first.',
+      message: 'This client has 20 webhook endpoints; 20 are allowed. Remove one first.',
     },
   },
   webhook_disabled: {
     status: 409,
-    cause: 'The endpoint is disabled, so that nothing is sent to it.',
+    cause: 'The endpoint is disabled, so nothing is sent to it.',
     fix: "Enable it with PATCH /v1/webhooks/{webhookId} and the status 'enabled'.",
     example: { request: 'POST /v1/webhooks/1/test', message: 'Endpoint 1 is disabled. Enable it first.' },
   },
   idempotency_in_progress: {
     status: 409,
-    cause: 'A request with the same Idempotency-Key is being answered at this moment.',
-    fix: 'Repeat the request after the seconds that Retry-After gives: it will get the same answer.',
+    cause: 'A request with the same Idempotency-Key is still in progress.',
+    fix: 'Retry after the number of seconds in Retry-After. The retry gets the same response as the first request.',
     example: {
       request:
         'POST /v1/store/orders\nIdempotency-Key: 6f1c9c1e-6d0c-4b0e-9d3b-3f4b8f2a7c55\n\n{"petId":1,"adopter":{"name":"Ada Lovelace","email":"ada@example.org"}}',
@@ -267,26 +269,26 @@ export const errorCodes = {
   },
   cursor_expired: {
     status: 410,
-    cause: 'The events after this cursor are no longer kept, so that reading on would leave a gap.',
-    fix: 'Read the animals anew with GET /v1/pets, then go on with GET /v1/events without a cursor.',
+    cause: 'The cursor has expired: some events after it have been deleted, so continuing from it would leave a gap.',
+    fix: 'List the animals again (GET /v1/pets), then read the feed (GET /v1/events) without a cursor.',
     example: {
       request: 'GET /v1/events?cursor=LTEuVDFQTm9Zd3I',
-      message: 'The events after this cursor were kept for 30 days and are gone. Read the animals anew, then the feed without a cursor.',
+      message: 'This cursor has expired: events are kept for 30 days. List /v1/pets again, then read the feed without a cursor.',
     },
   },
   operation_removed: {
     status: 410,
-    cause: 'The operation was deprecated and its removal date has passed.',
-    fix: 'Use the successor that the message names.',
+    cause: 'The operation was deprecated, and its removal date has passed.',
+    fix: 'Use the replacement named in the message.',
     example: { request: 'GET /v1/pets/1', message: 'This operation was removed on 5 December 2030. Use GET /v1/pets?id=1 instead.' },
   },
   precondition_failed: {
     status: 412,
-    cause: 'The animal has changed since the ETag in If-Match was given.',
-    fix: 'Read the animal again, and repeat the request with its present ETag if it still applies.',
+    cause: 'The animal has changed since you read the ETag that you sent in If-Match.',
+    fix: 'Read the animal again. If your change still applies, retry with the current ETag.',
     example: {
       request: 'PATCH /v1/pets/1\nIf-Match: "q7yPzvTqVyNqJmJ8yQmQbA"\n\n{"name":"Biscuit II"}',
-      message: 'Biscuit (id 1) has changed: its ETag is "vNUHu7eEM28DXd6lsjm4hP" now. Read it again before you change it.',
+      message: 'Biscuit (id 1) has changed: its ETag is now "vNUHu7eEM28DXd6lsjm4hP". Read it again before you change it.',
     },
   },
   body_too_large: {
@@ -297,7 +299,7 @@ export const errorCodes = {
   },
   unsupported_media_type: {
     status: 415,
-    cause: 'The body is not declared as application/json.',
+    cause: 'The Content-Type is not application/json.',
     fix: "Send 'Content-Type: application/json' and a JSON body.",
     example: {
       request: 'POST /v1/pets\nContent-Type: text/plain\n\nBiscuit',
@@ -306,8 +308,8 @@ export const errorCodes = {
   },
   idempotency_key_reused: {
     status: 422,
-    cause: 'The Idempotency-Key was used within 24 hours for a request with another method, path or body.',
-    fix: 'Use a new key for a new request, and the same key only to repeat one.',
+    cause: 'The Idempotency-Key was used in the last 24 hours for a request with another method, path or body.',
+    fix: 'Use a new key for a new request. Use the same key only to retry the same request.',
     example: {
       request: 'POST /v1/pets\nIdempotency-Key: 6f1c9c1e-6d0c-4b0e-9d3b-3f4b8f2a7c55\n\n{"name":"Pretzel","categoryId":1}',
       message: 'This Idempotency-Key was used for a request with another method, path or body. Use a new key.',
@@ -315,8 +317,8 @@ export const errorCodes = {
   },
   rate_limit_exceeded: {
     status: 429,
-    cause: 'The plan allows no further request in this window.',
-    fix: 'Wait for the seconds that Retry-After gives. Going on before then counts towards a temporary ban of the key.',
+    cause: 'The client has used all requests that its plan allows in this window.',
+    fix: 'Wait for the number of seconds in Retry-After. Requests before then count towards a temporary ban of the key.',
     example: {
       request: 'GET /v1/pets',
       message: '60 of 60 requests used this minute (Free plan). Wait 23 s. 60 more requests before then ban this key for 1 minute.',
@@ -324,8 +326,9 @@ export const errorCodes = {
   },
   api_key_banned: {
     status: 429,
-    cause: 'The key kept sending after 429 without waiting, and is banned for a while: 1, then 5, 15 and 60 minutes.',
-    fix: 'Wait for the seconds that Retry-After gives, and honour Retry-After from then on. Requests during the ban do not extend it.',
+    cause:
+      'The key is temporarily banned, because it sent too many requests after a 429 without waiting. Bans last 1, then 5, 15 and 60 minutes.',
+    fix: 'Wait for the number of seconds in Retry-After, and honour Retry-After from then on. Requests during the ban do not extend it.',
     example: {
       request: 'GET /v1/pets',
       message: 'Banned until 10:01:39 UTC: 30 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.',
@@ -333,34 +336,34 @@ export const errorCodes = {
   },
   headers_too_large: {
     status: 431,
-    cause: 'The request line and headers are together larger than 16 KiB.',
+    cause: 'The request line and headers together are larger than 16 KiB.',
     fix: 'Send fewer or smaller headers.',
     example: { request: 'GET /v1/pets\nCookie: session=… (20 kB)', message: 'The request line and headers are larger than 16 KiB.' },
   },
   internal_error: {
     status: 500,
-    cause: 'A fault of the service.',
-    fix: 'Repeat the request later; if it persists, report the X-Request-Id.',
+    cause: 'An unexpected error in the service.',
+    fix: 'Retry later. If the error persists, report the X-Request-Id.',
     example: {
       request: 'GET /v1/categories',
-      message: 'Something went wrong here. Repeat the request later; if it persists, report the X-Request-Id.',
+      message: 'Something went wrong on our side. Retry later; if the error persists, report the X-Request-Id.',
     },
   },
   unavailable: {
     status: 503,
-    cause: 'The service cannot reach its database at the moment, or is overloaded.',
-    fix: 'Repeat the request after the seconds that Retry-After gives.',
-    example: { request: 'GET /v1/pets', message: 'The service cannot reach its database at the moment. Repeat the request in 1 s.' },
+    cause: 'The service cannot reach its database, or is overloaded.',
+    fix: 'Retry after the number of seconds in Retry-After.',
+    example: { request: 'GET /v1/pets', message: 'The service cannot reach its database. Retry in 1 s.' },
   },
 } as const satisfies Record<string, ErrorHelp>;
 
-/** What the pages of the codes say. A code without an example does not compile, and a test asks whether each is true. */
+/** What the help page of a code shows. A code without an example does not compile, and a test sends each example. */
 interface ErrorHelp {
   readonly status: number;
   readonly cause: string;
   readonly fix: string;
   readonly example: {
-    /** Method and path; headers of its own; after an empty line the body. A valid key is sent along, unless the code is about the key. */
+    /** Method and path, extra headers, then an empty line and the body. A valid key is added, unless the code is about the key. */
     readonly request: string;
     readonly message: string;
   };
@@ -368,7 +371,7 @@ interface ErrorHelp {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The one error of the project: `message` is for the caller, `cause` for the log. */
+/** The error that every operation throws. `message` is for the caller, `cause` for the log. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -386,18 +389,18 @@ export class AppError extends Error {
 }
 
 export function unavailable(cause: unknown): AppError {
-  const message = 'The service cannot reach its database at the moment. Repeat the request in 1 s.';
+  const message = 'The service cannot reach its database. Retry in 1 s.';
   return new AppError('unavailable', message, { cause, headers: { 'retry-after': '1' } });
 }
 
 export function internalError(cause: unknown): AppError {
-  const message = 'Something went wrong here. Repeat the request later; if it persists, report the X-Request-Id.';
+  const message = 'Something went wrong on our side. Retry later; if the error persists, report the X-Request-Id.';
   return new AppError('internal_error', message, { cause });
 }
 
-/** Shows a received value in a message: JSON, cut short, so that no message grows with the request. */
+/** Formats a received value for a message: as JSON, truncated, so that the message stays short. */
 export function show(value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that cannot be kept exactly';
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that cannot be represented exactly';
   const text = typeof value === 'bigint' ? String(value) : printableJson(JSON.stringify(value, bigintAsText) ?? 'nothing');
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -38,7 +38,7 @@ export async function registerCategory(tx: Transaction, id: bigint, registrant: 
   const { registeredToday: registered } = await findRegistrations(tx, id, clientId);
   throw new AppError(
     'category_limit',
-    `Category ${id} does not exist, and this client has registered ${registered} of ${perDayMax} new categories today (UTC). Use a category that exists (GET /v1/categories), wait until midnight UTC, or ask the store's staff to add it.`,
+    `Category ${id} does not exist, and this client has registered ${registered} of ${perDayMax} new categories today (UTC). Use an existing category (GET /v1/categories), wait until midnight UTC, or ask the store's staff to add it.`,
   );
 }
 
@@ -59,11 +59,11 @@ export async function removeCategory(db: Transactor, id: bigint): Promise<void> 
   if (removed === 1) return;
   const category = await findCategory(db, id);
   if (!category) throw categoryUnknown(String(id));
-  const why = category.name === undefined ? 'has an animal in it; one that was taken back counts too' : `is named ${show(category.name)}`;
+  const why = category.name === undefined ? 'contains an animal (removed animals count too)' : `is named ${show(category.name)}`;
   throw new AppError('category_in_use', `Category ${id} ${why}. Only a category without a name and without animals can be removed.`);
 }
 
-export const categoryUnknown = (id: string) => new AppError('category_unknown', `There is no category with the id ${id.slice(0, 40)}.`);
+export const categoryUnknown = (id: string) => new AppError('category_unknown', `There is no category with id ${id.slice(0, 40)}.`);
 
 const pruneBatchSize = 1_000;
 const pruneAttemptsMax = 5;

@@ -21,7 +21,7 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
         tags: ['Categories'],
         summary: 'List categories',
         description:
-          'A page of categories: those with a name first, then those without, each in ascending order of id. One that was registered by an animal has no name until the store gives it one.',
+          'Returns a page of categories: first the ones with a name, then the ones without, both in ascending order of id. A category that was registered by adding an animal has no name until the store names it.',
         'x-stability': 'beta',
         querystring: ListCategoriesQuery,
         response: {
@@ -43,20 +43,20 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
         operationId: 'putCategory',
         tags: ['Categories'],
         summary: 'Name a category',
-        description: 'Makes the category where it does not exist. Any int64 can be its id.',
+        description: 'Creates the category if it does not exist. Its id can be any int64.',
         'x-stability': 'beta',
         params: categoryId,
         body: Ref(NewCategorySchema),
         response: {
-          200: jsonResponse('The category, named anew.', Ref(CategorySchema)),
-          201: jsonResponse('The category, made.', Ref(CategorySchema)),
+          200: jsonResponse('The renamed category.', Ref(CategorySchema)),
+          201: jsonResponse('The created category.', Ref(CategorySchema)),
           ...errorResponses(...bodyErrors, 'route_not_found'),
         },
       },
     },
     async ({ params, body }, reply) => {
       const id = parseInt64(params.categoryId);
-      if (id === undefined) throw new AppError('route_not_found', `A category's id is an int64; got ${show(params.categoryId)}.`);
+      if (id === undefined) throw new AppError('route_not_found', `The id of a category must be an int64; got ${show(params.categoryId)}.`);
       const { category, created } = await nameCategory(db, id, body.name);
       return reply.status(created ? 201 : 200).send(category);
     },
@@ -70,11 +70,11 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
         operationId: 'removeCategory',
         tags: ['Categories'],
         summary: 'Remove a category',
-        description: 'For one that was registered by mistake: it must have no name, and no animal, not even one that was taken back.',
+        description: 'For a category that was registered by mistake. It must have no name and no animals; removed animals count too.',
         'x-stability': 'experimental',
         params: categoryId,
         response: {
-          204: { type: 'null', description: 'The category is removed.' },
+          204: { type: 'null', description: 'The category was removed.' },
           ...errorResponses('category_unknown', 'category_in_use'),
         },
       },

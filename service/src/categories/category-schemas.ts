@@ -4,8 +4,8 @@ import { Int64, PlainName } from '../http/schemas.ts';
 
 export const CategorySchema = Type.Object(
   {
-    id: Int64({ description: 'Chosen by the store.', examples: [1] }),
-    name: Type.Optional(Type.String({ description: 'Absent while nobody has named the category.', examples: ['Dogs'] })),
+    id: Int64({ description: 'Identifier chosen by the store.', examples: [1] }),
+    name: Type.Optional(Type.String({ description: 'Absent until the store has named the category.', examples: ['Dogs'] })),
   },
   { $id: 'Category', examples: [{ id: 1, name: 'Dogs' }] },
 );

@@ -10,7 +10,7 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
 
   bans
     .command('list')
-    .description('list the bans in force, the soonest to end first')
+    .description('list active bans, the first to end first')
     .option('--json', 'print one JSON array')
     .action(async ({ json }: { json?: boolean }) => {
       await using dependencies = await openDependencies(config());
@@ -25,7 +25,7 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
 
   bans
     .command('lift')
-    .description("end a key's ban and forget its strikes")
+    .description("lift a key's ban and reset its strikes")
     .argument('<id>', 'the key')
     .option('--json', 'print one JSON object')
     .action(async (id: string, { json }: { json?: boolean }) => {
@@ -35,6 +35,6 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
       if (!key) throw new UsageError(`There is no key ${id}.`);
       const lifted = await redis.call((client) => liftBan(client, redisKeys, key, clock.now()));
       if (json) printJson({ id: key.id, lifted });
-      else printLines(lifted ? `The ban of key ${id} is lifted.` : `Key ${id} was not banned; its strikes are forgotten.`);
+      else printLines(lifted ? `The ban of key ${id} was lifted.` : `Key ${id} was not banned. Its strikes were reset.`);
     });
 }

@@ -5,16 +5,16 @@ import { openDependencies } from '../dependencies.ts';
 import { printJson, printLines } from './output.ts';
 
 export function addCategoryCommands(program: Command, config: ReadConfig): void {
-  const categories = program.command('categories').description('remove categories that nobody uses');
+  const categories = program.command('categories').description('remove unused categories');
 
   categories
     .command('prune')
-    .description('remove every category that has no name and no animal, not even one that was taken back')
+    .description('remove every category that has no name and no animals; removed animals count too')
     .option('--json', 'print one JSON object')
     .action(async ({ json }: { json?: boolean }) => {
       await using dependencies = await openDependencies(config());
       const pruned = await pruneCategories(dependencies.db);
       if (json) printJson({ pruned });
-      else printLines(`${pruned} unused ${pruned === 1 ? 'category' : 'categories'} removed.`);
+      else printLines(`Removed ${pruned} unused ${pruned === 1 ? 'category' : 'categories'}.`);
     });
 }

@@ -5,11 +5,13 @@ import type { Dependencies } from '../dependencies.ts';
 import { type PlanName, planBounds, planNames } from '../rate-limit/plans.ts';
 import { parseCount, printProblem, UsageError } from './output.ts';
 
-/** Tells the processes that the client has changed. */
+/** Notifies all processes, through Redis, that the client has changed. */
 export async function announce({ redis, redisKeys }: Dependencies, clientId: bigint): Promise<boolean> {
-  const told = await replaceEpoch(redis, redisKeys, clientId);
-  if (!told) printProblem('Redis did not answer. The change is made; a process that still reaches Redis may take up to 10 s to see it.');
-  return told;
+  const isAnnounced = await replaceEpoch(redis, redisKeys, clientId);
+  if (!isAnnounced) {
+    printProblem('Redis did not respond. The change is stored; a process that still reaches Redis may take up to 10 s to apply it.');
+  }
+  return isAnnounced;
 }
 
 export interface LimitOptions {
@@ -20,23 +22,23 @@ export interface LimitOptions {
   readonly newCategories?: string;
 }
 
-/** The limits that only an enterprise client has to itself. */
+/** Limits that are set for each enterprise client. */
 export const addLimitOptions = (command: Command): Command =>
   command
-    .option('--per-minute <n>', 'requests a minute (enterprise)')
-    .option('--per-day <n>', 'requests a day (enterprise)')
+    .option('--per-minute <n>', 'requests per minute (enterprise)')
+    .option('--per-day <n>', 'requests per day (enterprise)')
     .option('--open-orders <n>', `open orders at once (enterprise; ${planBounds.enterprise.openOrders} unless set)`)
-    .option('--new-categories <n>', `new categories a day (enterprise; ${planBounds.enterprise.newCategoriesPerDay} unless set)`);
+    .option('--new-categories <n>', `new categories per day (enterprise; ${planBounds.enterprise.newCategoriesPerDay} unless set)`);
 
 export function readLimits(options: LimitOptions): Terms {
   const plan = planNames.find((name): name is PlanName => name === options.plan);
   if (!plan) throw new UsageError(`--plan must be one of ${planNames.join(', ')}; got "${options.plan}".`);
   const { perMinute, perDay, openOrders, newCategories } = options;
   if (plan !== 'enterprise') {
-    const own = [perMinute, perDay, openOrders, newCategories].some((one) => one !== undefined);
-    if (own) {
+    const hasOwnLimits = [perMinute, perDay, openOrders, newCategories].some((one) => one !== undefined);
+    if (hasOwnLimits) {
       throw new UsageError(
-        `The limits of the plan ${plan} are fixed; only enterprise takes --per-minute, --per-day, --open-orders and --new-categories.`,
+        `The limits of the plan ${plan} are fixed. Only enterprise takes --per-minute, --per-day, --open-orders and --new-categories.`,
       );
     }
     return { plan, perMinute: null, perDay: null };

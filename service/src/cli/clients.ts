@@ -14,8 +14,8 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
 
   clients
     .command('list')
-    .description('list clients with their plans and numbers of keys in use')
-    .option('--after <id>', `continue after this id; ${listedMax} are listed at once`)
+    .description('list clients with their plans and their number of active keys')
+    .option('--after <id>', `list clients after this id; at most ${listedMax} are listed at once`)
     .option('--json', 'print one JSON array')
     .action(async (options: { after?: string; json?: boolean }) => {
       await using dependencies = await openDependencies(config());
@@ -40,7 +40,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
   addLimitOptions(
     clients
       .command('set-plan')
-      .description("change a client's plan; in force from its next request")
+      .description("change a client's plan; it applies from the client's next request")
       .argument('<name>', 'the client')
       .requiredOption('--plan <plan>', 'free, pro, business or enterprise'),
   )
@@ -53,14 +53,14 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       const shown = withLimits(client);
       const { name: named, plan, perMinute, perDay, openOrders } = shown;
       if (options.json) printJson(shown);
-      else printLines(`${named} is on the plan ${plan}: ${perMinute} requests a minute, ${perDay} a day, ${openOrders} open orders.`);
+      else printLines(`${named} is on the plan ${plan}: ${perMinute} requests per minute, ${perDay} per day, ${openOrders} open orders.`);
     });
 
   const suspension = [
     {
       command: 'suspend',
       isSuspended: true,
-      description: 'reject every key of a client with 403, send its endpoints nothing, and end its streams',
+      description: 'reject every key of a client with 403, stop sending to its endpoints, and close its streams',
     },
     { command: 'resume', isSuspended: false, description: 'end a suspension' },
   ] as const;
@@ -80,7 +80,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
   }
 }
 
-/** The limits that apply, from its plan or its own record. */
+/** Adds the limits that apply to the client: those of its plan, or its own. */
 function withLimits<C extends Client>({ openOrdersMax, newCategoriesMax, ...client }: C) {
   const { openOrders, newCategoriesPerDay } = boundsOf({ ...client, openOrdersMax, newCategoriesMax });
   return { ...client, ...quotaOf(client), openOrders, newCategoriesPerDay };

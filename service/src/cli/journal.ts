@@ -12,15 +12,15 @@ import { drawBar, endProgress } from './progress.ts';
 const linesMax = 1_000_000;
 
 export function addJournalCommands(program: Command, config: ReadConfig): void {
-  const journal = program.command('journal').description('repeat, after a restore, what the backup does not know');
+  const journal = program.command('journal').description('reapply, after a restore, what was done after the backup');
 
   journal
     .command('apply')
     .description(
-      'read logs and repeat their erasures, revocations, rotations and suspensions; after a restore, before serve and worker are started',
+      'read logs and reapply their erasures, revocations, rotations and suspensions; run it after a restore, before serve and worker are started',
     )
     .argument('<file...>', "logs of the worker and of commands, or the file of HOMEWARD_JOURNAL; '-' reads standard input")
-    .option('--skip-unreadable', 'pass over journal lines that were cut off, and print them')
+    .option('--skip-unreadable', 'skip journal lines that were cut off, and print them')
     .option('--json', 'print one JSON object')
     .action(async (files: string[], { json, skipUnreadable = false }: { json?: boolean; skipUnreadable?: boolean }) => {
       const lines = await readLines(files, skipUnreadable);
@@ -30,7 +30,7 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
       if (json) printJson({ lines: lines.length, ...result });
       else {
         printLines(
-          `Journal lines: ${lines.length}. Applied: ${result.applied}. Skipped, since what they name is newer than the backup: ${result.skipped}.`,
+          `Journal lines: ${lines.length}. Applied: ${result.applied}. Skipped, because their subject is newer than the backup: ${result.skipped}.`,
         );
       }
     });
@@ -50,11 +50,11 @@ async function readLines(files: readonly string[], skipUnreadable: boolean): Pro
       }
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      // Nothing is applied where something can't be read: half a journal would look like a whole one.
+      // If a line can't be read, nothing is applied: a partly applied journal would look complete.
       throw new UsageError(`${file}, line ${number}: ${error instanceof Error ? error.message : String(error)}. Nothing was applied.`);
     }
   }
-  // Most likely the wrong file: to go on as if all were applied would bring revoked keys back.
+  // Most likely this is the wrong file. Reporting success would let revoked keys work again.
   if (lines.length === 0) throw new UsageError(`There is no journal line in ${files.join(', ')}. Nothing was applied.`);
   return lines;
 }

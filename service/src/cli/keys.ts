@@ -19,35 +19,35 @@ interface CreateOptions extends LimitOptions {
 }
 
 export function addKeyCommands(program: Command, config: ReadConfig): void {
-  const keys = program.command('keys').description('make, list, rotate and revoke API keys');
+  const keys = program.command('keys').description('create, list, rotate and revoke API keys');
 
   addLimitOptions(
     keys
       .command('create')
-      .description('make a key, and its client where there is none; the key is shown this once')
+      .description('create a key, and its client if it does not exist; the key is shown only once')
       .requiredOption('--client <name>', 'the client that the key belongs to')
       .requiredOption('--plan <plan>', `one of ${planNames.join(', ')}`),
   )
     .option('--scopes <list>', `comma-separated, of ${scopes.join(', ')} (default: ${defaultScopes.join(',')})`)
-    .option('--expires <duration>', 'until when it is valid: 90d, 12h, 30m')
+    .option('--expires <duration>', 'how long the key is valid: 90d, 12h, 30m')
     .option('--json', 'print one JSON object')
     .action(async (options: CreateOptions) => {
       const limits = readLimits(options);
-      const wishedScopes = readScopes(options.scopes);
+      const requestedScopes = readScopes(options.scopes);
       const lifeSeconds = options.expires === undefined ? undefined : parseDuration(options.expires);
-      if (lifeSeconds === 0) throw new UsageError('--expires 0 would make a key that never works.');
+      if (lifeSeconds === 0) throw new UsageError('--expires 0 would create a key that never works.');
       const expiresAt = lifeSeconds ? new Date(Date.now() + lifeSeconds * 1_000) : null;
       await using dependencies = await openDependencies(config());
       const { environment } = dependencies.config;
-      const minted = await createKey(dependencies.db, { client: options.client, limits, scopes: wishedScopes, expiresAt, environment });
+      const minted = await createKey(dependencies.db, { client: options.client, limits, scopes: requestedScopes, expiresAt, environment });
       printMinted(minted, options, dependencies.config);
     });
 
   keys
     .command('list')
-    .description('list keys; the keys themselves are not kept')
-    .option('--client <name>', 'only those of this client')
-    .option('--after <id>', `continue after this id; ${listedMax} are listed at once`)
+    .description('list keys; the keys themselves are not stored')
+    .option('--client <name>', 'only keys of this client')
+    .option('--after <id>', `list keys after this id; at most ${listedMax} are listed at once`)
     .option('--json', 'print one JSON array')
     .action(async (options: { client?: string; after?: string; json?: boolean }) => {
       await using dependencies = await openDependencies(config());
@@ -67,9 +67,9 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
 
   keys
     .command('rotate')
-    .description('make a successor with the same scopes, which takes over the endpoints; the old key works until the overlap is over')
+    .description('create a successor with the same scopes, which takes over the endpoints; the old key works until the overlap ends')
     .argument('<id>', 'the key')
-    .option('--overlap <duration>', 'how long the old key goes on working', '24h')
+    .option('--overlap <duration>', 'how long the old key still works', '24h')
     .option('--json', 'print one JSON object')
     .action(async (id: string, options: { overlap: string; json?: boolean }) => {
       const overlapSeconds = parseDuration(options.overlap);
@@ -81,7 +81,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       const endpoints =
         handedOver.length > 0
           ? [
-              `Its endpoints now belong to key ${minted.record.id}: ${handedOver.join(', ')}. If key ${id} was leaked, check where they lead: homeward webhooks list.`,
+              `Its endpoints now belong to key ${minted.record.id}: ${handedOver.join(', ')}. If key ${id} was leaked, check their URLs: homeward webhooks list.`,
             ]
           : [];
       printMinted(minted, options, dependencies.config, {
@@ -92,10 +92,10 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
 
   keys
     .command('revoke')
-    .description('end a key and disable its webhook endpoints; its next request is rejected, in every process')
+    .description('revoke a key and disable its webhook endpoints; every process rejects its next request')
     .argument('<id>', 'the key')
-    .option('--keep-webhooks', 'leave its endpoints enabled; they are told of what the key could read')
-    .option('--all-webhooks', 'also disable the endpoints of its client that no key is recorded for')
+    .option('--keep-webhooks', 'leave its endpoints enabled; they still receive what the key could read')
+    .option('--all-webhooks', 'also disable the endpoints of its client that have no recorded key')
     .option('--json', 'print one JSON object')
     .action(async (id: string, options: RevokeOptions) => {
       const onRevocation = readOnRevocation(options);
@@ -127,9 +127,11 @@ function describeRevocation({ id, hint, disabled, stillEnabled }: RevokedKey, on
     lines.push('Endpoints of this client that are still enabled:');
     for (const { id: endpoint, keyId, url } of stillEnabled)
       lines.push(`  ${endpoint}  ${keyId === null ? 'no key recorded' : `key ${keyId}`}  ${url}`);
-    lines.push("If the key was leaked, check where they lead ('homeward webhooks disable'), and let the partner replace their secrets.");
+    lines.push(
+      "If the key was leaked, check their URLs ('homeward webhooks disable' disables one), and have the partner replace their secrets.",
+    );
     if (stillEnabled.some(({ keyId }) => keyId === null))
-      lines.push(`'homeward keys revoke ${id} --all-webhooks' disables those without a key.`);
+      lines.push(`'homeward keys revoke ${id} --all-webhooks' disables those without a recorded key.`);
   }
   return lines;
 }
@@ -152,7 +154,7 @@ function printMinted(
   if (options.json) printJson({ id, clientId, key, scopes, expiresAt, ...more });
   else {
     const url = `http://127.0.0.1:${port}/v1/pets`;
-    printLines(`Key ${id}, shown this once:`, '', `  ${key}`, '', 'Try it:', '', `  curl -H 'Authorization: Bearer ${key}' ${url}`);
+    printLines(`Key ${id}, shown only once:`, '', `  ${key}`, '', 'Try it:', '', `  curl -H 'Authorization: Bearer ${key}' ${url}`);
     if (notes.length > 0) printLines('', ...notes);
   }
 }

@@ -6,7 +6,7 @@ import { printJson, printLines } from './output.ts';
 export function addMigrateCommand(program: Command, config: ReadConfig): void {
   program
     .command('migrate')
-    .description('bring the database up to this release; safe to repeat and to run twice at once')
+    .description('migrate the database to this release; safe to run again, and to run twice at the same time')
     .option('--json', 'print one JSON object')
     .action(async ({ json }: { json?: boolean }) => {
       const applied = await migrate(config().databaseUrl);

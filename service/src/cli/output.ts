@@ -1,24 +1,24 @@
 import { printable, printableJson } from '../characters.ts';
 
-/** The command line is wrong in a way that commander can't see. */
+/** A mistake in the command line that commander can't detect. */
 export class UsageError extends Error {}
 
-/** Lines of text. What is stored may hold characters that a terminal acts on, whatever is accepted today: they are shown, not sent. */
+/** Prints lines of text. Stored text may contain control characters, which are escaped so that the terminal does not act on them. */
 export function printLines(...lines: readonly string[]): void {
   for (const line of lines) console.log(printable(line));
 }
 
-/** One line beside the command's answer. */
+/** Prints one line to standard error, apart from the command's result. */
 export function printProblem(text: string): void {
   console.error(printable(`homeward: ${text}`));
 }
 
-/** One JSON value, on one line unless it is indented; ids stay exact, since own ids are below 2^53. */
+/** Prints one JSON value, on one line unless it is indented. Ids stay exact: the service's own ids are below 2^53. */
 export function printJson(value: unknown, indent?: number): void {
   console.log(printableJson(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one), indent)));
 }
 
-/** A table for people: columns as wide as they need, nothing where there are no rows. */
+/** Prints a table for people, or `ifEmpty` if there are no rows. */
 export function printTable(rows: ReadonlyArray<Readonly<Record<string, unknown>>>, ifEmpty: string): void {
   const [first] = rows;
   if (!first) {
@@ -35,13 +35,13 @@ export function printTable(rows: ReadonlyArray<Readonly<Record<string, unknown>>
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '-';
   if (value instanceof Date) return value.toISOString().slice(0, 16).replace('T', ' ');
-  // Escaped before the widths are taken.
+  // Escaped here, so that the column widths fit the escaped text.
   return printable(Array.isArray(value) ? value.join(',') : String(value as string | number | bigint | boolean));
 }
 
 const units = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** '90d', '12h', '30m', '45s' in seconds. */
+/** Parses '90d', '12h', '30m' or '45s' into seconds. */
 export function parseDuration(text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (!count || !unit) throw new UsageError(`"${text}" is not a duration; write 90d, 12h, 30m or 45s.`);

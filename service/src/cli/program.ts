@@ -18,7 +18,7 @@ import { addWorkerCommand } from './worker.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const exitCodes = 'Exit status: 0 done, 1 failed, 2 the command or its configuration is wrong.';
+const exitCodes = 'Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.';
 
 /** The `homeward` command. */
 export function createProgram(env: Environment): { parseAsync(): Promise<void> } {
@@ -34,13 +34,13 @@ export function createProgram(env: Environment): { parseAsync(): Promise<void> }
   };
 }
 
-/** Every command with its arguments and options; a test holds documents against it. */
+/** Every command with its arguments and options. A test compares the documents with it. */
 export function buildProgram(env: Environment): Command {
   const config: ReadConfig = () => loadConfig(env);
-  // A command that prints an answer prints nothing else: what is to be said, it says itself.
+  // A command that prints a result writes no logs to standard output.
   const quietConfig: ReadConfig = () => ({ ...config(), logLevel: 'silent' });
   const program = new Command('homeward').description('An animal adoption store as a service.').exitOverride();
-  program.showHelpAfterError('Add --help to see what it takes.');
+  program.showHelpAfterError('Add --help for usage.');
   addServeCommand(program, config);
   addWorkerCommand(program, config);
   addMigrateCommand(program, quietConfig);
@@ -65,10 +65,10 @@ function listVariables(): string {
   return ['Environment:', ...rows].join('\n');
 }
 
-/** Says what went wrong in one line and returns the exit status. */
+/** Prints in one line what went wrong, and returns the exit status. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const wrong = error instanceof UsageError || error instanceof ConfigError || error instanceof ClientsError;
-  printProblem(wrong ? error.message : explainFailure(error));
-  return wrong ? 2 : 1;
+  const isUserError = error instanceof UsageError || error instanceof ConfigError || error instanceof ClientsError;
+  printProblem(isUserError ? error.message : explainFailure(error));
+  return isUserError ? 2 : 1;
 }

@@ -1,13 +1,13 @@
 const width = 40;
 
-/** A bar on a terminal; nothing elsewhere. */
+/** Draws a progress bar on a terminal. Draws nothing if standard error is not a terminal. */
 export function drawBar(done: number, of: number): void {
   const share = done / Math.max(of, 1);
   const filled = Math.round(share * width);
   draw(`[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${Math.floor(share * 100)}%`);
 }
 
-/** Where the end is not known. */
+/** Shows a count, for work whose total is unknown. */
 export const drawCount = (done: number): void => draw(`${done} …`);
 
 export const endProgress = (): void => draw('');

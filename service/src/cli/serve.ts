@@ -5,22 +5,22 @@ import type { Clock } from '../clock.ts';
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 
-/** What a shutdown may take at most, after the wait for readiness to be noticed. */
+/** The maximum time of a shutdown, after the drain. */
 const closeTimeoutMs = 15_000;
 
 export function addServeCommand(program: Command, config: ReadConfig): void {
   program
     .command('serve')
-    .description('serve the API at /v1, with /livez, /readyz, /docs and /openapi.json beside it')
+    .description('serve the API at /v1, and /livez, /readyz, /docs and /openapi.json')
     .action(() => serve(config()));
 }
 
-/** Serves until SIGTERM or SIGINT; then fails readiness, waits, finishes what is under way, and closes. */
+/** Serves until SIGTERM or SIGINT. Then fails readiness, waits, finishes requests in flight, and closes. */
 export async function serve(config: Config, overrides: { clock?: Clock } = {}): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, overrides));
   const { log, db } = dependencies;
-  // Loaded when it is needed: the other commands start in half the time without it.
+  // Imported lazily: without it the other commands start in half the time.
   const { createApp } = await import('../app.ts');
   const app = await createApp(dependencies);
   await db.open();

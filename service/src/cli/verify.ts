@@ -8,7 +8,9 @@ import { drawBar, endProgress } from './progress.ts';
 export function addVerifyCommand(program: Command, config: ReadConfig): void {
   program
     .command('verify')
-    .description('replay the whole history and prove that no animal was ever promised twice; exit 1 with the first violation')
+    .description(
+      'replay the whole history and check that no animal ever had two open orders at once; on a violation, print it and exit with 1',
+    )
     .option('--json', 'print one JSON object')
     .action(async ({ json }: { json?: boolean }) => {
       await using dependencies = await openDependencies(config());
@@ -19,9 +21,7 @@ export function addVerifyCommand(program: Command, config: ReadConfig): void {
         printLines(`Replayed the history: rows ${result.rows}, animals ${result.animals}, orders ${result.orders}.`);
         if (result.violation) printLines(`VIOLATION: ${result.violation}.`);
         else
-          printLines(
-            'No animal had two open orders at any instant, every transition was legal, and the present is what the history leads to.',
-          );
+          printLines('No animal ever had two open orders at once, every transition was legal, and the current state matches the history.');
       }
       if (result.violation) process.exitCode = 1;
     });

@@ -18,12 +18,12 @@ interface ReplayOptions {
 const rowsMax = 1_000;
 
 export function addWebhookCommands(program: Command, config: ReadConfig): void {
-  const webhooks = program.command('webhooks').description("list, disable and enable partners' endpoints, and send events to one again");
+  const webhooks = program.command('webhooks').description("list, disable and enable clients' webhook endpoints, and replay deliveries");
 
   webhooks
     .command('list')
     .description('list endpoints of all clients')
-    .option('--client <id>', 'only those of this client')
+    .option('--client <id>', 'only endpoints of this client')
     .option('--json', 'print one JSON array')
     .action(async ({ client, json }: { client?: string; json?: boolean }) => {
       await using dependencies = await openDependencies(config());
@@ -46,7 +46,7 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
 
   webhooks
     .command('disable')
-    .description('stop sending to an endpoint; its client can enable it again, unless that is suspended')
+    .description('stop sending to an endpoint; its client can enable it again unless the client is suspended')
     .argument('<id>', 'the endpoint')
     .option('--json', 'print one JSON object')
     .action(async (id: string, { json }: { json?: boolean }) => {
@@ -58,7 +58,7 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
 
   webhooks
     .command('enable')
-    .description('send to an endpoint again')
+    .description('resume sending to an endpoint')
     .argument('<id>', 'the endpoint')
     .option('--json', 'print one JSON object')
     .action(async (id: string, { json }: { json?: boolean }) => {
@@ -72,21 +72,21 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
     .command('replay')
     .description('send events to an endpoint again')
     .argument('<id>', 'the endpoint')
-    .option('--failed', 'every delivery that was given up')
+    .option('--failed', 'every failed delivery')
     .option('--delivery <id>', 'this delivery')
     .option('--from <time>', 'every event published from this time on, such as 2026-11-15T10:00:00Z')
-    .option('--to <time>', 'and before this time')
+    .option('--to <time>', 'only events published before this time')
     .option('--json', 'print one JSON object')
     .action(async (id: string, options: ReplayOptions) => {
-      const wish = readReplay(options);
+      const input = readReplay(options);
       await using dependencies = await openDependencies(config());
-      const count = await dependencies.db.transaction((tx) => replay(tx, 'any', parseId(id), wish)).catch(asUsageError);
+      const count = await dependencies.db.transaction((tx) => replay(tx, 'any', parseId(id), input)).catch(asUsageError);
       if (options.json) printJson({ id: parseId(id), count });
-      else printLines(`${count} ${count === 1 ? 'delivery is' : 'deliveries are'} queued.`);
+      else printLines(`Queued ${count} ${count === 1 ? 'delivery' : 'deliveries'}.`);
     });
 }
 
-/** What a caller of the API would be told is the operator's mistake here. */
+/** Errors that the API would return to a caller are usage errors of the operator here. */
 function asUsageError(error: unknown): never {
   throw error instanceof AppError && error.status < 500 ? new UsageError(error.message) : error;
 }

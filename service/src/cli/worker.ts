@@ -13,23 +13,23 @@ import { SafeSender } from '../webhooks/safe-sender.ts';
 import { fanOut, listFailing, sweepDeliveries } from '../webhooks/webhooks.ts';
 
 const batchSizeMax = 100;
-/** An animal is free at most a second after its order expired: a look costs one index probe. */
+/** Short, so that an animal is available within a second after its order expired. A poll costs one index probe. */
 const expiryIntervalMs = 250;
 const publishIntervalMs = 50;
 const publishSizeMax = 500;
-const turnIntervalMs = 3_600_000;
+const partitionIntervalMs = 3_600_000;
 const sweepIntervalMs = 60_000;
 const sweepSizeMax = 1_000;
 const warnIntervalMs = 3_600_000;
 const endedKeysIntervalMs = 5_000;
-/** Looks overlap: the clocks of two looks are this process's, the ends of keys PostgreSQL's. */
+/** Polls overlap: their times are from the clock of this process, the ends of keys from PostgreSQL's. */
 const endedKeysOverlapMs = 60_000;
 
 export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
     .command('worker')
     .description(
-      'expire orders that were not approved in time, publish events, send webhooks, erase adopters whose time is over, and delete what is old; run one or more',
+      'expire orders that were not approved in time, publish events, send webhooks, erase adopters after the retention period, and delete old records; run one or more',
     )
     .action(() => work(config()));
 }
@@ -39,8 +39,8 @@ async function work(config: Config): Promise<void> {
   const { db, catalogue, journal, log } = dependencies;
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
-  /** Repeats a job until it finds nothing to do, then waits; a failure is logged and tried again after the wait. */
-  const repeat = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
+  /** Runs a job in a loop: again at once while it finds work, else after the interval. A failure is logged and retried after the interval. */
+  const runJob = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
     while (!stopping.signal.aborted) {
       const done = await job().catch((error) => {
         log.error({ err: error, job: name }, 'job failed');
@@ -50,41 +50,41 @@ async function work(config: Config): Promise<void> {
       else await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };
-  // No event overtakes the list: what it tells of is there for whoever reads it.
+  // Lists are invalidated before events are readable, so that a reader of an event finds the change in the list too.
   const publishing = { beforeExposing: () => catalogue.invalidate(), alongside: fanOut };
   const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });
   const deliverer = new Deliverer({
     db,
     sender,
-    onDisabled: (webhook) => log.warn(namesOf(webhook), 'webhook disabled'),
+    onDisabled: (webhook) => log.warn(logFields(webhook), 'webhook disabled'),
     onError: (error) => log.error({ err: error, job: 'deliver-webhooks' }, 'job failed'),
   });
   const warnOfFailing = async () => {
-    for (const webhook of await listFailing(db)) log.warn(namesOf(webhook), 'webhook failing');
+    for (const webhook of await listFailing(db)) log.warn(logFields(webhook), 'webhook failing');
     return 0;
   };
   let endedKeysSeenAtMs: number | undefined;
   const disableEnded = async () => {
     const startedAtMs = performance.now();
-    // The first look goes back to the beginning.
+    // The first poll covers all time.
     const sinceMs = endedKeysSeenAtMs === undefined ? undefined : startedAtMs - endedKeysSeenAtMs + endedKeysOverlapMs;
     const disabled = await disableWebhooksOfEndedKeys(db, sinceMs === undefined ? undefined : sinceMs / 1_000);
     endedKeysSeenAtMs = startedAtMs;
-    for (const webhook of disabled) log.warn(namesOf(webhook), 'webhook disabled');
+    for (const webhook of disabled) log.warn(logFields(webhook), 'webhook disabled');
     return 0;
   };
   log.info('working');
   const jobs = Promise.all([
-    repeat('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
-    // Up to twenty times a second, wherever something changes.
-    repeat('publish-events', publishIntervalMs, () => publishEvents(db, publishSizeMax, publishing), 'debug'),
-    repeat('turn-event-partitions', turnIntervalMs, () => rotatePartitions(db)),
+    runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
+    // Logged at debug level: up to twenty times a second.
+    runJob('publish-events', publishIntervalMs, () => publishEvents(db, publishSizeMax, publishing), 'debug'),
+    runJob('turn-event-partitions', partitionIntervalMs, () => rotatePartitions(db)),
     deliverer.run(stopping.signal),
-    repeat('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
-    repeat('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
-    repeat('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
-    repeat('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
-    repeat('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
+    runJob('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
+    runJob('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
+    runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
+    runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
+    runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
   ]);
   closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {
     if (err) log.fatal({ err }, 'uncaught');
@@ -96,7 +96,7 @@ async function work(config: Config): Promise<void> {
   });
 }
 
-const namesOf = ({ id, clientId, ...rest }: { id: bigint; clientId: bigint }) => ({
+const logFields = ({ id, clientId, ...rest }: { id: bigint; clientId: bigint }) => ({
   webhook: Number(id),
   client: Number(clientId),
   ...rest,

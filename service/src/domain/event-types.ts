@@ -16,14 +16,14 @@ export const eventTypes: readonly EventType[] = [...petEvents, ...orderEvents];
 /** What each says, for the documents. */
 export const eventMeanings: Record<EventType, string> = {
   'pet.created': 'An animal was added.',
-  'pet.updated': "An animal's name or category was corrected.",
+  'pet.updated': 'The name or category of an animal was changed.',
   'pet.status_changed': 'An animal became available, pending or sold.',
-  'pet.removed': 'An animal was taken back: it is in no list any more.',
+  'pet.removed': 'An animal was removed and is no longer listed.',
   'order.placed': 'An order was placed.',
-  'order.approved': 'The store agreed to the adoption.',
-  'order.completed': 'The animal went home.',
-  'order.cancelled': 'The order was called off.',
+  'order.approved': 'The store approved the adoption.',
+  'order.completed': 'The adoption was completed.',
+  'order.cancelled': 'The order was cancelled.',
   'order.expired': 'The order was not approved in time.',
-  'order.returned': 'The animal came back.',
-  'order.adopter_erased': "The adopter's data were erased from the order. Erase your copy too.",
+  'order.returned': 'The animal was returned to the store.',
+  'order.adopter_erased': "The adopter's data was erased from the order. Erase your copy too.",
 };

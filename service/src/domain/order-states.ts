@@ -17,34 +17,34 @@ export const reservingOrderStatuses = [...openOrderStatuses, 'completed'] as con
 export const placing = { to: 'placed', pet: { from: 'available', to: 'pending' } } as const;
 
 export const orderActions = {
-  approve: { from: ['placed'], to: 'approved', pet: undefined, scope: 'store:manage', summary: 'The store agrees to the adoption.' },
+  approve: { from: ['placed'], to: 'approved', pet: undefined, scope: 'store:manage', summary: 'The store approves the adoption.' },
   complete: {
     from: ['approved'],
     to: 'completed',
     pet: { from: 'pending', to: 'sold' },
     scope: 'store:manage',
-    summary: 'The animal goes home: it is sold.',
+    summary: 'The adoption is complete: the animal is sold.',
   },
   cancel: {
     from: ['placed', 'approved'],
     to: 'cancelled',
     pet: { from: 'pending', to: 'available' },
     scope: 'orders:write',
-    summary: 'The adoption is called off, by the client that placed the order or by the store.',
+    summary: 'The client that placed the order, or the store, cancels the adoption.',
   },
   expire: {
     from: ['placed'],
     to: 'expired',
     pet: { from: 'pending', to: 'available' },
     scope: undefined,
-    summary: 'Not approved in time: done by the worker.',
+    summary: 'The worker expires an order that was not approved in time.',
   },
   return: {
     from: ['completed'],
     to: 'returned',
     pet: { from: 'sold', to: 'available' },
     scope: 'store:manage',
-    summary: 'The animal comes back.',
+    summary: 'The adopter returns the animal.',
   },
 } as const satisfies Record<string, OrderAction>;
 

@@ -39,12 +39,12 @@ const jitterMs = 1_000;
 /** In place of a cursor: begins at the end of the feed. */
 const latest = 'latest';
 
-const page = jsonResponse('A page of events, or a stream of them.', Type.Array(AnyEvent), {
-  Link: { type: 'string', description: 'Of a page: the next, as rel="next", always.' },
+const page = jsonResponse('A page of events, or a stream of events.', Type.Array(AnyEvent), {
+  Link: { type: 'string', description: 'The next page, as rel="next". Every page has it; streams do not.' },
   ...etagHeader,
 });
 const stream = {
-  schema: Type.String({ description: 'Server-sent events: each with a cursor as id, its type as event, and its JSON as data.' }),
+  schema: Type.String({ description: 'Server-sent events. Each has a cursor as id, the event type as event, and the event JSON as data.' }),
 };
 const pageOrStream = { ...page, content: { ...page.content, 'text/event-stream': stream } };
 
@@ -59,11 +59,11 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
         operationId: 'listEvents',
         tags: ['Events'],
         summary: 'Read the feed of changes',
-        description: `A page of what happened to animals and, with the scope orders:read, to this client's own orders, the oldest first. The Link header always leads to the next page, also where there is nothing in it yet: come back to it. Events are kept for ${retentionDays} days; a cursor from before is 410, never a silent gap. With \`Accept: text/event-stream\` the same comes as a stream of server-sent events, from \`Last-Event-ID\` or the cursor on. Each further page of ${catchUpSize} that a stream reads to catch up counts as a request; out of requests, the stream pauses until the window ends.`,
+        description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. The Link header always leads to the next page, even if that page is still empty: poll it for new events. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page of ${catchUpSize} events that a stream reads to catch up counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
         'x-stability': 'experimental',
         querystring: ListEventsQuery,
         headers: Type.Object({
-          'last-event-id': Type.Optional(Type.String({ description: 'Of a stream: the id of the last event that was seen.' })),
+          'last-event-id': Type.Optional(Type.String({ description: 'For a stream: the id of the last event received.' })),
         }),
         response: {
           200: pageOrStream,

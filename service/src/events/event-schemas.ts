@@ -20,10 +20,10 @@ export const EventSchema = (
   Type.Object(
     {
       id: Type.String({
-        description: 'Unique. The same wherever the event is read or sent, so that a duplicate can be recognised.',
+        description: 'Unique identifier of the event. It is the same in the feed and in webhooks, so use it to detect duplicates.',
         examples: ['evt_1'],
       }),
-      createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When it happened.' }),
+      createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the event happened.' }),
       type: StringEnum(
         eventTypes.filter((type) => kindOf(type) === kind),
         { description: what },
@@ -62,10 +62,10 @@ export const ListEventsQuery = Type.Object(
     cursor: Type.Optional(
       Type.String({
         description:
-          'From the Link header of the page before; without one, from the oldest event kept. `latest` is the end of the feed as it is now: the page is empty, and its Link leads to what is published from now on.',
+          'The cursor from the Link header of the previous page. Without it, the feed starts at the oldest stored event. `latest` starts at the current end of the feed: the page is empty, and its Link leads to events published from now on.',
       }),
     ),
-    type: Type.Optional(StringEnum(eventTypes, { description: 'Only the events of this type.' })),
+    type: Type.Optional(StringEnum(eventTypes, { description: 'Only events of this type.' })),
   },
   { additionalProperties: false },
 );

@@ -81,13 +81,13 @@ export async function readEvents(
   if (start < page.firstPosition - 1n) {
     throw new AppError(
       'cursor_expired',
-      `The events after this cursor were kept for ${retentionDays} days and are gone. Read the animals anew, then the feed without a cursor.`,
+      `This cursor has expired: events are kept for ${retentionDays} days. List /v1/pets again, then read the feed without a cursor.`,
     );
   }
   if (start > page.lastPosition) {
     throw new AppError(
       'cursor_expired',
-      'This cursor lies beyond the end of the feed, which was restored from a backup since. Read the animals anew, then the feed without a cursor.',
+      'This cursor is past the end of the feed: the store was restored from a backup. List /v1/pets again, then read the feed without a cursor.',
     );
   }
   const end = filter.type === undefined ? start + BigInt(span) : page.lastPosition;

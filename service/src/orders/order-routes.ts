@@ -44,7 +44,8 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         operationId: 'listOrders',
         tags: ['Orders'],
         summary: 'List orders',
-        description: "A page of orders in ascending order of id: this client's own, or all with the scope store:manage.",
+        description:
+          "Returns a page of orders in ascending order of id: this client's own orders, or every order with the scope store:manage.",
         'x-stability': 'beta',
         querystring: ListOrdersQuery,
         response: {
@@ -71,7 +72,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         tags: ['Orders'],
         summary: 'Place an order',
         description:
-          'Promises an available animal to an adopter: it becomes pending, and nobody else can order it. Not approved in time, the order expires and the animal is available again.',
+          'Reserves an available animal for an adopter. The animal becomes pending, and nobody else can order it. If the order is not approved in time, it expires and the animal becomes available again.',
         'x-stability': 'beta',
         headers: idempotencyHeader,
         body: Ref(NewOrderSchema),
@@ -118,12 +119,12 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
           operationId: `${name}Order`,
           tags: ['Orders'],
           summary: `${name[0]?.toUpperCase()}${name.slice(1)} an order`,
-          description: `${summary} From ${from.join(' or ')} to ${to}${pet ? `; the animal becomes ${pet.to}` : ''}.`,
+          description: `${summary} Changes the status from ${from.join(' or ')} to ${to}${pet ? `; the animal becomes ${pet.to}` : ''}.`,
           'x-stability': 'beta',
           params: orderId,
           headers: idempotencyHeader,
           response: {
-            200: jsonResponse('The order as it is now.', Ref(OrderSchema)),
+            200: jsonResponse('The updated order.', Ref(OrderSchema)),
             ...errorResponses('order_not_found', 'order_state_conflict', ...idempotencyErrors),
           },
         },

@@ -7,9 +7,9 @@ import { Int64, PlainName, Ref, StringEnum } from '../http/schemas.ts';
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 
-export const OrderStatusSchema = StringEnum(orderStatuses, { $id: 'OrderStatus', description: 'Where the order stands.' });
+export const OrderStatusSchema = StringEnum(orderStatuses, { $id: 'OrderStatus', description: 'The status of the order.' });
 
-const seenBy = 'Seen only by the client that placed the order and by the store.';
+const seenBy = 'Visible only to the client that placed the order and to the store.';
 const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
 /** Also characters without a form of their own, such as U+200B: two addresses must not look the same. */
@@ -53,7 +53,7 @@ export const AdopterSchema = Type.Object(
 );
 
 export const NewOrderSchema = Type.Object(
-  { petId: Int64({ description: 'The animal to be adopted.', examples: [1] }), adopter: Ref(NewAdopterSchema) },
+  { petId: Int64({ description: 'The animal to adopt.', examples: [1] }), adopter: Ref(NewAdopterSchema) },
   { $id: 'NewOrder', examples: [{ petId: 1, adopter: ada }] },
 );
 export type NewOrder = Static<typeof NewOrderSchema>;
@@ -63,10 +63,10 @@ export const OrderSchema = Type.Object(
     id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
     petId: Int64({ description: 'The animal that is ordered.', examples: [1] }),
     status: Ref(OrderStatusSchema),
-    adopter: Type.Union([Ref(AdopterSchema), Type.Null({ description: "The adopter's data were erased." })]),
+    adopter: Type.Union([Ref(AdopterSchema), Type.Null({ description: "The adopter's data has been erased." })]),
     createdAt: Time('When the order was placed.'),
     updatedAt: Time('When its status last changed.'),
-    expiresAt: Time('Until when a placed order must be approved; from then on it reads as expired.'),
+    expiresAt: Time('When a placed order expires unless it is approved before.'),
   },
   { $id: 'Order' },
 );
@@ -81,7 +81,7 @@ export const OrderEventSchema = Type.Object(
     updatedAt: OrderSchema.properties.updatedAt,
     expiresAt: OrderSchema.properties.expiresAt,
   },
-  { $id: 'OrderInEvent', description: "An order without the adopter's data, which are in no event." },
+  { $id: 'OrderInEvent', description: "An order without the adopter's data, which no event contains." },
 );
 
 const OrderEventEnvelopeSchema = EventSchema('order', {
@@ -103,8 +103,8 @@ export const orderSchemas = [
 export const ListOrdersQuery = Type.Object(
   {
     ...pageQuery('orders'),
-    status: Type.Optional(StringEnum(orderStatuses, { description: 'Only the orders in this state.' })),
-    petId: Type.Optional(Int64({ description: 'Only the orders of this animal.' })),
+    status: Type.Optional(StringEnum(orderStatuses, { description: 'Only orders with this status.' })),
+    petId: Type.Optional(Int64({ description: 'Only orders for this animal.' })),
   },
   { additionalProperties: false },
 );

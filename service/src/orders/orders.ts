@@ -7,6 +7,7 @@ import { type NewEvent, recordEvents } from '../events/events.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import { lockExistingPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
+import { explainConflict } from './order-conflicts.ts';
 import { orderEventJson } from './order-json.ts';
 import {
   countOpenOrders,
@@ -126,8 +127,7 @@ function ignoreConflict(error: unknown): false {
   throw error;
 }
 
-export const orderNotFound = (id: string) =>
-  new AppError('order_not_found', `There is no order with the id ${id.slice(0, 40)} among yours.`);
+export const orderNotFound = (id: string) => new AppError('order_not_found', `You have no order with id ${id.slice(0, 40)}.`);
 
 /** False where staff have set the animal's status since, or another order has it by now: then it stays where it is. */
 async function isStillSoldBy(tx: Transaction, orderId: bigint, petId: bigint): Promise<boolean> {
@@ -155,17 +155,15 @@ export const orderEvent = (what: OrderStatus | 'adopter_erased', order: Order, c
 function tooManyOpen({ ofClient, ofAdopter }: { ofClient: number; ofAdopter: number }, bounds: OrderBounds): AppError {
   const what =
     ofClient >= bounds.openOrders
-      ? `This client has ${ofClient} open orders, and may have ${bounds.openOrders}.`
-      : `This adopter's address has ${ofAdopter} open orders with this client, and may have ${bounds.openOrdersOfAdopter}.`;
-  return new AppError('open_order_limit', `${what} Wait until the store completes some, or cancel those that are no longer wanted.`);
+      ? `This client has ${ofClient} open orders; ${bounds.openOrders} are allowed.`
+      : `This client has ${ofAdopter} open orders for this adopter's e-mail address; ${bounds.openOrdersOfAdopter} are allowed.`;
+  return new AppError('open_order_limit', `${what} Wait until the store completes some, or cancel orders that are no longer wanted.`);
 }
 
-function conflict(order: Order, name: CallerAction): AppError {
-  const allowed = actionsFrom(order.status);
-  // It has just become what the action needs: whoever asks again will find it so.
-  if (allowed.includes(name)) {
-    return new AppError('order_state_conflict', `Order ${order.id} became ${order.status} at this moment. Repeat the request.`);
-  }
-  const can = allowed.length > 0 ? `It allows ${allowed.join(' and ')}.` : 'That is final.';
-  return new AppError('order_state_conflict', `Order ${order.id} is ${order.status}, which does not allow ${name}. ${can}`);
+function conflict({ id, status }: Order, name: CallerAction): AppError {
+  // The order reached the required status after the update had looked for it. A retry will succeed.
+  const message = actionsFrom(status).includes(name)
+    ? `Order ${id} has just become ${status}. Retry the request.`
+    : explainConflict(id, status, name);
+  return new AppError('order_state_conflict', message);
 }

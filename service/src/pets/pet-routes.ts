@@ -49,7 +49,7 @@ const getPetDeprecation: Deprecation = {
 
 const petId = PathIds({ petId: 'Identifier of the animal.' });
 const ifMatch = Type.Object({
-  'if-match': Type.Optional(Type.String({ description: "The animal's ETag: 412 where it has changed since." })),
+  'if-match': Type.Optional(Type.String({ description: "The animal's ETag. Returns 412 if the animal has changed since." })),
 });
 
 export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock, config }: Parts): void {
@@ -61,7 +61,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         operationId: 'listPets',
         tags: ['Pets'],
         summary: 'List animals',
-        description: 'A page of animals in ascending order of id. Follow the Link header to walk through all of them.',
+        description: 'Returns a page of animals in ascending order of id. Follow the Link header to read all pages.',
         querystring: ListPetsQuery,
         response: {
           200: jsonResponse('A page of animals.', Type.Array(Ref(PetSchema)), { ...nextLink, ...etagHeader }),
@@ -83,7 +83,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         tags: ['Pets'],
         summary: 'Add an animal',
         description:
-          'Unknown fields are ignored. An unknown categoryId registers a category without a name, so many a day as the plan allows, unless this store keeps a closed list.',
+          'Unknown fields are ignored. An unknown categoryId registers a new category without a name, up to the daily limit of the plan, unless the store has a closed list of categories.',
         headers: idempotencyHeader,
         body: Ref(NewPetSchema),
         response: {
@@ -112,16 +112,19 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         operationId: 'getPet',
         tags: ['Pets'],
         summary: 'Get an animal',
-        description: 'Deprecated, to be removed on 5 December 2030; 410 from then on. Use GET /pets?id={petId} instead.',
+        description: 'Deprecated. It will be removed on 5 December 2030 and return 410 from then on. Use GET /pets?id={petId} instead.',
         deprecated: true,
         'x-sunset': getPetDeprecation.sunset.toISOString().slice(0, 10),
         params: petId,
         response: {
           200: jsonResponse('The animal.', Ref(PetSchema), {
             ...etagHeader,
-            Deprecation: { type: 'string', description: 'Since when the operation is deprecated (RFC 9745).' },
-            Sunset: { type: 'string', description: 'When it is removed (RFC 8594).' },
-            Link: { type: 'string', description: 'The notice, as rel="deprecation", and the successor, as rel="successor-version".' },
+            Deprecation: { type: 'string', description: 'The date since which the operation is deprecated (RFC 9745).' },
+            Sunset: { type: 'string', description: 'The date on which it will be removed (RFC 8594).' },
+            Link: {
+              type: 'string',
+              description: 'The deprecation notice, as rel="deprecation", and the replacement, as rel="successor-version".',
+            },
           }),
           304: notModified,
           ...errorResponses('pet_not_found', 'operation_removed'),
@@ -147,14 +150,14 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
       schema: {
         operationId: 'updatePet',
         tags: ['Pets'],
-        summary: 'Correct an animal',
-        description: 'Name, category, and an override of the status by staff, which an open order forbids.',
+        summary: 'Update an animal',
+        description: "Changes the name, the category or the status. The status can't be changed while the animal has an open order.",
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
         body: Ref(PetChangesSchema),
         response: {
-          200: jsonResponse('The animal as it is now.', Ref(PetSchema), etagHeader),
+          200: jsonResponse('The updated animal.', Ref(PetSchema), etagHeader),
           ...errorResponses(...bodyErrors, 'category_not_found', 'pet_not_found', 'pet_has_open_order', 'precondition_failed'),
         },
       },
@@ -177,13 +180,14 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
       schema: {
         operationId: 'removePet',
         tags: ['Pets'],
-        summary: 'Take back an animal',
-        description: 'For one that was added by mistake: it leaves every list, and its history stays. An open order forbids it.',
+        summary: 'Remove an animal',
+        description:
+          "For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed.",
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
         response: {
-          204: { type: 'null', description: 'The animal is taken back.' },
+          204: { type: 'null', description: 'The animal was removed.' },
           ...errorResponses('pet_not_found', 'pet_has_open_order', 'precondition_failed'),
         },
       },
@@ -232,6 +236,6 @@ const expectEtag = (ifMatch: string | undefined) => (pet: Pet) => {
   if (ifMatch === undefined || matchesEtag(ifMatch, petEtag(pet))) return;
   throw new AppError(
     'precondition_failed',
-    `${pet.name} (id ${pet.id}) has changed: its ETag is ${petEtag(pet)} now. Read it again before you change it.`,
+    `${pet.name} (id ${pet.id}) has changed: its ETag is now ${petEtag(pet)}. Read it again before you change it.`,
   );
 };

@@ -4,7 +4,7 @@ import { EventSchema } from '../events/event-schemas.ts';
 import { pageQuery } from '../http/paging.ts';
 import { Int64, NameText, Ref, StringEnum } from '../http/schemas.ts';
 
-export const PetStatusSchema = StringEnum(petStatuses, { $id: 'PetStatus', description: 'Where the animal stands.' });
+export const PetStatusSchema = StringEnum(petStatuses, { $id: 'PetStatus', description: 'The status of the animal.' });
 const Status = Ref(PetStatusSchema);
 
 const fields = {
@@ -13,7 +13,7 @@ const fields = {
 };
 
 export const NewPetSchema = Type.Object(
-  { ...fields, status: Type.Optional(StringEnum(petStatuses, { description: 'Where the animal stands.', default: 'available' })) },
+  { ...fields, status: Type.Optional(StringEnum(petStatuses, { description: 'The status of the animal.', default: 'available' })) },
   { $id: 'NewPet', examples: [{ name: 'Biscuit', categoryId: 1 }] },
 );
 export type NewPet = Static<typeof NewPetSchema>;
@@ -45,7 +45,7 @@ export type PetChanges = Static<typeof PetChangesSchema>;
 const PetEventSchema = EventSchema('pet', {
   what: 'What happened to the animal.',
   data: { pet: Ref(PetSchema), previousStatus: Type.Optional(Ref(PetStatusSchema)) },
-  description: 'The animal as it was right after the change; with pet.status_changed also its status before.',
+  description: 'The animal as it was right after the change. pet.status_changed also has the previous status.',
   examples: [
     {
       id: 'evt_1',
@@ -63,12 +63,14 @@ const idsMax = 100;
 export const ListPetsQuery = Type.Object(
   {
     ...pageQuery('animals'),
-    status: Type.Optional(StringEnum(petStatuses, { description: 'Filters by availability status; without it every status is returned.' })),
-    categoryId: Type.Optional(Int64({ description: 'Only the animals of this category.' })),
+    status: Type.Optional(
+      StringEnum(petStatuses, { description: 'Only animals with this status. Without it, animals of every status are returned.' }),
+    ),
+    categoryId: Type.Optional(Int64({ description: 'Only animals of this category.' })),
     id: Type.Optional(
       Type.Array(Int64(), {
         maxItems: idsMax,
-        description: `Only the animals with these ids, at most ${idsMax}; absent ones are omitted.`,
+        description: `Only animals with these ids, at most ${idsMax}. Ids that do not exist are omitted.`,
       }),
     ),
   },

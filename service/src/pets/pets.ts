@@ -66,7 +66,7 @@ export async function createPet(
     if (!violates(error, petsCategoryConstraint)) throw error;
   }
   // Staff removed the category after it was found or registered by another. The transaction may be aborted, so the caller retries.
-  throw new AppError('unavailable', `Category ${pet.categoryId} was removed at this moment. Repeat the request in 1 s.`, {
+  throw new AppError('unavailable', `Category ${pet.categoryId} has just been removed. Retry in 1 s.`, {
     headers: { 'retry-after': '1' },
   });
 }
@@ -113,9 +113,9 @@ export async function removePet(
   await catalogue.transaction(async (tx) => {
     const pet = await lockOrThrow(tx, id);
     expect(pet);
-    rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be taken back");
+    rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
     await markPetRemoved(tx, id);
-    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'taken back by staff' });
+    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'removed by staff' });
     await recordEvents(tx, petEvent('pet.removed', pet));
   });
 }
@@ -132,7 +132,7 @@ export async function reservePet(tx: CatalogueTransaction, id: bigint, lock: Adv
   // It has just become free: one more try, and the answer tells the truth either way.
   const second = pet.status === from ? await movePetUnder(tx, lock, id, from, to) : undefined;
   if (second) return second;
-  throw new AppError('pet_not_available', `${pet.name} (id ${id}) is ${pet.status}, and only an available animal can be ordered.`);
+  throw new AppError('pet_not_available', `${pet.name} (id ${id}) is ${pet.status}. Only an available animal can be ordered.`);
 }
 
 /** Moves animals on with their orders. An open order forbids to move one otherwise, so they are where the orders left them. */
@@ -167,7 +167,7 @@ export async function lockPets(tx: Transaction, ids: readonly bigint[]): Promise
   await lockPetRows(tx, ids);
 }
 
-export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with the id ${id.slice(0, 40)}.`);
+export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with id ${id.slice(0, 40)}.`);
 
 async function lockOrThrow(tx: Transaction, id: bigint): Promise<Pet> {
   const pet = await lockPet(tx, id);
@@ -179,7 +179,7 @@ function rejectIfOrdered(order: bigint | undefined, pet: Pet, what: string): voi
   if (order === undefined) return;
   throw new AppError(
     'pet_has_open_order',
-    `${pet.name} (id ${pet.id}) is promised by order ${order}, so ${what}. Cancel or complete the order first.`,
+    `${pet.name} (id ${pet.id}) is reserved by order ${order}, so ${what}. Cancel or complete the order first.`,
   );
 }
 
@@ -193,4 +193,4 @@ async function rejectUnknownCategory<T>(categoryId: bigint, write: () => Promise
 }
 
 const categoryNotFound = (categoryId: bigint, cause?: unknown) =>
-  new AppError('category_not_found', `categoryId ${categoryId} names no category of this store.`, { cause });
+  new AppError('category_not_found', `Category ${categoryId} does not exist in this store.`, { cause });

@@ -2,12 +2,12 @@ import { isLegalOrderTransition, isOpen, petMoveOf, placing } from '../domain/or
 import { petStatuses, removed } from '../domain/pet-statuses.ts';
 import type { HistoryRow } from './verify-queries.ts';
 
-/** One animal's history played again, row by row. What is wrong comes back as a sentence; undefined: nothing is. */
+/** Replays the history of one animal, row by row. The methods return what is wrong as a sentence, or undefined. */
 export class Replay {
   readonly #petId: bigint;
   readonly #orders = new Map<bigint, string>();
   #pet: string | null = null;
-  /** What the animal must do next, since an order has moved on. */
+  /** The status change that the animal's next row must have, because an order has changed. */
   #due: { from: string; to: string; order: bigint } | undefined;
 
   constructor(petId: bigint) {
@@ -15,29 +15,32 @@ export class Replay {
   }
 
   apply(row: HistoryRow): string | undefined {
-    const wrong = row.orderId === null ? this.#applyToPet(row) : this.#applyToOrder(row, row.orderId);
-    return wrong && `history row ${row.id} (animal ${this.#petId}${row.orderId === null ? '' : `, order ${row.orderId}`}): ${wrong}`;
+    const violation = row.orderId === null ? this.#applyToPet(row) : this.#applyToOrder(row, row.orderId);
+    return (
+      violation && `history row ${row.id} (animal ${this.#petId}${row.orderId === null ? '' : `, order ${row.orderId}`}): ${violation}`
+    );
   }
 
-  /** Holds the end of the history against what the tables say now. */
+  /** Compares the end of the history with the current rows. */
   compare(pet: string, orders: ReadonlyArray<{ readonly id: bigint; readonly status: string }>): string | undefined {
-    if (this.#due) return `animal ${this.#petId}: order ${this.#due.order} moved on, and the animal did not go to ${this.#due.to}`;
-    if (pet !== this.#pet) return `animal ${this.#petId}: its history ends at ${this.#pet}, but it is ${pet}`;
+    if (this.#due) return `animal ${this.#petId}: ${this.#missingChange(this.#due)}`;
+    if (pet !== this.#pet) return `animal ${this.#petId}: its history ends with ${named(this.#pet)}, but its status is ${pet}`;
     for (const { id, status } of orders) {
       const replayed = this.#orders.get(id);
-      if (replayed !== status) return `order ${id}: its history ends at ${replayed ?? 'nothing'}, but it is ${status}`;
+      if (replayed !== status) return `order ${id}: its history ends with ${named(replayed ?? null)}, but its status is ${status}`;
     }
     const present = new Set(orders.map(({ id }) => id));
     const absent = [...this.#orders.keys()].find((id) => !present.has(id));
-    return absent === undefined ? undefined : `order ${absent}: it has a history of animal ${this.#petId}, but no such order is there`;
+    return absent === undefined ? undefined : `order ${absent}: it is in the history of animal ${this.#petId}, but it does not exist`;
   }
 
   #applyToPet({ from, to }: HistoryRow): string | undefined {
-    if (from !== this.#pet) return `the animal goes from ${from} to ${to}, but was ${this.#pet}`;
+    if (from !== this.#pet) return `the animal changes from ${named(from)} to ${to}, but its status was ${named(this.#pet)}`;
     if (this.#due && (from !== this.#due.from || to !== this.#due.to))
-      return `order ${this.#due.order} moved on, and the animal went to ${to}`;
-    if (!isLegalPetTransition(from, to)) return `an animal can't go from ${from} to ${to}`;
-    if (to !== placing.pet.to && this.#openOrders().length > 0) return `the animal goes to ${to} with order ${this.#openOrders()[0]} open`;
+      return `order ${this.#due.order} changed, and the animal changed to ${to} instead of ${this.#due.to}`;
+    if (!isLegalPetTransition(from, to)) return `an animal can't change from ${named(from)} to ${to}`;
+    if (to !== placing.pet.to && this.#openOrders().length > 0)
+      return `the animal changes to ${to} while order ${this.#openOrders()[0]} is open`;
     this.#due = undefined;
     this.#pet = to;
     return undefined;
@@ -45,17 +48,22 @@ export class Replay {
 
   #applyToOrder({ from, to }: HistoryRow, orderId: bigint): string | undefined {
     const was = this.#orders.get(orderId) ?? null;
-    if (from !== was) return `the order goes from ${from} to ${to}, but was ${was}`;
-    if (!isLegalOrderTransition(was, to)) return `an order can't go from ${was} to ${to}`;
-    if (this.#due) return `order ${this.#due.order} moved on, and the animal did not go to ${this.#due.to}`;
+    if (from !== was) return `the order changes from ${named(from)} to ${to}, but its status was ${named(was)}`;
+    if (!isLegalOrderTransition(was, to)) return `an order can't change from ${named(was)} to ${to}`;
+    if (this.#due) return this.#missingChange(this.#due);
     this.#orders.set(orderId, to);
     const open = this.#openOrders();
     if (open.length > 1) return `orders ${open.join(' and ')} are open at once`;
-    if (to === placing.to && this.#pet !== placing.pet.from) return `an animal that is ${this.#pet} is promised`;
+    if (to === placing.to && this.#pet !== placing.pet.from)
+      return `an order was placed for an animal that is ${this.#pet ?? 'not added yet'}`;
     const move = petMoveOf(to);
-    // What was returned after staff had moved the animal, or had sold it again, leaves it where it is.
+    // A return does not change the animal if staff have changed its status since, or another order has sold it.
     if (move?.always) this.#due = { from: move.from, to: move.to, order: orderId };
     return undefined;
+  }
+
+  #missingChange({ order, to }: { order: bigint; to: string }): string {
+    return `order ${order} changed, but the animal did not change to ${to}`;
   }
 
   #openOrders(): bigint[] {
@@ -63,8 +71,10 @@ export class Replay {
   }
 }
 
-/** Staff may set any status, so what is left to be illegal is a life before it was added or after it was taken back. */
+/** Staff may set any status, so a change is illegal only before the animal was added or after it was removed. */
 function isLegalPetTransition(from: string | null, to: string): boolean {
   if (from === removed) return false;
   return to === removed ? from !== null : (petStatuses as readonly string[]).includes(to);
 }
+
+const named = (status: string | null): string => status ?? 'nothing';

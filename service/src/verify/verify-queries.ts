@@ -1,6 +1,6 @@
 import type { Db } from '../db/handles.ts';
 
-/** A row of history as it is replayed. */
+/** The columns of a history row that the replay reads. */
 export interface HistoryRow {
   readonly id: bigint;
   readonly petId: bigint;
@@ -28,7 +28,7 @@ export async function selectPetStates(db: Db, afterId: bigint, limit: number): P
   return rows;
 }
 
-/** The orders of a range of animals, by animal. */
+/** The orders of a range of animals, sorted by animal. */
 export async function selectOrderStates(db: Db, afterPetId: bigint, lastPetId: bigint): Promise<OrderState[]> {
   const { rows } = await db.query<OrderState>({
     name: 'verify-orders',
@@ -38,7 +38,7 @@ export async function selectOrderStates(db: Db, afterPetId: bigint, lastPetId: b
   return rows;
 }
 
-/** The history of a range of animals, by animal and in the order of what happened, from after one row on. */
+/** The history of a range of animals after one row, sorted by animal and time. */
 export async function selectHistory(db: Db, after: { petId: bigint; id: bigint }, lastPetId: bigint, limit: number): Promise<HistoryRow[]> {
   const { rows } = await db.query<HistoryRow>({
     name: 'verify-history',
@@ -49,7 +49,7 @@ export async function selectHistory(db: Db, after: { petId: bigint; id: bigint }
   return rows;
 }
 
-/** Where a progress bar ends. */
+/** The last id, for the progress bar. */
 export async function readLastPetId(db: Db): Promise<bigint> {
   const { rows } = await db.query<{ last: bigint | null }>({ text: 'select max(id) as last from pets' });
   return rows[0]?.last ?? 0n;

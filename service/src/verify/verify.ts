@@ -6,7 +6,7 @@ export interface Verification {
   readonly animals: number;
   readonly orders: number;
   readonly rows: number;
-  /** The first thing that is wrong; undefined: nothing is. */
+  /** The first violation; undefined if there is none. */
   readonly violation: string | undefined;
 }
 
@@ -14,8 +14,8 @@ const petsPerRange = 1_000;
 const rowsPerQuery = 10_000;
 
 /**
- * Replays the whole history as of one instant, and shows that no animal ever had two open orders, that every
- * transition was legal, and that the present is what the history leads to.
+ * Replays the whole history in one snapshot. Checks that no animal ever had two open orders at once, that every transition was
+ * legal, and that the current state matches the history.
  */
 export async function verifyHistory(db: Snapshotter, progress: (done: number, of: number) => void): Promise<Verification> {
   return db.snapshot(async (tx) => {
@@ -46,7 +46,7 @@ export async function verifyHistory(db: Snapshotter, progress: (done: number, of
   });
 }
 
-/** However much happened to these animals, it is read in pieces. */
+/** Reads the history in batches, so that memory is bounded however long it is. */
 async function* historyOf(tx: Db, afterPetId: bigint, lastPetId: bigint): AsyncGenerator<HistoryRow> {
   let after = { petId: afterPetId + 1n, id: 0n };
   for (;;) {

@@ -40,12 +40,12 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
       schema: {
         ...common,
         operationId: 'testWebhook',
-        summary: 'Try an endpoint',
-        description: 'Queues one delivery of the type webhook.test, to this endpoint alone.',
+        summary: 'Test an endpoint',
+        description: 'Queues one delivery of type webhook.test to this endpoint only.',
         params: WebhookPath,
         headers: idempotencyHeader,
         response: {
-          202: jsonResponse('The delivery: look at it to see how it went.', Ref(DeliverySchema)),
+          202: jsonResponse('The queued delivery. Get it later to see the result.', Ref(DeliverySchema)),
           ...errorResponses('webhook_not_found', 'webhook_disabled', ...idempotencyErrors),
         },
       },
@@ -66,7 +66,8 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         ...common,
         operationId: 'listDeliveries',
         summary: 'List deliveries',
-        description: 'A page of what was sent or is to be sent to an endpoint, the oldest first. Deliveries are kept for 30 days.',
+        description:
+          'Returns a page of deliveries to an endpoint, sent or still queued, oldest first. Deliveries are deleted after 30 days.',
         params: WebhookPath,
         querystring: ListDeliveriesQuery,
         response: {
@@ -92,7 +93,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         ...common,
         operationId: 'getDelivery',
         summary: 'Get a delivery',
-        description: 'With its attempts: what the receiver answered, or why there was no answer.',
+        description: 'Returns the delivery with its attempts: the response of the receiver, or why there was no response.',
         params: DeliveryPath,
         response: {
           200: jsonResponse('The delivery.', Ref(DeliveryWithAttemptsSchema), etagHeader),
@@ -114,14 +115,14 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
       schema: {
         ...common,
         operationId: 'replayWebhook',
-        summary: 'Send again',
+        summary: 'Replay deliveries',
         description:
-          'Queues one delivery again, or all that were given up, or every event of a time, also those that the endpoint never got. At most 10,000 at once. What waits for its next attempt is sent at once too.',
+          'Queues deliveries again: one delivery, every failed delivery, or every event published in a time range, even events that were never sent to the endpoint. At most 10,000 at once. Deliveries that wait for their next attempt are sent at once too.',
         params: WebhookPath,
         headers: idempotencyHeader,
         body: Ref(ReplaySchema),
         response: {
-          202: jsonResponse('How many are queued.', Ref(ReplayedSchema)),
+          202: jsonResponse('The number of queued deliveries.', Ref(ReplayedSchema)),
           ...errorResponses(...bodyErrors, 'webhook_not_found', 'delivery_not_found', 'webhook_disabled', ...idempotencyErrors),
         },
       },

@@ -48,7 +48,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         ...common,
         operationId: 'listWebhooks',
         summary: 'List endpoints',
-        description: "A page of this client's endpoints in ascending order of id.",
+        description: "Returns a page of this client's endpoints in ascending order of id.",
         querystring: ListWebhooksQuery,
         response: {
           200: jsonResponse('A page of endpoints.', Type.Array(Ref(WebhookSchema)), { ...nextLink, ...etagHeader }),
@@ -72,7 +72,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         operationId: 'createWebhook',
         summary: 'Add an endpoint',
         description:
-          "Events about animals and about this client's own orders are sent to it from now on, signed as Standard Webhooks specifies. The secret is in this answer alone; a repeat by Idempotency-Key is answered without it.",
+          "From now on, events about animals and about this client's own orders are sent to the endpoint, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.",
         headers: idempotencyHeader,
         body: Ref(NewWebhookSchema),
         response: {
@@ -120,11 +120,11 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         ...common,
         operationId: 'updateWebhook',
         summary: 'Change an endpoint',
-        description: 'Enabling it, or giving it another url, sends what is queued at once.',
+        description: 'Queued deliveries are sent at once if the endpoint is enabled or gets another url.',
         params: WebhookPath,
         body: Ref(WebhookChangesSchema),
         response: {
-          200: jsonResponse('The endpoint as it is now.', Ref(WebhookSchema)),
+          200: jsonResponse('The updated endpoint.', Ref(WebhookSchema)),
           ...errorResponses(...bodyErrors, 'webhook_url_refused', 'webhook_not_found'),
         },
       },
@@ -141,9 +141,9 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         ...common,
         operationId: 'removeWebhook',
         summary: 'Remove an endpoint',
-        description: 'What is queued for it is not sent any more.',
+        description: 'Queued deliveries are no longer sent.',
         params: WebhookPath,
-        response: { 204: { type: 'null', description: 'The endpoint is removed.' }, ...errorResponses('webhook_not_found') },
+        response: { 204: { type: 'null', description: 'The endpoint was removed.' }, ...errorResponses('webhook_not_found') },
       },
     },
     async (request, reply) => {
@@ -161,7 +161,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         operationId: 'rotateWebhookSecret',
         summary: "Replace an endpoint's secret",
         description:
-          'For 24 hours deliveries are signed with both, the new one first. The new secret is in this answer alone; a repeat by Idempotency-Key is answered without it.',
+          'For 24 hours deliveries are signed with both secrets, the new one first. Only this response contains the new secret: a retry with the same Idempotency-Key returns the endpoint without it.',
         params: WebhookPath,
         headers: idempotencyHeader,
         response: {

@@ -16,17 +16,17 @@ const TimeOrNull = (description: string) => Type.Union([Time(description), Type.
 const fields = {
   url: Type.String({
     description:
-      'Where events are sent: https, and a public address. It is stored as URL writes it: the host in ASCII, other characters encoded.',
+      'The URL that events are sent to: https, with a public address. It is stored in normalized form: the host in ASCII, other characters percent-encoded.',
     minLength: 1,
     maxLength: 2_000,
     examples: ['https://example.org/hooks'],
   }),
   types: Type.Array(StringEnum(eventTypes), {
-    description: 'Only events of these types; every type where it is empty or omitted.',
+    description: 'Only events of these types are sent. If empty or omitted, events of every type are sent.',
     maxItems: eventTypes.length,
     examples: [['pet.created', 'pet.status_changed']],
   }),
-  description: PlainText('For people.', ['The site']),
+  description: PlainText('A note for people.', ['The site']),
 };
 
 export const NewWebhookSchema = Type.Object(
@@ -41,7 +41,7 @@ export const WebhookChangesSchema = Type.Object(
     types: Type.Optional(fields.types),
     description: Type.Optional(fields.description),
     status: Type.Optional(
-      StringEnum(webhookStatuses, { description: 'While it is disabled nothing is sent, and no event is kept for it.' }),
+      StringEnum(webhookStatuses, { description: 'While the endpoint is disabled, nothing is sent to it and no event is queued for it.' }),
     ),
   },
   {
@@ -55,14 +55,16 @@ export type WebhookChanges = Static<typeof WebhookChangesSchema>;
 
 const webhook = {
   id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
-  url: Type.String({ description: 'Where events are sent.', examples: ['https://example.org/hooks'] }),
+  url: Type.String({ description: 'The URL that events are sent to.', examples: ['https://example.org/hooks'] }),
   types: fields.types,
-  description: Type.String({ description: 'For people.', examples: ['The site'] }),
-  status: StringEnum(webhookStatuses, { description: 'Whether events are sent.' }),
-  disabledReason: Type.Union([Type.String({ description: 'Why the service disabled it.' }), Type.Null()]),
-  failingSince: TimeOrNull('Since when no delivery has succeeded; null where the last one did. After 5 days the endpoint is disabled.'),
-  createdAt: Time('When it was added.'),
-  updatedAt: Time('When it was last changed.'),
+  description: Type.String({ description: 'A note for people.', examples: ['The site'] }),
+  status: StringEnum(webhookStatuses, { description: 'Whether events are sent to the endpoint.' }),
+  disabledReason: Type.Union([Type.String({ description: 'Why the service disabled the endpoint.' }), Type.Null()]),
+  failingSince: TimeOrNull(
+    'The time since which every delivery has failed; null if the last one succeeded. After 5 days the endpoint is disabled.',
+  ),
+  createdAt: Time('When the endpoint was added.'),
+  updatedAt: Time('When the endpoint was last changed.'),
 };
 
 export const WebhookSchema = Type.Object(webhook, { $id: 'Webhook', description: 'An endpoint that events are sent to.' });
@@ -74,7 +76,7 @@ export const WebhookWithSecretSchema = Type.Object(
     secret: Type.Optional(
       Type.String({
         description:
-          'What deliveries are signed with. Shown this once: a repeat of the request by its Idempotency-Key is answered without it.',
+          'The secret that signs deliveries. Shown only once: a retry with the same Idempotency-Key returns the endpoint without it.',
         examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
       }),
     ),
@@ -86,43 +88,47 @@ const delivery = {
   id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
   eventId: Type.String({ description: 'The id of the event, as in the header webhook-id.', examples: ['evt_1'] }),
   type: Type.String({ description: 'The type of the event.', examples: ['pet.created'] }),
-  status: StringEnum(deliveryStatuses, { description: 'Whether it is still to be sent, has arrived, or was given up.' }),
-  attemptCount: Int64({ description: 'Attempts so far, since it was last replayed.', examples: [1] }),
-  createdAt: Time('When it was queued.'),
-  nextAttemptAt: TimeOrNull('When it is sent next, where it is pending and nothing earlier of the same animal is.'),
-  deliveredAt: TimeOrNull('When it arrived.'),
+  status: StringEnum(deliveryStatuses, {
+    description: 'pending: still to be sent. delivered: received by the endpoint. failed: given up after the last attempt.',
+  }),
+  attemptCount: Int64({ description: 'Number of attempts so far, or since the last replay.', examples: [1] }),
+  createdAt: Time('When the delivery was queued.'),
+  nextAttemptAt: TimeOrNull(
+    'When the next attempt is due, if the delivery is pending. An earlier pending delivery for the same animal is sent first.',
+  ),
+  deliveredAt: TimeOrNull('When the endpoint received it.'),
 };
 
-export const DeliverySchema = Type.Object(delivery, { $id: 'Delivery', description: 'An event on its way to an endpoint.' });
+export const DeliverySchema = Type.Object(delivery, { $id: 'Delivery', description: 'An event that is sent to an endpoint.' });
 export type Delivery = Static<typeof DeliverySchema>;
 
 export const DeliveryAttemptSchema = Type.Object(
   {
-    at: Time('When it began.'),
-    durationMs: Int64({ description: 'How long it took.', examples: [12] }),
-    status: Type.Union([Type.Integer({ description: 'The HTTP status of the answer.', examples: [204] }), Type.Null()]),
-    answer: Type.Union([Type.String({ description: 'The first kilobyte of the answer.', examples: [''] }), Type.Null()]),
-    error: Type.Union([Type.String({ description: 'Why there was no answer.' }), Type.Null()]),
+    at: Time('When the attempt started.'),
+    durationMs: Int64({ description: 'Duration of the attempt in milliseconds.', examples: [12] }),
+    status: Type.Union([Type.Integer({ description: 'The HTTP status of the response.', examples: [204] }), Type.Null()]),
+    answer: Type.Union([Type.String({ description: 'The first kilobyte of the response body.', examples: [''] }), Type.Null()]),
+    error: Type.Union([Type.String({ description: 'Why there was no response.' }), Type.Null()]),
   },
   { $id: 'DeliveryAttempt' },
 );
 export type DeliveryAttempt = Static<typeof DeliveryAttemptSchema>;
 
 export const DeliveryWithAttemptsSchema = Type.Object(
-  { ...delivery, attempts: Type.Array(Ref(DeliveryAttemptSchema), { description: 'The last 100, the oldest first.' }) },
+  { ...delivery, attempts: Type.Array(Ref(DeliveryAttemptSchema), { description: 'The last 100 attempts, oldest first.' }) },
   { $id: 'DeliveryWithAttempts' },
 );
 
 export const ReplaySchema = Type.Object(
   {
-    deliveryId: Type.Optional(Int64({ description: 'This delivery.', examples: [1] })),
+    deliveryId: Type.Optional(Int64({ description: 'Replay this delivery.', examples: [1] })),
     failed: Type.Optional(
-      Type.Unsafe<true>({ type: 'boolean', const: true, 'x-must-be': 'true', description: 'Every delivery that was given up.' }),
+      Type.Unsafe<true>({ type: 'boolean', const: true, 'x-must-be': 'true', description: 'Replay every failed delivery.' }),
     ),
     from: Type.Optional(
-      Type.String({ description: 'Every event published from this time on, whether or not it was sent.', maxLength: 40 }),
+      Type.String({ description: 'Replay every event published from this time on, whether or not it was sent before.', maxLength: 40 }),
     ),
-    to: Type.Optional(Type.String({ description: 'And before this time.', maxLength: 40 })),
+    to: Type.Optional(Type.String({ description: 'Replay only events published before this time.', maxLength: 40 })),
   },
   {
     $id: 'Replay',
@@ -134,7 +140,7 @@ export const ReplaySchema = Type.Object(
 export type Replay = Static<typeof ReplaySchema>;
 
 export const ReplayedSchema = Type.Object(
-  { count: Int64({ description: 'Deliveries that are queued by this.', examples: [3] }) },
+  { count: Int64({ description: 'Number of deliveries queued.', examples: [3] }) },
   { $id: 'Replayed' },
 );
 
@@ -145,7 +151,7 @@ export const ListWebhooksQuery = Type.Object(pageQuery('endpoints'), { additiona
 export const ListDeliveriesQuery = Type.Object(
   {
     ...pageQuery('deliveries'),
-    status: Type.Optional(StringEnum(deliveryStatuses, { description: 'Only the deliveries in this state.' })),
+    status: Type.Optional(StringEnum(deliveryStatuses, { description: 'Only deliveries with this status.' })),
   },
   { additionalProperties: false },
 );

@@ -84,7 +84,7 @@ export async function addWebhook(
   if (count >= actor.bounds.webhooks) {
     throw new AppError(
       'webhook_limit_reached',
-      `This client has ${count} endpoints, and may have ${actor.bounds.webhooks}. Remove one first.`,
+      `This client has ${count} webhook endpoints; ${actor.bounds.webhooks} are allowed. Remove one first.`,
     );
   }
   const secret = newSecret();
@@ -95,7 +95,7 @@ export async function addWebhook(
 
 export async function getWebhook(db: Db, owner: Owner, id: bigint): Promise<OwnedWebhook> {
   const webhook = await findWebhook(db, owner, id);
-  if (!webhook) throw webhookNotFound(String(id));
+  if (!webhook) throw webhookNotFound(String(id), owner);
   return webhook;
 }
 
@@ -129,14 +129,14 @@ export async function changeWebhook(
 /** By the store's operators, whatever the client. */
 export async function disableByOperator(db: Transactor, journal: Journal, id: bigint): Promise<void> {
   await db.transaction(async (tx) => {
-    if (!(await disableWebhook(tx, id, "Disabled by the store's operators."))) throw webhookNotFound(String(id));
+    if (!(await disableWebhook(tx, id, "Disabled by the store's operators."))) throw webhookNotFound(String(id), 'any');
     journal({ act: 'webhook_disabled', webhook: id });
   });
 }
 
 export async function enableByOperator(db: Transactor, id: bigint): Promise<void> {
   await db.transaction(async (tx) => {
-    if (!(await enableWebhook(tx, id))) throw webhookNotFound(String(id));
+    if (!(await enableWebhook(tx, id))) throw webhookNotFound(String(id), 'any');
     await hasten(tx, id, replayMax);
   });
 }
@@ -187,7 +187,7 @@ async function queueAgain(tx: Transaction, webhookId: bigint, { deliveryId, fail
   const [start, end] = [readTime('from', from), readTime('to', to)];
   const count = await replayTime(tx, webhookId, start, end, replayMax + 1);
   if (count > replayMax) {
-    throw new AppError('invalid_body', `There are more than ${replayMax} events between from and to. Replay a shorter time.`);
+    throw new AppError('invalid_body', `There are more than ${replayMax} events between from and to. Replay a shorter time range.`);
   }
   return count;
 }
@@ -210,11 +210,10 @@ export function readDeliveryId(text: string): bigint {
   return id;
 }
 
-const webhookNotFound = (id: string) =>
-  new AppError('webhook_not_found', `There is no endpoint with the id ${id.slice(0, 40)} among yours.`);
+const webhookNotFound = (id: string, owner?: Owner) =>
+  new AppError('webhook_not_found', `${owner === 'any' ? 'There is' : 'You have'} no webhook endpoint with id ${id.slice(0, 40)}.`);
 
-const deliveryNotFound = (id: string) =>
-  new AppError('delivery_not_found', `There is no delivery with the id ${id.slice(0, 40)} at this endpoint.`);
+const deliveryNotFound = (id: string) => new AppError('delivery_not_found', `This endpoint has no delivery with id ${id.slice(0, 40)}.`);
 
 async function getEnabled(tx: Transaction, owner: Owner, id: bigint): Promise<Webhook> {
   const webhook = await getWebhook(tx, owner, id);
@@ -234,10 +233,7 @@ const maySeeOrders = ({ scopes }: Manager) => scopes.includes('orders:read') || 
 function requireOrdersScope(actor: Manager, types: readonly string[]): void {
   const type = types.find((one) => one.startsWith('order.'));
   if (!type || maySeeOrders(actor)) return;
-  throw new AppError(
-    'insufficient_scope',
-    `Events of the type ${type} need the scope orders:read; this key has ${actor.scopes.join(', ')}.`,
-  );
+  throw new AppError('insufficient_scope', `Events of type ${type} need the scope orders:read; this key has ${actor.scopes.join(', ')}.`);
 }
 
 function readTime(name: string, text: string | undefined): Date {

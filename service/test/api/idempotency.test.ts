@@ -172,7 +172,7 @@ describe('A repeat of POST /v1/store/orders', () => {
     const { id } = await addPet(store, key);
     const first = await place('erased', id);
     const erased = await eraseAdopterOf(store.dependencies.db, () => {}, BigInt(first.json.id));
-    expect(erased).toEqual({ orders: 1, answers: 1 });
+    expect(erased).toEqual({ orders: 1, responses: 1 });
     const repeat = await place('erased', id);
     expect(repeat).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
     expect(repeat.json).toEqual({ ...first.json, adopter: null });

@@ -49,7 +49,7 @@ describe('Without PostgreSQL', () => {
     ['POST', '/v1/store/orders/1/cancel', { headers: { 'idempotency-key': 'lost' } }],
   ])('%s %s is 503 with Retry-After and the rate limit', async (method, path, options) => {
     expect(await store.call(method, path, { key: key.key, ...options })).toMatchObject({
-      ...errorResponse(503, 'unavailable', 'Repeat the request in 1 s.'),
+      ...errorResponse(503, 'unavailable', 'Retry in 1 s.'),
       headers: { 'retry-after': '1', 'x-ratelimit-limit': expect.stringMatching(/^\d+$/), 'cache-control': 'no-store' },
     });
   });

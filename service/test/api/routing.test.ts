@@ -120,7 +120,7 @@ describe('A fault of the service itself', () => {
     await executeAsOwner(broken.dependencies.config.databaseUrl, 'alter table orders rename to orders_gone');
     const response = await broken.call('GET', '/v1/store/orders', { key: sent });
     expect(response).toMatchObject({
-      ...errorResponse(500, 'internal_error', 'Repeat the request later; if it persists, report the X-Request-Id.'),
+      ...errorResponse(500, 'internal_error', 'Retry later; if the error persists, report the X-Request-Id.'),
       headers: { ...trio, 'x-request-id': expect.stringMatching(/^req_/) },
     });
     expect(response.text).not.toMatch(/orders|relation|select/);

@@ -27,7 +27,7 @@ describe('what is wrong with the command line ends with 2 and says what, before 
     [[...create, '--plan', 'free', '--per-minute', '5'], 'The limits of the plan free are fixed'],
     [[...create, '--plan', 'free', '--scopes', 'pets:reed'], 'There is no scope "pets:reed"; choose from pets:read'],
     [[...create, '--plan', 'free', '--expires', 'soon'], '"soon" is not a duration; write 90d, 12h, 30m or 45s.'],
-    [[...create, '--plan', 'free', '--expires', '0d'], '--expires 0 would make a key that never works.'],
+    [[...create, '--plan', 'free', '--expires', '0d'], '--expires 0 would create a key that never works.'],
     [['keys', 'rotate', '1', '--overlap', '1w'], '"1w" is not a duration'],
   ])('homeward %j: %s', async (args, message) => {
     expect(rejection(await homeward(args, { env: nowhere }))).toEqual(rejectedWith(2, message));
@@ -82,7 +82,9 @@ describe('what the store does not have, or does not allow, ends with 2', () => {
 describe('what fails for a reason outside the command ends with 1 and one line', () => {
   test.each([['serve'], ['migrate'], ['keys', 'list']])('homeward %s %s with no PostgreSQL at DATABASE_URL', async (...args) => {
     const rejected = await homeward(args, { env: nowhere });
-    expect(rejection(rejected)).toEqual(rejectedWith(1, 'Nothing answers at 127.0.0.1:1. Is DATABASE_URL right and PostgreSQL running?'));
+    expect(rejection(rejected)).toEqual(
+      rejectedWith(1, 'Nothing is listening at 127.0.0.1:1. Is DATABASE_URL correct, and is PostgreSQL running?'),
+    );
   });
 
   test.each([['serve'], ['keys', 'list'], ['bans', 'list']])('homeward %s %s with a database that is not migrated', async (...args) => {
@@ -99,21 +101,21 @@ describe('what fails for a reason outside the command ends with 1 and one line',
   test('homeward bans list without Redis', async () => {
     const env = { ...migrated, REDIS_URL: nowhere.REDIS_URL };
     expect(rejection(await homeward(['bans', 'list'], { env }))).toEqual(
-      rejectedWith(1, 'Redis does not answer. Is REDIS_URL right and Redis running?'),
+      rejectedWith(1, 'Redis does not respond. Is REDIS_URL correct, and is Redis running?'),
     );
   });
 
   test('homeward serve on a port that is taken ends, rather than staying without listening', async () => {
     const taken = new URL(inject('redisUrl')).port;
     const rejected = await homeward(['serve'], { env: { ...migrated, PORT: taken, LOG_LEVEL: 'silent' } });
-    expect(rejection(rejected)).toEqual(rejectedWith(1, `Port ${taken} of 127.0.0.1 is taken. Set PORT to another.`));
+    expect(rejection(rejected)).toEqual(rejectedWith(1, `Port ${taken} on 127.0.0.1 is already in use. Set PORT to another port.`));
   });
 });
 
 /** What a refused command said; commander adds where to find help. */
 function rejection({ status, stdout, stderr }: Finished): { status: number | null; stdout: string; lines: string[] } {
   const lines = stderr.trimEnd().split('\n');
-  return { status, stdout, lines: lines.filter((line) => line !== 'Add --help to see what it takes.') };
+  return { status, stdout, lines: lines.filter((line) => line !== 'Add --help for usage.') };
 }
 
 /** One line, and no stack. */

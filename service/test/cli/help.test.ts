@@ -30,7 +30,7 @@ test('homeward --help lists every variable with its default, and the exit status
     expect(line?.includes('(default:')).toBe(fallback !== '');
     expect(line).toContain(fallback);
   }
-  expect(stdout).toContain('Exit status: 0 done, 1 failed, 2 the command or its configuration is wrong.');
+  expect(stdout).toContain('Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.');
 });
 
 test('homeward without a command shows its help as an error and ends with 2', async () => {

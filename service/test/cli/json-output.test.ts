@@ -121,7 +121,7 @@ test('categories prune', async () => {
   const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
   await store.dependencies.db.query({ text: 'insert into categories (id) values (-1), (-2)' });
   expect(await homewardJson(['categories', 'prune'], there)).toEqual({ pruned: 2 });
-  expect(await homeward(['categories', 'prune'], { env: there })).toMatchObject({ status: 0, stdout: '0 unused categories removed.\n' });
+  expect(await homeward(['categories', 'prune'], { env: there })).toMatchObject({ status: 0, stdout: 'Removed 0 unused categories.\n' });
 });
 
 test('orders erase and verify', async () => {

@@ -55,7 +55,7 @@ describe('by a user who is no superuser', () => {
     const url = userUrl(postgres.url, 'stranger', 'strange');
     const rejected = await homeward(['migrate'], { env: environment(url) });
     expect(rejected.status).toBe(1);
-    expect(rejected.stderr).toContain('The user of DATABASE_URL may not act as homeward_app');
+    expect(rejected.stderr).toContain('The user in DATABASE_URL may not use the role homeward_app');
     expect(rejected.stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(await sql(url, "select relname from pg_class where relnamespace = 'public'::regnamespace and relname = 'pets'")).toEqual([]);
   });

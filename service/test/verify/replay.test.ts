@@ -4,12 +4,12 @@ import { Replay } from '../../src/verify/replay.ts';
 const petId = 7n;
 type Row = readonly [who: 'animal' | number, from: string | null, to: string];
 
-/** The first thing that is wrong with these rows, in which the animal is named or an order by its id, or with what is there now. */
+/** The first violation in these rows, or between them and the current state. A row is about the animal, or about an order by its id. */
 function findViolation(rows: readonly Row[], pet: string, orders: Readonly<Record<number, string>> = {}): string | undefined {
   const replay = new Replay(petId);
   for (const [index, [who, from, to]] of rows.entries()) {
-    const wrong = replay.apply({ id: BigInt(index + 1), petId, orderId: who === 'animal' ? null : BigInt(who), from, to });
-    if (wrong) return wrong;
+    const violation = replay.apply({ id: BigInt(index + 1), petId, orderId: who === 'animal' ? null : BigInt(who), from, to });
+    if (violation) return violation;
   }
   return replay.compare(
     pet,
@@ -36,7 +36,7 @@ const returned = (id: number): Row[] => [
   ['animal', 'sold', 'available'],
 ];
 
-describe('A history in which nothing is wrong', () => {
+describe('A history without a violation', () => {
   test.each<[string, Row[], string, Record<number, string>]>([
     ['an animal is added', [added], 'available', {}],
     ['an animal is added as sold', [['animal', null, 'sold']], 'sold', {}],
@@ -55,125 +55,126 @@ describe('A history in which nothing is wrong', () => {
       'available',
       { 1: 'expired' },
     ],
-    ['an animal comes back', [added, ...placed(1), ...approved(1), ...completed(1), ...returned(1)], 'available', { 1: 'returned' }],
+    ['an animal is returned', [added, ...placed(1), ...approved(1), ...completed(1), ...returned(1)], 'available', { 1: 'returned' }],
     [
-      'an animal comes back that staff had set to available',
+      'an animal is returned after staff had set it to available',
       [added, ...placed(1), ...approved(1), ...completed(1), ['animal', 'sold', 'available'], [1, 'completed', 'returned']],
       'available',
       { 1: 'returned' },
     ],
     ['staff set a status', [added, ['animal', 'available', 'sold']], 'sold', {}],
-    [
-      'staff change the name of an animal that is promised',
-      [added, ...placed(1), ['animal', 'pending', 'pending']],
-      'pending',
-      { 1: 'placed' },
-    ],
-    ['an animal is taken back', [added, ['animal', 'available', 'removed']], 'removed', {}],
+    ['staff change the name of a reserved animal', [added, ...placed(1), ['animal', 'pending', 'pending']], 'pending', { 1: 'placed' }],
+    ['an animal is removed', [added, ['animal', 'available', 'removed']], 'removed', {}],
   ])('%s', (_, rows, pet, orders) => {
     expect(findViolation(rows, pet, orders)).toBeUndefined();
   });
 });
 
-describe('A history in which something is wrong', () => {
+describe('A history with a violation', () => {
   test.each<[string, Row[], string]>([
     [
-      'an animal is promised twice',
+      'an animal has two open orders',
       [added, ...placed(1), [2, null, 'placed']],
       'history row 4 (animal 7, order 2): orders 1 and 2 are open at once',
     ],
     [
-      'an animal is promised twice, the first order being approved',
+      'an animal has two open orders, one of them approved',
       [added, ...placed(1), ...approved(1), [2, null, 'placed']],
       'history row 5 (animal 7, order 2): orders 1 and 2 are open at once',
     ],
     [
-      'an animal is promised that is sold',
+      'an order is placed for a sold animal',
       [
         ['animal', null, 'sold'],
         [1, null, 'placed'],
       ],
-      'an animal that is sold is promised',
+      'an order was placed for an animal that is sold',
     ],
     [
-      'an animal is promised that was taken back',
+      'an order is placed for a removed animal',
       [added, ['animal', 'available', 'removed'], [1, null, 'placed']],
-      'an animal that is removed is promised',
+      'an order was placed for an animal that is removed',
     ],
-    ['an animal is promised before it was added', [[1, null, 'placed']], 'an animal that is null is promised'],
+    ['an order is placed before the animal was added', [[1, null, 'placed']], 'an order was placed for an animal that is not added yet'],
     [
       'an order is completed without approval',
       [added, ...placed(1), [1, 'placed', 'completed']],
-      "an order can't go from placed to completed",
+      "an order can't change from placed to completed",
     ],
-    ['an order begins in the middle', [added, [1, null, 'approved']], "an order can't go from null to approved"],
+    ['an order starts in a later state', [added, [1, null, 'approved']], "an order can't change from nothing to approved"],
     [
-      'an order that is over goes on',
+      'an order changes after its final state',
       [added, ...placed(1), ...cancelled(1), [1, 'cancelled', 'approved']],
-      "an order can't go from cancelled to approved",
+      "an order can't change from cancelled to approved",
     ],
     [
       'an order leaves a state that it was not in',
       [added, ...placed(1), [1, 'approved', 'completed']],
-      'the order goes from approved to completed, but was placed',
+      'the order changes from approved to completed, but its status was placed',
     ],
     [
       'an animal leaves a state that it was not in',
       [added, ['animal', 'pending', 'sold']],
-      'the animal goes from pending to sold, but was available',
+      'the animal changes from pending to sold, but its status was available',
     ],
-    ['an animal is added twice', [added, added], 'the animal goes from null to available, but was available'],
+    ['an animal is added twice', [added, added], 'the animal changes from nothing to available, but its status was available'],
     [
-      'an animal lives on after it was taken back',
+      'an animal changes after it was removed',
       [added, ['animal', 'available', 'removed'], ['animal', 'removed', 'available']],
-      "an animal can't go from removed to available",
+      "an animal can't change from removed to available",
     ],
-    ['an animal gets a status that is none', [added, ['animal', 'available', 'lost']], "an animal can't go from available to lost"],
+    ['an animal gets an unknown status', [added, ['animal', 'available', 'lost']], "an animal can't change from available to lost"],
     [
-      'an animal is freed while its order is open',
+      'an animal becomes available while its order is open',
       [added, ...placed(1), ['animal', 'pending', 'available']],
-      'the animal goes to available with order 1 open',
+      'the animal changes to available while order 1 is open',
     ],
     [
-      'an order moves on without its animal',
+      'an order changes without its animal',
       [added, [1, null, 'placed'], [1, 'placed', 'approved']],
-      'order 1 moved on, and the animal did not go to pending',
+      'order 1 changed, but the animal did not change to pending',
     ],
     [
-      'an order moves on and its animal goes elsewhere',
+      'an order changes and its animal gets the wrong status',
       [added, [1, null, 'placed'], ['animal', 'available', 'sold']],
-      'order 1 moved on, and the animal went to sold',
+      'order 1 changed, and the animal changed to sold instead of pending',
     ],
   ])('%s', (_, rows, words) => {
     expect(findViolation(rows, 'available')).toContain(words);
   });
 });
 
-describe('A present that is not what the history leads to', () => {
+describe('A current state that does not match the history', () => {
   test.each<[string, Row[], string, Record<number, string>, string]>([
-    ['another status of the animal', [added], 'sold', {}, 'animal 7: its history ends at available, but it is sold'],
-    ['an animal without a history', [], 'available', {}, 'animal 7: its history ends at null, but it is available'],
+    ['another status of the animal', [added], 'sold', {}, 'animal 7: its history ends with available, but its status is sold'],
+    ['an animal without a history', [], 'available', {}, 'animal 7: its history ends with nothing, but its status is available'],
     [
       'another status of an order',
       [added, ...placed(1)],
       'pending',
       { 1: 'approved' },
-      'order 1: its history ends at placed, but it is approved',
+      'order 1: its history ends with placed, but its status is approved',
     ],
-    ['an order without a history', [added], 'available', { 1: 'placed' }, 'order 1: its history ends at nothing, but it is placed'],
+    [
+      'an order without a history',
+      [added],
+      'available',
+      { 1: 'placed' },
+      'order 1: its history ends with nothing, but its status is placed',
+    ],
     [
       'a history without its order',
       [added, ...placed(1)],
       'pending',
       {},
-      'order 1: it has a history of animal 7, but no such order is there',
+      'order 1: it is in the history of animal 7, but it does not exist',
     ],
     [
-      'an animal that stayed behind',
+      'an animal that did not change with its order',
       [added, [1, null, 'placed']],
       'available',
       { 1: 'placed' },
-      'animal 7: order 1 moved on, and the animal did not go to pending',
+      'animal 7: order 1 changed, but the animal did not change to pending',
     ],
   ])('%s', (_, rows, pet, orders, words) => {
     expect(findViolation(rows, pet, orders)).toBe(words);

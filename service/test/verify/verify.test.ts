@@ -44,7 +44,7 @@ describe('verifyHistory', () => {
     await setStatus(id, 'sold');
     const { violation } = await verify();
     await setStatus(id, 'available');
-    expect(violation).toBe(`animal ${id}: its history ends at available, but it is sold`);
+    expect(violation).toBe(`animal ${id}: its history ends with available, but its status is sold`);
   });
 
   test('of a store without animals finds nothing', async () => {

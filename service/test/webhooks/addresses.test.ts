@@ -60,7 +60,7 @@ describe('faultOfUrl', () => {
       expect(faultOfUrl(url, true)).toBeUndefined();
       expect(faultOfUrl(url, false)).toBeDefined();
     }
-    expect(faultOfUrl('http://example.org/', true)).toBe('is not https');
-    expect(faultOfUrl('https://10.0.0.1/', true)).toBe('names an address that is not public');
+    expect(faultOfUrl('http://example.org/', true)).toBe('must use https');
+    expect(faultOfUrl('https://10.0.0.1/', true)).toBe('has an address that is not public');
   });
 });

@@ -65,7 +65,7 @@ test('no answer is an error that says why', async () => {
   response = (socket) => socket.destroy();
   expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: undefined, error: expect.stringMatching(/closed|ECONNRESET/) });
   expect(await send('https://example.org/', { resolve: async () => [] })).toMatchObject({ error: 'the host has no address' });
-  expect(await send('ftp://example.org/')).toMatchObject({ error: 'the address is not https' });
+  expect(await send('ftp://example.org/')).toMatchObject({ error: 'the address must use https' });
 });
 
 test('one address that is not public among several is enough to refuse, and nothing is connected to', async () => {

@@ -28,11 +28,11 @@ describe('DELETE /v1/categories/{categoryId}', () => {
   test('once more is 404', async () => {
     await insertCategory(51);
     await remove(51);
-    expect(await remove(51)).toMatchObject(errorResponse(404, 'category_unknown', 'There is no category with the id 51.'));
+    expect(await remove(51)).toMatchObject(errorResponse(404, 'category_unknown', 'There is no category with id 51.'));
   });
 
   test.each(['4711', 'abc', '1.0', '9223372036854775808'])('of %s, which names no category, is 404', async (id) => {
-    expect(await remove(id)).toMatchObject(errorResponse(404, 'category_unknown', `There is no category with the id ${id}.`));
+    expect(await remove(id)).toMatchObject(errorResponse(404, 'category_unknown', `There is no category with id ${id}.`));
   });
 
   test('of one that has a name is 409 and changes nothing', async () => {
@@ -42,14 +42,14 @@ describe('DELETE /v1/categories/{categoryId}', () => {
 
   test('of one that an animal is in is 409 and changes nothing', async () => {
     await addPet(store, key, { categoryId: 52 });
-    expect(await remove(52)).toMatchObject(errorResponse(409, 'category_in_use', 'Category 52 has an animal in it'));
+    expect(await remove(52)).toMatchObject(errorResponse(409, 'category_in_use', 'Category 52 contains an animal'));
     expect(await list()).toContainEqual({ id: 52 });
   });
 
   test('of one whose only animal was taken back is 409: its history names it', async () => {
     const { id } = await addPet(store, key, { categoryId: 53 });
     await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
-    expect(await remove(53)).toMatchObject(errorResponse(409, 'category_in_use', 'one that was taken back counts too'));
+    expect(await remove(53)).toMatchObject(errorResponse(409, 'category_in_use', 'removed animals count too'));
   });
 
   test('of one into which an animal comes at the same time is 409', async () => {
@@ -60,7 +60,7 @@ describe('DELETE /v1/categories/{categoryId}', () => {
       removing = remove(54);
       await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
     });
-    expect(await removing).toMatchObject(errorResponse(409, 'category_in_use', 'Category 54 has an animal in it'));
+    expect(await removing).toMatchObject(errorResponse(409, 'category_in_use', 'Category 54 contains an animal'));
   });
 
   test('with a key of a partner is 403 and changes nothing', async () => {
@@ -91,7 +91,7 @@ describe('POST /v1/pets into a category that is removed at the same time', () =>
   test('with an Idempotency-Key is 503 and stores nothing, and its repeat is 201', async () => {
     const headers = { 'idempotency-key': 'late' };
     const rejected = await postWhileRemoved(61, headers);
-    expect(rejected).toMatchObject(errorResponse(503, 'unavailable', 'Category 61 was removed at this moment.'));
+    expect(rejected).toMatchObject(errorResponse(503, 'unavailable', 'Category 61 has just been removed. Retry in 1 s.'));
     expect(rejected?.headers['retry-after']).toBe('1');
     expect(await list()).not.toContainEqual({ id: 61 });
     const again = await store.call('POST', '/v1/pets', { key: key.key, body: { name: 'Late', categoryId: 61 }, headers });

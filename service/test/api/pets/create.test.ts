@@ -135,7 +135,7 @@ describe('POST /v1/pets, the category', () => {
 
   test('of 1,000 digits is 400', async () => {
     expect(await createRaw(`{"name":"A","categoryId":${'1'.repeat(1_000)}}`)).toMatchObject(
-      errorResponse(400, 'invalid_body', 'got a number that cannot be kept exactly.'),
+      errorResponse(400, 'invalid_body', 'got a number that cannot be represented exactly.'),
     );
   });
 
@@ -188,7 +188,7 @@ describe('POST /v1/pets with closed categories', () => {
 
   test('refuses an unknown category with 400, stores nothing and registers nothing', async () => {
     const response = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'Lost', categoryId: 11 } });
-    expect(response).toMatchObject(errorResponse(400, 'category_not_found', 'categoryId 11 names no category'));
+    expect(response).toMatchObject(errorResponse(400, 'category_not_found', 'Category 11 does not exist in this store.'));
     const { rows } = await closed.dependencies.db.query({
       text: `select (select count(*) from pets where name = 'Lost') as pets, (select count(*) from categories where id = 11) as categories`,
     });

@@ -26,7 +26,7 @@ describe('GET /v1/pets/{petId}', () => {
   test.each(['9007199254740990', '9223372036854775807', '-9223372036854775808', '0', '-1'])(
     'with %s, which names no animal, is 404',
     async (id) => {
-      expect(await get(id)).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with the id ${id}.`));
+      expect(await get(id)).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with id ${id}.`));
     },
   );
 

@@ -29,7 +29,7 @@ describe('DELETE /v1/pets/{petId}', () => {
       text: 'select client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 1',
       values: [id],
     });
-    expect(rows).toEqual([{ client_id: manager.clientId, from_status: 'available', to_status: 'removed', why: 'taken back by staff' }]);
+    expect(rows).toEqual([{ client_id: manager.clientId, from_status: 'available', to_status: 'removed', why: 'removed by staff' }]);
   });
 
   test('once more is 404', async () => {
@@ -53,7 +53,7 @@ describe('DELETE /v1/pets/{petId}', () => {
       errorResponse(
         409,
         'pet_has_open_order',
-        `is promised by order ${order.id}, so it can't be taken back. Cancel or complete the order first.`,
+        `is reserved by order ${order.id}, so it can't be removed. Cancel or complete the order first.`,
       ),
     );
     expect(await readPet(store, key, pet.id)).toEqual({ ...pet, status: 'pending' });

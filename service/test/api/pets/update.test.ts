@@ -92,7 +92,7 @@ describe('PATCH /v1/pets/{petId} of an animal with an open order', () => {
     const pet = await addPet(store, key);
     const order = await placeOrder(store, key, pet.id);
     expect(await update(pet.id, { name: 'Both or neither', status })).toMatchObject(
-      errorResponse(409, 'pet_has_open_order', `is promised by order ${order.id}, so its status can't be set to ${status}.`),
+      errorResponse(409, 'pet_has_open_order', `is reserved by order ${order.id}, so its status can't be set to ${status}.`),
     );
     expect(await readPet(store, key, pet.id)).toEqual({ ...pet, status: 'pending' });
   });

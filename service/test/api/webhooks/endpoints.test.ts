@@ -37,20 +37,20 @@ describe('POST /v1/webhooks', () => {
   });
 
   test.each([
-    ['ftp://example.org/', 'is not https'],
-    ['http://example.org/', 'is not https'],
-    ['https://user:secret@example.org/', 'holds a user or a password'],
-    ['https://example.org/#top', 'holds a fragment'],
-    ['https://example.org:25/', 'names port 25'],
-    ['https://127.0.0.1/', 'names an address that is not public'],
-    ['https://0x7f.1/', 'names an address that is not public'],
-    ['https://2130706433/', 'names an address that is not public'],
-    ['https://017700000001/', 'names an address that is not public'],
-    ['https://169.254.169.254/latest', 'names an address that is not public'],
-    ['https://[::1]/', 'names an address that is not public'],
-    ['https://[::ffff:10.0.0.1]/', 'names an address that is not public'],
-    ['https://localhost/', 'names this machine'],
-    ['hooks', 'is not an absolute URL'],
+    ['ftp://example.org/', 'must use https'],
+    ['http://example.org/', 'must use https'],
+    ['https://user:secret@example.org/', 'contains a user name or a password'],
+    ['https://example.org/#top', 'contains a fragment'],
+    ['https://example.org:25/', 'uses port 25'],
+    ['https://127.0.0.1/', 'has an address that is not public'],
+    ['https://0x7f.1/', 'has an address that is not public'],
+    ['https://2130706433/', 'has an address that is not public'],
+    ['https://017700000001/', 'has an address that is not public'],
+    ['https://169.254.169.254/latest', 'has an address that is not public'],
+    ['https://[::1]/', 'has an address that is not public'],
+    ['https://[::ffff:10.0.0.1]/', 'has an address that is not public'],
+    ['https://localhost/', 'points to this machine'],
+    ['hooks', 'must be an absolute URL'],
   ])('with the url %s is 400: %s', async (bad, why) => {
     expect(await create({ url: bad })).toMatchObject(errorResponse(400, 'webhook_url_refused', why));
   });

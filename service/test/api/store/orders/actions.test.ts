@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => store[Symbol.asyncDispose]());
 
-/** An order of the partner's, brought to where the test begins. */
+/** An order of the partner after these actions. */
 async function orderAfter(...actions: string[]): Promise<OrderBody> {
   const { id } = await placeOrder(store, partner, (await addPet(store, partner)).id);
   await actAll(store, manager, id, ...actions);
@@ -40,36 +40,43 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
   });
 
   test.each([
-    ['approve', ['approve'], 'approved', 'It allows complete and cancel.'],
-    ['complete', [], 'placed', 'It allows approve and cancel.'],
-    ['return', [], 'placed', 'It allows approve and cancel.'],
-    ['return', ['approve'], 'approved', 'It allows complete and cancel.'],
-    ['approve', ['approve', 'complete'], 'completed', 'It allows return.'],
-    ['complete', ['approve', 'complete'], 'completed', 'It allows return.'],
-    ['cancel', ['approve', 'complete'], 'completed', 'It allows return.'],
-    ['approve', ['cancel'], 'cancelled', 'That is final.'],
-    ['complete', ['cancel'], 'cancelled', 'That is final.'],
-    ['cancel', ['cancel'], 'cancelled', 'That is final.'],
-    ['return', ['cancel'], 'cancelled', 'That is final.'],
-    ['approve', ['approve', 'complete', 'return'], 'returned', 'That is final.'],
-    ['complete', ['approve', 'complete', 'return'], 'returned', 'That is final.'],
-    ['cancel', ['approve', 'complete', 'return'], 'returned', 'That is final.'],
-    ['return', ['approve', 'complete', 'return'], 'returned', 'That is final.'],
-  ])('%s after %j is 409, names what is allowed and changes nothing', async (action, before, status, allowed) => {
+    ['approve', ['approve'], 'is already approved. Complete or cancel it.'],
+    ['complete', [], "is still placed, so it can't be completed yet. Approve or cancel it."],
+    ['return', [], "is still placed, so it can't be returned yet. Approve or cancel it."],
+    ['return', ['approve'], "is approved, so it can't be returned yet. Complete or cancel it."],
+    ['approve', ['approve', 'complete'], "is already completed, so it can't be approved. It can only be returned."],
+    ['complete', ['approve', 'complete'], 'is already completed. It can only be returned.'],
+    ['cancel', ['approve', 'complete'], "is already completed, so it can't be cancelled. It can only be returned."],
+    ['approve', ['cancel'], "is already cancelled, so it can't be approved. No further action is possible."],
+    ['complete', ['cancel'], "is already cancelled, so it can't be completed. No further action is possible."],
+    ['cancel', ['cancel'], 'is already cancelled. No further action is possible.'],
+    ['return', ['cancel'], "is already cancelled, so it can't be returned. No further action is possible."],
+    ['approve', ['approve', 'complete', 'return'], "is already returned, so it can't be approved. No further action is possible."],
+    ['complete', ['approve', 'complete', 'return'], "is already returned, so it can't be completed. No further action is possible."],
+    ['cancel', ['approve', 'complete', 'return'], "is already returned, so it can't be cancelled. No further action is possible."],
+    ['return', ['approve', 'complete', 'return'], 'is already returned. No further action is possible.'],
+  ])('%s after %j is 409, says what is allowed and changes nothing', async (action, before, words) => {
     const order = await orderAfter(...before);
     const pet = await petStatus(order);
     expect(await act(store, manager, order.id, action)).toMatchObject(
-      errorResponse(409, 'order_state_conflict', `Order ${order.id} is ${status}, which does not allow ${action}. ${allowed}`),
+      errorResponse(409, 'order_state_conflict', `Order ${order.id} ${words}`),
     );
     expect((await store.call('GET', `/v1/store/orders/${order.id}`, { key: partner.key })).json).toEqual(order);
     expect(await petStatus(order)).toBe(pet);
   });
 
-  test.each(['approve', 'cancel'])('%s of an order past its time is 409, and the animal is left to the worker', async (action) => {
+  test.each([
+    ['approve', 'approved'],
+    ['cancel', 'cancelled'],
+  ])('%s of an overdue order is 409, and the worker releases the animal later', async (action, status) => {
     const order = await orderAfter();
     await letExpire(store, order.id);
     expect(await act(store, manager, order.id, action)).toMatchObject(
-      errorResponse(409, 'order_state_conflict', `Order ${order.id} is expired, which does not allow ${action}. That is final.`),
+      errorResponse(
+        409,
+        'order_state_conflict',
+        `Order ${order.id} is already expired, so it can't be ${status}. No further action is possible.`,
+      ),
     );
     expect(await petStatus(order)).toBe('pending');
   });
@@ -101,16 +108,16 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);
   });
 
-  test('of an order that is not there is 404', async () => {
+  test('of an order that does not exist is 404', async () => {
     expect(await act(store, manager, 999_999, 'approve')).toMatchObject(errorResponse(404, 'order_not_found', '999999'));
   });
 
-  test('with an id that is no int64 is 404', async () => {
+  test('with an id that is not an int64 is 404', async () => {
     const response = await store.call('POST', '/v1/store/orders/abc/cancel', { key: manager.key });
     expect(response).toMatchObject(errorResponse(404, 'order_not_found', 'abc'));
   });
 
-  test.each(['expire', 'place', 'delete'])('%s is no action: 404', async (action) => {
+  test.each(['expire', 'place', 'delete'])('%s, which is not an action, is 404', async (action) => {
     const order = await orderAfter();
     expect(await act(store, manager, order.id, action)).toMatchObject(errorResponse(404, 'route_not_found'));
   });
@@ -141,10 +148,10 @@ describe('Who may act on an order', () => {
     expect((await act(store, partner, order.id, 'cancel')).json.status).toBe('cancelled');
   });
 
-  test('cancel by another partner is 404, as if it were not there, and changes nothing', async () => {
+  test('cancel by another partner is 404, as if the order did not exist, and changes nothing', async () => {
     const order = await orderAfter();
     const other = await store.createKey();
-    expect(await act(store, other, order.id, 'cancel')).toMatchObject(errorResponse(404, 'order_not_found', 'among yours'));
+    expect(await act(store, other, order.id, 'cancel')).toMatchObject(errorResponse(404, 'order_not_found', 'You have no order'));
     expect(await petStatus(order)).toBe('pending');
   });
 
@@ -163,7 +170,7 @@ describe('After staff have set the status of an animal whose order is completed'
     expect(await petStatus(order)).toBe(status);
   });
 
-  test('a return while the animal is promised anew leaves that promise alone', async () => {
+  test('a return while the animal has a new open order leaves that order alone', async () => {
     const order = await orderAfter('approve', 'complete');
     await setPet(order, 'available');
     const second = await placeOrder(store, partner, order.petId);
@@ -172,7 +179,7 @@ describe('After staff have set the status of an animal whose order is completed'
     expect((await act(store, manager, second.id, 'approve')).json.status).toBe('approved');
   });
 
-  test('a return after the animal was sold anew leaves it sold', async () => {
+  test('a return after the animal was sold again leaves it sold', async () => {
     const order = await orderAfter('approve', 'complete');
     await setPet(order, 'available');
     await actAll(store, manager, (await placeOrder(store, partner, order.petId)).id, 'approve', 'complete');
@@ -180,7 +187,7 @@ describe('After staff have set the status of an animal whose order is completed'
     expect(await petStatus(order)).toBe('sold');
   });
 
-  test('a return of an animal that was taken back ends the order alone', async () => {
+  test('a return of a removed animal changes only the order', async () => {
     const order = await orderAfter('approve', 'complete');
     await store.call('DELETE', `/v1/pets/${order.petId}`, { key: manager.key });
     expect((await act(store, manager, order.id, 'return')).json.status).toBe('returned');
@@ -188,30 +195,30 @@ describe('After staff have set the status of an animal whose order is completed'
   });
 });
 
-describe('The history of all that', () => {
-  test('shows no animal promised twice, only legal transitions, and leads to the present', async () => {
+describe('The history of these orders', () => {
+  test('has no animal with two open orders and only legal transitions, and matches the current state', async () => {
     const { violation, orders } = await verifyHistory(store.dependencies.db, () => {});
     expect(violation).toBeUndefined();
     expect(orders).toBeGreaterThan(30);
   });
 
-  test('is found wrong where an order says something else than its history', async () => {
+  test('has a violation if the status of an order differs from its history', async () => {
     const order = await orderAfter();
     const set = (status: string) =>
       store.dependencies.db.query({ text: 'update orders set status = $2 where id = $1', values: [order.id, status] });
     await set('approved');
     const { violation } = await verifyHistory(store.dependencies.db, () => {});
     await set('placed');
-    expect(violation).toBe(`order ${order.id}: its history ends at placed, but it is approved`);
+    expect(violation).toBe(`order ${order.id}: its history ends with placed, but its status is approved`);
   });
 
-  test('can be added to by the service and changed by nobody', async () => {
+  test('is append-only for the service', async () => {
     const { db } = store.dependencies;
     await expect(db.query({ text: `update history set why = 'forged'` })).rejects.toThrow('permission denied for table history');
     await expect(db.query({ text: 'delete from history' })).rejects.toThrow('permission denied for table history');
   });
 
-  test('is backed by the database itself, which refuses a second open order for an animal', async () => {
+  test('is backed by a database constraint that rejects a second open order for an animal', async () => {
     const order = await orderAfter();
     const insert = store.dependencies.db.query({
       text: 'insert into orders (client_id, pet_id, expires_at) values ($1, $2, now())',

@@ -39,7 +39,7 @@ describe("A client's open orders", () => {
     for (let i = 0; i < 50; i += 1) responses.push(await place(key));
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(20);
     expect(await countOpen(key)).toBe(20);
-    expect(responses[20]).toMatchObject(errorResponse(409, 'open_order_limit', 'This client has 20 open orders, and may have 20.'));
+    expect(responses[20]).toMatchObject(errorResponse(409, 'open_order_limit', 'This client has 20 open orders; 20 are allowed.'));
     const { id } = await addPet(store, manager);
     await store.call('POST', '/v1/store/orders', { key: key.key, body: { petId: id, adopter: adopterOf(id) } });
     expect((await readPet(store, manager, id))?.status).toBe('available');
@@ -81,7 +81,7 @@ describe("One adopter's open orders with a client", () => {
   test('are 3 at most, however the address is written; the fourth is 409 and says so', async () => {
     const key = await store.createKey();
     for (const email of ['ada@example.org', 'Ada@Example.ORG', 'ADA@EXAMPLE.ORG']) expect((await place(key, email)).status).toBe(201);
-    const words = "This adopter's address has 3 open orders with this client, and may have 3.";
+    const words = "This client has 3 open orders for this adopter's e-mail address; 3 are allowed.";
     expect(await place(key, 'ada@example.org')).toMatchObject(errorResponse(409, 'open_order_limit', words));
   });
 

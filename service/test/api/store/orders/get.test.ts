@@ -31,12 +31,12 @@ describe('GET /v1/store/orders/{orderId}', () => {
     const { id } = await order();
     const other = await store.createKey();
     const [foreign, absent] = [await get(id, other), await get(999_999, other)];
-    expect(foreign).toMatchObject(errorResponse(404, 'order_not_found', `There is no order with the id ${id} among yours.`));
+    expect(foreign).toMatchObject(errorResponse(404, 'order_not_found', `You have no order with id ${id}.`));
     expect(foreign.text.replace(String(id), '999999')).toBe(absent.text);
   });
 
   test.each(['abc', '01', '1.0', '9223372036854775808', '-1', '0'])('with the id %s is 404', async (id) => {
-    expect(await get(id)).toMatchObject(errorResponse(404, 'order_not_found', `There is no order with the id ${id} among yours.`));
+    expect(await get(id)).toMatchObject(errorResponse(404, 'order_not_found', `You have no order with id ${id}.`));
   });
 
   test('without the scope orders:read is 403', async () => {

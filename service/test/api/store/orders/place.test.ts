@@ -72,7 +72,7 @@ describe('POST /v1/store/orders', () => {
     const before = await countOrders();
     const other = await store.createKey();
     expect(await place({ petId: pet.id, adopter }, other)).toMatchObject(
-      errorResponse(409, 'pet_not_available', `Biscuit (id ${pet.id}) is pending, and only an available animal can be ordered.`),
+      errorResponse(409, 'pet_not_available', `Biscuit (id ${pet.id}) is pending. Only an available animal can be ordered.`),
     );
     expect(await countOrders()).toBe(before);
   });
@@ -97,7 +97,7 @@ describe('POST /v1/store/orders', () => {
   test.each([['9007199254740990'], ['9223372036854775807'], ['-1']])('of the animal %s, which is not there, is 404', async (petId) => {
     const raw = `{"petId":${petId},"adopter":${JSON.stringify(adopter)}}`;
     const response = await store.call('POST', '/v1/store/orders', { key: key.key, raw });
-    expect(response).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with the id ${petId}.`));
+    expect(response).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with id ${petId}.`));
   });
 
   test('ignores a client, a status and a time that it is sent', async () => {
