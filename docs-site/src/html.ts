@@ -9,7 +9,7 @@ export class Html {
 
 export type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[];
 
-/** A template that escapes its values, unless they are HTML; undefined and false become empty. */
+/** A template tag that escapes its values, unless they are HTML already. undefined and false render as nothing. */
 export const html = (parts: TemplateStringsArray, ...values: HtmlValue[]): Html =>
   new Html(parts.reduce((text, part, i) => text + textOf(values[i - 1]) + part));
 

@@ -1,6 +1,6 @@
 import { createProgram } from './cli/program.ts';
 
-// A launcher that was killed takes this process with it: nobody would be left to stop it.
+// If the launcher is killed, stop too: nothing else would stop this process.
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();
 

@@ -19,7 +19,7 @@ const pagesMax = 1_000;
 /** Publishes everything that is committed by now, like a worker. Returns the number of events. */
 export async function publishAll(store: TestStore): Promise<number> {
   const { db, catalogue } = store.dependencies;
-  const steps = { beforeExposing: () => catalogue.invalidate(), alongside: async () => {} };
+  const steps = { beforePublishing: () => catalogue.invalidate(), inTransaction: async () => {} };
   let published = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const count = await publishEvents(db, 500, steps);

@@ -7,7 +7,7 @@ import { fanOut } from '../src/webhooks/webhooks.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export async function publishAll({ db }: Dependencies): Promise<void> {
-  await publishEvents(db, 500, { beforeExposing: async () => {}, alongside: fanOut });
+  await publishEvents(db, 500, { beforePublishing: async () => {}, inTransaction: fanOut });
 }
 
 export interface Work extends AsyncDisposable {

@@ -12,7 +12,7 @@ import {
 } from './category-queries.ts';
 import type { Category } from './category-schemas.ts';
 
-/** What an animal's category must exist for. */
+/** The foreign key from an animal to its category. */
 export const petsCategoryConstraint = 'pets_category_id_fkey';
 
 /** The client whose registrations are counted, and how many it may make in a UTC day. */
@@ -22,13 +22,13 @@ export interface Registrant {
 }
 
 /**
- * Makes sure that a category exists, for an animal that this transaction adds. Without a registrant nothing is counted: staff
- * may register any number. In a transaction, never on a pipelined connection: it waits while another registers the same one.
+ * Creates the category of an animal that this transaction adds, if it does not exist. Without a registrant nothing is counted: staff
+ * may register any number. Must not run on a pipelined connection, since it waits for a transaction that registers the same category.
  */
 export async function registerCategory(tx: Transaction, id: bigint, registrant: Registrant | undefined): Promise<void> {
   if (!registrant) return insertCategory(tx, id);
   const { clientId, perDayMax } = registrant;
-  // Read without a lock first: a client at its limit does not queue behind its own transactions.
+  // Read without a lock first, so that a client at its limit does not wait for its own transactions.
   const { exists, registeredToday } = await findRegistrations(tx, id, clientId);
   if (exists) return undefined;
   if (registeredToday < perDayMax) {
@@ -42,7 +42,10 @@ export async function registerCategory(tx: Transaction, id: bigint, registrant: 
   );
 }
 
-/** In a transaction, since it waits for one that registers the same category. */
+/**
+ * Names a category, and creates it if it does not exist. In a transaction, since it may wait for another that registers the same
+ * category.
+ */
 export async function nameCategory(db: Transactor, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
   return db.transaction((tx) => upsertCategory(tx, id, name));
 }
@@ -52,7 +55,7 @@ export async function removeCategory(db: Transactor, id: bigint): Promise<void> 
   const removed = await db
     .transaction((tx) => deleteUnusedCategories(tx, [id]))
     .catch((error: unknown) => {
-      // An animal was committed after the statement had looked for one.
+      // An animal was committed after the statement had checked for animals.
       if (violates(error, petsCategoryConstraint)) return 0;
       throw error;
     });
@@ -84,7 +87,7 @@ async function pruneBatch(db: Transactor, ids: readonly bigint[]): Promise<numbe
     try {
       return await db.transaction((tx) => deleteUnusedCategories(tx, ids));
     } catch (error) {
-      // An animal was committed into one of them after the statement had looked for one. The next attempt sees it.
+      // An animal was committed after the statement had checked for animals. The next attempt sees it.
       if (!violates(error, petsCategoryConstraint) || attempt === pruneAttemptsMax) throw error;
     }
   }

@@ -8,13 +8,13 @@ interface Row {
 
 const asCategory = ({ id, name }: Row): Category => (name === null ? { id } : { id, name });
 
-/** One keyset page: categories with a name, then those without, each by id. */
+/** One keyset page: first the categories with a name, then those without, both by id. */
 export async function selectCategories(
   db: Db,
   page: { afterId: bigint | undefined; inSecondPart: boolean; limit: number },
 ): Promise<Category[]> {
   const isFirst = page.afterId === undefined;
-  // The row comparison and the order are those of the index categories_named_first.
+  // The row comparison and the order match the index categories_named_first.
   const { rows } = await db.query<Row>({
     name: isFirst ? 'categories-first' : 'categories-after',
     text: `select id, name from categories ${isFirst ? '' : 'where ((name is null), id) > ($2, $3)'} order by (name is null), id limit $1`,
@@ -28,7 +28,7 @@ export async function findCategory(db: Db, id: bigint): Promise<Category | undef
   return rows[0] && asCategory(rows[0]);
 }
 
-/** Names a category, and makes it where it doesn't exist: ids are the store's to choose. */
+/** Names a category, and creates it if it doesn't exist. The store chooses the ids. */
 export async function upsertCategory(tx: Transaction, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
   const { rows } = await tx.query<Row & { created: boolean }>({
     name: 'upsert-category',
@@ -41,7 +41,7 @@ export async function upsertCategory(tx: Transaction, id: bigint, name: string):
   return { category: asCategory(row), created: row.created };
 }
 
-/** Where another transaction is inserting the same category, waits for its outcome. */
+/** Waits if another transaction is inserting the same category. */
 export async function insertCategory(tx: Transaction, id: bigint): Promise<void> {
   await tx.query({ name: 'insert-category', text: 'insert into categories (id) values ($1) on conflict do nothing', values: [id] });
 }
@@ -49,10 +49,10 @@ export async function insertCategory(tx: Transaction, id: bigint): Promise<void>
 const todayUtc = `(now() at time zone 'utc')::date`;
 
 /**
- * As insertCategory, and counts the category for its client, in one statement. `counted` is false where the day's count has
- * reached `perDayMax`: the transaction must then roll back. Exact, since the client's row is locked by the first that counts.
- * What was there already, or was committed by another meanwhile, is not counted. A day never moves back, so that
- * transactions on both sides of midnight don't reset each other's count.
+ * Inserts a category and counts it for its client, in one statement. `counted` is false if the day's count has
+ * reached `perDayMax`; the transaction must then roll back. The count is exact, since the client's row is locked while it changes.
+ * A category that already exists is not counted. The day never moves back, so that transactions on both sides of midnight don't
+ * reset each other's count.
  */
 export async function insertCountedCategory(
   tx: Transaction,
@@ -76,7 +76,7 @@ export async function insertCountedCategory(
   return row;
 }
 
-/** Whether a category exists, and how many a client has registered today (UTC), as of one instant. */
+/** Whether a category exists, and how many the client has registered today (UTC), from one snapshot. */
 export async function findRegistrations(
   tx: Transaction,
   id: bigint,
@@ -102,7 +102,7 @@ export async function selectUnnamedIds(db: Db, page: { afterId: bigint | undefin
   return rows.map(({ id }) => id);
 }
 
-/** Deletes those of the categories that have neither a name nor an animal, also none that was taken back. Returns how many. */
+/** Deletes those of the categories that have neither a name nor an animal; removed animals count too. Returns how many. */
 export async function deleteUnusedCategories(tx: Transaction, ids: readonly bigint[]): Promise<number> {
   const { rowCount } = await tx.query({
     name: 'delete-unused-categories',

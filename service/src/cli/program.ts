@@ -37,7 +37,7 @@ export function createProgram(env: Environment): { parseAsync(): Promise<void> }
 /** Every command with its arguments and options. A test compares the documents with it. */
 export function buildProgram(env: Environment): Command {
   const config: ReadConfig = () => loadConfig(env);
-  // A command that prints a result writes no logs to standard output.
+  // These commands log nothing, so that standard output contains only their result.
   const quietConfig: ReadConfig = () => ({ ...config(), logLevel: 'silent' });
   const program = new Command('homeward').description('An animal adoption store as a service.').exitOverride();
   program.showHelpAfterError('Add --help for usage.');

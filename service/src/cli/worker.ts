@@ -39,7 +39,10 @@ async function work(config: Config): Promise<void> {
   const { db, catalogue, journal, log } = dependencies;
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
-  /** Runs a job in a loop: again at once while it finds work, else after the interval. A failure is logged and retried after the interval. */
+  /**
+   * Runs a job in a loop: again at once while it finds work, else after the interval. A failure is logged and retried after the
+   * interval.
+   */
   const runJob = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
     while (!stopping.signal.aborted) {
       const done = await job().catch((error) => {
@@ -51,7 +54,7 @@ async function work(config: Config): Promise<void> {
     }
   };
   // Lists are invalidated before events are readable, so that a reader of an event finds the change in the list too.
-  const publishing = { beforeExposing: () => catalogue.invalidate(), alongside: fanOut };
+  const publishing = { beforePublishing: () => catalogue.invalidate(), inTransaction: fanOut };
   const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });
   const deliverer = new Deliverer({
     db,

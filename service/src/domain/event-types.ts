@@ -2,7 +2,7 @@ import { type OrderStatus, orderStatuses } from './order-states.ts';
 
 const petEvents = ['pet.created', 'pet.updated', 'pet.status_changed', 'pet.removed'] as const;
 
-/** An order's event is named after the state that it comes to, but for the one that changes no state. */
+/** An event of an order is named after the new status. order.adopter_erased does not change the status. */
 const orderEvents = [...orderStatuses.map((status) => `order.${status}` as const), 'order.adopter_erased'] as const;
 
 export type PetEventType = (typeof petEvents)[number];
@@ -13,7 +13,7 @@ export const isOrderEvent = (type: EventType): boolean => type.startsWith('order
 
 export const eventTypes: readonly EventType[] = [...petEvents, ...orderEvents];
 
-/** What each says, for the documents. */
+/** The meaning of each type, for the OpenAPI document and the guides. */
 export const eventMeanings: Record<EventType, string> = {
   'pet.created': 'An animal was added.',
   'pet.updated': 'The name or category of an animal was changed.',

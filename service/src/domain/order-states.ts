@@ -2,16 +2,16 @@ import type { PetStatus } from './pet-statuses.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * The life of an order, and what it does to the animal. The API, `homeward verify` and the documents read this table;
- * there is no other.
+ * The states of an order, its actions, and how they change the animal. The API, `homeward verify` and the documents all
+ * use this table.
  */
 export const orderStatuses = ['placed', 'approved', 'completed', 'cancelled', 'expired', 'returned'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 
-/** While an order is open its animal is promised: nobody else can order it. */
+/** An open order reserves its animal: nobody else can order it. */
 export const openOrderStatuses = ['placed', 'approved'] as const satisfies readonly OrderStatus[];
 
-/** An animal is promised or sold by these. */
+/** An order with one of these statuses has reserved or sold its animal. */
 export const reservingOrderStatuses = [...openOrderStatuses, 'completed'] as const satisfies readonly OrderStatus[];
 
 export const placing = { to: 'placed', pet: { from: 'available', to: 'pending' } } as const;
@@ -52,24 +52,27 @@ interface OrderAction {
   readonly from: readonly OrderStatus[];
   readonly to: OrderStatus;
   readonly pet: { readonly from: PetStatus; readonly to: PetStatus } | undefined;
-  /** Undefined: no caller can ask for it. */
+  /** Undefined if callers can't request the action. */
   readonly scope: Scope | undefined;
   readonly summary: string;
 }
 
 export type OrderActionName = keyof typeof orderActions;
 
-/** The actions that a caller can ask for. */
+/** The actions that callers can request. */
 export const callerActions = ['approve', 'complete', 'cancel', 'return'] as const satisfies readonly OrderActionName[];
 export type CallerAction = (typeof callerActions)[number];
 
-/** What an order in this state allows. */
+/** The actions that an order with this status allows. */
 export const actionsFrom = (status: OrderStatus): CallerAction[] =>
   callerActions.filter((name) => (orderActions[name].from as readonly OrderStatus[]).includes(status));
 
 export const isOpen = (status: string): boolean => (openOrderStatuses as readonly string[]).includes(status);
 
-/** What an order's arrival at `status` does to its animal: always, or, on a return, only where the animal is still this order's. */
+/**
+ * How the animal changes when its order reaches `status`. `always` is false for a return: the animal may have changed since it was
+ * sold.
+ */
 export function petMoveOf(status: string): { from: PetStatus; to: PetStatus; always: boolean } | undefined {
   if (status === placing.to) return { ...placing.pet, always: true };
   const action = Object.values(orderActions).find(({ to }) => to === status);

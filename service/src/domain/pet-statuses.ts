@@ -1,5 +1,5 @@
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 export type PetStatus = (typeof petStatuses)[number];
 
-/** What the history of a removed animal ends with. It is no status: a removed animal is in no list. */
+/** The last entry in the history of a removed animal. Not a status: a removed animal is not listed. */
 export const removed = 'removed';

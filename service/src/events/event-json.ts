@@ -1,6 +1,6 @@
 import type { EventRow } from './events.ts';
 
-/** An event as it is read from the feed and sent to a webhook. Its data are JSON already, every digit of an int64 included. */
+/** Serializes an event for the feed and for webhooks. Its data is JSON text already, so that int64 values stay exact. */
 export const eventJson = ({ position, type, at, data }: EventRow): string =>
   `{"id":"${eventId(position)}","type":"${type}","createdAt":"${at.toISOString()}","data":${data}}`;
 

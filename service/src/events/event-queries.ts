@@ -5,7 +5,7 @@ import type { Visibility } from '../domain/visibility.ts';
 export interface NewEvent {
   readonly type: EventType;
   readonly petId: bigint;
-  /** Whose order it tells of; null: it is for everyone. */
+  /** The client whose order the event is about. Null: the event is about an animal and visible to everyone. */
   readonly clientId: bigint | null;
   /** JSON. */
   readonly data: string;
@@ -23,7 +23,7 @@ export interface EventRow {
 
 const columns = 'position, type, at, client_id as "clientId", data';
 
-/** One statement for any number, in the order given. */
+/** Inserts any number of events with one statement, in the given order. */
 export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   await tx.query({
     name: 'insert-events',
@@ -49,8 +49,8 @@ export async function isOutboxEmpty(db: Db): Promise<boolean> {
 
 const publisherLock = 4_663_958;
 
-/** Makes this transaction the only one that publishes. False where another does. */
-export async function tryToPublish(tx: Transaction): Promise<boolean> {
+/** Makes this transaction the only publisher. False if another transaction is publishing. */
+export async function tryPublisherLock(tx: Transaction): Promise<boolean> {
   const { rows } = await tx.query<{ locked: boolean }>({
     name: 'lock-publisher',
     text: 'select pg_try_advisory_xact_lock($1) as locked',
@@ -59,7 +59,7 @@ export async function tryToPublish(tx: Transaction): Promise<boolean> {
   return rows[0]?.locked ?? false;
 }
 
-/** Those that have committed by now, each animal's in order. */
+/** The ids of committed events that are not published yet. The events of an animal are in order. */
 export async function selectUnpublished(tx: Transaction, limit: number): Promise<bigint[]> {
   const { rows } = await tx.query<{ id: bigint }>({
     name: 'select-unpublished',
@@ -70,8 +70,8 @@ export async function selectUnpublished(tx: Transaction, limit: number): Promise
 }
 
 /**
- * Moves them to the feed under the next positions. The row of the feed is held until the commit: whatever a reader sees,
- * it sees everything before.
+ * Moves events to the feed and gives them the next positions. The row of the table feed stays locked until the commit, so a
+ * reader who sees a position can also see every position before it.
  */
 export async function publish(tx: Transaction, ids: readonly bigint[]): Promise<{ firstPosition: bigint; lastPosition: bigint }> {
   const { rows } = await tx.query<{ firstPosition: bigint; lastPosition: bigint }>({
@@ -95,7 +95,7 @@ export interface FeedPage {
   readonly events: EventRow[];
 }
 
-/** Events of every type after a position, within `span` positions. */
+/** Events of all types after a position. Scans at most `span` positions. */
 export async function selectEvents(
   db: Db,
   orders: Visibility | 'none',
@@ -109,7 +109,7 @@ export async function selectEvents(
   });
 }
 
-/** Events of one type after a position, however far apart: read by an index on the type, so that what lies between costs nothing. */
+/** Events of one type after a position. Reads an index on the type, so that rare types cost no more than frequent ones. */
 export async function selectEventsOfType(
   db: Db,
   type: EventType,
@@ -122,7 +122,7 @@ export async function selectEventsOfType(
   return readFeed(db, { name: 'events-of-type-and-client', where, values: [...values, clientId] });
 }
 
-/** As of one instant with the ends of the feed. $1 is the position to begin after, $2 the limit. */
+/** Reads events and the ends of the feed in one snapshot. $1 is the position to start after, $2 the limit. */
 async function readFeed(
   db: Db,
   { name, where, values }: { readonly name: string; readonly where: string; readonly values: unknown[] },
@@ -146,11 +146,11 @@ export async function makePartitions(db: Db): Promise<void> {
   await db.query({ text: 'select make_event_partitions()' });
 }
 
-/** The number of days dropped. */
-export async function dropPartitions(db: Db, keptDays: number): Promise<number> {
+/** Returns the number of dropped partitions. */
+export async function dropPartitions(db: Db, retentionDays: number): Promise<number> {
   const { rows } = await db.query<{ dropped: bigint }>({
     text: 'select drop_event_partitions(make_interval(days => $1)) as dropped',
-    values: [keptDays],
+    values: [retentionDays],
   });
   return Number(rows[0]?.dropped ?? 0);
 }

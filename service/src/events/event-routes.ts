@@ -22,9 +22,9 @@ interface Parts {
   readonly tail: EventTail;
   readonly streams: EventStreams;
   readonly keyWatch: KeyWatch;
-  /** Charges a client a request; returns the ms after which to ask again, 0 where it was admitted. */
+  /** Charges one request to a client. Returns 0 if it is admitted, else the milliseconds to wait. */
   charge(payer: Payer): Promise<number>;
-  /** What the client's plan allows now. */
+  /** The current quota of the client's plan. */
   readQuota(clientId: bigint): Promise<Payer['quota']>;
 }
 
@@ -32,11 +32,14 @@ type Payer = Pick<Caller, 'clientId' | 'quota'>;
 
 const path = '/v1/events';
 const catchUpSize = 100;
-/** While a client has used up its requests: its plan may change, or Redis lose its counts, before the window ends. */
-const askAgainMs = 2_000;
-/** Not all streams go on in the instant in which a window begins. */
+/**
+ * How often a client without requests left is charged again: its plan may change, or Redis may lose its counts, before the window
+ * ends.
+ */
+const retryChargeMs = 2_000;
+/** Spreads the streams that continue when a new window starts. */
 const jitterMs = 1_000;
-/** In place of a cursor: begins at the end of the feed. */
+/** A value of the cursor parameter: starts at the end of the feed. */
 const latest = 'latest';
 
 const page = jsonResponse('A page of events, or a stream of events.', Type.Array(AnyEvent), {
@@ -77,14 +80,14 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       const caller = callerOf(request);
       const filter = { type: query.type as EventType | undefined, orders: visibleOrders(caller) };
       if (method === 'HEAD' || !/\btext\/event-stream\b/.test(headers.accept ?? '')) return sendPage(reply, query, filter);
-      // A reader that comes back still asks with the cursor that it began with; what it has seen since counts.
+      // A reader that reconnects still sends the cursor of its first request, so Last-Event-ID has priority.
       const cursor = headers['last-event-id'] || query.cursor;
       const isFromEnd = !headers['last-event-id'] && cursor === latest;
       const page = await (isFromEnd ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit: catchUpSize }));
       const stream = streams.open(reply, caller);
       stream.onClose(keyWatch.subscribe((ended) => ended.has(caller.keyId) && stream.close()));
       follow(stream, filter, page, caller);
-      // Until the first event it would not know where to come back to.
+      // Sends a cursor, so that the reader can reconnect before the first event.
       if (isFromEnd) stream.sendHeartbeat();
       return reply;
     },
@@ -98,10 +101,16 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
   }
 
   /**
-   * Sends what there is, page by page, and from the end of the feed on what everyone who follows it gets. `position` is how far
-   * the reader has everything; `end` is how far the tail has come. The stream either takes what the tail hands over, where
-   * that begins at or before `position`, or catches up to `end`, which moves on meanwhile: when it is reached, nothing lies
-   * between it and what the tail hands over next.
+   * Sends the first page, and then every event that follows it.
+   *
+   * State: everything up to `position` has been sent. `end` is the position that the tail has reached. The tail calls the listener
+   * with the events after `from` up to `to`.
+   *
+   * - Live: `from <= position`. The events of the tail are sent directly.
+   * - Catching up: there is a gap between `position` and `from`, or the stream's buffer is full. Events of the tail are not sent;
+   *   the stream reads pages from the database until `position` reaches `end`, which grows meanwhile.
+   *
+   * Invariant: when catching up ends, `position` has reached `end`, so the next call of the listener leaves no gap.
    */
   function follow(stream: EventStream, filter: EventFilter, first: EventPage, caller: Caller): void {
     let position = first.nextAfter;
@@ -113,11 +122,11 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       position = to;
     };
     const readPaidPage = async () => {
-      // It is not closed for want of requests.
+      // Without requests left the stream pauses; it is not closed.
       for (;;) {
         const waitMs = await charge({ clientId: caller.clientId, quota });
         if (waitMs === 0) break;
-        await stream.sleep(Math.min(waitMs + Math.random() * jitterMs, askAgainMs));
+        await stream.sleep(Math.min(waitMs + Math.random() * jitterMs, retryChargeMs));
         if (!stream.isOpen) return;
         quota = await readQuota(caller.clientId);
       }
@@ -146,7 +155,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
     const unfollow = tail.follow((events, from, to) => {
       end = to;
       if (isCatchingUp || to <= position) return;
-      // It can't be caught up with now: the reader comes back, and is told why.
+      // If catching up fails, close the stream: the reader reconnects and gets the error.
       if (position < from || stream.isFull) catchUp().catch(() => stream.close());
       else
         send(
@@ -159,13 +168,13 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
   }
 }
 
-// A position is the same under every filter, so a cursor is bound to none.
+// A position is the same for every filter, so the cursor is not bound to filters.
 const cursorAt = (position: bigint) => writeCursor(position, {});
 const positionAt = (cursor: string | undefined) => (cursor === undefined ? undefined : readCursor(cursor, {}));
 
 const streamTexts = new WeakMap<EventRow, string>();
 
-/** Made once for all who follow. */
+/** Serialized once for all streams. */
 function streamTextOf(event: EventRow): string {
   const known = streamTexts.get(event);
   if (known !== undefined) return known;

@@ -8,7 +8,7 @@ type Kind = keyof typeof schemaIds;
 
 const kindOf = (type: string): Kind => (type.startsWith('pet.') ? 'pet' : 'order');
 
-/** An event about an animal or an order. Each feature describes the data of its own events with it. */
+/** The schema of events about animals or orders. Each feature passes the schema of its data. */
 export const EventSchema = (
   kind: Kind,
   {
@@ -33,10 +33,10 @@ export const EventSchema = (
     { $id: schemaIds[kind], ...options },
   );
 
-/** Any event, by reference to the schemas that the features export. */
+/** Any event, as references to the schemas that the features export. */
 export const AnyEvent = Type.Union(Object.values(schemaIds).map((id) => Type.Unsafe({ $ref: `${id}#` })));
 
-/** What is sent for each type of event, as OpenAPI describes it. */
+/** The `webhooks` section of the OpenAPI document: one entry for each event type. */
 export const eventWebhooks = Object.fromEntries(
   eventTypes.map((type) => {
     const schema = { allOf: [{ $ref: `#/components/schemas/${schemaIds[kindOf(type)]}` }, { properties: { type: { const: type } } }] };

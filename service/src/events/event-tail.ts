@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/handles.ts';
 import { type EventRow, readNewEvents } from './events.ts';
 
-/** Gets the events after `from` up to `to`; those up to `from` it has had, or must read by itself. */
+/** Gets the events after `from` up to `to`. The listener got the events up to `from` before, or must read them itself. */
 export type TailListener = (events: readonly EventRow[], from: bigint, to: bigint) => void;
 
 const intervalMs = 100;
-/** Bounds what is handed to a stream at once. */
+/** Bounds the events that a stream gets at once. */
 const batchSizeMax = 100;
 
-/** The end of the feed, read once for all who follow it in this process, and only while somebody does. */
+/** Polls the end of the feed once for all streams of this process, and only while there is one. */
 export class EventTail {
   readonly #db: Db;
   readonly #onError: (error: unknown) => void;
@@ -21,7 +21,7 @@ export class EventTail {
     this.#onError = onError;
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that removes the listener. */
   follow(listener: TailListener): () => void {
     this.#listeners.add(listener);
     if (!this.#isRunning) void this.#run();
@@ -41,10 +41,10 @@ export class EventTail {
         const to = events.length === batchSizeMax ? (events.at(-1)?.position ?? lastPosition) : lastPosition;
         position = to;
         isFailing = false;
-        // The first look tells where the end is; also those who were there before it must read up to it.
+        // The first poll only finds the end of the feed. Listeners read up to it themselves.
         for (const listener of this.#listeners) listener(events, from ?? to, to);
       } catch (error) {
-        // Once, however long it lasts.
+        // Reported once per outage.
         if (!isFailing) this.#onError(error);
         isFailing = true;
       }

@@ -14,18 +14,21 @@ import {
   selectEvents,
   selectEventsOfType,
   selectUnpublished,
-  tryToPublish,
+  tryPublisherLock,
 } from './event-queries.ts';
 
 export type { EventRow, NewEvent };
 
-/** Events are kept for so long after they were published. */
+/** Events are deleted this long after they were published. */
 export const retentionDays = 30;
 
-/** A page without a type looks at no more positions than these: those between may be others' orders. */
+/** The maximum number of positions that a page without a type scans: many of them may be other clients' orders. */
 const span = 10_000;
 
-/** Written in the transaction of the change, once the animal's row is locked by it: none is lost, and an animal's come in order. */
+/**
+ * Records events in the transaction of the change, after it has locked the animal's row. No event is lost, and the events of an
+ * animal are in order.
+ */
 export async function recordEvents(tx: Transaction, ...events: NewEvent[]): Promise<void> {
   if (events.length > 0) await insertEvents(tx, events);
 }
@@ -36,24 +39,27 @@ export interface Published {
 }
 
 /**
- * Gives a batch of committed events their positions in the feed. One publisher works at a time, and each exposes its
- * batch whole, so that a reader who follows the positions misses none, however late a transaction commits.
+ * Publishes a batch of committed events: gives them positions in the feed. Only one publisher works at a time, and its batch
+ * becomes visible at once, so a reader who follows the positions misses no event, however late a transaction commits.
  *
- * `beforeExposing` is done once the changes are committed for sure and before anybody can read of them; `alongside` is
- * committed with them.
+ * `beforePublishing` runs after the changes are committed and before the events are visible. `inTransaction` runs in the
+ * transaction that publishes them.
  */
 export async function publishEvents(
   db: Transactor,
   batchSizeMax: number,
-  { beforeExposing, alongside }: { beforeExposing(): Promise<void>; alongside(tx: Transaction, published: Published): Promise<void> },
+  {
+    beforePublishing,
+    inTransaction,
+  }: { beforePublishing(): Promise<void>; inTransaction(tx: Transaction, published: Published): Promise<void> },
 ): Promise<number> {
   if (await isOutboxEmpty(db)) return 0;
   return db.transaction(async (tx) => {
-    if (!(await tryToPublish(tx))) return 0;
+    if (!(await tryPublisherLock(tx))) return 0;
     const ids = await selectUnpublished(tx, batchSizeMax);
     if (ids.length === 0) return 0;
-    await beforeExposing();
-    await alongside(tx, await publish(tx, ids));
+    await beforePublishing();
+    await inTransaction(tx, await publish(tx, ids));
     return ids.length;
   });
 }
@@ -66,11 +72,11 @@ export interface EventFilter {
 
 export interface EventPage {
   readonly events: EventRow[];
-  /** Where the next page begins, whether or not there is something yet. */
+  /** The position that the next page starts after. That page may still be empty. */
   readonly nextAfter: bigint;
 }
 
-/** Reads on after a position; undefined: from the oldest that is kept. */
+/** Reads events after a position, or from the oldest stored event if it is undefined. */
 export async function readEvents(
   db: Db,
   filter: EventFilter,
@@ -98,20 +104,20 @@ export async function readEvents(
 
 function selectPage(db: Db, { type, orders }: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
   if (type === undefined) return selectEvents(db, orders, { ...page, span });
-  // What happened to an animal is told to everyone.
+  // Events about animals are visible to everyone.
   if (orders === 'all' || !isOrderEvent(type)) return selectEventsOfType(db, type, 'any', page);
-  // Nothing of the kind is ever told: only where the feed ends.
+  // The caller sees no events of this type. A span of 0 reads only the ends of the feed.
   if (orders === 'none') return selectEvents(db, orders, { ...page, span: 0 });
   return selectEventsOfType(db, type, orders.clientId, page);
 }
 
-/** The end of the feed as it is now: what is published from now on comes after it. */
+/** The current end of the feed, as an empty page. */
 export async function readEnd(db: Db): Promise<EventPage> {
   const { lastPosition } = await readNewEvents(db, undefined, 1);
   return { events: [], nextAfter: lastPosition };
 }
 
-/** For one who reads for all: everything after a position, whoever may see it; undefined: only where the end is. */
+/** Reads all events after a position, without a filter. If it is undefined, returns only the end of the feed. */
 export async function readNewEvents(
   db: Db,
   after: bigint | undefined,
@@ -128,7 +134,7 @@ export const matches = (event: EventRow, { type, orders }: EventFilter): boolean
 const isVisible = ({ clientId }: EventRow, orders: EventFilter['orders']): boolean =>
   clientId === null || orders === 'all' || (orders !== 'none' && orders.clientId === clientId);
 
-/** Makes the partitions of the coming days, and drops those that are too old. Returns how many it dropped. */
+/** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
 export async function rotatePartitions(db: Db): Promise<number> {
   await makePartitions(db);
   return dropPartitions(db, retentionDays);

@@ -3,14 +3,14 @@ import type { Actor } from '../domain/actor.ts';
 
 export interface Transition {
   readonly petId: bigint;
-  /** Null: a transition of the animal. */
+  /** Null for a transition of the animal. */
   readonly orderId: bigint | null;
   readonly from: string | null;
   readonly to: string;
   readonly why: string;
 }
 
-/** One statement for any number, in the order given. */
+/** Inserts any number of rows with one statement, in the given order. */
 export async function insertTransitions(tx: Transaction, actor: Actor, transitions: readonly Transition[]): Promise<void> {
   await tx.query({
     name: 'insert-transitions',

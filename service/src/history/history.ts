@@ -4,7 +4,10 @@ import { insertTransitions, type Transition } from './history-queries.ts';
 
 export type { Transition };
 
-/** Written in the transaction of the change, once it has locked the animal's row: ids are then in the order of what happened. */
+/**
+ * Records transitions in the transaction of the change, after it has locked the animal's row, so that ids are in chronological
+ * order.
+ */
 export async function recordTransitions(tx: Transaction, actor: Actor, ...transitions: Transition[]): Promise<void> {
   await insertTransitions(tx, actor, transitions);
 }

@@ -6,28 +6,28 @@ import type { Journal } from '../journal/journal.ts';
 import { lockPets } from '../pets/pets.ts';
 import {
   eraseAdopters,
-  findOrderOfAdopter,
-  type KnownAdopter,
   lockClosedOrdersOfAdopter,
   lockOrdersFromBefore,
   lockOrdersToErase,
+  lockOrderToErase,
+  type OrderToErase,
   selectOpenOrderIds,
 } from './order-queries.ts';
 import { orderEvent } from './orders.ts';
 
-/** How long the adopter's data are kept after an order ended; undefined: for as long as the order is. */
+/** How many days after the end of an order the adopter's data is erased. */
 export interface Retention {
-  /** Of orders that came to nothing. */
+  /** For cancelled and expired orders. */
   readonly adopterDays: number;
-  /** Of completed adoptions, also returned ones: a shelter needs to reach its adopters. */
+  /** For completed and returned orders. Undefined: never, since a shelter may need to contact its adopters. */
   readonly adoptionDays: number | undefined;
 }
 
 const openShownMax = 1_000;
-const cameToNothing = ['cancelled', 'expired'] as const satisfies readonly OrderStatus[];
-const adopted = ['completed', 'returned'] as const satisfies readonly OrderStatus[];
+const withoutAdoption = ['cancelled', 'expired'] as const satisfies readonly OrderStatus[];
+const withAdoption = ['completed', 'returned'] as const satisfies readonly OrderStatus[];
 
-/** Erases a batch of adopters whose time is over. Returns how many. */
+/** Erases a batch of adopters after the retention period. Returns how many. */
 export async function eraseOldAdopters(
   db: Transactor,
   journal: Journal,
@@ -35,31 +35,33 @@ export async function eraseOldAdopters(
   batchSizeMax: number,
 ): Promise<number> {
   return db.transaction(async (tx) => {
-    const found: KnownAdopter[] = [];
+    const found: OrderToErase[] = [];
     const find = async (statuses: readonly OrderStatus[], days: number) => {
       for (const status of statuses) found.push(...(await lockOrdersToErase(tx, status, days, batchSizeMax - found.length)));
     };
-    await find(cameToNothing, adopterDays);
-    if (adoptionDays !== undefined) await find(adopted, adoptionDays);
+    await find(withoutAdoption, adopterDays);
+    if (adoptionDays !== undefined) await find(withAdoption, adoptionDays);
     return (await erase(tx, journal, found)).orders;
   });
 }
 
 export interface Erased {
   readonly orders: number;
-  /** Stored responses that named the adopter. */
+  /** Stored responses that contained the adopter's data. */
   readonly responses: number;
 }
 
-/** Of one order, in whatever state. Undefined where there is none. */
+/** Erases the adopter of one order, whatever its status. Undefined if the order does not exist. */
 export async function eraseAdopterOf(db: Transactor, journal: Journal, id: bigint): Promise<Erased | undefined> {
   return db.transaction(async (tx) => {
-    const order = await findOrderOfAdopter(tx, id);
+    const order = await lockOrderToErase(tx, id);
     return order && erase(tx, journal, [order]);
   });
 }
 
-/** Of every order of an address that is not open any more. An open one keeps its adopter: the store could reach nobody. */
+/**
+ * Erases the adopter from every order with this e-mail address, except open ones: the store must be able to contact the adopter.
+ */
 export async function eraseAdopterByEmail(
   db: Transactor,
   journal: Journal,
@@ -69,7 +71,7 @@ export async function eraseAdopterByEmail(
   const total = { orders: 0, responses: 0 };
   for (;;) {
     const erased = await db.transaction(async (tx) => erase(tx, journal, await lockClosedOrdersOfAdopter(tx, email, batchSizeMax)));
-    // An erased order is found no more.
+    // Each batch finds only orders that are not erased yet.
     if (erased.orders === 0) return { ...total, open: await selectOpenOrdersOfAdopter(db, email) };
     total.orders += erased.orders;
     total.responses += erased.responses;
@@ -79,7 +81,7 @@ export async function eraseAdopterByEmail(
 const selectOpenOrdersOfAdopter = (db: Db, email: string) =>
   selectOpenOrderIds(db, { clientId: undefined, email }, { afterId: 0n, limit: openShownMax });
 
-/** After a restore: as it was done at `at`. False where none of the orders is here, or those that are were placed later. */
+/** Reapplies, after a restore, an erasure that was done at `at`. False if none of the orders exists, or all were placed later. */
 export async function reapplyErasure(tx: Transaction, ids: readonly bigint[], at: Date): Promise<boolean> {
   const found = await lockOrdersFromBefore(tx, ids, at);
   await erase(tx, () => {}, found);
@@ -87,10 +89,10 @@ export async function reapplyErasure(tx: Transaction, ids: readonly bigint[], at
 }
 
 /**
- * From the orders and from the responses stored for retries. The orders stay. Its event is written under the animals' locks, as
- * every event of an animal's orders is, so that they are told in order.
+ * Erases the adopters from the orders and from the responses stored for retries. The events are recorded while the animals are
+ * locked, as all events about an animal's orders are, so that they are in order.
  */
-async function erase(tx: Transaction, journal: Journal, found: readonly KnownAdopter[]): Promise<Erased> {
+async function erase(tx: Transaction, journal: Journal, found: readonly OrderToErase[]): Promise<Erased> {
   if (found.length === 0) return { orders: 0, responses: 0 };
   await lockPets(
     tx,

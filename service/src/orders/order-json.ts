@@ -2,12 +2,12 @@ import fastJsonStringify from 'fast-json-stringify';
 import { jsonSchema } from '../http/schemas.ts';
 import { AdopterSchema, type Order, OrderEventSchema, OrderSchema, OrderStatusSchema } from './order-schemas.ts';
 
-/** One order as the bytes that a response carries, and that a repeat of its request is answered with. */
+/** Serializes an order for a response. The same text is stored for retries. */
 export const orderJson: (order: Order) => string = fastJsonStringify(jsonSchema(OrderSchema), {
   schema: { OrderStatus: jsonSchema(OrderStatusSchema), Adopter: jsonSchema(AdopterSchema) },
 });
 
-/** An order as it is told to the world: nothing of the adopter can leave, since the shape has no place for it. */
+/** Serializes an order for an event. The schema has no field for the adopter, so that no adopter's data can leak into events. */
 export const orderEventJson: (order: Order) => string = fastJsonStringify(jsonSchema(OrderEventSchema), {
   schema: { OrderStatus: jsonSchema(OrderStatusSchema) },
 });

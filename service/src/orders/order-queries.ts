@@ -3,13 +3,13 @@ import { type OrderStatus, openOrderStatuses, reservingOrderStatuses } from '../
 import type { Visibility } from '../domain/visibility.ts';
 import type { NewAdopter, Order } from './order-schemas.ts';
 
-// A placed order reads as expired from the instant on, whether or not the worker has come by.
+// An overdue order is shown as expired, even if the worker has not expired it yet.
 const overdue = `(status = 'placed' and expires_at <= now())`;
 const columns = `id, pet_id as "petId", case when ${overdue} then 'expired' else status end as status,
   case when adopter_name is null then null else json_build_object('name', adopter_name, 'email', adopter_email) end as adopter,
   created_at as "createdAt", case when ${overdue} then expires_at else updated_at end as "updatedAt", expires_at as "expiresAt"`;
 
-/** One keyset page. Each combination of filters is a statement of its own. */
+/** One keyset page. Each combination of filters is a separate prepared statement. */
 export async function selectOrders(
   db: Db,
   visibility: Visibility,
@@ -43,8 +43,8 @@ export async function findOrder(db: Db, visibility: Visibility, id: bigint): Pro
 }
 
 /**
- * Until the transaction ends no other places an order of this client, so that what it counts is what there is. With a blank in
- * its name, which no Idempotency-Key can have: those are locked in the same way.
+ * Serializes the placing of orders of a client, so that the count of open orders is exact. The name contains a blank, which an
+ * Idempotency-Key can't, since those are locked in the same way.
  */
 export const openOrdersLock = (clientId: bigint): AdvisoryLock => ({ name: 'open orders', of: clientId });
 
@@ -53,14 +53,14 @@ export interface OrderBounds {
   readonly openOrdersOfAdopter: number;
 }
 
-/** Counts up to the limits and no further: a client may have many. */
+/** Counts open orders up to the limits only, since a client may have many. */
 const openOrdersOf = (clientLimit: string, adopterLimit: string) => {
   const ofClient = `from orders where client_id = $1 and status in ('placed', 'approved')`;
   return `select (select count(*) from (select ${ofClient} limit ${clientLimit}) as first) as of_client,
     (select count(*) from (select ${ofClient} and lower(adopter_email) = lower($2) limit ${adopterLimit}) as first) as of_adopter`;
 };
 
-/** Only under openOrdersLock. Undefined where the client or, within it, the adopter has as many open orders as they may. */
+/** Requires openOrdersLock. Undefined if the client, or the adopter with this client, has the maximum number of open orders. */
 export async function insertOrder(
   tx: Transaction,
   order: { clientId: bigint; petId: bigint; adopter: NewAdopter; expiresInSeconds: number },
@@ -93,14 +93,15 @@ export async function countOpenOrders(tx: Transaction, clientId: bigint, email: 
   return { ofClient: Number(rows[0]?.of_client ?? 0), ofAdopter: Number(rows[0]?.of_adopter ?? 0) };
 }
 
-/** Open orders after an id, of a client or an address, or of both together. */
+/** Ids of open orders after an id: of a client, of an e-mail address, or of both. */
 export async function selectOpenOrderIds(
   db: Db,
   whose: { clientId: bigint | undefined; email: string | undefined },
   page: { afterId: bigint; limit: number },
 ): Promise<bigint[]> {
   const { rows } = await db.query<{ id: bigint }>({
-    // Found by its index first: in the order of ids the primary key would be read from the beginning of all orders.
+    // Materialized, so that the index on the client or the address is used. Otherwise the planner may scan the primary key in order
+    // of id.
     text: `with found as materialized (select id from orders where status in ('placed', 'approved')
         and ($1::bigint is null or client_id = $1) and ($2::text is null or lower(adopter_email) = lower($2)))
       select id from found where id > $3 order by id limit $4`,
@@ -109,7 +110,9 @@ export async function selectOpenOrderIds(
   return rows.map(({ id }) => id);
 }
 
-/** Moves an order on only from where it may be. Undefined: it is elsewhere, overdue, or not visible. */
+/**
+ * Changes the status of an order if it has one of the statuses `from`. Undefined if it has another, is overdue, or is not visible.
+ */
 export async function moveOrder(
   tx: Transaction,
   visibility: Visibility,
@@ -129,7 +132,7 @@ export async function moveOrder(
   return rows[0];
 }
 
-/** The open order of an animal. Only under the animal's lock: without it nobody can place or close one. */
+/** The open order of an animal. Requires the animal's lock: placing or closing an order needs that lock too. */
 export async function findOpenOrderId(tx: Transaction, petId: bigint): Promise<bigint | undefined> {
   const { rows } = await tx.query<{ id: bigint }>({
     name: 'open-order-of-pet',
@@ -139,17 +142,20 @@ export async function findOpenOrderId(tx: Transaction, petId: bigint): Promise<b
   return rows[0]?.id;
 }
 
-/** Whether an order other than this one promises or has sold the animal. */
+/** Whether another order has reserved or sold the animal. */
 export async function isReservedByAnotherOrder(tx: Transaction, petId: bigint, orderId: bigint): Promise<boolean> {
-  const { rows } = await tx.query<{ held: boolean }>({
-    name: 'held-by-another-order',
-    text: `select exists (select from orders where pet_id = $1 and id <> $2 and status = any($3::order_status[])) as held`,
+  const { rows } = await tx.query<{ reserved: boolean }>({
+    name: 'reserved-by-another-order',
+    text: `select exists (select from orders where pet_id = $1 and id <> $2 and status = any($3::order_status[])) as reserved`,
     values: [petId, orderId, reservingOrderStatuses],
   });
-  return rows[0]?.held ?? false;
+  return rows[0]?.reserved ?? false;
 }
 
-/** Locks and expires a batch of orders whose time is over, passing over those that someone else is at. They read the same before and after. */
+/**
+ * Expires a batch of overdue orders, and skips those that another transaction has locked. Readers see the same order before and
+ * after.
+ */
 export async function expireOrders(tx: Transaction, batchSizeMax: number): Promise<Array<{ order: Order; clientId: bigint }>> {
   const { rows } = await tx.query<Order & { clientId: bigint }>({
     name: 'expire-orders',
@@ -162,7 +168,7 @@ export async function expireOrders(tx: Transaction, batchSizeMax: number): Promi
   return rows.sort((a, b) => (a.petId < b.petId ? -1 : 1)).map(({ clientId, ...order }) => ({ order, clientId }));
 }
 
-/** Whether `expireOrders` may find one. */
+/** Whether there is an overdue order. */
 export async function isAnyOrderDue(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ due: boolean }>({
     name: 'any-order-due',
@@ -171,15 +177,15 @@ export async function isAnyOrderDue(db: Db): Promise<boolean> {
   return rows[0]?.due ?? false;
 }
 
-/** An order whose adopter is known. */
-export interface KnownAdopter {
+/** An order whose adopter is to be erased. */
+export interface OrderToErase {
   readonly id: bigint;
   readonly petId: bigint;
 }
 
-/** Those of an address that are not open, whatever the case that it is written in. Locked until the transaction ends. */
-export async function lockClosedOrdersOfAdopter(tx: Transaction, email: string, limit: number): Promise<KnownAdopter[]> {
-  const { rows } = await tx.query<KnownAdopter>({
+/** Locks orders with this e-mail address (compared case-insensitively) that are not open. */
+export async function lockClosedOrdersOfAdopter(tx: Transaction, email: string, limit: number): Promise<OrderToErase[]> {
+  const { rows } = await tx.query<OrderToErase>({
     text: `select id, pet_id as "petId" from orders where lower(adopter_email) = lower($1) and status not in ('placed', 'approved')
       limit $2 for update`,
     values: [email, limit],
@@ -188,16 +194,16 @@ export async function lockClosedOrdersOfAdopter(tx: Transaction, email: string, 
 }
 
 /**
- * Orders that came to this state longer ago than so many days, the longest first; passes over those that someone else is at. One
- * state at a time: of two the index has no common order, and all that are due would be read and sorted for each batch.
+ * Locks orders that reached this status more than `retentionDays` ago, oldest first, and skips those that another transaction has
+ * locked. One status at a time: for two, the index could not provide the order, and each batch would read and sort all due orders.
  */
 export async function lockOrdersToErase(
   tx: Transaction,
   status: OrderStatus,
   retentionDays: number,
   limit: number,
-): Promise<KnownAdopter[]> {
-  const { rows } = await tx.query<KnownAdopter>({
+): Promise<OrderToErase[]> {
+  const { rows } = await tx.query<OrderToErase>({
     text: `select id, pet_id as "petId" from orders where status = $1 and adopter_email is not null
       and updated_at <= now() - make_interval(days => $2) order by updated_at limit $3 for update skip locked`,
     values: [status, retentionDays, limit],
@@ -205,17 +211,17 @@ export async function lockOrdersToErase(
   return rows;
 }
 
-export async function findOrderOfAdopter(tx: Transaction, id: bigint): Promise<KnownAdopter | undefined> {
-  const { rows } = await tx.query<KnownAdopter>({
+export async function lockOrderToErase(tx: Transaction, id: bigint): Promise<OrderToErase | undefined> {
+  const { rows } = await tx.query<OrderToErase>({
     text: 'select id, pet_id as "petId" from orders where id = $1 for update',
     values: [id],
   });
   return rows[0];
 }
 
-/** Those of these that were placed before `at`, as far as the clocks agree. Locked until the transaction ends. */
-export async function lockOrdersFromBefore(tx: Transaction, ids: readonly bigint[], at: Date): Promise<KnownAdopter[]> {
-  const { rows } = await tx.query<KnownAdopter>({
+/** Locks those of the orders that were placed before `at`, with a minute of tolerance for clock skew. */
+export async function lockOrdersFromBefore(tx: Transaction, ids: readonly bigint[], at: Date): Promise<OrderToErase[]> {
+  const { rows } = await tx.query<OrderToErase>({
     text: `select id, pet_id as "petId" from orders
       where id = any($1::bigint[]) and created_at <= $2::timestamptz + interval '1 minute' order by id for update`,
     values: [ids, at],
@@ -223,7 +229,7 @@ export async function lockOrdersFromBefore(tx: Transaction, ids: readonly bigint
   return rows;
 }
 
-/** Returns those whose adopter this erased. */
+/** Returns the orders from which an adopter was erased. */
 export async function eraseAdopters(tx: Transaction, ids: readonly bigint[]): Promise<Array<{ order: Order; clientId: bigint }>> {
   const { rows } = await tx.query<Order & { clientId: bigint }>({
     text: `update orders set adopter_name = null, adopter_email = null where id = any($1::bigint[]) and adopter_email is not null

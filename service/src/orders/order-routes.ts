@@ -27,7 +27,7 @@ import { actOnOrder, getOrder, orderNotFound, placeOrder } from './orders.ts';
 
 interface Parts {
   readonly db: Db;
-  /** An order moves its animal. */
+  /** An order changes the status of its animal. */
   readonly catalogue: Catalogue;
   readonly config: Pick<Config, 'orderExpirySeconds'>;
 }

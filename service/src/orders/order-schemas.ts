@@ -9,14 +9,14 @@ const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format
 
 export const OrderStatusSchema = StringEnum(orderStatuses, { $id: 'OrderStatus', description: 'The status of the order.' });
 
-const seenBy = 'Visible only to the client that placed the order and to the store.';
+const visibleTo = 'Visible only to the client that placed the order and to the store.';
 const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
-/** Also characters without a form of their own, such as U+200B: two addresses must not look the same. */
+/** Includes invisible characters such as U+200B, so that two different addresses can't look the same. */
 const rejectedInEmail = `${controls}\\p{Cf}`;
 
 /**
- * An address that could be delivered to: without a quoted local part, with a domain that has a top level. Linear in time, since
+ * A deliverable e-mail address: no quoted local part, and a domain with a top level. The pattern runs in linear time, since
  * no two neighbouring parts of the pattern match the same character.
  */
 function emailPattern(): string {
@@ -39,17 +39,17 @@ export const NewAdopterSchema = Type.Object(
       examples: [ada.email],
     }),
   },
-  { $id: 'NewAdopter', description: seenBy, examples: [ada] },
+  { $id: 'NewAdopter', description: visibleTo, examples: [ada] },
 );
 export type NewAdopter = Static<typeof NewAdopterSchema>;
 
-/** What was stored under earlier rules is still shown. */
+/** Without constraints: adopters that were stored under earlier rules are still shown. */
 export const AdopterSchema = Type.Object(
   {
     name: Type.String({ description: "The adopter's name.", examples: [ada.name] }),
     email: Type.String({ description: "The adopter's e-mail address.", examples: [ada.email] }),
   },
-  { $id: 'Adopter', description: seenBy, examples: [ada] },
+  { $id: 'Adopter', description: visibleTo, examples: [ada] },
 );
 
 export const NewOrderSchema = Type.Object(

@@ -24,7 +24,7 @@ import {
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
 
-/** Promises the animal and records the order, or neither. Within the client's bounds, also where it places several at once. */
+/** Reserves the animal and records the order. Enforces the client's bounds, also for concurrent requests. */
 export async function placeOrder(
   tx: CatalogueTransaction,
   order: NewOrder,
@@ -46,7 +46,7 @@ export async function getOrder(db: Db, visibility: Visibility, id: bigint): Prom
   return order;
 }
 
-/** Does what the table of states allows, to the order and its animal together. */
+/** Performs an action on an order and its animal, if the table of states allows it. */
 export async function actOnOrder(
   tx: CatalogueTransaction,
   visibility: Visibility,
@@ -71,9 +71,9 @@ export async function actOnOrder(
   return order;
 }
 
-/** Expires a batch of orders whose time is over, and frees their animals. Returns how many. */
+/** Expires a batch of overdue orders and releases their animals. Returns how many. */
 export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax: number): Promise<number> {
-  // The catalogue is left alone where there is nothing to do: every change of it costs all processes their pages.
+  // Checked outside the catalogue's transaction, which would invalidate the cached lists of all processes.
   if (!(await isAnyOrderDue(db))) return 0;
   return catalogue.transaction(async (tx) => {
     const expired = await expireOrders(tx, batchSizeMax);
@@ -89,18 +89,18 @@ export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax
     await recordEvents(
       tx,
       ...expired.map(({ order, clientId }) => orderEvent(to, order, clientId)),
-      ...pets.map((freed) => petStatusChanged(freed, pet.from)),
+      ...pets.map((released) => petStatusChanged(released, pet.from)),
     );
     return expired.length;
   });
 }
 
-/** The order that promises an animal to somebody. Only under the animal's lock. */
+/** The open order of an animal. Requires the animal's lock. */
 export async function findOpenOrder(tx: Transaction, petId: bigint): Promise<bigint | undefined> {
   return findOpenOrderId(tx, petId);
 }
 
-/** Cancels every open order of a client, of an adopter's address, or of both together. Returns how many. */
+/** Cancels every open order of a client, of an adopter's e-mail address, or of both. Returns how many. */
 export async function cancelOpenOrders(
   db: Db,
   catalogue: Catalogue,
@@ -117,7 +117,7 @@ export async function cancelOpenOrders(
   }
 }
 
-/** In a transaction of its own: one that held the animals of several orders could wait for another that wants them in another order. */
+/** Each order in a separate transaction: one transaction that locks several animals could deadlock with another. */
 async function cancelIfOpen(catalogue: Catalogue, id: bigint): Promise<boolean> {
   return catalogue.transaction((tx) => actOnOrder(tx, 'all', id, 'cancel', theService)).then(() => true, ignoreConflict);
 }
@@ -129,13 +129,16 @@ function ignoreConflict(error: unknown): false {
 
 export const orderNotFound = (id: string) => new AppError('order_not_found', `You have no order with id ${id.slice(0, 40)}.`);
 
-/** False where staff have set the animal's status since, or another order has it by now: then it stays where it is. */
+/**
+ * False if staff have changed the animal's status since, or another order has reserved it. A return then leaves the animal
+ * unchanged.
+ */
 async function isStillSoldBy(tx: Transaction, orderId: bigint, petId: bigint): Promise<boolean> {
   const pet = await lockExistingPet(tx, petId);
   return pet?.status === orderActions.return.pet.from && !(await isReservedByAnotherOrder(tx, petId, orderId));
 }
 
-/** The order's row of history and then its animal's, where that moves with it. */
+/** The history row of the order, followed by the row of its animal if the animal changes too. */
 function transitionsOf(
   { id, petId, ...move }: { id: bigint; petId: bigint; from: string | null; to: string; why: string },
   pet: { from: string; to: string } | undefined,
@@ -144,7 +147,7 @@ function transitionsOf(
   return pet ? [ofOrder, { petId, orderId: null, ...pet, why: `order ${id} ${move.to}` }] : [ofOrder];
 }
 
-/** Without the adopter: events go to logs, queues and disks of which the store knows nothing. */
+/** An event about an order. It never contains the adopter, since receivers may log and store events anywhere. */
 export const orderEvent = (what: OrderStatus | 'adopter_erased', order: Order, clientId: bigint): NewEvent => ({
   type: `order.${what}`,
   petId: order.petId,

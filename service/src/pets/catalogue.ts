@@ -5,7 +5,7 @@ import { Transaction, type Transactions, type Transactor } from '../db/handles.t
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 
-/** What a statement that changes animals needs. It invalidates the cached lists. */
+/** Runs statements that change animals, and invalidates the cached lists. */
 export interface CatalogueWriter {
   write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
@@ -18,28 +18,28 @@ export class CatalogueTransaction extends Transaction implements CatalogueWriter
 }
 
 /**
- * Commits every change to the animals that a list can show. A list is cached together with the catalogue's token in Redis, and is
- * served only while that token is unchanged. So a write replaces the token after its commit and before the caller is told of
- * it. Tokens are random, not counted: a Redis that lost its data must never bring an old one back.
+ * Commits every change to animals that a list can show. A list is cached together with the catalogue's token in Redis, and is
+ * served only while that token is unchanged. So a write replaces the token after its commit and before the caller gets the
+ * response. Tokens are random, not counted, so that a Redis that lost its data never issues an old token again.
  *
- * It has no `query` and is no Transactor: a plain read invalidates nothing, and the compiler rejects it in place of the pool.
+ * It has no `query` and is not a Transactor, so the compiler rejects it in place of the pool: a plain read invalidates nothing.
  */
 export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransaction> {
   readonly #db: Transactor;
   readonly #link: RedisLink;
-  readonly #tokenName: string;
+  readonly #tokenKey: string;
   #invalidation: Promise<void> | undefined;
-  /** A token could not be replaced: it is once Redis is back. */
-  #isInvalidationOwed = false;
+  /** The token could not be replaced, and must be once Redis is back. */
+  #isInvalidationPending = false;
 
-  constructor(db: Transactor, link: RedisLink, names: RedisKeys) {
+  constructor(db: Transactor, link: RedisLink, keys: RedisKeys) {
     this.#db = db;
     this.#link = link;
-    this.#tokenName = names.catalogueToken;
-    link.onRestored(() => this.#isInvalidationOwed && void this.#replaceToken());
+    this.#tokenKey = keys.catalogueToken;
+    link.onRestored(() => this.#isInvalidationPending && void this.#replaceToken());
   }
 
-  /** One statement outside a transaction. If it changed no row, such as an animal of an unknown category, nothing is invalidated. */
+  /** Runs one statement outside a transaction. Invalidates only if the statement changed a row. */
   async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     const result = await this.#db.query<Row>(statement);
     if (result.rowCount) await this.invalidate();
@@ -47,8 +47,8 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
   }
 
   /**
-   * Invalidates also where nothing was written: a retry with an Idempotency-Key acknowledges what an earlier transaction wrote, and
-   * the process of that one may have died before it invalidated.
+   * Invalidates even if nothing was written. A retry with an Idempotency-Key acknowledges what an earlier transaction wrote, and
+   * the process that ran it may have died before it invalidated.
    */
   async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, clientId?: bigint): Promise<T> {
     const result = await this.#db.transaction((tx) => work(new CatalogueTransaction(tx)), clientId);
@@ -56,16 +56,16 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
     return result;
   }
 
-  /** The token of everything that is committed at this moment. Undefined in a store without one, which then gets its first. */
+  /** The current token. Undefined if there is none yet; the first one is then set. */
   async readToken(client: Redis): Promise<string | undefined> {
-    const token = await client.get(this.#tokenName);
-    if (token === null) client.set(this.#tokenName, newToken(), 'NX').catch(() => {});
+    const token = await client.get(this.#tokenKey);
+    if (token === null) client.set(this.#tokenKey, newToken(), 'NX').catch(() => {});
     return token ?? undefined;
   }
 
   /**
-   * Replaces the token: once for everything that was committed in this turn of the event loop. The publisher of events calls it too,
-   * since the process that committed a change may have died before it got here.
+   * Replaces the token, once for all commits in this turn of the event loop. The publisher of events calls it too,
+   * since the process that committed a change may have died before it invalidated.
    */
   invalidate(): Promise<void> {
     this.#invalidation ??= new Promise((resolve) => {
@@ -77,13 +77,13 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
     return this.#invalidation;
   }
 
-  /** Without Redis no process caches a list for long, and the token is replaced as soon as Redis is back. */
+  /** If Redis is down, the token is replaced as soon as it is back. Until then no process serves cached lists for long. */
   async #replaceToken(): Promise<void> {
     try {
-      await this.#link.call((client) => client.set(this.#tokenName, newToken()));
-      this.#isInvalidationOwed = false;
+      await this.#link.call((client) => client.set(this.#tokenKey, newToken()));
+      this.#isInvalidationPending = false;
     } catch {
-      this.#isInvalidationOwed = true;
+      this.#isInvalidationPending = true;
     }
   }
 }

@@ -24,11 +24,11 @@ interface Parts {
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment'>;
   readonly log: FastifyBaseLogger;
-  /** False: every request falls through. */
+  /** If false, every request falls through. */
   isOpen(): boolean;
 }
 
-/** Hands a request to Fastify, with the limiter's decision where there is one. */
+/** Passes a request to Fastify, with the limiter's decision if there is one. */
 type FallThrough = (request: IncomingMessage, response: ServerResponse, decision?: LimiterResult) => void;
 
 const scheme = 'Bearer ';
@@ -36,7 +36,7 @@ const scope = 'pets:read';
 const route = '/v1/pets';
 
 /**
- * The fast path: answers a GET of a cached page, sent with a cached key, before Fastify. Everything that Fastify's router and
+ * The fast path: serves a GET of a cached page, sent with a cached key, before Fastify. Everything that Fastify's router and
  * hooks would do for it was done when the page was read. The limiter decides as for every request. Anything else falls
  * through to Fastify with the limiter's decision, so that it is counted once.
  */
@@ -61,7 +61,7 @@ export class FastPath {
     };
   }
 
-  /** The decision that a request fell through with, once. */
+  /** Returns the decision that a request fell through with, and deletes it. */
   takeDecision(request: IncomingMessage): LimiterResult | undefined {
     const decision = this.#decided.get(request);
     this.#decided.delete(request);
@@ -83,7 +83,7 @@ function findKey({ headers: { authorization = '' } }: IncomingMessage, { keys, c
   return known && !invalidityOf(known, clock.now()) && known.key.scopes.includes(scope) ? known : undefined;
 }
 
-/** An object rather than closures: there is one for each request. */
+/** A class and not closures, since one is created for each request. */
 class FastPathRequest implements PendingDecision {
   readonly charge;
   admittedLocally = false;
@@ -103,14 +103,14 @@ class FastPathRequest implements PendingDecision {
     this.#fallThrough = fallThrough;
   }
 
-  resolve(answer: LimiterDecision): void {
-    const admitted = 'catalogueToken' in answer && answer.verdict.outcome === 'admitted' ? answer : undefined;
+  resolve(decision: LimiterDecision): void {
+    const admitted = 'catalogueToken' in decision && decision.verdict.outcome === 'admitted' ? decision : undefined;
     const page = admitted && this.#parts.pages.find(this.#request.url ?? '', admitted.catalogueToken);
     if (admitted && page) this.#send(page, admitted.verdict);
-    else this.#fallThrough(this.#request, this.#response, { known: this.#known, decision: answer });
+    else this.#fallThrough(this.#request, this.#response, { known: this.#known, decision });
   }
 
-  /** Fastify asks the limiter again, and sends the error if there is one. */
+  /** Fastify then calls the limiter again, and sends the error if there is one. */
   reject(): void {
     this.#fallThrough(this.#request, this.#response);
   }
@@ -149,7 +149,7 @@ interface Fields {
 
 const fieldsOfPages = new WeakMap<PetPage, Fields>();
 
-/** The header fields that are the same in every response with a page. */
+/** The header fields of a page that are the same in every response. */
 function fieldsOf(page: PetPage): Fields {
   const known = fieldsOfPages.get(page);
   if (known) return known;

@@ -2,61 +2,66 @@
 export interface PetPage {
   readonly body: string;
   readonly etag: string;
-  /** The next page; undefined on the last. */
+  /** The Link header to the next page; undefined on the last page. */
   readonly link: string | undefined;
 }
 
 interface CachedPage {
   readonly page: PetPage;
-  /** The catalogue's token as it was read before the page was. */
+  /** The catalogue's token, read before the page. */
   readonly token: string;
   readonly readAtMs: number;
   readonly bytes: number;
 }
 
-/** Bounds what can be hidden by a writer that died between its commit and its token. */
-const trustedMs = 2_000;
+/** Bounds how long a page can be stale if a writer died between its commit and the invalidation. */
+const ageMaxMs = 2_000;
 const bytesMax = 64 * 1_048_576;
 const pagesMax = 10_000;
 const entryBytes = 512;
 
 /**
- * Recent pages as ready bytes, by URL. A page may be sent while the catalogue's token is the one that was read before
- * it: a write that has been acknowledged since would have brought another.
+ * Caches serialized pages by URL, each with the catalogue's token that was read before the page.
+ *
+ * Invariant: a page is served only while its token is the current one. A write replaces the token before it is acknowledged, so
+ * a cached page reflects every acknowledged write.
+ *
+ * Concurrent reads of the same URL under the same token share one query (`#reading`). A read that was in flight when
+ * `invalidateAll` was called is not cached.
  */
 export class PageCache {
   readonly #cached = new Map<string, CachedPage>();
   readonly #reading = new Map<string, Promise<PetPage>>();
   #bytes = 0;
 
-  /** Whether the page is kept under whatever token. */
+  /** Whether the page is cached, with any token. */
   has(url: string): boolean {
     return this.#cached.has(url);
   }
 
   find(url: string, token: string | undefined): PetPage | undefined {
-    const kept = this.#cached.get(url);
-    return kept && kept.token === token && performance.now() - kept.readAtMs < trustedMs ? kept.page : undefined;
+    const cached = this.#cached.get(url);
+    return cached && cached.token === token && performance.now() - cached.readAtMs < ageMaxMs ? cached.page : undefined;
   }
 
-  /** `token` must have been read before this call. Callers share a reading only under the same token. */
+  /** `token` must have been read before this call. If it is undefined, the page is not cached. */
   async read(url: string, token: string | undefined, fetch: () => Promise<PetPage>): Promise<PetPage> {
     if (token === undefined) return fetch();
-    const kept = this.find(url, token);
-    if (kept) return kept;
-    const name = `${token} ${url}`;
-    const shared = this.#reading.get(name);
+    const cached = this.find(url, token);
+    if (cached) return cached;
+    const key = `${token} ${url}`;
+    const shared = this.#reading.get(key);
     if (shared) return shared;
     const readAtMs = performance.now();
     const reading = fetch();
-    this.#reading.set(name, reading);
+    this.#reading.set(key, reading);
     try {
       const page = await reading;
-      // Forgotten meanwhile: then nobody vouches for the token any more.
-      if (this.#reading.get(name) === reading) this.#add(url, { page, token, readAtMs, bytes: bytesOf(url, page) });
+      // Not cached if invalidateAll was called meanwhile.
+      if (this.#reading.get(key) === reading) this.#add(url, { page, token, readAtMs, bytes: bytesOf(url, page) });
       return page;
     } finally {
-      if (this.#reading.get(name) === reading) this.#reading.delete(name);
+      if (this.#reading.get(key) === reading) this.#reading.delete(key);
     }
   }
 
@@ -66,10 +71,10 @@ export class PageCache {
     this.#bytes = 0;
   }
 
-  #add(url: string, kept: CachedPage): void {
+  #add(url: string, cached: CachedPage): void {
     this.#drop(url);
-    this.#cached.set(url, kept);
-    this.#bytes += kept.bytes;
+    this.#cached.set(url, cached);
+    this.#bytes += cached.bytes;
     for (const oldest of this.#cached.keys()) {
       if (this.#bytes <= bytesMax && this.#cached.size <= pagesMax) return;
       this.#drop(oldest);

@@ -19,5 +19,5 @@ export function petJson(pet: Pet | PetText): string {
 
 export const petsJson = (pets: readonly PetText[]): string => `[${pets.map(petJson).join(',')}]`;
 
-/** A hash of an animal's bytes: the same wherever the animal is read alone, so that it can be sent as If-Match. */
+/** A hash of the serialized animal. The same in every operation that returns a single animal, so that it works as If-Match. */
 export const petEtag = (pet: Pet | PetText): string => etagOf(petJson(pet));

@@ -6,7 +6,10 @@ import { type Pet, petFields } from './pet-schemas.ts';
 
 const columns = petFields.map(({ name, column }) => (name === column ? column : `${column} as "${name}"`)).join(', ');
 
-/** The data of `pet.created` in the bytes of petJson, made by PostgreSQL: the id is not known before the statement runs. */
+/**
+ * SQL that builds the data of `pet.created`, with the same bytes as petJson. PostgreSQL builds it, since the id is not known before
+ * the statement runs.
+ */
 const createdEventData = petFields
   .map(
     ({ name, isNumber }, index) =>
@@ -21,10 +24,10 @@ export interface PetFilter {
   readonly ids?: readonly bigint[] | undefined;
 }
 
-/** An animal as PostgreSQL writes it: a page is made of this text, without making numbers of it and text again. */
+/** An animal as PostgreSQL's text values. A page is serialized from them without parsing numbers. */
 export type PetText = Readonly<Record<keyof Pet, string>>;
 
-/** One keyset page, by id. Each combination of filters is a statement of its own, so that each has its own plan. */
+/** One keyset page, by id. Each combination of filters is a separate prepared statement, so that each has its own plan. */
 export async function selectPets(db: Db, filter: PetFilter, page: { afterId: bigint | undefined; limit: number }): Promise<PetText[]> {
   const { rows } = await db.query<PetText>({ ...pageStatement(filter, page), types: asText });
   return rows;
@@ -33,9 +36,9 @@ export async function selectPets(db: Db, filter: PetFilter, page: { afterId: big
 const asText = { getTypeParser: () => String };
 
 /**
- * Not `status = $3 … order by id`: that can be had from the primary key too, reading past every animal of another
- * status, and the planner does so where it expects them evenly spread. A row comparison leaves only the index that
- * begins with the filters.
+ * Uses a row comparison and not `status = $3 … order by id`. With the latter, the planner may scan the primary key and skip every
+ * animal of another status, if it expects the statuses to be evenly spread. With a row comparison only the index that begins with
+ * the filters fits.
  */
 function pageStatement({ categoryId, status, ids }: PetFilter, page: { afterId: bigint | undefined; limit: number }) {
   const values: unknown[] = [page.afterId ?? 0n, page.limit];
@@ -69,7 +72,7 @@ export async function findPet(db: Db, id: bigint): Promise<Pet | undefined> {
   return rows[0];
 }
 
-/** Held until the transaction ends: whoever reserves, releases or overrides this animal waits. */
+/** Locks the row until the transaction ends, so that others who reserve, release or update this animal wait. */
 export async function lockPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
   const { rows } = await tx.query<Pet>({
     name: 'lock-pet',
@@ -79,14 +82,14 @@ export async function lockPet(tx: Transaction, id: bigint): Promise<Pet | undefi
   return rows[0];
 }
 
-/** In the order of their ids, so that two who lock several never wait for each other. */
+/** Locks in the order of ids, so that two transactions that lock several animals don't deadlock. */
 export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
 }
 
 /**
- * One statement: the animal, its first row of history and its event, where its category exists. Undefined: it does not, and
- * nothing is stored. Where the category is deleted at the same time, the foreign key may refuse instead.
+ * Inserts the animal, its first history row and its event in one statement. Returns undefined, and stores nothing, if the category
+ * does not exist. If the category is deleted concurrently, the foreign key may reject the statement instead.
  */
 export async function insertPet(catalogue: CatalogueWriter, pet: Omit<Pet, 'id'>, actor: Actor): Promise<Pet | undefined> {
   const { rows } = await catalogue.write<Pet>({
@@ -94,14 +97,14 @@ export async function insertPet(catalogue: CatalogueWriter, pet: Omit<Pet, 'id'>
     text: `with pet as (
         insert into pets (name, category_id, status) select $1::text, id, $3::pet_status from categories where id = $2 returning ${columns}),
       added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet),
-      told as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${createdEventData} from pet)
+      event as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${createdEventData} from pet)
       select * from pet`,
     values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId],
   });
   return rows[0];
 }
 
-/** Moves animals on only from where they are expected to be. Returns those that were there. */
+/** Changes the status of the animals that have the status `from`. Returns the changed animals. */
 export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
   const { rows } = await tx.write<Pet>({
     name: 'move-pets',
@@ -111,8 +114,8 @@ export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from
   return rows;
 }
 
-/** The same for one animal, once the lock is held. */
-export async function movePetUnder(
+/** The same for one animal, after taking an advisory lock in the same statement. */
+export async function lockAndMovePet(
   tx: CatalogueWriter,
   lock: AdvisoryLock,
   id: bigint,
@@ -121,14 +124,14 @@ export async function movePetUnder(
 ): Promise<Pet | undefined> {
   const { rows } = await tx.write<Pet>({
     name: 'move-pet-under-lock',
-    text: `with held as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
-      update pets set status = $3, updated_at = now() from held where id = $1 and status = $2 and removed_at is null returning ${columns}`,
+    text: `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
+      update pets set status = $3, updated_at = now() from locked where id = $1 and status = $2 and removed_at is null returning ${columns}`,
     values: [id, from, to, lock.name, lock.of],
   });
   return rows[0];
 }
 
-/** Only under lockPet. */
+/** Requires lockPet. */
 export async function updatePet(tx: CatalogueWriter, pet: Pet): Promise<Pet> {
   const { rows } = await tx.write<Pet>({
     name: 'update-pet',
@@ -136,11 +139,11 @@ export async function updatePet(tx: CatalogueWriter, pet: Pet): Promise<Pet> {
     values: [pet.name, pet.categoryId, pet.status, pet.id],
   });
   const [updated] = rows;
-  if (!updated) throw new Error('a locked animal is gone');
+  if (!updated) throw new Error('a locked animal does not exist');
   return updated;
 }
 
-/** Only under lockPet. */
+/** Requires lockPet. */
 export async function markPetRemoved(tx: CatalogueWriter, id: bigint): Promise<void> {
   await tx.write({ name: 'remove-pet', text: 'update pets set removed_at = now(), updated_at = now() where id = $1', values: [id] });
 }

@@ -39,7 +39,7 @@ interface Parts {
   readonly config: Pick<Config, 'categories'>;
 }
 
-/** GET /pets/{petId}: from the release of 1.0.0 until the date that the interface fixes. */
+/** GET /pets/{petId} is deprecated since release 1.0.0. The interface specifies the date of its removal. */
 const getPetDeprecation: Deprecation = {
   since: new Date('2026-11-15T00:00:00Z'),
   sunset: new Date('2030-12-05T00:00:00Z'),
@@ -202,7 +202,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
 
 const createdResponse = (pet: Pet) => ({ status: 201, body: petJson(pet), headers: { etag: petEtag(pet) } });
 
-/** The store's own keys register any number of categories. */
+/** Keys of the store's staff may register any number of categories. */
 const registrantOf = ({ scopes, clientId, bounds }: Caller) =>
   scopes.includes('store:manage') ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
 
@@ -212,7 +212,7 @@ async function readPetPage(db: Db, query: ListPets): Promise<PetPage> {
   const { rows, link } = await readPage('/v1/pets', query, filtersOf(query), select);
   const body = petsJson(rows);
   const [only] = rows;
-  // Asked for by one id it is that animal's own ETag, as the deprecated operation gives it.
+  // For a single id it is the animal's own ETag, the same as the deprecated operation returns.
   return { body, link, etag: only && id?.length === 1 ? petEtag(only) : etagOf(body, link) };
 }
 

@@ -24,7 +24,7 @@ export const PetSchema = Type.Object(
 );
 export type Pet = Static<typeof PetSchema>;
 
-/** The fields of an animal with their columns, for queries and for JSON that is written without parsing numbers. */
+/** The fields of an animal with their columns, for queries and for serialization without parsing numbers. */
 export const petFields = Object.entries(PetSchema.properties).map(([name, schema]) => ({
   name: name as keyof Pet,
   column: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),

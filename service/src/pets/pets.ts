@@ -10,15 +10,15 @@ import { type NewEvent, recordEvents } from '../events/events.ts';
 import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction, CatalogueWriter } from './catalogue.ts';
 import { petJson } from './pet-json.ts';
-import { findPet, insertPet, lockPet, lockPetRows, markPetRemoved, movePets, movePetUnder, updatePet } from './pet-queries.ts';
+import { findPet, insertPet, lockAndMovePet, lockPet, lockPetRows, markPetRemoved, movePets, updatePet } from './pet-queries.ts';
 import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
 type Categories = 'open' | 'closed';
 
-/** Throws where the animal, as it stands under its lock, is not the one that the caller expects. */
+/** Throws if the locked animal is not the version that the caller expects. */
 type Expectation = (pet: Pet) => void;
 
-/** Finds the open order of an animal. An argument, since orders are built on animals and not the other way round. */
+/** Finds the open order of an animal. Passed as an argument, since the folder orders imports pets and not the other way round. */
 export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
 
 export async function getPet(db: Db, id: bigint): Promise<Pet> {
@@ -28,8 +28,8 @@ export async function getPet(db: Db, id: bigint): Promise<Pet> {
 }
 
 /**
- * Adds an animal to a category that exists, by one statement. Undefined: there is no such category and nothing is stored;
- * createPet may register it.
+ * Adds an animal to an existing category, with one statement. Returns undefined, and stores nothing, if the category does not
+ * exist; createPet can register it.
  */
 export async function addPetToCategory(
   catalogue: CatalogueWriter,
@@ -42,13 +42,13 @@ export async function addPetToCategory(
     if (!added && categories === 'closed') throw categoryNotFound(pet.categoryId);
     return added;
   } catch (error) {
-    // It was removed after the statement had found it.
+    // The category was removed after the statement had found it.
     if (violates(error, petsCategoryConstraint)) return undefined;
     throw error;
   }
 }
 
-/** In a transaction: adds an animal, and registers its category where that is new. A closed list takes no new one. */
+/** Adds an animal, and registers its category if that is new and the list of categories is open. */
 export async function createPet(
   tx: CatalogueTransaction,
   pet: NewPet,
@@ -65,7 +65,7 @@ export async function createPet(
   } catch (error) {
     if (!violates(error, petsCategoryConstraint)) throw error;
   }
-  // Staff removed the category after it was found or registered by another. The transaction may be aborted, so the caller retries.
+  // Staff removed the category after it was found or registered. The transaction may be aborted, so the caller must retry.
   throw new AppError('unavailable', `Category ${pet.categoryId} has just been removed. Retry in 1 s.`, {
     headers: { 'retry-after': '1' },
   });
@@ -73,7 +73,7 @@ export async function createPet(
 
 const withStatus = (pet: NewPet): Omit<Pet, 'id'> => ({ ...pet, status: pet.status ?? 'available' });
 
-/** Changes what staff may change. An open order forbids to override the status: the animal is promised. */
+/** Updates an animal for staff. The status can't be changed while the animal has an open order. */
 export async function changePet(
   catalogue: Catalogue,
   id: bigint,
@@ -84,26 +84,26 @@ export async function changePet(
   return catalogue.transaction(async (tx) => {
     const pet = await lockOrThrow(tx, id);
     options.expect(pet);
-    // Field by field: a body may hold others, such as an id.
+    // Field by field, since the body may contain other fields, such as an id.
     const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
-    const wanted: Pet = { id, name, categoryId, status };
-    const overridden = wanted.status !== pet.status;
-    if (overridden) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${wanted.status}`);
-    if (options.categories === 'open' && wanted.categoryId !== pet.categoryId) await registerCategory(tx, wanted.categoryId, undefined);
-    const changed = await rejectUnknownCategory(wanted.categoryId, () => updatePet(tx, wanted));
-    const why = overridden ? 'status set by staff' : 'edited by staff';
+    const updated: Pet = { id, name, categoryId, status };
+    const isStatusChanged = updated.status !== pet.status;
+    if (isStatusChanged) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${updated.status}`);
+    if (options.categories === 'open' && updated.categoryId !== pet.categoryId) await registerCategory(tx, updated.categoryId, undefined);
+    const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, updated));
+    const why = isStatusChanged ? 'status set by staff' : 'edited by staff';
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
-    const edited = changed.name !== pet.name || changed.categoryId !== pet.categoryId;
+    const isEdited = changed.name !== pet.name || changed.categoryId !== pet.categoryId;
     await recordEvents(
       tx,
-      ...(edited ? [petEvent('pet.updated', changed)] : []),
-      ...(overridden ? [petStatusChanged(changed, pet.status)] : []),
+      ...(isEdited ? [petEvent('pet.updated', changed)] : []),
+      ...(isStatusChanged ? [petStatusChanged(changed, pet.status)] : []),
     );
     return changed;
   }, actor.clientId ?? undefined);
 }
 
-/** Takes back an animal that was added by mistake: it leaves every list, and its history stays. */
+/** Removes an animal that was added by mistake. It disappears from every list; its history is kept. */
 export async function removePet(
   catalogue: Catalogue,
   id: bigint,
@@ -121,32 +121,35 @@ export async function removePet(
 }
 
 /**
- * Promises an animal to an order. Two callers at once: the second finds it pending. Takes the caller's own lock in the same round
- * trip: a statement for it alone would be a tenth of what an order costs.
+ * Reserves an animal for an order. Of two concurrent callers the second finds it pending. Takes the caller's advisory lock in the
+ * same round trip: a separate statement would be a tenth of the cost of an order.
  */
 export async function reservePet(tx: CatalogueTransaction, id: bigint, lock: AdvisoryLock): Promise<Pet> {
   const { from, to } = placing.pet;
-  const reserved = await movePetUnder(tx, lock, id, from, to);
+  const reserved = await lockAndMovePet(tx, lock, id, from, to);
   if (reserved) return reserved;
   const pet = await getPet(tx, id);
-  // It has just become free: one more try, and the answer tells the truth either way.
-  const second = pet.status === from ? await movePetUnder(tx, lock, id, from, to) : undefined;
-  if (second) return second;
+  // It has just become available: try once more, so that the error is not wrong.
+  const retried = pet.status === from ? await lockAndMovePet(tx, lock, id, from, to) : undefined;
+  if (retried) return retried;
   throw new AppError('pet_not_available', `${pet.name} (id ${id}) is ${pet.status}. Only an available animal can be ordered.`);
 }
 
-/** Moves animals on with their orders. An open order forbids to move one otherwise, so they are where the orders left them. */
+/**
+ * Changes the status of animals together with their orders. Nothing else changes an animal with an open order, so all must have the
+ * status `from`.
+ */
 export async function movePetsWithOrders(
   tx: CatalogueTransaction,
   ids: readonly bigint[],
   move: { from: PetStatus; to: PetStatus },
 ): Promise<Pet[]> {
   const moved = await movePets(tx, ids, move.from, move.to);
-  if (moved.length !== ids.length) throw new Error(`of the animals ${ids.join(', ')} not all are ${move.from}, though their orders say so`);
+  if (moved.length !== ids.length) throw new Error(`not all of the animals ${ids.join(', ')} are ${move.from}, though their orders say so`);
   return moved;
 }
 
-/** Told by whoever moves an animal, with what else is told of the same change. */
+/** The event for a changed status. The caller records it together with the other events of the change. */
 export const petStatusChanged = (pet: Pet, previous: PetStatus): NewEvent =>
   petEvent('pet.status_changed', pet, `,"previousStatus":"${previous}"`);
 
@@ -157,12 +160,12 @@ const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
   data: `{"pet":${petJson(pet)}${more}}`,
 });
 
-/** Locks an animal until the transaction ends. Undefined: it was taken back. */
+/** Locks an animal until the transaction ends. Undefined if it was removed. */
 export async function lockExistingPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
   return lockPet(tx, id);
 }
 
-/** Locks animals until the transaction ends, also those that were taken back: what is told of an animal is told in order. */
+/** Locks animals until the transaction ends, including removed ones, so that the events of an animal are recorded in order. */
 export async function lockPets(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await lockPetRows(tx, ids);
 }

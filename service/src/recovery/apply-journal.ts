@@ -3,7 +3,7 @@ import type { Transaction, Transactor } from '../db/handles.ts';
 import type { JournalEntry } from '../journal/journal.ts';
 import type { JournalLine } from '../journal/journal-lines.ts';
 import { reapplyErasure } from '../orders/adopters.ts';
-import { forgetKeyOfWebhooks, reapplyDisabling } from '../webhooks/endpoint-keys.ts';
+import { detachWebhooksFromKey, reapplyDisabling } from '../webhooks/endpoint-keys.ts';
 
 export interface Applied {
   /** Lines about something that exists in this store. */
@@ -45,7 +45,7 @@ function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> 
     // The successor is newer than the backup and lost: its endpoints stay enabled, without a key.
     key_rotated: async ({ key, expiresAt }) => {
       const rotated = await reapplyRotation(tx, key, expiresAt, at);
-      if (rotated?.replacedBy === null) await forgetKeyOfWebhooks(tx, key);
+      if (rotated?.replacedBy === null) await detachWebhooksFromKey(tx, key);
       return rotated !== undefined;
     },
     client_suspended: ({ client }) => reapplySuspension(tx, client, true, at),

@@ -31,7 +31,7 @@ const path = '/v1/webhooks';
 const config = { scope: 'webhooks:manage' } as const;
 const common = { tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
 
-/** What is sent to an endpoint: a test of it, what was sent, and sending that again. */
+/** Deliveries to an endpoint: test, list, get and replay. */
 export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
   api.post(
     '/webhooks/:webhookId/test',

@@ -1,6 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
 
-/** The endpoints of a client by their key; null: those without one. */
+/** The endpoints of a client that belong to a key, or to none if it is null. */
 interface OfKey {
   readonly clientId: bigint;
   readonly keyId: bigint | null;
@@ -10,7 +10,7 @@ const isOfKey = 'client_id = $1 and key_id is not distinct from $2 and removed_a
 
 export interface EnabledWebhook {
   readonly id: bigint;
-  /** Null: none is recorded. */
+  /** Null if no key is recorded. */
   readonly keyId: bigint | null;
   readonly url: string;
 }
@@ -23,7 +23,7 @@ export async function selectEnabledWebhooks(db: Db, clientId: bigint): Promise<E
   return rows;
 }
 
-/** Returns the ids of those that this disabled. */
+/** Returns the ids of the disabled endpoints. */
 export async function disableWebhooks(tx: Transaction, { clientId, keyId }: OfKey, reason: string): Promise<bigint[]> {
   const { rows } = await tx.query<{ id: bigint }>({
     text: `update webhooks set status = 'disabled', disabled_reason = $3, updated_at = now()
@@ -33,7 +33,7 @@ export async function disableWebhooks(tx: Transaction, { clientId, keyId }: OfKe
   return idsOf(rows);
 }
 
-/** One, whatever its client. False where there is none. */
+/** Disables one endpoint of any client. False if it does not exist. */
 export async function disableWebhook(tx: Transaction, id: bigint, reason: string): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `update webhooks set status = 'disabled', disabled_reason = $2, updated_at = now() where id = $1 and removed_at is null`,
@@ -42,7 +42,7 @@ export async function disableWebhook(tx: Transaction, id: bigint, reason: string
   return rowCount === 1;
 }
 
-/** One, whatever its client; from then on it belongs to no key where its key has ended. False where there is none. */
+/** Enables one endpoint of any client. If its key has ended, it belongs to no key afterwards. False if it does not exist. */
 export async function enableWebhook(tx: Transaction, id: bigint): Promise<boolean> {
   const { rowCount } = await tx.query({
     text: `update webhooks set status = 'enabled', disabled_reason = null, failing_since = null, updated_at = now(),
@@ -53,7 +53,7 @@ export async function enableWebhook(tx: Transaction, id: bigint): Promise<boolea
   return rowCount === 1;
 }
 
-/** Those that were added before `at` and not changed since, as far as the clocks agree. Returns how many. */
+/** Disables endpoints that were not changed after `at`, with a minute of tolerance for clock skew. Returns how many. */
 export async function disableWebhooksFromBefore(tx: Transaction, ids: readonly bigint[], reason: string, at: Date): Promise<number> {
   const { rowCount } = await tx.query({
     text: `update webhooks set status = 'disabled', disabled_reason = $2, updated_at = now()
@@ -63,11 +63,11 @@ export async function disableWebhooksFromBefore(tx: Transaction, ids: readonly b
   return rowCount ?? 0;
 }
 
-export async function removeKey(tx: Transaction, keyId: bigint): Promise<void> {
+export async function clearKeyOfWebhooks(tx: Transaction, keyId: bigint): Promise<void> {
   await tx.query({ text: 'update webhooks set key_id = null where key_id = $1', values: [keyId] });
 }
 
-/** Disabled ones too: who enables one later does so by the successor. */
+/** Includes disabled endpoints, so that they belong to the successor when they are enabled later. */
 export async function handOverWebhooks(tx: Transaction, keyId: bigint, successorId: bigint): Promise<bigint[]> {
   const { rows } = await tx.query<{ id: bigint }>({
     text: `update webhooks set key_id = $2 where key_id = $1 and removed_at is null returning id`,
@@ -78,15 +78,15 @@ export async function handOverWebhooks(tx: Transaction, keyId: bigint, successor
 
 const idsOf = (rows: ReadonlyArray<{ id: bigint }>): bigint[] => rows.map(({ id }) => id).sort((a, b) => (a < b ? -1 : 1));
 
-// A revoked key's endpoints were dealt with when it was revoked: those that are left were left on purpose.
+// Endpoints of revoked keys are excluded: those that are still enabled were kept on purpose when the key was revoked.
 const isExpired = (key: string) => `${key}.revoked_at is null and ${key}.expires_at <= now()`;
-const isLately = `($1::float8 is null or old.expires_at > now() - make_interval(secs => $1))`;
+const isRecent = `($1::float8 is null or old.expires_at > now() - make_interval(secs => $1))`;
 
-/** To the last key of the line of successors, where that is in force. */
+/** Hands the endpoints over to the last successor of the key, if that is valid. */
 export async function handOverWebhooksOfExpiredKeys(tx: Transaction, sinceSeconds: number | undefined): Promise<void> {
   await tx.query({
     text: `with recursive line (first, last) as (
-        select old.id, old.replaced_by from api_keys old where ${isExpired('old')} and ${isLately} and old.replaced_by is not null
+        select old.id, old.replaced_by from api_keys old where ${isExpired('old')} and ${isRecent} and old.replaced_by is not null
           and exists (select from webhooks where key_id = old.id)
         union all select first, next.replaced_by from line join api_keys next on next.id = last where next.replaced_by is not null),
       heir as (
@@ -97,7 +97,7 @@ export async function handOverWebhooksOfExpiredKeys(tx: Transaction, sinceSecond
   });
 }
 
-/** What is left with them has no successor in force. */
+/** Disables the endpoints of expired keys that have no valid successor. Call handOverWebhooksOfExpiredKeys first. */
 export async function disableWebhooksOfExpiredKeys(
   tx: Transaction,
   sinceSeconds: number | undefined,
@@ -106,7 +106,7 @@ export async function disableWebhooksOfExpiredKeys(
     text: `update webhooks set status = 'disabled', updated_at = now(),
         disabled_reason = format('Key %s, which set this endpoint, expired, and no successor is in force.', old.id)
       from api_keys old where key_id = old.id and status = 'enabled' and removed_at is null
-        and ${isExpired('old')} and ${isLately}
+        and ${isExpired('old')} and ${isRecent}
       returning webhooks.id, webhooks.client_id as "clientId", disabled_reason as reason`,
     values: [sinceSeconds ?? null],
   });

@@ -3,19 +3,19 @@ import type { Environment } from '../config.ts';
 import type { Transaction, Transactor } from '../db/handles.ts';
 import type { Journal } from '../journal/journal.ts';
 import {
+  clearKeyOfWebhooks,
   disableWebhooks,
   disableWebhooksFromBefore,
   disableWebhooksOfExpiredKeys,
   type EnabledWebhook,
   handOverWebhooks,
   handOverWebhooksOfExpiredKeys,
-  removeKey,
   selectEnabledWebhooks,
 } from './endpoint-key-queries.ts';
 
 /**
- * An endpoint belongs to the key that added it or last set its address or types, and ends with it: a leaked key must not go on reading
- * by an endpoint that it left behind. A key's successor by rotation takes its endpoints over.
+ * An endpoint belongs to the key that added it or last set its url or types, and is disabled when that key ends. Otherwise a leaked
+ * key could still read events through an endpoint that it had added. A successor by rotation takes over the endpoints.
  */
 export type OnRevocation = 'disable' | 'keep' | 'disable-unowned-too';
 
@@ -24,9 +24,9 @@ export interface RevokedKey {
   readonly clientId: bigint;
   readonly hint: string;
   readonly revokedAt: Date | null;
-  /** Endpoints that this disabled. */
+  /** Endpoints that were disabled. */
   readonly disabled: readonly bigint[];
-  /** Endpoints of the client that are left enabled: those of its other keys, and those that no key is recorded for. */
+  /** Endpoints of the client that are still enabled: those of its other keys, and those without a recorded key. */
   readonly stillEnabled: readonly EnabledWebhook[];
 }
 
@@ -64,8 +64,8 @@ export async function rotateKeyAndWebhooks(
 }
 
 /**
- * Disables the endpoints of keys that expired in the last `sinceSeconds`; undefined: ever. What a rotated key added during the
- * overlap goes to its successor, where that is in force.
+ * Disables the endpoints of keys that expired in the last `sinceSeconds`, or at any time if it is undefined. Endpoints that a rotated
+ * key added during the overlap go to its successor, if that is valid.
  */
 export async function disableWebhooksOfEndedKeys(
   db: Transactor,
@@ -77,12 +77,12 @@ export async function disableWebhooksOfEndedKeys(
   });
 }
 
-/** After a restore: as it was done at `at`. False where none of them is here, or those that are were added later. */
+/** Reapplies, after a restore, what was done at `at`. False if none of the endpoints exists, or all were added later. */
 export async function reapplyDisabling(tx: Transaction, ids: readonly bigint[], reason: string, at: Date): Promise<boolean> {
   return ids.length > 0 && (await disableWebhooksFromBefore(tx, ids, reason, at)) > 0;
 }
 
-/** Its endpoints belong to no key from now on. */
-export async function forgetKeyOfWebhooks(tx: Transaction, keyId: bigint): Promise<void> {
-  await removeKey(tx, keyId);
+/** Leaves the endpoints of a key without an owner. */
+export async function detachWebhooksFromKey(tx: Transaction, keyId: bigint): Promise<void> {
+  await clearKeyOfWebhooks(tx, keyId);
 }

@@ -2,11 +2,11 @@ import ipaddr from 'ipaddr.js';
 
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** Whether an address, as text, is one of the public internet, and none that leads back into somebody's network. */
+/** Whether an IP address belongs to the public internet, and not to a private or special network. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
-  // What IPv6 calls unicast includes addresses that contain an IPv4 one, so that only what is handed out counts.
+  // ipaddr.js also calls IPv6 addresses that embed an IPv4 address unicast, so only the globally assigned range is accepted.
   if (parsed instanceof ipaddr.IPv6 && !parsed.match(globalUnicast)) return false;
   return parsed.range() === 'unicast';
 }

@@ -16,7 +16,7 @@ export function readTargetUrl(text: string, toLoopback: boolean): { readonly hre
   return href.length > urlLengthMax ? { fault: `is longer than ${urlLengthMax} characters once it is encoded` } : { href };
 }
 
-/** What is wrong with a target URL, as a predicate such as "must use https". Undefined: nothing that shows without resolving the host. */
+/** What is wrong with a target URL, as a predicate such as "must use https". Undefined if it is valid. Does not resolve the host. */
 export function faultOfUrl(text: string, toLoopback: boolean): string | undefined {
   if (text.length > urlLengthMax) return `is longer than ${urlLengthMax} characters`;
   if (!URL.canParse(text)) return 'must be an absolute URL, such as https://example.org/hooks';

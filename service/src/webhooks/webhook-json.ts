@@ -5,12 +5,12 @@ import { jsonSchema } from '../http/schemas.ts';
 import type { Claimed } from './delivery-queries.ts';
 import { type Delivery, DeliverySchema, type Webhook, WebhookWithSecretSchema } from './webhook-schemas.ts';
 
-/** An endpoint as the bytes of an answer, without its secret where none is given. */
+/** Serializes an endpoint for a response, with its secret if it is given. */
 export const webhookJson: (webhook: Webhook & { secret?: string }) => string = fastJsonStringify(jsonSchema(WebhookWithSecretSchema));
 
 export const deliveryJson: (delivery: Delivery) => string = fastJsonStringify(jsonSchema(DeliverySchema));
 
-/** What is sent: its id, and the event byte for byte as the feed has it. */
+/** The id and the body of a delivery. The body has the same bytes as the event in the feed. */
 export function payloadOf({ id, position, type, at, data }: Claimed): { id: string; body: string } {
   if (position !== null) return { id: eventId(position), body: eventJson({ position, type, at, data } as EventRow) };
   const testId = `test_${id}`;

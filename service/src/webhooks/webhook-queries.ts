@@ -1,7 +1,7 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import type { NewWebhook, Webhook } from './webhook-schemas.ts';
 
-/** Whose endpoints are meant: one client's, or, by the operator's command, all. */
+/** Selects the endpoints of one client, or of any client for the operator's commands. */
 export type Owner = { readonly clientId: bigint } | 'any';
 
 const columns = `id, url, types, description, status, disabled_reason as "disabledReason", failing_since as "failingSince",
@@ -22,10 +22,10 @@ export async function selectWebhooks(
   return rows;
 }
 
-/** What is not told to partners. */
+/** Includes fields that are not shown to clients. */
 export interface OwnedWebhook extends Webhook {
   readonly withOrders: boolean;
-  /** Whether the key that set it is revoked or has expired. */
+  /** Whether the key that it belongs to is revoked or expired. */
   readonly isKeyEnded: boolean;
 }
 
@@ -40,14 +40,14 @@ export async function findWebhook(db: Db, owner: Owner, id: bigint): Promise<Own
   return rows[0];
 }
 
-/** Until the transaction ends nobody else changes it. */
+/** Locks the endpoint until the transaction ends. */
 export async function lockWebhook(tx: Transaction, id: bigint): Promise<void> {
   await tx.query({ name: 'lock-webhook', text: 'select from webhooks where id = $1 for no key update', values: [id] });
 }
 
-/** Holds the client, so that of two requests at once the second counts what the first has added. */
+/** Locks the client first, so that of two concurrent requests the second counts what the first has added. */
 export async function countWebhooks(tx: Transaction, clientId: bigint): Promise<number> {
-  await tx.query({ name: 'hold-client', text: 'select from clients where id = $1 for no key update', values: [clientId] });
+  await tx.query({ name: 'lock-client', text: 'select from clients where id = $1 for no key update', values: [clientId] });
   const { rows } = await tx.query<{ count: bigint }>({
     name: 'count-webhooks',
     text: 'select count(*) from webhooks where client_id = $1 and removed_at is null',
@@ -79,7 +79,7 @@ export async function insertWebhook(
   return inserted;
 }
 
-/** Undefined fields stay. Enabling forgets why it was disabled. */
+/** Undefined fields stay unchanged. Setting a status clears disabled_reason. */
 export async function updateWebhook(
   tx: Transaction,
   id: bigint,
@@ -88,7 +88,7 @@ export async function updateWebhook(
     types: readonly string[] | undefined;
     description: string | undefined;
     status: Webhook['status'] | undefined;
-    /** Whose it is from now on; undefined: nothing changes. */
+    /** The new owner; undefined if it does not change. */
     owner: { readonly keyId: bigint; readonly withOrders: boolean } | undefined;
   },
 ): Promise<Webhook | undefined> {
@@ -111,7 +111,7 @@ export async function updateWebhook(
   return rows[0];
 }
 
-/** The old secret signs too for a day. */
+/** Deliveries are also signed with the old secret for a day. */
 export async function replaceSecret(tx: Transaction, owner: Owner, id: bigint, secret: string): Promise<Webhook | undefined> {
   const { rows } = await tx.query<Webhook>({
     name: 'replace-webhook-secret',
@@ -122,7 +122,7 @@ export async function replaceSecret(tx: Transaction, owner: Owner, id: bigint, s
   return rows[0];
 }
 
-/** False where there is none. Its secrets are gone at once; what was queued is not sent. */
+/** False if the endpoint does not exist. Deletes its secrets; queued deliveries are not sent. */
 export async function markRemoved(db: Db, owner: Owner, id: bigint): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'remove-webhook',

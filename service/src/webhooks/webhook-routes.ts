@@ -36,7 +36,7 @@ const path = '/v1/webhooks';
 const config = { scope: 'webhooks:manage' } as const;
 const common = { tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
 
-/** Endpoints themselves; what is sent to them is in delivery-routes.ts. */
+/** Endpoints. The routes for deliveries are in delivery-routes.ts. */
 export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: Parts): void {
   const toLoopback = webhooksToLoopback === 'on';
 

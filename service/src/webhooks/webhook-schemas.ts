@@ -7,7 +7,7 @@ export const webhookStatuses = ['enabled', 'disabled'] as const;
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** The type of a delivery that was asked for to try an endpoint. */
+/** The type of a test delivery. */
 export const testType = 'webhook.test';
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });

@@ -54,13 +54,13 @@ interface Manager {
 }
 
 const replayMax = 10_000;
-const keptDays = 30;
+const retentionDays = 30;
 const attemptsShownMax = 100;
 const failingShownMax = 100;
-/** Rows that one statement of a fan-out adds: PostgreSQL ends a statement after 2 s. */
+/** The maximum number of rows that one statement inserts, since PostgreSQL cancels a statement after 2 s. */
 const fanOutSizeMax = 20_000;
 
-/** Queues what was just published for the endpoints that are told of it, in the transaction that published it. */
+/** Queues published events for the endpoints that subscribe to them, in the transaction that publishes the events. */
 export async function fanOut(tx: Transaction, { firstPosition, lastPosition }: Published): Promise<void> {
   const endpoints = await countEnabled(tx);
   if (endpoints === 0) return;
@@ -107,16 +107,16 @@ export async function changeWebhook(
   toLoopback: boolean,
 ): Promise<Webhook> {
   return db.transaction(async (tx) => {
-    const sets = changes.url !== undefined || changes.types !== undefined || changes.status === 'enabled';
-    // Key, then endpoint, as a revocation takes them: of the two at once, one sees what the other has done.
-    if (sets) await requireUnrevoked(tx, actor.keyId);
+    const needsValidKey = changes.url !== undefined || changes.types !== undefined || changes.status === 'enabled';
+    // Locks the key and then the endpoint, in the same order as a revocation, so that one sees the changes of the other.
+    if (needsValidKey) await requireUnrevoked(tx, actor.keyId);
     await lockWebhook(tx, id);
     const webhook = await getWebhook(tx, actor, id);
     const url = changes.url === undefined ? undefined : requireUrl(changes.url, toLoopback);
     requireOrdersScope(actor, changes.types ?? []);
     const { types, description, status } = changes;
-    // A key that sets the address or types, or enables an endpoint whose key has ended, answers for it from then on: what that key
-    // may not read is not sent.
+    // A key that sets the url or the types, or enables an endpoint whose key has ended, becomes the owner of the endpoint. Only
+    // events that this key may read are sent.
     const takesOver = url !== undefined || types !== undefined || (status === 'enabled' && webhook.isKeyEnded);
     const owner = takesOver ? { keyId: actor.keyId, withOrders: maySeeOrders(actor) } : undefined;
     const changed = await updateWebhook(tx, id, { url, types, description, status, owner });
@@ -126,7 +126,7 @@ export async function changeWebhook(
   }, actor.clientId);
 }
 
-/** By the store's operators, whatever the client. */
+/** Disables an endpoint of any client, for the store's operators. */
 export async function disableByOperator(db: Transactor, journal: Journal, id: bigint): Promise<void> {
   await db.transaction(async (tx) => {
     if (!(await disableWebhook(tx, id, "Disabled by the store's operators."))) throw webhookNotFound(String(id), 'any');
@@ -152,7 +152,7 @@ export async function rotateSecret(tx: Transaction, owner: Owner, id: bigint): P
   return { ...webhook, secret };
 }
 
-/** Queues one delivery, to this endpoint alone. */
+/** Queues one test delivery to this endpoint only. */
 export async function testWebhook(tx: Transaction, owner: Owner, id: bigint): Promise<Delivery> {
   await getEnabled(tx, owner, id);
   return insertTest(tx, id, testType, '{}');
@@ -170,10 +170,10 @@ export async function getDelivery(
   return { ...delivery, attempts: await selectAttempts(db, id, attemptsShownMax) };
 }
 
-/** Queues deliveries again, and hurries those that wait. Returns how many are queued by it. */
-export async function replay(tx: Transaction, owner: Owner, webhookId: bigint, wish: Replay): Promise<number> {
+/** Queues deliveries again, and makes waiting deliveries due now. Returns how many were queued. */
+export async function replay(tx: Transaction, owner: Owner, webhookId: bigint, input: Replay): Promise<number> {
   await getEnabled(tx, owner, webhookId);
-  const count = await queueAgain(tx, webhookId, wish);
+  const count = await queueAgain(tx, webhookId, input);
   await hasten(tx, webhookId, replayMax);
   return count;
 }
@@ -195,9 +195,9 @@ async function queueAgain(tx: Transaction, webhookId: bigint, { deliveryId, fail
 /** Endpoints that have been failing for a day or more. */
 export const listFailing = (db: Db) => selectFailing(db, failingShownMax);
 
-export const sweepDeliveries = (db: Db, batchSizeMax: number) => deleteOldDeliveries(db, keptDays, batchSizeMax);
+export const sweepDeliveries = (db: Db, batchSizeMax: number) => deleteOldDeliveries(db, retentionDays, batchSizeMax);
 
-/** From its text in a path: what is no int64 names nothing. */
+/** Parses an id in a path. An id that is not an int64 does not exist, so it is 404. */
 export function readWebhookId(text: string): bigint {
   const id = parseInt64(text);
   if (id === undefined) throw webhookNotFound(text);
@@ -221,7 +221,7 @@ async function getEnabled(tx: Transaction, owner: Owner, id: bigint): Promise<We
   throw new AppError('webhook_disabled', `Endpoint ${id} is disabled. ${webhook.disabledReason ?? ''} Enable it first.`.replace('  ', ' '));
 }
 
-/** As it is stored: in the one form that URL writes, which is visible ASCII. */
+/** The URL as it is stored: normalized, in visible ASCII. */
 function requireUrl(text: string, toLoopback: boolean): string {
   const read = readTargetUrl(text, toLoopback);
   if ('fault' in read) throw new AppError('webhook_url_refused', `url ${read.fault}; got ${show(text)}.`);

@@ -130,7 +130,7 @@ describe('If-Match', () => {
     await change(id, { name: 'Meanwhile' });
     const present = await etagOf(`/v1/pets?id=${id}`);
     expect(await change(id, { name: 'Late' }, { 'if-match': stale })).toMatchObject(
-      errorResponse(412, 'precondition_failed', `Meanwhile (id ${id}) has changed: its ETag is ${present} now.`),
+      errorResponse(412, 'precondition_failed', `Meanwhile (id ${id}) has changed: its ETag is now ${present}.`),
     );
     expect((await readPet(store, key, id))?.name).toBe('Meanwhile');
   });

@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const readNew = async () => (await readOn(store, manager, next)).events;
 const patch = (id: number, body: object) => store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body });
-const quiet = { beforeExposing: async () => {}, alongside: async () => {} };
+const quiet = { beforePublishing: async () => {}, inTransaction: async () => {} };
 
 /** A writer with a transaction of its own, to be left open. */
 async function openWriter(): Promise<pg.Client & AsyncDisposable> {
@@ -168,7 +168,7 @@ describe('Publishing', () => {
     const { db } = store.dependencies;
     const first = publishEvents(db, 500, {
       ...quiet,
-      beforeExposing: async () => {
+      beforePublishing: async () => {
         holding.resolve();
         await release.promise;
       },
@@ -187,11 +187,11 @@ describe('Publishing', () => {
     const before = await readToken();
     let visible: unknown[] | undefined;
     await publishEvents(db, 500, {
-      beforeExposing: async () => {
+      beforePublishing: async () => {
         await catalogue.invalidate();
         visible = (await store.call<unknown[]>('GET', next, { key: key.key })).json;
       },
-      alongside: async () => {},
+      inTransaction: async () => {},
     });
     expect(visible).toEqual([]);
     expect(await readToken()).not.toBe(before);
@@ -203,16 +203,16 @@ describe('Publishing', () => {
     const fail = async () => {
       throw new Error('died');
     };
-    await expect(publishEvents(store.dependencies.db, 500, { ...quiet, beforeExposing: fail })).rejects.toThrow('died');
-    await expect(publishEvents(store.dependencies.db, 500, { ...quiet, alongside: fail })).rejects.toThrow('died');
+    await expect(publishEvents(store.dependencies.db, 500, { ...quiet, beforePublishing: fail })).rejects.toThrow('died');
+    await expect(publishEvents(store.dependencies.db, 500, { ...quiet, inTransaction: fail })).rejects.toThrow('died');
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
 
-  test('says to what goes alongside which positions the batch has', async () => {
+  test('says to what goes inTransaction which positions the batch has', async () => {
     for (let i = 0; i < 3; i += 1) await addPet(store, key);
     const ranges: Published[] = [];
-    const alongside = async (_: unknown, published: Published) => void ranges.push(published);
-    await publishEvents(store.dependencies.db, 500, { ...quiet, alongside });
+    const inTransaction = async (_: unknown, published: Published) => void ranges.push(published);
+    await publishEvents(store.dependencies.db, 500, { ...quiet, inTransaction });
     const ids = (await readNew()).map(({ id }) => BigInt(id.replace('evt_', '')));
     expect(ranges).toEqual([{ firstPosition: ids[0], lastPosition: ids[2] }]);
     expect(ids).toEqual([0n, 1n, 2n].map((n) => (ids[0] ?? 0n) + n));

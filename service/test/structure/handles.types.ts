@@ -7,7 +7,7 @@ import { recordTransitions } from '../../src/history/history.ts';
 import { runOnce } from '../../src/idempotency/idempotency.ts';
 import { actOnOrder, cancelOpenOrders, expireDueOrders, placeOrder } from '../../src/orders/orders.ts';
 import type { Catalogue, CatalogueTransaction } from '../../src/pets/catalogue.ts';
-import { insertPet, lockPet, markPetRemoved, movePets, movePetUnder, updatePet } from '../../src/pets/pet-queries.ts';
+import { insertPet, lockAndMovePet, lockPet, markPetRemoved, movePets, updatePet } from '../../src/pets/pet-queries.ts';
 import type { Pet } from '../../src/pets/pet-schemas.ts';
 import { addPetToCategory, changePet, createPet, movePetsWithOrders, removePet, reservePet } from '../../src/pets/pets.ts';
 
@@ -25,7 +25,7 @@ declare const removing: Parameters<typeof removePet>;
 declare const cancelling: Parameters<typeof cancelOpenOrders>;
 declare const creating: Parameters<typeof createPet>;
 declare const request: Parameters<typeof runOnce>[1];
-declare const lock: Parameters<typeof movePetUnder>[1];
+declare const lock: Parameters<typeof lockAndMovePet>[1];
 
 export function aWriteToAnimalsInvalidates(): unknown[] {
   return [
@@ -38,7 +38,7 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     // @ts-expect-error: a plain transaction invalidates no list
     movePets(tx, [1n], 'available', 'sold'),
     // @ts-expect-error: a plain transaction invalidates no list
-    movePetUnder(tx, lock, 1n, 'available', 'pending'),
+    lockAndMovePet(tx, lock, 1n, 'available', 'pending'),
     // @ts-expect-error: a plain transaction invalidates no list
     updatePet(tx, pet),
     // @ts-expect-error: a plain transaction invalidates no list
