@@ -21,7 +21,7 @@ describe.each(documents)('%s', (file) => {
   });
 
   test('names paths that exist, or that git ignores', () => {
-    const top = /^(service|proofs|bench|tools|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
+    const top = /^(service|proofs|testkit|bench|tools|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
     const paths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter((code) => top.test(code));
     // ARCHITECTURE.md and docs/security.md leave out where the service's files are.
     const isThere = (one: string) => ['', 'service/src/', 'service/test/'].some((folder) => exists(folder + one));
@@ -66,6 +66,9 @@ test('README.md states the limits of the plans', () => {
 
 /** As a code host resolves it: from the folder of the document, to a heading by its words. */
 function leadsSomewhere(from: string, target: string): boolean {
+  // A badge and its page, which the code host has for each workflow.
+  const workflow = /^\.\.\/\.\.\/actions\/workflows\/([\w-]+\.yml)(?:\/badge\.svg)?$/.exec(target)?.[1];
+  if (workflow) return exists(`.github/workflows/${workflow}`);
   const [file = '', section] = target.split('#');
   const found = file === '' ? from : path.join(path.dirname(from), file);
   if (!exists(found)) return false;
