@@ -14,6 +14,8 @@ const connectTimeoutMs = 500;
 const turnTimeoutMs = 500;
 const startTimeoutMs = 10_000;
 const statementTimeoutMs = 2_000;
+/** Longer than PostgreSQL's own, which is then the one that reports. */
+const queryTimeoutMs = 2_500;
 const idleInTransactionMs = 5_000;
 /** Per client. Bounds memory only; the wait for a connection is bounded by `turnTimeoutMs`. */
 const pendingMax = 1_000;
@@ -49,7 +51,7 @@ export class Pool implements Transactor, Snapshotter {
       connectionString: databaseUrl,
       connectionTimeoutMillis: connectTimeoutMs,
       statement_timeout: statementTimeoutMs,
-      query_timeout: statementTimeoutMs + 500,
+      query_timeout: queryTimeoutMs,
       // A process that stops in mid-transaction must not hold its locks forever.
       idle_in_transaction_session_timeout: idleInTransactionMs,
       keepAlive: true,

@@ -134,7 +134,7 @@ test('orders erase and verify', async () => {
   const { databaseUrl, redisUrl } = store.dependencies.config;
   const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
   const byEmail = await homeward(['orders', 'erase', '--email', adopter.email, '--json'], { env: there });
-  expect(byEmail).toMatchObject({ status: 1, stdout: `{"orders":0,"responses":0,"open":[${placed.json.id}]}\n` });
+  expect(byEmail).toMatchObject({ status: 1, stdout: `{"orders":0,"answers":0,"open":[${placed.json.id}]}\n` });
   const erased = await homewardJson(['orders', 'erase', String(placed.json.id)], there);
   expect(erased).toEqual({ id: placed.json.id, erased: true, answers: 1 });
   const client = await store.createKey({ client: 'Paws' });

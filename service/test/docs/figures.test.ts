@@ -1,0 +1,242 @@
+// Every figure in README.md, ARCHITECTURE.md and docs/operations.md comes from the source: a changed bound fails here, and so does a
+// figure that has no source yet.
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { devAnimals } from '../../../tools/dev-animals.ts';
+import { addressQuota, banLengthsMinutes, planBounds, planNames, quotaOf } from '../../src/rate-limit/plans.ts';
+import { attemptsMax } from '../../src/webhooks/retry-schedule.ts';
+import { fillFigures } from './source-figures.ts';
+
+const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+const byPlan = (bound: 'openOrders' | 'newCategoriesPerDay') =>
+  planNames.filter((plan) => plan !== 'enterprise').map((plan) => planBounds[plan][bound].toLocaleString('en'));
+const enterprise = planBounds.enterprise;
+const free = quotaOf({ plan: 'free', perMinute: null, perDay: null });
+const manifest = (file: string) => JSON.parse(read(file)) as { engines: { node: string } };
+
+/** The bound of each row of the table, filled from the files that the row names. */
+const bounds: Readonly<Record<string, string>> = {
+  Body: '{bodyBytesMax MiB}',
+  'Request line and headers': '{headerBytesMax KiB}',
+  'Time for the headers': '{headersTimeout s}',
+  'Time for the whole request': '{requestTimeout s}',
+  'Unreadable request, or a body that is too large: time to read the response': '{lingerMs s}',
+  'Nesting of a JSON body': '{depthMax} levels',
+  Page: '{sizeDefault} by default, {sizeMax} at most',
+  'Ids in one list request': '{idsMax}',
+  'Name of an animal, a category, an adopter': '{maxLength} characters',
+  'E-mail address': '{maxLength} characters',
+  "Time for an order's approval": "`HOMEWARD_ORDER_EXPIRY`, {/ORDER_EXPIRY: \\{ fallback: '(\\d+)'/ days} by default, a year at most",
+  '`Idempotency-Key`': '{/\\{1,(\\d+)\\}/} characters',
+  'Stored responses': "{/interval '(\\d+) hours'/} hours",
+  'Worker polls for expired orders': 'every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction',
+  'Worker polls for events to publish': 'every {publishIntervalMs ms}, {publishSizeMax} events in a transaction',
+  Events: '{retentionDays} days',
+  'Events that a page without a type scans': '{span}',
+  'Event streams per process': `{streamsMax}, of a client ${enterprise.streams}`,
+  'Streams of a client that catch up at once, per process': String(enterprise.catchUps),
+  "Time from a key's end to the end of its streams": '{intervalMs ms} and a query',
+  "Open orders of a client, and of one adopter's address within it": `${byPlan('openOrders').join(', ')} or ${enterprise.openOrders.toLocaleString('en')} by plan; ${enterprise.openOrdersOfAdopter}`,
+  "Adopters' data after an order was cancelled or expired":
+    "`HOMEWARD_ADOPTER_RETENTION`, {/ADOPTER_RETENTION: \\{ fallback: '(\\d+)'/} days by default",
+  'Adopters erased, or orders cancelled by a command, in one transaction': '{batchSizeMax}',
+  'Journal lines applied at once': '{linesMax}',
+  'A stream': '{lifetimeMs min} minutes, a heartbeat every {heartbeatMs s}',
+  "Data buffered for a stream's reader": '{bufferedBytesMax KiB} and what is sent at once, {batchSizeMax} events',
+  "A stream's reader that reads nothing": '{drainTimeoutMs s}',
+  'Endpoints of a client': String(enterprise.webhooks),
+  'New categories of a client in a UTC day': `${byPlan('newCategoriesPerDay').join(', ')} by plan; Enterprise ${enterprise.newCategoriesPerDay.toLocaleString('en')}, or as set for the client`,
+  'Unused categories removed at once by `categories prune`': '{pruneBatchSize}, {pruneAttemptsMax} attempts',
+  "An endpoint's address, its description": '{maxLength} and {/PlainText =[^]*?maxLength: (\\d+)/} characters',
+  'Deliveries leased by a worker, per endpoint, in flight to it':
+    '{underWayMax}, {shareMax} ({failingShareMax} if it fails), {underWayAtEndpointMax}',
+  'Lease of a delivery': '{leaseSeconds} s',
+  'Worker polls for due deliveries': 'every {idleIntervalMs ms}, {scanMax} of each endpoint',
+  'Timeout of a delivery, and of its connection': '{exchangeTimeoutMs s}, {connectTimeoutMs s}',
+  "An endpoint's response: read, and stored": '{answerBytesMax kB}, {keptBytesMax kB}',
+  'Attempts of a delivery': `${attemptsMax}, over {/over about (\\d+) hours/} hours`,
+  'An endpoint that fails': '{failingDaysMax} days, then it is disabled',
+  'Rows added by one statement of the fan-out': '{fanOutSizeMax}, or those of one event',
+  'Deliveries replayed at once': '{replayMax}',
+  'Deliveries and their attempts': '{retentionDays} days',
+  'Stored responses and deliveries deleted at once': '{sweepSizeMax}, every minute',
+  'Animals replayed at once by `verify`': '{petsPerRange}',
+  'A received value shown in a message': '{/slice\\(0, (60)\\)/} characters',
+  'URL in a log line': '{/slice\\(0, (\\d+)\\)/} characters',
+  'Wait for Redis in a request': '{redisDeadlineMs ms}',
+  'Time without a reply before Redis counts as lost': '{silenceMaxMs ms}',
+  'Connecting to Redis': '{connectTimeout s}',
+  'Probe without a reply before the connection to Redis is closed': '{pingTimeoutMs s}',
+  'Wait for Redis at startup': '{redisWaitMs s}',
+  'Requests decided in one call to Redis': '{batchSizeMax}',
+  'Clients and addresses counted by a process': '{subjectsMax}',
+  'Bans listed at once': '{listedMax}',
+  'Keys cached': '{knownMax}, for {ttlMs s} each',
+  'Keys cached as unknown, as ended, as existing': '{unknownMax} each',
+  'Pages of animals cached': '{pagesMax}, {bytesMax MiB} in all, for {ageMaxMs s} each',
+  'Length of an address that is parsed': '{textLengthMax} characters',
+  'Look-ups of uncached keys: in flight': '{queriesMax} queries of {batchSizeMax} keys',
+  'Look-ups pending, which also bounds the networks in the queue': '{pendingMax}, of a network {pendingOfNetworkMax}',
+  'Wait of a look-up': '{waitMsMax s}',
+  'Epoch changes within one request': '{epochChangesMax}, then 503',
+  'Notifying Redis of a changed client': '{totalTimeoutMs s}',
+  'Connections to PostgreSQL': "`HOMEWARD_POOL_SIZE`, {/POOL_SIZE: \\{ fallback: '(\\d+)'/} by default, and one for the probe",
+  'Requests of a client waiting for a connection; clients take turns': '{pendingMax}',
+  'Wait for a connection': '{turnTimeoutMs ms}',
+  'A statement, including its wait for a lock': '{statementTimeoutMs s} in PostgreSQL, {queryTimeoutMs s} in the process',
+  'Reply to a probe of PostgreSQL': '{probeTimeoutMs ms}',
+  'Wait for PostgreSQL at startup': '{startTimeoutMs s}',
+  'Wait for another `migrate`': '{lockTimeoutMs s}',
+  'Clients or keys listed at once': '{listedMax}',
+  'Responses delayed by a rehearsal': '{delayedMax}, {delayMs s} each',
+  'A simulated error': '{rate_limit sec}, {ban sec} or {unavailable s}; its end is stored for {endRetainedMs min} minutes',
+  'SDK: requests in flight, one attempt, total timeout of a call': '{inFlightMax}, {timeoutMs s}, {totalTimeoutMs s}',
+  'SDK: idle timeout of a stream': '{idleTimeoutMs s}',
+  Shutdown: '{closeTimeoutMs s} after `HOMEWARD_DRAIN_MS`, of a worker {delay s}',
+};
+
+describe('The bounds in ARCHITECTURE.md', () => {
+  const [, table = ''] = read('ARCHITECTURE.md').split('\n## Bounds\n');
+  const rows = [...table.matchAll(/^\| (.+) \| (.+) \| (`.+`) \|$/gm)].map(([, what = '', bound = '', cell = '']) => ({
+    what,
+    bound,
+    files: [...cell.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file),
+  }));
+
+  test('are those that have a source', () => {
+    expect(rows.map(({ what }) => what)).toEqual(Object.keys(bounds));
+  });
+
+  test.each(rows)('$what: $bound', ({ what, bound, files }) => {
+    expect(bound).toBe(fillFigures(bounds[what] ?? '', files));
+  });
+});
+
+/** Sentences with figures, and the files that they come from. */
+const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string, ...files: string[]]>>> = {
+  'README.md': [
+    ['You need Node.js 20 or newer'],
+    [`adds ${devAnimals().length} animals`],
+    ['up to {sizeMax} per page', 'http/paging.ts'],
+    ['removed on 5 December 2030', 'pets/pet-routes.ts'],
+    ["signed with the old one for {/previous_secret_until = now\\(\\) \\+ interval '(\\d+) hours'/} hours", 'webhooks/webhook-queries.ts'],
+    ["a retry within {/interval '(\\d+) hours'/} hours", 'idempotency/idempotency-queries.ts'],
+    // `npm run bench -- size` measures it.
+    ['the same with 100 million animals as with 10 thousand'],
+  ],
+  'ARCHITECTURE.md': [
+    ['for {ageMaxMs s} at most', 'pets/page-cache.ts'],
+    ['Every {expiryIntervalMs ms} the worker looks for such orders, up to {batchSizeMax} at a time', 'cli/worker.ts'],
+    ['Every {publishIntervalMs ms} the worker polls', 'cli/worker.ts'],
+    ['drops those that ended {retentionDays} days ago', 'events/events.ts'],
+    ['At most {underWayAtEndpointMax} at a time to an endpoint', 'webhooks/deliverer.ts'],
+    ['{failingDaysMax} days without success', 'webhooks/deliverer.ts'],
+    ['They expire after {leaseSeconds} s', 'webhooks/deliverer.ts'],
+    ["younger than {/interval '(\\d+) hours'/} hours", 'idempotency/idempotency-queries.ts'],
+    ['in one snapshot, {petsPerRange} at a time', 'verify/verify.ts'],
+    ['{secretLength} random characters, {checksumLength} characters of checksum', 'clients/api-key.ts'],
+    ['An entry expires after {ttlMs s}', 'clients/key-cache.ts'],
+    ['at most {queriesMax} queries are in flight, of up to {batchSizeMax} keys each', 'clients/lookup-queue.ts'],
+    ['one that waits for {waitMsMax s}', 'clients/lookup-queue.ts'],
+    [`Free plan may send ${free.perMinute} requests in a UTC minute`],
+    [`Request ${free.perMinute + 1} is rejected`],
+    [
+      "within {/EPOCH_TTL = (\\d+)/ min} minutes reach the plan's requests per minute, but at least {strikesMin}",
+      'rate-limit/consume.lua',
+      'rate-limit/plans.ts',
+    ],
+    [
+      `for ${banLengthsMinutes[0]} minute, the next time for ${banLengthsMinutes[1]}, then ${banLengthsMinutes[2]}, then ${banLengthsMinutes[3]}`,
+    ],
+    ["The level is reset {/MINUTE, DAY = \\d+, (\\d+)/ h} hours after a ban's end", 'rate-limit/consume.lua'],
+    ['waits for Redis for {redisDeadlineMs ms} at most', 'redis/redis-link.ts'],
+    ['costs few requests {redisDeadlineMs ms}', 'redis/redis-link.ts'],
+    ['lost after {silenceMaxMs ms} without any reply', 'redis/redis-link.ts'],
+    ['A probe runs every {probeIntervalMs ms}', 'redis/redis-link.ts'],
+    ['every {probeIntervalMs ms}, with a timeout of {probeTimeoutMs ms}', 'db/pool.ts'],
+    ['waits up to {queryTimeoutMs s}', 'db/pool.ts'],
+    ['waits up to {turnTimeoutMs ms} for one', 'db/pool.ts'],
+  ],
+  'docs/operations.md': [
+    ['Node.js 20 or newer'],
+    ['PostgreSQL 15 or newer, and Redis 7 or newer'],
+    ['waits up to {lockTimeoutMs s} for the first', 'db/migrate.ts'],
+    ['the {statementTimeoutMs s} statement timeout', 'db/pool.ts'],
+    ['end it after {idleInTransactionMs s}', 'db/pool.ts'],
+    ['A request fails after {turnTimeoutMs ms} without a connection', 'db/pool.ts'],
+    ['{/EPOCH_TTL = (\\d+)/ min} minutes after a strike, {/MINUTE, DAY = \\d+, (\\d+)/ h} hours after a ban', 'rate-limit/consume.lua'],
+    ['| {ttlSeconds hours} |', 'clients/client-epochs.ts'],
+    [`the one on the path is ${manifest('service/package.json').engines.node.slice(2)} or newer`],
+    ['waits {redisDeadlineMs ms} at most; after {silenceMaxMs ms} without any reply', 'redis/redis-link.ts'],
+    ['Closing takes {closeTimeoutMs s} at most', 'cli/serve.ts'],
+    [`share its ${addressQuota.perMinute} a minute`],
+    ['stays open for {keepAliveTimeout s}', 'app.ts'],
+    ['{headersTimeout s} for the headers and {requestTimeout s} for the whole request', 'app.ts'],
+    ['every {expiryIntervalMs ms}, {batchSizeMax} orders in a transaction', 'cli/worker.ts'],
+    ['every {publishIntervalMs ms}, {publishSizeMax} in a transaction', 'cli/worker.ts'],
+    ['drops those that ended {retentionDays} days ago', 'events/events.ts'],
+    ['every {idleIntervalMs ms}, {underWayMax} in flight', 'webhooks/deliverer.ts'],
+    ['every {endedKeysIntervalMs s}', 'cli/worker.ts'],
+    ['every minute, {batchSizeMax} orders in a transaction', 'cli/worker.ts'],
+    ['older than {retentionDays} days', 'webhooks/webhooks.ts'],
+    ['every minute, {sweepSizeMax} in a statement', 'cli/worker.ts'],
+    ["older than {/interval '(\\d+) hours'/} hours", 'idempotency/idempotency-queries.ts'],
+    ['exits, within {delay s}', 'cli/worker.ts'],
+    ["The default is {/ORDER_EXPIRY: \\{ fallback: '(\\d+)'/ plain}, two days", 'config.ts'],
+    ['nothing succeeded for {failingDaysMax} days', 'webhooks/deliverer.ts'],
+    ['waits up to {endingMs s} for requests in flight', 'webhooks/deliverer.ts'],
+    ['sent again after {leaseSeconds} s', 'webhooks/deliverer.ts'],
+    ['endpoint, for {retentionDays} days', 'webhooks/webhooks.ts'],
+    ['retains {retentionDays} days of them', 'events/events.ts'],
+    ['with {heartbeatMs s} between bytes at most', 'http/event-stream.ts'],
+    ["cancelled or expired {/ADOPTER_RETENTION: \\{ fallback: '(\\d+)'/} days ago", 'config.ts'],
+    ['truncated at {/slice\\(0, (\\d+)\\)/} characters', 'http/request-log.ts'],
+    ['up to {shareMax} deliveries of an endpoint, within {leaseSeconds} s', 'webhooks/deliverer.ts'],
+    ['see it within {ttlMs s}', 'clients/key-cache.ts'],
+    [
+      `register ${byPlan('newCategoriesPerDay').slice(0, -1).join(', ')} or ${byPlan('newCategoriesPerDay').at(-1)} per UTC day by plan; an Enterprise client ${enterprise.newCategoriesPerDay.toLocaleString('en')}`,
+    ],
+    ['works {pruneBatchSize} at a time', 'categories/categories.ts'],
+    [`banned for ${banLengthsMinutes[0]} minute, then ${banLengthsMinutes[1]}, ${banLengthsMinutes[2]} and ${banLengthsMinutes[3]}`],
+  ],
+};
+
+/** What is no figure of the program: numbers in names, of steps, statuses and versions, and examples. */
+const names = [
+  /^```[\s\S]*?^```/gm,
+  /`[^`\n]+`/g,
+  /\]\([^)]*\)/g,
+  /^\s*\d+\. /gm,
+  /^\| \d+\.? /gm,
+  /\b(ADR|RFC) \d+/g,
+  /\bint64\b|HTTP\/1\.1|IPv[46]|SHA-256|https?:\/\/[\d.:]+|127\.0\.0\.1/g,
+  /Exit statuses: 0 success, 1 failure, 2 |exit status is then 1/g,
+  /\b(status(es)?|[Ss]teps?|port|client|key|keys|animal|order|mode) \d+( to \d+)?/g,
+  // HTTP statuses.
+  /\b(200|201|204|304|400|401|403|404|405|408|409|410|412|413|415|422|429|431|500|503)\b(?! (ms|s|kB|bytes|characters|in)\b)/g,
+  // Levels of the log, prefixes of networks, and PgBouncer's own settings.
+  /30 info, 40 warning, 50 error, 60 fatal|since 1970|by \/24|by \/48|one from 1024 on|Use 1\.21 or newer|above 0, for instance 100/g,
+  // Estimates that operators plan with.
+  /some \d+ (bytes|GB)|wait for a response for 5 s or more|the lock for 500 ms/g,
+  // The table of plans, which another test compares.
+  /^\| (Free|Pro|Business|Enterprise) \|.*$/gm,
+];
+
+describe.each(Object.entries(sentences))('%s', (file, phrases) => {
+  const text = read(file).split('\n## Bounds\n', 1)[0] ?? '';
+
+  test.each(phrases)('says "%s"', (phrase, ...files) => {
+    expect(text).toContain(fillFigures(phrase, files));
+  });
+
+  test('has no figure without a source', () => {
+    let rest = text;
+    for (const [phrase, ...files] of phrases) rest = rest.replaceAll(fillFigures(phrase, files), '');
+    for (const name of names) rest = rest.replace(name, '');
+    expect(rest.split('\n').filter((line) => /\d/.test(line))).toEqual([]);
+  });
+});
+
+test('The engines of the packages are those that the documents state', () => {
+  expect(manifest('package.json').engines.node).toBe('>=20');
+});

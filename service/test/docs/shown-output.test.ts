@@ -1,0 +1,46 @@
+// What docs/operations.md shows a command to print: each is run on a store, and prints the same words with numbers of its own.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { actAll, addPet, adopter, createManager } from '../adoption-steps.ts';
+import { homeward } from '../cli/homeward-command.ts';
+import { createTestStore, type TestStore } from '../test-store.ts';
+import { fencedBlocks } from './fenced-blocks.ts';
+
+const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+const shown = fencedBlocks(guide).flatMap(({ text }) => {
+  const [, args, output = ''] = /^\$ homeward ([^\n]+)\n(.+)$/s.exec(text) ?? [];
+  return args === undefined ? [] : [{ args: args.split(' '), output }];
+});
+const withoutNumbers = (text: string) => text.replaceAll(/\d+/g, 'N').trim();
+
+let store: TestStore;
+let env: Record<string, string>;
+beforeAll(async () => {
+  store = await createTestStore();
+  const { databaseUrl, redisUrl } = store.dependencies.config;
+  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const manager = await createManager(store);
+  const { id: petId } = await addPet(store, manager);
+  const place = async (headers = {}) =>
+    (await store.call<{ id: number }>('POST', '/v1/store/orders', { key: manager.key, body: { petId, adopter }, headers })).json.id;
+  await actAll(store, manager, await place({ 'idempotency-key': 'one' }), 'cancel');
+  await actAll(store, manager, await place(), 'approve', 'complete', 'return');
+  await place();
+  await store.dependencies.db.query({ text: 'insert into categories (id) select generate_series(101, 112)' });
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+test('docs/operations.md shows the output of three commands or more', () => {
+  expect(shown.length).toBeGreaterThanOrEqual(3);
+});
+
+test.each(shown)('homeward $args prints what is shown', async ({ args, output }) => {
+  const { stdout } = await homeward(args, { env });
+  expect(withoutNumbers(stdout)).toBe(withoutNumbers(output));
+});
+
+test('homeward verify --json prints the object that is shown', async () => {
+  const [, object = '{}'] = /With `--json` it prints one object: `(\{.+?\})`/.exec(guide) ?? [];
+  const { stdout } = await homeward(['verify', '--json'], { env });
+  expect(Object.keys(JSON.parse(stdout))).toEqual(Object.keys(JSON.parse(object)));
+});
