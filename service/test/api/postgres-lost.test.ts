@@ -71,7 +71,7 @@ describe('Without PostgreSQL', () => {
   });
 
   test('a key that was looked up before and not found is 401 all the same', async () => {
-    expect(await get(invented)).toMatchObject(errorResponse(401, 'api_key_invalid', 'No such key'));
+    expect(await get(invented)).toMatchObject(errorResponse(401, 'api_key_invalid', 'This key does not exist here.'));
   });
 });
 
