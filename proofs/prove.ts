@@ -76,6 +76,7 @@ const timedRunsMax = 3;
 /** More than there are cores on a small machine: a proof waits for the processes that it has started about half of the time. */
 const sideBySideMax = 3;
 const shortTimeoutMs = 10 * 60_000;
+const longTimeoutMs = 60 * 60_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -105,27 +106,24 @@ function list(): void {
 
 /** True where every proof ran to its end and every claim holds. */
 async function runAll(chosen: readonly Proof[]): Promise<boolean> {
-  const proved = short && chosen.length > 1 ? await runSideBySide(chosen) : await runInTurn(chosen);
+  const [first, ...others] = chosen;
+  const proved = first && others.length === 0 ? [await runHere(first)] : await runInProcesses(chosen);
   if (json) console.log(JSON.stringify(proved.flatMap(({ proof, claims }) => claims.map((claim) => ({ proof, ...claim })))));
   return proved.every(({ claims }) => claims.length > 0 && claims.every(({ holds }) => holds));
 }
 
-async function runInTurn(chosen: readonly Proof[]): Promise<Proved[]> {
-  const proved: Proved[] = [];
-  for (const proof of chosen) {
-    const startedAtMs = performance.now();
-    const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${proof.name}: ${text}`);
-    const claims = await measure(proof, progress);
-    progress('');
-    const one: Proved = { proof: proof.name, claims, seconds: secondsSince(startedAtMs), notes: '' };
-    if (!json) show(one);
-    proved.push(one);
-  }
+async function runHere(proof: Proof): Promise<Proved> {
+  const startedAtMs = performance.now();
+  const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${proof.name}: ${text}`);
+  const claims = await measure(proof, progress);
+  progress('');
+  const proved: Proved = { proof: proof.name, claims, seconds: secondsSince(startedAtMs), notes: '' };
+  if (!json) show(proved);
   return proved;
 }
 
-/** Each in a process: first those that may run beside others, a few at a time, then the others alone. */
-async function runSideBySide(chosen: readonly Proof[]): Promise<Proved[]> {
+/** Each in a process. In the short form several run at a time, where they do not measure time. */
+async function runInProcesses(chosen: readonly Proof[]): Promise<Proved[]> {
   // Once, since several of them would build it at the same time.
   await ensureSdk();
   process.env['NODE_COMPILE_CACHE'] ??= compileCache;
@@ -137,16 +135,17 @@ async function runSideBySide(chosen: readonly Proof[]): Promise<Proved[]> {
       proved.push(one);
     }
   };
-  const beside = chosen.filter(({ runsAlone }) => !runsAlone);
+  const canShare = ({ runsAlone }: Proof) => short && !runsAlone;
+  const beside = chosen.filter(canShare);
   await Promise.all(Array.from({ length: sideBySideMax }, () => work(beside)));
-  await work(chosen.filter(({ runsAlone }) => runsAlone));
+  await work(chosen.filter((proof) => !canShare(proof)));
   return proved;
 }
 
 async function runInProcess({ name }: Proof): Promise<Proved> {
   const startedAtMs = performance.now();
-  const args = [fileURLToPath(import.meta.url), name, '--short', '--json', ...(mutant ? ['--mutant'] : [])];
-  const { stdout, output } = await runCommand(process.execPath, args, { timeoutMs: shortTimeoutMs });
+  const args = [fileURLToPath(import.meta.url), name, '--json', ...(short ? ['--short'] : []), ...(mutant ? ['--mutant'] : [])];
+  const { stdout, output } = await runCommand(process.execPath, args, { timeoutMs: short ? shortTimeoutMs : longTimeoutMs });
   const line = stdout.split('\n').find((one) => one.startsWith('['));
   return {
     proof: name,
