@@ -32,9 +32,9 @@ async function run({ short, progress }: ProofContext): Promise<Claim[]> {
     ...races,
     ...punctual,
     {
-      claim: '`homeward verify` agrees',
+      claim: '`homeward verify` afterwards',
       bar: 'no violation',
-      figure: verified.violation ?? `none in ${verified.rows.toLocaleString('en')} rows`,
+      figure: verified.violation ?? `no violation in ${verified.rows.toLocaleString('en')} rows`,
       holds: verified.holds,
     },
   ];

@@ -35,9 +35,9 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     ...concurrent,
     ...crashes,
     {
-      claim: '`homeward verify` agrees',
+      claim: '`homeward verify` afterwards',
       bar: 'no violation',
-      figure: verified.violation ?? `none in ${verified.rows} rows`,
+      figure: verified.violation ?? `no violation in ${verified.rows} rows`,
       holds: verified.holds,
     },
   ];

@@ -123,7 +123,7 @@ function judge(sent: readonly SentRequest[], windows: readonly Window[], clockRa
         windows.length === windowsMin && windows.every(({ withoutRedis }, i) => Math.abs((admitted[i] ?? 0) - perMinute) <= withoutRedis),
     },
     {
-      claim: 'X-RateLimit-Remaining of the admitted is 999 to 0, each once',
+      claim: 'X-RateLimit-Remaining of the admitted requests is 999 to 0, each value once',
       bar: `${windowsMin} of ${windowsMin} minutes`,
       figure: `${countdowns.length} of ${windows.length}`,
       holds: countdowns.length === windowsMin,

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
+import { ensureBuilt } from '../tools/build.ts';
 import { runCommand } from '../tools/command.ts';
-import { ensureSdk } from '../tools/sdk-build.ts';
 import { adoption } from './adoption.ts';
 import { bans } from './bans.ts';
 import { erasure } from './erasure.ts';
@@ -125,7 +125,7 @@ async function runHere(proof: Proof): Promise<Proved> {
 /** Each in a process. In the short form several run at a time, where they do not measure time. */
 async function runInProcesses(chosen: readonly Proof[]): Promise<Proved[]> {
   // Once, since several of them would build it at the same time.
-  await ensureSdk();
+  await ensureBuilt();
   process.env['NODE_COMPILE_CACHE'] ??= compileCache;
   const proved: Proved[] = [];
   const work = async (waiting: Proof[]) => {
