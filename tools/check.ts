@@ -8,6 +8,7 @@ import { runCommand } from './command.ts';
 import { findMisplaced } from './placement.ts';
 import { buildSdk } from './sdk-build.ts';
 import { sdkTypes, typesFile } from './sdk-types.ts';
+import { findCoinages } from './words.ts';
 
 interface Outcome {
   readonly passed: number;
@@ -40,6 +41,7 @@ const staticSteps: readonly Step[] = [
   { name: 'knip', run: () => tool('knip', '--no-progress', '--treat-config-hints-as-errors') },
   { name: 'directions', run: checkDirections },
   { name: 'placement', run: checkPlacement },
+  { name: 'words', run: checkWords },
   { name: 'sdk', run: checkSdk },
   { name: 'openapi-lint', run: () => tool('redocly', 'lint', 'openapi.json') },
   { name: 'migrations', run: () => tool('squawk', ...globSync('service/migrations/*.sql')) },
@@ -128,12 +130,17 @@ async function checkDirections(): Promise<Outcome> {
   return status === 0 ? success : failure(output);
 }
 
+async function checkWords(): Promise<Outcome> {
+  const coinages = findCoinages();
+  return coinages.length === 0 ? success : failure(coinages.join('\n'));
+}
+
 async function checkPlacement(): Promise<Outcome> {
   const misplaced = findMisplaced('service/src');
   return misplaced.length === 0 ? success : failure(misplaced.join('\n'));
 }
 
-/** Its types are those of openapi.json, and as a package it is right for whoever installs it. */
+/** Its types match openapi.json, and the package can be installed and imported. */
 async function checkSdk(): Promise<Outcome> {
   await buildSdk();
   if ((await sdkTypes(readFileSync('openapi.json', 'utf8'))) !== readFileSync(typesFile, 'utf8')) {

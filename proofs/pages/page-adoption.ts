@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import type { Look, Visitor } from './page-visitor.ts';
 
-export interface Wishes {
+export interface Inputs {
   readonly site: string;
   /** Two animals that are available. */
   readonly wanted: number;
@@ -25,7 +25,7 @@ const right = { name: 'Ada Lovelace', email: 'ada@example.org' };
 const isNews = ({ pathname }: URL): boolean => pathname === '/live';
 
 /** `look` is called on each of the pages, where someone is to look. */
-export async function askForAnimals(page: Page, wishes: Wishes, look?: (name: string) => Promise<Look>): Promise<Journey> {
+export async function askForAnimals(page: Page, inputs: Inputs, look?: (name: string) => Promise<Look>): Promise<Journey> {
   const statuses: number[] = [];
   const looks: Look[] = [];
   const note = async (name: string, status: number) => {
@@ -34,19 +34,19 @@ export async function askForAnimals(page: Page, wishes: Wishes, look?: (name: st
   };
   // The site tells an open page that its animal is gone; here the news comes too late.
   await page.route(isNews, (route) => route.fulfill({ status: 204 }));
-  await page.goto(`${wishes.site}/animals/${wishes.wanted}`);
+  await page.goto(`${inputs.site}/animals/${inputs.wanted}`);
   await note('a mistake in the form', await send(page, mistaken));
   await note('the request', await send(page, right));
-  await page.goto(`${wishes.site}/animals/${wishes.contested}`);
-  await wishes.takeAway();
+  await page.goto(`${inputs.site}/animals/${inputs.contested}`);
+  await inputs.takeAway();
   await note('a request too late', await send(page, right));
-  await note('not found', (await page.goto(`${wishes.site}/nowhere`))?.status() ?? 0);
+  await note('not found', (await page.goto(`${inputs.site}/nowhere`))?.status() ?? 0);
   await page.unroute(isNews);
   return { statuses, looks };
 }
 
-export const askWhileLooking = (visitor: Visitor, wishes: Wishes): Promise<Journey> =>
-  askForAnimals(visitor.page, wishes, (name) => visitor.look(`example, ${name}`));
+export const askWhileLooking = (visitor: Visitor, inputs: Inputs): Promise<Journey> =>
+  askForAnimals(visitor.page, inputs, (name) => visitor.look(`example, ${name}`));
 
 async function send(page: Page, fields: { name: string; email: string }): Promise<number> {
   for (const [name, value] of Object.entries(fields)) await page.locator(`form input[name=${name}]`).fill(value);

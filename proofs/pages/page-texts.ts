@@ -1,4 +1,4 @@
-// What pages say to whoever has switched JavaScript off.
+// What pages show without JavaScript.
 import type { Page } from 'playwright-core';
 
 /** Words, and the pages on one of which each must stand. */

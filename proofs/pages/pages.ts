@@ -140,7 +140,7 @@ async function lookAtAll(
     return options.isThorough || (kinds.get(kind) ?? 0) <= 3;
   };
   const docs = await tour(visitors, {
-    // Headers of answers lead to the last one.
+    // Response headers link to the last one.
     start: ['/docs', '/llms.txt', '/docs/deprecations'].map((start) => shop.url + start),
     isPart: (url) => /^\/(docs(\/|$)|llms\.txt$)/.test(url.pathname) && isWorthALook(url.pathname.replace(/(?<=errors\/)\w+$/, 'N')),
     progress,

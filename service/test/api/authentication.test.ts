@@ -17,14 +17,14 @@ beforeAll(async () => {
   key = await store.createKey();
 });
 afterAll(() => store[Symbol.asyncDispose]());
-// What is sent without a valid key counts against the address: a new minute for each test.
+// Requests without a valid key count against the address, so each test starts in a new minute.
 beforeEach(() => clock.advance(60_000));
 
 const authorise = (authorization: string) => store.call('GET', '/v1/pets', { headers: { authorization } });
 const invalidToken = { 'www-authenticate': 'Bearer error="invalid_token"' };
 
 describe('A request without a valid key', () => {
-  test('that has no Authorization header is 401 and told how to send one', async () => {
+  test('that has no Authorization header is 401 and says how to send one', async () => {
     const response = await store.call('GET', '/v1/pets');
     expect(response).toMatchObject(
       errorResponse(
@@ -65,7 +65,7 @@ describe('A request without a valid key', () => {
     expect(response).toMatchObject({ ...errorResponse(401, 'api_key_invalid', 'This key does not exist here.'), headers: invalidToken });
   });
 
-  test('that has two Authorization headers is 401, though both are right', async () => {
+  test('that has two Authorization headers is 401, even if both are correct', async () => {
     const header = `Authorization: Bearer ${key.key}\r\n`;
     const response = await sendRaw(store.url, `GET /v1/pets HTTP/1.1\r\nHost: x\r\n${header}${header}\r\n`);
     expect(response).toMatchObject(errorResponse(401, 'api_key_invalid', 'sent more than once; send it once.'));
@@ -75,7 +75,7 @@ describe('A request without a valid key', () => {
     expect(await store.call('GET', `/v1/pets?api_key=${key.key}`)).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 
-  test('is not shown what it sent', async () => {
+  test('gets a response that does not contain the key', async () => {
     const { text } = await authorise(`Bearer ${key.key}x`);
     expect(text).not.toContain(key.key.slice(8));
   });
@@ -87,7 +87,7 @@ describe('A request without a valid key', () => {
     ['GET', '/v1/pets?colour=red'],
     ['OPTIONS', '/v1/pets'],
     ['GET', '/v1'],
-  ])('is 401 before anything else is told: %s %s', async (method, path) => {
+  ])('is 401 before any other error: %s %s', async (method, path) => {
     expect(await store.call(method, path)).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 
@@ -103,7 +103,7 @@ describe('A request without a valid key', () => {
 });
 
 describe('A request with a valid key', () => {
-  test.each(['Bearer', 'bearer', 'BEARER'])('is admitted where the scheme is written %s', async (scheme) => {
+  test.each(['Bearer', 'bearer', 'BEARER'])('is admitted with the scheme written as %s', async (scheme) => {
     expect((await authorise(`${scheme} ${key.key}`)).status).toBe(200);
   });
 
@@ -111,14 +111,14 @@ describe('A request with a valid key', () => {
     expect((await authorise(`Bearer   ${key.key} `)).status).toBe(200);
   });
 
-  test('may do all that is documented, by default', async () => {
+  test('may use every documented operation by default', async () => {
     const pet = await store.call<{ id: number }>('POST', '/v1/pets', { key: key.key, body: { name: 'A', categoryId: 1 } });
     const paths = ['/v1/pets', `/v1/pets/${pet.json.id}`, '/v1/store/orders'];
     const responses = await Promise.all(paths.map((path) => store.call('GET', path, { key: key.key })));
     expect([pet, ...responses].map(({ status }) => status)).toEqual([201, 200, 200, 200]);
   });
 
-  test('but not the scope is 403, names both, and says so in WWW-Authenticate', async () => {
+  test('but without the scope is 403, names both scopes, and has WWW-Authenticate', async () => {
     const reader = await store.createKey({ scopes: ['pets:read'] });
     const response = await store.call('POST', '/v1/pets', { key: reader.key, body: { name: 'A', categoryId: 1 } });
     expect(response).toMatchObject(
@@ -127,14 +127,14 @@ describe('A request with a valid key', () => {
     expect(response.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="pets:write"');
   });
 
-  test('but not the scope is 403 whatever its body is', async () => {
+  test('but without the scope is 403 whatever its body is', async () => {
     const reader = await store.createKey({ scopes: ['pets:read'] });
     expect(await store.call('POST', '/v1/pets', { key: reader.key, raw: '{' })).toMatchObject(errorResponse(403, 'insufficient_scope'));
   });
 });
 
-describe('A key that ends', () => {
-  test('works until the instant, and is 401 from then on', async () => {
+describe('A key that expires', () => {
+  test('works until it expires, and is 401 from then on', async () => {
     const expiresAt = new Date(clock.now() + 5_000);
     const { key: sent, id } = await store.createKey({ expiresAt });
     expect((await authorise(`Bearer ${sent}`)).status).toBe(200);
@@ -149,7 +149,7 @@ describe('A key that ends', () => {
   });
 });
 
-describe('Keys that are changed, in every process from the next request on', () => {
+describe('A changed key, in every process from the next request on', () => {
   let another: TestStore;
   let real: TestStore;
   beforeAll(async () => {
@@ -161,13 +161,13 @@ describe('Keys that are changed, in every process from the next request on', () 
     await real[Symbol.asyncDispose]();
   });
 
-  /** As the commands do it: the change, then the word to every process. */
+  /** As the commands do it: the change, then the announcement to every process. */
   const announce = ({ clientId }: TestKey) => replaceEpoch(real.dependencies.redis, real.dependencies.redisKeys, clientId);
   const callBoth = (sent: string) => Promise.all([real, another].map((process) => process.call('GET', '/v1/pets', { key: sent })));
   const rotate = (id: bigint, overlapSeconds: number) =>
     real.dependencies.db.transaction((tx) => rotateKey(tx, id, { overlapSeconds, environment: 'production' }));
 
-  test('a revoked one is 401', async () => {
+  test('is 401 if it was revoked', async () => {
     const one = await real.createKey();
     expect((await callBoth(one.key)).map(({ status }) => status)).toEqual([200, 200]);
     await revokeApiKey(real.dependencies.db, one.id);
@@ -176,7 +176,7 @@ describe('Keys that are changed, in every process from the next request on', () 
     expect(await callBoth(one.key)).toMatchObject([expected, expected]);
   });
 
-  test("a revoked one leaves the client's other keys alone", async () => {
+  test("does not affect the client's other keys if it was revoked", async () => {
     const [one, two] = [await real.createKey({ client: 'Pair' }), await real.createKey({ client: 'Pair' })];
     await callBoth(two.key);
     await revokeApiKey(real.dependencies.db, one.id);
@@ -184,7 +184,7 @@ describe('Keys that are changed, in every process from the next request on', () 
     expect((await callBoth(two.key)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  test('a rotated one works beside its successor while they overlap', async () => {
+  test('works beside its successor during the overlap if it was rotated', async () => {
     const old = await real.createKey();
     await callBoth(old.key);
     const { key: successor } = await rotate(old.id, 3_600);
@@ -193,7 +193,7 @@ describe('Keys that are changed, in every process from the next request on', () 
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  test('a rotated one is 401 after the overlap and names its successor', async () => {
+  test('is 401 after the overlap and names its successor if it was rotated', async () => {
     const old = await real.createKey();
     await callBoth(old.key);
     const { key: successor, record } = await rotate(old.id, 0);
@@ -203,7 +203,7 @@ describe('Keys that are changed, in every process from the next request on', () 
     expect((await callBoth(successor)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  test("another plan of the client's holds at once", async () => {
+  test("has the new limits at once if the client's plan was changed", async () => {
     const one = await real.createKey({ client: 'Upgraded', plan: 'free' });
     const limits = async () => (await callBoth(one.key)).map(({ headers }) => headers['x-ratelimit-limit']);
     expect(await limits()).toEqual(['60', '60']);
@@ -216,7 +216,7 @@ describe('Keys that are changed, in every process from the next request on', () 
 describe('A flood of keys that do not exist', () => {
   const inventions = Array.from({ length: 2_000 }, () => mintApiKey('production'));
 
-  test('does not turn away a valid key that was never sent before, from the same address', async () => {
+  test('does not reject a valid key that was never sent before, from the same address', async () => {
     await using fresh = await createTestStore({ clock });
     // As `homeward serve` does.
     await fresh.dependencies.db.open();
@@ -239,7 +239,7 @@ describe('A flood of keys that do not exist', () => {
     expect(lookups.count).toBeLessThanOrEqual(inventions.length + 1);
   });
 
-  test('makes a key that waits for 2 s in vain 503, which counts against nobody', async () => {
+  test('makes a key that waited 2 s in vain 503, which counts against nobody', async () => {
     await using fresh = await createTestStore({ clock });
     await fresh.dependencies.db.open();
     using flooder = new HttpClient(300);
@@ -265,14 +265,14 @@ describe('A key that has ended, sent a thousand times to a process', () => {
   test.each([
     ['revoked', 'was revoked at'],
     ['expired', 'expired at'],
-  ] as const)('is read once where it is %s, and every answer says so or is 429', async (kind, words) => {
+  ] as const)('is read once if it is %s, and every response says so or is 429', async (kind, words) => {
     await using fresh = await createTestStore({ clock });
     const { key: sent, id } = await fresh.createKey(kind === 'expired' ? { expiresAt: new Date(clock.now()) } : {});
     if (kind === 'revoked') await revokeApiKey(fresh.dependencies.db, id);
     const query = vi.spyOn(fresh.dependencies.db, 'query');
     const send = () => fresh.call('GET', '/v1/pets', { key: sent });
     const atOnce = await Promise.all(Array.from({ length: 1_000 }, send));
-    // Whether it exists, and then what it is.
+    // One query for whether the key exists, and one for its record.
     expect(query.mock.calls).toHaveLength(2);
     expect(new Set(atOnce.map(({ status }) => status))).toEqual(new Set([401, 429]));
     clock.advance(60_000);
@@ -281,7 +281,7 @@ describe('A key that has ended, sent a thousand times to a process', () => {
   });
 });
 
-/** Counts the queries that ask whether keys exist, and how many of them are under way at once. */
+/** Counts the queries that check whether keys exist, and how many of them run at once. */
 function countLookups({ dependencies: { db } }: TestStore) {
   const lookups = { count: 0, atOnceMax: 0 };
   let atOnce = 0;
@@ -298,8 +298,8 @@ function countLookups({ dependencies: { db } }: TestStore) {
   return lookups;
 }
 
-describe('A key as it is kept', () => {
-  test('is a hash and a hint in the database, and not itself', async () => {
+describe('A stored key', () => {
+  test('is a hash and a hint in the database, never the key itself', async () => {
     const { key: sent, id } = await store.createKey();
     const { rows } = await store.dependencies.db.query<{ row: string; hash: string }>({
       text: `select api_keys::text as row, encode(sha256($2::bytea), 'hex') = encode(hash, 'hex') as hash from api_keys where id = $1`,
@@ -319,21 +319,21 @@ describe('Production and staging', () => {
   });
   afterAll(() => staging[Symbol.asyncDispose]());
 
-  test('each make keys of their own kind', async () => {
+  test('each create keys of their own kind', async () => {
     expect([(await staging.createKey()).key.slice(0, 8), key.key.slice(0, 8)]).toEqual(['hw_test_', 'hw_live_']);
   });
 
-  test('each accept their own', async () => {
+  test('each accept their own keys', async () => {
     expect((await staging.call('GET', '/v1/pets', { key: (await staging.createKey()).key })).status).toBe(200);
   });
 
-  test('staging refuses a production key in words, and says where production is', async () => {
+  test('staging rejects a production key, and says where production is', async () => {
     expect(await staging.call('GET', '/v1/pets', { key: key.key })).toMatchObject(
       errorResponse(401, 'api_key_invalid', 'This is a production key, but this is staging. Production is at https://api.example/v1.'),
     );
   });
 
-  test('production refuses a staging key in words', async () => {
+  test('production rejects a staging key and says so', async () => {
     expect(await store.call('GET', '/v1/pets', { key: (await staging.createKey()).key })).toMatchObject(
       errorResponse(401, 'api_key_invalid', 'This is a staging key, but this is production.'),
     );

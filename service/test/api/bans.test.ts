@@ -8,7 +8,7 @@ import { createTestStore, type TestKey, type TestResponse, type TestStore } from
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** The smallest plan there can be: one request a minute, and the 30 strikes that are the least. */
+/** The smallest possible plan: one request a minute, and the minimum of 30 strikes. */
 const plan = { perMinute: 1, perDay: 100_000 };
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
@@ -27,7 +27,7 @@ const nextMinute = () => clock.advance(minuteMs - (clock.now() % minuteMs));
 const send = ({ key: sent } = key) => store.call<{ code: string }>('GET', '/v1/pets?limit=1', { key: sent });
 const strikesLeft = ({ headers }: Pick<TestResponse<unknown>, 'headers'>) => headers['x-ratelimit-strikes-remaining'];
 
-/** Uses up the minute, gets the first 429, and lets the free second pass. */
+/** Uses up the minute, gets the first 429, and waits for the end of the free second. */
 async function exhaust(sent = key): Promise<void> {
   nextMinute();
   await send(sent);
@@ -35,14 +35,14 @@ async function exhaust(sent = key): Promise<void> {
   clock.advance(1_001);
 }
 
-/** Sends so many requests that should have waited; returns the last answer. */
+/** Sends requests that should have waited, and returns the last response. */
 async function strike(count: number, sent = key): Promise<TestResponse<{ code: string }>> {
   let last = await send(sent);
   for (let i = 1; i < count; i += 1) last = await send(sent);
   return last;
 }
 
-/** How long a key is banned, in minutes, that now goes on until it is. */
+/** Sends requests until the key is banned, and returns the length of the ban in minutes. */
 async function banMinutes(sent = key): Promise<number> {
   await exhaust(sent);
   const banned = await strike(30, sent);
@@ -51,7 +51,7 @@ async function banMinutes(sent = key): Promise<number> {
 }
 
 describe('A strike', () => {
-  test('is a request after a 429, from a second after the first one on', async () => {
+  test('is a request after a 429, once a second has passed since the first 429', async () => {
     await send();
     const responses = [await send()];
     clock.advance(1_000);
@@ -68,11 +68,11 @@ describe('A strike', () => {
     );
   });
 
-  test('does not show on a request that is admitted', async () => {
+  test('does not show on an admitted request', async () => {
     expect(strikesLeft(await send())).toBeUndefined();
   });
 
-  test('is remembered over an admitted request, which opens a new free second', async () => {
+  test('still counts after an admitted request, which starts a new free second', async () => {
     await exhaust();
     await strike(3);
     nextMinute();
@@ -84,7 +84,7 @@ describe('A strike', () => {
     expect(strikesLeft(await send())).toBe('26');
   });
 
-  test('is not what the first 429 after an admitted request is, within the same minute too', async () => {
+  test('is not counted for the first 429 after an admitted request, even within the same minute', async () => {
     const raised = await store.createKey({ client: 'Raised', plan });
     const { db, redis, redisKeys } = store.dependencies;
     await exhaust(raised);
@@ -95,7 +95,7 @@ describe('A strike', () => {
     expect(responses.map(strikesLeft)).toEqual([undefined, '30']);
   });
 
-  test('is forgotten with all others five minutes after the first', async () => {
+  test('is reset with all others five minutes after the first', async () => {
     await exhaust();
     await strike(29);
     clock.advance(5 * minuteMs);
@@ -111,14 +111,14 @@ describe('A strike', () => {
     expect((await send()).json.code).toBe('api_key_banned');
   });
 
-  test("is its key's alone", async () => {
+  test('counts only for its own key', async () => {
     const [one, two] = [await store.createKey({ client: 'Both', plan }), await store.createKey({ client: 'Both', plan })];
     await exhaust(one);
     await strike(20, one);
     expect(strikesLeft(await send(two))).toBe('30');
   });
 
-  test('is not what a request over the day is', async () => {
+  test('is not counted for a request over the daily limit', async () => {
     const poor = await store.createKey({ plan: { perMinute: 10, perDay: 1 } });
     await exhaust(poor);
     expect(await strike(40, poor)).toMatchObject({
@@ -129,13 +129,13 @@ describe('A strike', () => {
 });
 
 describe('A ban', () => {
-  test('comes with the 30th strike on a small plan', async () => {
+  test('starts with the 30th strike on a small plan', async () => {
     await exhaust();
     expect((await strike(29)).json.code).toBe('rate_limit_exceeded');
     expect((await send()).json.code).toBe('api_key_banned');
   });
 
-  test('comes with as many strikes as the plan allows requests a minute', async () => {
+  test('starts with as many strikes as the plan allows requests per minute', async () => {
     const free = await store.createKey({ plan: 'free' });
     nextMinute();
     for (let i = 0; i < 61; i += 1) await send(free);
@@ -163,7 +163,7 @@ describe('A ban', () => {
     });
   });
 
-  test('holds though the minute is over, and ends at its end', async () => {
+  test('lasts longer than the minute, and ends on time', async () => {
     await banMinutes();
     clock.advance(minuteMs - 1);
     expect((await send()).json.code).toBe('api_key_banned');
@@ -177,7 +177,7 @@ describe('A ban', () => {
     expect((await strike(100)).headers['retry-after']).toBe('30');
   });
 
-  test("falls on the key, and leaves the client's others alone", async () => {
+  test("applies to the key, and not to the client's other keys", async () => {
     const [one, two] = [await store.createKey({ client: 'Pair', plan }), await store.createKey({ client: 'Pair', plan })];
     await banMinutes(one);
     nextMinute();
@@ -194,7 +194,7 @@ describe('A ban', () => {
     expect(lengths).toEqual([1, 5, 15, 60, 60]);
   });
 
-  test('of the next length is announced before it comes', async () => {
+  test('of the next length is announced in advance', async () => {
     await banMinutes();
     clock.advance(minuteMs);
     await exhaust();
@@ -203,19 +203,19 @@ describe('A ban', () => {
     );
   });
 
-  test('is the first again 24 hours after the last one ended', async () => {
+  test('has the first length again 24 hours after the last one ended', async () => {
     await banMinutes();
     clock.advance(minuteMs + dayMs);
     expect(await banMinutes()).toBe(1);
   });
 
-  test('is the second within 24 hours', async () => {
+  test('has the second length within 24 hours', async () => {
     await banMinutes();
     clock.advance(dayMs - 2 * minuteMs);
     expect(await banMinutes()).toBe(5);
   });
 
-  test('is seen by another process', async () => {
+  test('applies in another process too', async () => {
     await using another = await createTestStore({ clock, env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
     await banMinutes();
     expect(await another.call('GET', '/v1/pets', { key: key.key })).toMatchObject(errorResponse(429, 'api_key_banned'));
@@ -238,7 +238,7 @@ describe('A ban', () => {
     expect(await banMinutes()).toBe(1);
   });
 
-  test('that is not there can not be lifted', async () => {
+  test("that does not exist can't be lifted", async () => {
     const { redis, redisKeys } = store.dependencies;
     expect(await liftBan(redis.client, redisKeys, key, clock.now())).toBe(false);
   });

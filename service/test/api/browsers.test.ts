@@ -25,7 +25,7 @@ describe('A preflight', () => {
     expect(headers['access-control-allow-credentials']).toBeUndefined();
   });
 
-  test('allows every method and header that the API knows', async () => {
+  test('allows every method and header of the API', async () => {
     const { headers } = await preflight('/v1/pets');
     expect(headers['access-control-allow-methods']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
     expect(words(headers['access-control-allow-headers'])).toEqual([
@@ -53,18 +53,18 @@ describe('A preflight', () => {
     expect(await preflight('/v1/pets')).toMatchObject({ status: 204, headers: { 'x-ratelimit-remaining': '0' } });
   });
 
-  test('without an origin is none: 401', async () => {
+  test('without an origin is an ordinary request: 401', async () => {
     expect((await store.call('OPTIONS', '/v1/pets', { headers: { 'access-control-request-method': 'GET' } })).status).toBe(401);
   });
 });
 
-describe('A response to a page of another origin', () => {
+describe('A response to a page from another origin', () => {
   test.each([
     ['200', () => store.call('GET', '/v1/pets', { key: key.key, headers: { origin } })],
     ['400', () => store.call('GET', '/v1/pets?limit=0', { key: key.key, headers: { origin } })],
     ['401', () => store.call('GET', '/v1/pets', { headers: { origin } })],
     ['404 of the router', () => store.call('GET', '/v1/pets/%zz', { key: key.key, headers: { origin } })],
-  ])('%s may be read, and all the fields that it needs', async (status, send) => {
+  ])('%s is readable, with all headers that the page needs', async (status, send) => {
     const response = await send();
     expect(response).toMatchObject({ status: Number.parseInt(status, 10), headers: { 'access-control-allow-origin': '*' } });
     expect(response.headers['access-control-allow-credentials']).toBeUndefined();

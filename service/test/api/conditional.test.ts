@@ -18,14 +18,14 @@ const change = (id: number, body: unknown, headers: Record<string, string> = {})
 const etagOf = async (path: string) => (await get(path)).headers.etag ?? '';
 
 describe('A read', () => {
-  test.each(['/v1/pets', '/v1/categories', '/v1/store/orders'])('of %s has an ETag, and may be kept by the caller alone', async (path) => {
+  test.each(['/v1/pets', '/v1/categories', '/v1/store/orders'])('of %s has an ETag, and may only be cached privately', async (path) => {
     expect((await get(path)).headers).toMatchObject({
       etag: expect.stringMatching(/^"[\w-]{22}"$/),
       'cache-control': 'private, no-cache',
     });
   });
 
-  test('with the ETag that it has is 304 without a body', async () => {
+  test('with the current ETag is 304 without a body', async () => {
     await addPet(store, key);
     const etag = await etagOf('/v1/pets');
     const { status, text, headers } = await get('/v1/pets', { 'if-none-match': etag });
@@ -46,7 +46,7 @@ describe('A read', () => {
     expect((await get('/v1/pets', { 'if-none-match': '"another"' })).status).toBe(200);
   });
 
-  test('by HEAD with the ETag that it has is 304', async () => {
+  test('by HEAD with the current ETag is 304', async () => {
     const etag = await etagOf('/v1/pets');
     const response = await store.call('HEAD', '/v1/pets', { key: key.key, headers: { 'if-none-match': etag } });
     expect(response).toMatchObject({ status: 304, text: '', headers: { etag } });
@@ -62,13 +62,13 @@ describe('A read', () => {
     expect([first, second].map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['999', '998']);
   });
 
-  test('that is refused is not made 304', async () => {
+  test('that is rejected never becomes 304', async () => {
     expect((await get('/v1/pets?limit=0', { 'if-none-match': '*' })).status).toBe(400);
   });
 });
 
 describe('The ETag of a page', () => {
-  test('stays while the page stays, and changes with it', async () => {
+  test('is stable while the page is unchanged, and changes with it', async () => {
     const { id } = await addPet(store, key, { categoryId: 100 });
     const path = '/v1/pets?categoryId=100';
     const etag = await etagOf(path);
@@ -77,7 +77,7 @@ describe('The ETag of a page', () => {
     expect(await etagOf(path)).not.toBe(etag);
   });
 
-  test('changes with the links, though the animals are the same', async () => {
+  test('changes with the links, even if the animals are the same', async () => {
     await addPet(store, key, { categoryId: 101 });
     const path = '/v1/pets?categoryId=101&limit=1';
     const before = await get(path);
@@ -89,7 +89,7 @@ describe('The ETag of a page', () => {
 });
 
 describe('The ETag of one animal', () => {
-  test('is the same on creation, on reading it, and on a page asked for by its id alone', async () => {
+  test('is the same on creation, on reading it, and on a page with only its id', async () => {
     const created = await store.call<{ id: number }>('POST', '/v1/pets', { key: key.key, body: { name: 'A', categoryId: 1 } });
     const { id } = created.json;
     const etags = [created.headers.etag, await etagOf(`/v1/pets/${id}`), await etagOf(`/v1/pets?id=${id}`)];
@@ -97,7 +97,7 @@ describe('The ETag of one animal', () => {
     expect(new Set(etags).size).toBe(1);
   });
 
-  test('is given by PATCH as it is from then on', async () => {
+  test('is returned by PATCH with its new value', async () => {
     const { id } = await addPet(store, key);
     const before = await etagOf(`/v1/pets?id=${id}`);
     const { headers } = await change(id, { name: 'New' });
@@ -105,12 +105,12 @@ describe('The ETag of one animal', () => {
     expect(headers.etag).toBe(await etagOf(`/v1/pets?id=${id}`));
   });
 
-  test('is not that of a page asked for by two ids, of which one is absent', async () => {
+  test('differs from the ETag of a page for two ids of which one does not exist', async () => {
     const { id } = await addPet(store, key);
     expect(await etagOf(`/v1/pets?id=${id}&id=999999`)).not.toBe(await etagOf(`/v1/pets?id=${id}`));
   });
 
-  test('is that of the animal before, where a change was taken back', async () => {
+  test('is the former one again after a change was undone', async () => {
     const { id } = await addPet(store, key);
     const before = await etagOf(`/v1/pets?id=${id}`);
     await change(id, { name: 'Other' });
@@ -119,12 +119,12 @@ describe('The ETag of one animal', () => {
 });
 
 describe('If-Match', () => {
-  test('that names the animal as it is: PATCH is 200', async () => {
+  test('with the current ETag: PATCH is 200', async () => {
     const { id } = await addPet(store, key);
     expect((await change(id, { name: 'New' }, { 'if-match': await etagOf(`/v1/pets?id=${id}`) })).status).toBe(200);
   });
 
-  test('that is stale: PATCH is 412, shows the present ETag and changes nothing', async () => {
+  test('with a stale ETag: PATCH is 412, shows the current ETag and changes nothing', async () => {
     const { id } = await addPet(store, key);
     const stale = await etagOf(`/v1/pets?id=${id}`);
     await change(id, { name: 'Meanwhile' });
@@ -135,33 +135,33 @@ describe('If-Match', () => {
     expect((await readPet(store, key, id))?.name).toBe('Meanwhile');
   });
 
-  test('that names any: PATCH is 200', async () => {
+  test('with *: PATCH is 200', async () => {
     const { id } = await addPet(store, key);
     expect((await change(id, { name: 'New' }, { 'if-match': '*' })).status).toBe(200);
   });
 
-  test('that names it weakly: PATCH is 412, since a change needs the very animal', async () => {
+  test('with a weak ETag: PATCH is 412, since a change needs a strong comparison', async () => {
     const { id } = await addPet(store, key);
     expect((await change(id, { name: 'New' }, { 'if-match': `W/${await etagOf(`/v1/pets?id=${id}`)}` })).status).toBe(412);
   });
 
-  test('that is not given: PATCH is 200', async () => {
+  test('that is absent: PATCH is 200', async () => {
     const { id } = await addPet(store, key);
     expect((await change(id, { name: 'New' })).status).toBe(200);
   });
 
-  test('of an animal that is not there: PATCH is 404', async () => {
+  test('for an animal that does not exist: PATCH is 404', async () => {
     expect(await change(999_999, { name: 'New' }, { 'if-match': '*' })).toMatchObject(errorResponse(404, 'pet_not_found'));
   });
 
-  test('that is stale: DELETE is 412 and takes nothing back', async () => {
+  test('with a stale ETag: DELETE is 412 and removes nothing', async () => {
     const { id } = await addPet(store, key);
     const response = await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key, headers: { 'if-match': '"stale"' } });
     expect(response).toMatchObject(errorResponse(412, 'precondition_failed', 'Read it again'));
     expect(await readPet(store, key, id)).toBeDefined();
   });
 
-  test('of two at once with the same ETag: one PATCH is 200, the other 412', async () => {
+  test('with the same ETag in two concurrent requests: one PATCH is 200, the other 412', async () => {
     const { id } = await addPet(store, key);
     const etag = await etagOf(`/v1/pets?id=${id}`);
     const responses = await Promise.all(['One', 'Two'].map((name) => change(id, { name }, { 'if-match': etag })));

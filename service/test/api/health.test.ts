@@ -12,12 +12,12 @@ describe('GET /livez', () => {
 });
 
 describe('GET /readyz', () => {
-  test('is 200 where PostgreSQL and Redis are in reach', async () => {
+  test('is 200 if PostgreSQL and Redis are reachable', async () => {
     await using store = await createTestStore();
     expect(await store.call('GET', '/readyz')).toMatchObject({ status: 200, json: { status: 'ready', postgres: true, redis: true } });
   });
 
-  test('is 200 and degraded without Redis, and ready again when that is back', async () => {
+  test('is 200 and degraded without Redis, and ready again once Redis is back', async () => {
     await using redis = await startRedis();
     await using store = await createTestStore({ env: { REDIS_URL: redis.url } });
     const ready = () => store.call('GET', '/readyz');
@@ -27,7 +27,7 @@ describe('GET /readyz', () => {
     await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ status: 200, json: { status: 'ready', redis: true } });
   });
 
-  test('is 503 while draining, when requests are still answered and asked to leave', async () => {
+  test('is 503 while draining; requests are still served, with Connection: close', async () => {
     await using store = await createTestStore();
     const { key } = await store.createKey();
     store.drain();

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 60_000 });
 let store: TestStore;
 let manager: TestKey;
 let document: ApiDocument;
-/** What the ids in a path name, so that requests come as far as the database. */
+/** Existing ids for paths, so that requests get as far as the database. */
 let ids: Record<string, string>;
 beforeAll(async () => {
   store = await createTestStore();
@@ -39,14 +39,14 @@ const texts: ReadonlyArray<readonly [name: string, text: string]> = [
   ['100,000 characters', 'x'.repeat(100_000)],
   ['100,000 characters outside the BMP', '🐕'.repeat(50_000)],
 ];
-/** So that the value is read as what the field is for, and not refused as something else altogether. */
+/** Embed the text in a URL or an e-mail address, so that it is not rejected for its format alone. */
 const disguises: ReadonlyArray<(text: string) => string> = [
   (text) => text,
   (text) => `https://example.org/${text}`,
   (text) => `${text}@example.org`,
 ];
 
-describe('text that no field takes is never an error of the service', () => {
+describe('text that no field accepts is never an error of the service', () => {
   test('in any field of any body', async () => {
     const bodies = operationsOf(document).filter(({ method, requestBody }) => ['POST', 'PUT', 'PATCH'].includes(method) && requestBody);
     const outcomes: string[] = [];
@@ -71,7 +71,7 @@ describe('text that no field takes is never an error of the service', () => {
 
   test('in any parameter of any query or path', async () => {
     const outcomes: string[] = [];
-    // A header can't hold them, and a URL no lone surrogate; the server itself refuses what is too long for a request's first line.
+    // A header can't contain these characters, nor a URL a lone surrogate. The server itself rejects a request line that is too long.
     const sendable = texts.filter(([, text]) => text.length < 1_000 && text.isWellFormed());
     for (const operation of operationsOf(document)) {
       for (const { name, in: place } of operation.parameters ?? []) {
@@ -103,7 +103,7 @@ test('an order that was placed under earlier rules is still shown', async () => 
   expect(await store.call('POST', `/v1/store/orders/${id}/cancel`, { key })).toMatchObject({ status: 200, json: { id, adopter } });
 });
 
-/** Every field, also of objects within; of an array its first element. */
+/** Every field, including nested objects and the first element of arrays. */
 function fieldsOf(schema: Schema, prefix: readonly string[] = []): string[][] {
   const { properties = {}, items } = resolve(document, schema);
   if (items) return fieldsOf(items, [...prefix, '0']);

@@ -38,8 +38,8 @@ const letAge = (idempotencyKey: string, age: string) =>
     values: [idempotencyKey, age],
   });
 
-describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
-  test('gets the first answer byte for byte, is marked, and adds nothing', async () => {
+describe('A retry of POST /v1/pets with the same Idempotency-Key', () => {
+  test('gets the first response byte for byte, is marked, and adds nothing', async () => {
     const body = { name: 'Once', categoryId: 1 };
     const [first, second] = [await add('once', body), await add('once', body)];
     expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
@@ -48,14 +48,14 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
     expect(await countPets('Once')).toBe(1n);
   });
 
-  test('gets the first answer though the animal has changed since', async () => {
+  test('gets the first response even if the animal has changed since', async () => {
     const body = { name: 'Before', categoryId: 1 };
     const first = await add('changed-since', body);
     await store.call('PATCH', `/v1/pets/${first.json.id}`, { key: manager.key, body: { name: 'After' } });
     expect((await add('changed-since', body)).text).toBe(first.text);
   });
 
-  test('keeps every digit of an int64', async () => {
+  test('preserves every digit of an int64', async () => {
     const send = () =>
       store.call('POST', '/v1/pets', {
         key: key.key,
@@ -66,14 +66,14 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
     expect((await send()).text).toContain('"categoryId":9223372036854775807');
   });
 
-  test('costs a request', async () => {
+  test('counts as a request', async () => {
     const poor = await store.createKey({ plan: { perMinute: 100_000, perDay: 1_000 } });
     const body = { name: 'Costs', categoryId: 1 };
     const responses = [await add('costs', body, poor), await add('costs', body, poor)];
     expect(responses.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['999', '998']);
   });
 
-  test('and another body is 422 and adds nothing', async () => {
+  test('but another body is 422 and adds nothing', async () => {
     await add('other-body', { name: 'First', categoryId: 1 });
     expect(await add('other-body', { name: 'Second', categoryId: 1 })).toMatchObject(
       errorResponse(422, 'idempotency_key_reused', 'used for a request with another method, path or body. Use a new key.'),
@@ -81,7 +81,7 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
     expect(await countPets('Second')).toBe(0n);
   });
 
-  test('and the same body written otherwise is 422', async () => {
+  test('but the same body in another notation is 422', async () => {
     const send = (raw: string) => store.call('POST', '/v1/pets', { key: key.key, raw, headers: { 'idempotency-key': 'spelling' } });
     await send('{"name":"A","categoryId":1}');
     expect(await send('{"name":"A", "categoryId":1}')).toMatchObject(errorResponse(422, 'idempotency_key_reused'));
@@ -94,14 +94,14 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
     expect((await readPet(store, key, id))?.status).toBe('available');
   });
 
-  test("by another key of the client's gets the first answer", async () => {
+  test('by another key of the client gets the first response', async () => {
     const [one, two] = [await store.createKey({ client: 'Two keys' }), await store.createKey({ client: 'Two keys' })];
     const body = { name: 'Shared', categoryId: 1 };
     const first = await add('shared', body, one);
     expect((await add('shared', body, two)).text).toBe(first.text);
   });
 
-  test('by another client is another request', async () => {
+  test('by another client is a separate request', async () => {
     const other = await store.createKey();
     const body = { name: 'Apart', categoryId: 1 };
     const responses = [await add('apart', body), await add('apart', body, other)];
@@ -119,7 +119,7 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
     expect(await add('scopes', body, reader)).toMatchObject(errorResponse(403, 'insufficient_scope'));
   });
 
-  test("by a key of the client's that may see less is 422: what the store may see is not repeated to it", async () => {
+  test("by a key of the client with fewer scopes is 422, so that it can't read what the store's key may read", async () => {
     const staff = await createManager(store, { client: 'Staff and site' });
     const site = await store.createKey({ client: 'Staff and site' });
     const order = await placeOrder(store, key, (await addPet(store, key)).id);
@@ -145,13 +145,13 @@ describe('A repeat of POST /v1/pets with the same Idempotency-Key', () => {
   });
 });
 
-describe('A request that is refused', () => {
-  test('is not kept: 400, then 201 with another body under the same key', async () => {
+describe('A rejected request', () => {
+  test('is not stored: 400, then 201 with another body and the same key', async () => {
     expect((await add('corrected', { name: '', categoryId: 1 })).status).toBe(400);
     expect((await add('corrected', { name: 'Right', categoryId: 1 })).status).toBe(201);
   });
 
-  test('is not kept: 409, then 201 once the animal is available', async () => {
+  test('is not stored: 409, then 201 once the animal is available', async () => {
     const { id } = await addPet(store, key);
     const { id: other } = await placeOrder(store, key, id);
     expect((await place('in-the-end', id)).status).toBe(409);
@@ -160,29 +160,29 @@ describe('A request that is refused', () => {
   });
 });
 
-describe('A repeat of POST /v1/store/orders', () => {
-  test('gets the same order and where it is, and leaves the animal to it', async () => {
+describe('A retry of POST /v1/store/orders', () => {
+  test('gets the same order and its Location, and does not reserve the animal again', async () => {
     const { id } = await addPet(store, key);
     const [first, second] = [await place('order', id), await place('order', id)];
     expect(second).toMatchObject({ status: 201, text: first.text, headers: { 'idempotent-replayed': 'true' } });
     expect(second.headers['location']).toBe(first.headers['location']);
   });
 
-  test('after the adopter was erased no longer names them', async () => {
+  test('after the adopter was erased does not contain the adopter', async () => {
     const { id } = await addPet(store, key);
     const first = await place('erased', id);
     const erased = await eraseAdopterOf(store.dependencies.db, () => {}, BigInt(first.json.id));
     expect(erased).toEqual({ orders: 1, responses: 1 });
-    const repeat = await place('erased', id);
-    expect(repeat).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
-    expect(repeat.json).toEqual({ ...first.json, adopter: null });
+    const retry = await place('erased', id);
+    expect(retry).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
+    expect(retry.json).toEqual({ ...first.json, adopter: null });
   });
 });
 
-describe('A repeat of an action on an order', () => {
-  test.each(['cancel', 'approve'])('%s gets the first answer and not 409', async (action) => {
+describe('A retry of an action on an order', () => {
+  test.each(['cancel', 'approve'])('%s gets the first response and not 409', async (action) => {
     const order = await placeOrder(store, key, (await addPet(store, key)).id);
-    const headers = { 'idempotency-key': `repeat-${action}` };
+    const headers = { 'idempotency-key': `retry-${action}` };
     const first = await act(store, manager, order.id, action, { headers });
     expect(first.status).toBe(200);
     expect(await act(store, manager, order.id, action, { headers })).toMatchObject({ status: 200, text: first.text });
@@ -199,12 +199,12 @@ describe('A repeat of an action on an order', () => {
   });
 });
 
-describe('A repeat while the first is under way', () => {
-  test('is 409 at once and told to come back; the first is then answered, and so is the next repeat', async () => {
+describe('A retry while the first request is in progress', () => {
+  test('is 409 at once with Retry-After; the first request then succeeds, and so does the next retry', async () => {
     const { id } = await addPet(store, key);
     const { db } = store.dependencies;
     let first: ReturnType<typeof place> | undefined;
-    // The animal's row is held, so that the first waits in the middle of its work.
+    // The animal's row is locked, so that the first request waits in the middle of its transaction.
     await db.transaction(async (tx) => {
       await tx.query({ text: 'select from pets where id = $1 for update', values: [id] });
       first = place('at-once', id);
@@ -218,7 +218,7 @@ describe('A repeat while the first is under way', () => {
     expect((await place('at-once', id)).text).toBe((await first)?.text);
   });
 
-  test('of twenty at once leaves one order, and every 201 is the same', async () => {
+  test('by twenty concurrent requests creates one order, and every 201 is the same', async () => {
     const { id } = await addPet(store, key);
     const responses = await Promise.all(Array.from({ length: 20 }, () => place('twenty', id)));
     const done = responses.filter(({ status }) => status === 201);
@@ -239,7 +239,7 @@ describe('An Idempotency-Key', () => {
     ['of 255 characters', 'k'.repeat(255)],
     ['of one character', '!'],
     ['that is a UUID', '0b8e4c0a-6c1e-4f58-9a55-1f2f0c6c7f10'],
-  ])('%s is taken', async (_, idempotencyKey) => {
+  ])('%s is accepted', async (_, idempotencyKey) => {
     expect((await add(idempotencyKey, { name: 'A', categoryId: 1 })).status).toBe(201);
   });
 
@@ -269,19 +269,19 @@ describe('An Idempotency-Key', () => {
     expect(await sendRaw(store.url, `${head}\r\n\r\n${body}`)).toMatchObject(errorResponse(400, 'invalid_idempotency_key', 'given once'));
   });
 
-  test('is swept away with its answer after 24 hours, and not before', async () => {
-    await add('swept', { name: 'A', categoryId: 1 });
-    await add('kept', { name: 'A', categoryId: 1 });
-    await letAge('swept', '24 hours 1 second');
-    await letAge('kept', '23 hours 59 minutes');
+  test('is deleted with its response after 24 hours, and not before', async () => {
+    await add('deleted', { name: 'A', categoryId: 1 });
+    await add('stored', { name: 'A', categoryId: 1 });
+    await letAge('deleted', '24 hours 1 second');
+    await letAge('stored', '23 hours 59 minutes');
     await deleteOldResponses(store.dependencies.db, 1_000);
     const { rows } = await store.dependencies.db.query({
-      text: `select key from idempotent_answers where key in ('swept', 'kept')`,
+      text: `select key from idempotent_answers where key in ('deleted', 'stored')`,
     });
-    expect(rows).toEqual([{ key: 'kept' }]);
+    expect(rows).toEqual([{ key: 'stored' }]);
   });
 
-  test('is swept away in batches', async () => {
+  test('is deleted in batches', async () => {
     for (const one of ['batch-1', 'batch-2', 'batch-3']) {
       await add(one, { name: 'A', categoryId: 1 });
       await letAge(one, '25 hours');

@@ -1,4 +1,4 @@
-// The proof `isolation` calls every operation of its matrix with every kind of key. This holds the matrix against the routes.
+// The proof `isolation` calls every operation of its matrix with every kind of key. This test compares the matrix with the routes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiPaths, differencesFrom, matrix } from '../../../testkit/isolation-matrix.ts';
 import { createApp } from '../../src/app.ts';
@@ -17,7 +17,7 @@ describe('the matrix of scopes', () => {
     expect(differencesFrom(document)).toEqual([]);
   });
 
-  test('tells what is missing, what is gone, and what asks for another scope', () => {
+  test('reports what is missing, what was removed, and what needs another scope', () => {
     const { '/pets': pets, ...others } = document.paths;
     const { get, ...rest } = pets ?? {};
     const altered = { ...others, '/pets': rest, '/secrets': { get: {} }, '/categories': { get: { 'x-scope': 'pets:write' } } };
@@ -38,7 +38,7 @@ describe('the matrix of scopes', () => {
     expect(routed.sort()).toEqual([...new Set(listed)].sort());
   });
 
-  test('has every method that a path takes: with a key that holds no scope they are 403, and all others 405', async () => {
+  test('has every method of every path: with a key without scopes these are 403, and all others 405', async () => {
     const { key } = await store.createKey({ scopes: [] });
     const outcomes: Record<string, number> = {};
     const expected: Record<string, number> = {};
@@ -54,7 +54,7 @@ describe('the matrix of scopes', () => {
   });
 });
 
-/** The tree that Fastify prints, as whole paths with {name} for :name. Each level is four characters deep. */
+/** Converts the tree that Fastify prints to full paths with {name} for :name. Each level is four characters deep. */
 function pathsIn(tree: string): string[] {
   const above: string[] = [];
   return tree.split('\n').flatMap((line) => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   store = await createTestStore({ clock });
 });
 afterAll(() => store[Symbol.asyncDispose]());
-/** Each test has a day of its own, and begins in the middle of a second, ten into a minute. */
+/** Each test has its own day, and starts in the middle of a second, ten seconds into a minute. */
 let today = Date.parse('2026-12-01T00:00:00Z');
 beforeEach(() => {
   today += 86_400_000;
@@ -42,25 +42,25 @@ describe('A plan', () => {
     expect((await send(await store.createKey({ plan }))).headers['ratelimit-policy']).toBe(policy);
   });
 
-  test("enterprise has the limits of the client's own record", async () => {
+  test('enterprise has the limits of the client record', async () => {
     const { headers } = await send(await store.createKey({ plan: { perMinute: 7, perDay: 70 } }));
     expect(headers['ratelimit-policy']).toBe('"minute";q=7;w=60, "day";q=70;w=86400');
   });
 
-  test('free admits 60 requests a minute, counted down, and refuses the 61st', async () => {
+  test('free admits 60 requests a minute, counted down, and rejects the 61st', async () => {
     const key = await store.createKey({ plan: 'free' });
     const responses = await sendMany(61, () => send(key));
     expect(statusesOf(responses)).toEqual([...Array(60).fill(200), 429]);
     expect(responses.map(trioOf)).toEqual([...Array(60).keys(), 59].map((i) => `60 ${59 - i} ${secondsAt('12:01:00')}`));
   });
 
-  test('is kept exactly by any number of requests at once', async () => {
+  test('is enforced exactly for any number of concurrent requests', async () => {
     const key = await store.createKey({ plan: { perMinute: 40, perDay: 1_000 } });
     const responses = await Promise.all(Array.from({ length: 100 }, () => send(key)));
     expect(statusesOf(responses).filter((status) => status === 200)).toHaveLength(40);
   });
 
-  test('is kept exactly by several processes', async () => {
+  test('is enforced exactly by several processes', async () => {
     await using another = await createTestStore({ clock, env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
     const { key } = await store.createKey({ plan: { perMinute: 40, perDay: 1_000 } });
     const responses = await Promise.all(
@@ -69,7 +69,7 @@ describe('A plan', () => {
     expect(statusesOf(responses).filter((status) => status === 200)).toHaveLength(40);
   });
 
-  test("belongs to the client: its keys share what there is, and others' don't", async () => {
+  test("belongs to the client: its keys share the limit, and other clients' keys don't", async () => {
     const plan = { perMinute: 2, perDay: 100 };
     const [one, two] = [await store.createKey({ client: 'Sharing', plan }), await store.createKey({ client: 'Sharing', plan })];
     const other = await store.createKey({ plan });
@@ -77,7 +77,7 @@ describe('A plan', () => {
     expect(statusesOf(responses)).toEqual([200, 200, 429, 429, 200]);
   });
 
-  test('is counted apart in two deployments that share a Redis', async () => {
+  test('is counted separately in two deployments that share a Redis', async () => {
     await using one = await createTestStore({ clock });
     await using two = await createTestStore({ clock });
     const plan = { perMinute: 1, perDay: 100 };
@@ -87,7 +87,7 @@ describe('A plan', () => {
     expect(statusesOf([await call(one, ours), await call(one, ours), await call(two, theirs)])).toEqual([200, 429, 200]);
   });
 
-  test('is hardly forgotten where Redis is emptied: the process sends along what it has seen', async () => {
+  test('mostly survives an emptied Redis: the process sends the counts that it has seen', async () => {
     const key = await store.createKey({ plan: { perMinute: 3, perDay: 100 } });
     const { redis, redisKeys } = store.dependencies;
     await sendMany(2, () => send(key));
@@ -116,28 +116,28 @@ describe('A window', () => {
     expect((await send(key)).status).toBe(200);
   });
 
-  test('is shown where it has fewer requests remaining: the minute', async () => {
+  test('is shown if it has fewer requests remaining: the minute', async () => {
     expect(trioOf(await send(await store.createKey({ plan: { perMinute: 5, perDay: 6 } })))).toBe(`5 4 ${secondsAt('12:01:00')}`);
   });
 
-  test('is shown where it has fewer requests remaining: the day', async () => {
+  test('is shown if it has fewer requests remaining: the day', async () => {
     expect(trioOf(await send(await store.createKey({ plan: { perMinute: 6, perDay: 5 } })))).toBe(
       `5 4 ${Number(secondsAt('00:00:00')) + 86_400}`,
     );
   });
 
-  test('that is shown on a tie is the day', async () => {
+  test('shown on a tie is the day', async () => {
     expect(trioOf(await send(await store.createKey({ plan: { perMinute: 5, perDay: 5 } })))).toBe(
       `5 4 ${Number(secondsAt('00:00:00')) + 86_400}`,
     );
   });
 
-  test('and the other are both in RateLimit', async () => {
+  test('and the other one are both in RateLimit', async () => {
     const { headers } = await send(await store.createKey({ plan: { perMinute: 5, perDay: 50 } }));
     expect(headers['ratelimit']).toBe('"minute";r=4;t=50, "day";r=49;t=43190');
   });
 
-  test('never goes back where the clock does', async () => {
+  test('never moves back if the clock does', async () => {
     const key = await store.createKey({ plan: { perMinute: 1, perDay: 100 } });
     await send(key);
     setTime('11:59:59.000');
@@ -159,12 +159,12 @@ describe('A request costs', () => {
     ['404', 'GET', '/v1/nothing'],
     ['404', 'GET', '/v1/pets/%zz'],
     ['405', 'PUT', '/v1/pets'],
-  ])('one where it is admitted, whatever comes of it: %s %s %s', async (status, method, path) => {
+  ])('one if it is admitted, whatever the outcome: %s %s %s', async (status, method, path) => {
     const response = await store.call(method, path, { key: key.key });
     expect([response.status, remaining(response), remaining(await send(key))]).toEqual([Number(status), '4', '3']);
   });
 
-  test('nothing where it is refused', async () => {
+  test('nothing if it is rejected by the limit', async () => {
     await sendMany(10, () => send(key));
     setTime('12:01:00.000');
     expect((await send(key)).headers['ratelimit']).toBe('"minute";r=4;t=60, "day";r=94;t=43140');
@@ -172,7 +172,7 @@ describe('A request costs', () => {
 });
 
 describe('A request over the limit', () => {
-  test('of the minute is 429 and told how long to wait and how near a ban is', async () => {
+  test('of the minute is 429 and says how long to wait and how many strikes remain', async () => {
     const key = await store.createKey({ plan: 'free' });
     await sendMany(60, () => send(key));
     expect(await send(key)).toMatchObject({
@@ -185,7 +185,7 @@ describe('A request over the limit', () => {
     });
   });
 
-  test('of the day is 429 and told so, without talk of a ban', async () => {
+  test('of the day is 429 and says so, without mentioning a ban', async () => {
     const key = await store.createKey({ plan: { perMinute: 100, perDay: 2 } });
     await sendMany(2, () => send(key));
     const { status, json, headers } = await store.call<{ message: string }>('GET', '/v1/pets', { key: key.key });
@@ -203,7 +203,7 @@ describe('A request over the limit', () => {
     expect((await send(key)).status).toBe(200);
   });
 
-  test('is told whole seconds, rounded up and never before Reset', async () => {
+  test('gets whole seconds in Retry-After, rounded up and never before Reset', async () => {
     const key = await store.createKey({ plan: { perMinute: 1, perDay: 100 } });
     await send(key);
     for (const time of ['12:00:10.001', '12:00:30.000', '12:00:59.001', '12:00:59.999']) {
@@ -213,7 +213,7 @@ describe('A request over the limit', () => {
     }
   });
 
-  test('is refused before its body is read', async () => {
+  test('is rejected before its body is read', async () => {
     const key = await store.createKey({ plan: { perMinute: 1, perDay: 100 } });
     await send(key);
     expect((await store.call('POST', '/v1/pets', { key: key.key, raw: '{' })).status).toBe(429);
@@ -235,13 +235,13 @@ describe('Requests without a valid key', () => {
     });
   });
 
-  test('count with wrong keys, with none and with revoked ones alike', async () => {
+  test('count with wrong keys, without a key and with revoked keys alike', async () => {
     const expired = await store.createKey({ expiresAt: new Date(clock.now()) });
     const responses = [await anonymous(), await anonymous({ authorization: 'Bearer wrong' }), await send(expired)];
     expect(responses.map((response) => response.headers['x-ratelimit-remaining'])).toEqual(['59', '58', '57']);
   });
 
-  test('leave valid keys from the same address alone', async () => {
+  test('do not affect valid keys from the same address', async () => {
     const key = await store.createKey();
     await sendMany(61, () => anonymous());
     expect(await send(key)).toMatchObject({ status: 200, headers: { 'x-ratelimit-limit': '1000000' } });
@@ -253,12 +253,12 @@ describe('Requests without a valid key', () => {
     expect((await send(key)).headers['x-ratelimit-remaining']).toBe('4');
   });
 
-  test('are not told apart by an X-Forwarded-For that nobody vouches for', async () => {
+  test('are not distinguished by an X-Forwarded-For from an untrusted address', async () => {
     const responses = [await anonymous({ 'x-forwarded-for': '192.0.2.1' }), await anonymous({ 'x-forwarded-for': '192.0.2.2' })];
     expect(responses.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['59', '58']);
   });
 
-  test('are counted with keys that do not exist as with any other, in each minute', async () => {
+  test('are counted for keys that do not exist, in each minute', async () => {
     const invent = () => anonymous({ authorization: `Bearer ${mintApiKey('production')}` });
     expect(statusesOf(await sendMany(61, invent))).toEqual([...Array(60).fill(401), 429]);
     clock.advance(60_000);
@@ -266,7 +266,7 @@ describe('Requests without a valid key', () => {
   });
 });
 
-describe('Requests without a valid key, behind a proxy that is trusted', () => {
+describe('Requests without a valid key, behind a trusted proxy', () => {
   let proxied: TestStore;
   beforeAll(async () => {
     proxied = await createTestStore({ clock, env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' } });
@@ -299,7 +299,7 @@ describe('Requests without a valid key, behind a proxy that is trusted', () => {
     expect(await remainingFor('[2001:db8:5:2::1]:1024', '[2001:db8:5:2::1%eth0]:1025', '2001:db8:5:2::2')).toEqual(['59', '58', '57']);
   });
 
-  test('are counted by the last hop that is not trusted, also where trusted ones are written with a port', async () => {
+  test('are counted by the last hop that is not trusted, even if trusted hops are written with a port', async () => {
     expect(await remainingFor('192.0.2.31, 10.0.0.1:4711', '192.0.2.31:9, [::ffff:10.0.0.2]:4712', '192.0.2.31')).toEqual([
       '59',
       '58',
@@ -307,7 +307,7 @@ describe('Requests without a valid key, behind a proxy that is trusted', () => {
     ]);
   });
 
-  test('are counted by the proxy where it writes no address, whatever it writes instead', async () => {
+  test("are counted by the proxy's address if it sends none, whatever it sends instead", async () => {
     const before = Number((await remainingFor('unknown'))[0]);
     const remaining = await remainingFor('_hidden', '_other', 'x'.repeat(10_000), '1.2', 'unknown, 127.0.0.1');
     expect(remaining).toEqual([1, 2, 3, 4, 5].map((more) => String(before - more)));

@@ -24,7 +24,7 @@ beforeAll(async () => {
     app.server.close(),
   );
   url = await server.listen({ host: '127.0.0.1', port: 0 });
-  // Fastify has a line of its own for that.
+  // Fastify writes its own line for that.
   logged = '';
 });
 afterAll(() => resources.disposeAsync());
@@ -34,7 +34,7 @@ beforeEach(() => {
 
 const lines = () => logged.split('\n').filter(Boolean);
 
-/** Sends a request and waits for its line, which is written when it is answered. */
+/** Sends a request and waits for its log line, which is written after the response. */
 async function send(path: string, options: Parameters<HttpClient['send']>[1] = {}): Promise<{ id: unknown; line: unknown }> {
   using http = new HttpClient(1);
   const { headers } = await http.send(url + path, { key: key.key, ...options });
@@ -43,7 +43,7 @@ async function send(path: string, options: Parameters<HttpClient['send']>[1] = {
 }
 
 describe('The log of a request', () => {
-  test('is one line that says what was asked, by whom, and what came of it', async () => {
+  test('is one line with the request, the caller and the outcome', async () => {
     const { id, line } = await send('/v1/pets?limit=3');
     expect(line).toMatchObject({
       level: 30,
@@ -60,16 +60,16 @@ describe('The log of a request', () => {
     expect(lines()).toHaveLength(1);
   });
 
-  test('says the same of a page that was kept', async () => {
+  test('is the same for a cached page', async () => {
     const { line: read } = await send('/v1/pets?limit=4');
     logged = '';
-    const { id, line: kept } = await send('/v1/pets?limit=4');
+    const { id, line: cached } = await send('/v1/pets?limit=4');
     const varying = { time: expect.any(Number), ms: expect.any(Number), reqId: id };
-    expect(kept).toEqual({ ...(read as object), ...varying });
+    expect(cached).toEqual({ ...(read as object), ...varying });
     expect(lines()).toHaveLength(1);
   });
 
-  test("has nothing of the adopter's data", async () => {
+  test("contains nothing of the adopter's data", async () => {
     const { id } = await addPet(store, key);
     const body = { petId: id, adopter: { name: 'Zerlina Quux', email: 'zerlina@quux.example' } };
     const { line } = await send('/v1/store/orders', { method: 'POST', body });
@@ -77,25 +77,25 @@ describe('The log of a request', () => {
     expect(logged).not.toMatch(/zerlina|quux/i);
   });
 
-  test('has nothing of the key, where it belongs or not', async () => {
+  test('contains nothing of the key, in the header or in the URL', async () => {
     const { line } = await send(`/v1/pets?api_key=${key.key}`);
     expect(line).toMatchObject({ status: 400, url: '/v1/pets?api_key=hw_live_…' });
     expect(logged).not.toContain(key.key.slice(8, 20));
   });
 
-  test('has nothing of a key that is written in escapes', async () => {
+  test('contains nothing of a percent-encoded key', async () => {
     const escaped = key.key.replace(/\w/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
     await send(`/v1/pets?api_key=${escaped}`);
     expect(decodeURIComponent(logged)).not.toContain(key.key.slice(8, 20));
   });
 
-  test('stays one line, whatever the URL holds', async () => {
+  test('is one line, whatever the URL contains', async () => {
     const { line } = await send('/v1/pets?a=%0D%0A{"level":50}%0A');
     expect(line).toMatchObject({ status: 400 });
     expect(lines()).toHaveLength(1);
   });
 
-  test('cuts a long URL short', async () => {
+  test('truncates a long URL', async () => {
     const { line } = await send(`/v1/pets?x=${'y'.repeat(5_000)}`);
     expect((line as { url: string }).url).toHaveLength(500);
   });

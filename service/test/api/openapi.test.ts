@@ -48,7 +48,7 @@ afterAll(() => store[Symbol.asyncDispose]());
 const parameters = (id: string) => Object.fromEntries((operations.get(id)?.parameters ?? []).map((one) => [one.name, one]));
 
 describe('GET /openapi.json', () => {
-  test('is the document that the repository holds', () => {
+  test('is the document that is committed', () => {
     expect(document).toEqual(JSON.parse(committed));
   });
 
@@ -56,7 +56,7 @@ describe('GET /openapi.json', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '/v1' }] });
   });
 
-  test('has every operation where it is', () => {
+  test('has every operation at its path', () => {
     expect(Object.fromEntries([...operations].map(([id, { at }]) => [id, at]))).toEqual({
       listPets: 'GET /pets',
       createPet: 'POST /pets',
@@ -87,7 +87,7 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  test('has the schema of each type of event among its webhooks', () => {
+  test('has the schema of each event type in its webhooks', () => {
     expect(Object.keys(document.webhooks)).toEqual([...eventTypes]);
     expect(document.webhooks['pet.status_changed']?.post.operationId).toBe('petStatusChanged');
     for (const [type, { post }] of Object.entries(document.webhooks)) {
@@ -100,12 +100,12 @@ describe('GET /openapi.json', () => {
     }
   });
 
-  test('asks for a bearer key everywhere', () => {
+  test('requires a bearer key everywhere', () => {
     expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
     expect(document.security).toEqual([{ apiKey: [] }]);
   });
 
-  test('marks orders and categories as beta, what is newer as experimental, and what the interface fixes as neither', () => {
+  test('marks orders and categories as beta, newer operations as experimental, and those of the interface as neither', () => {
     const stability = Object.groupBy(operations.values(), (one) => one['x-stability'] ?? 'stable');
     expect(Object.fromEntries(Object.entries(stability).map(([name, list]) => [name, list?.map((one) => one.operationId)]))).toEqual({
       stable: ['listPets', 'createPet', 'getPet'],
@@ -139,11 +139,11 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  test('marks getPet alone as deprecated, with its date', () => {
+  test('marks only getPet as deprecated, with its date', () => {
     expect([...operations.values()].filter((one) => one.deprecated)).toMatchObject([{ operationId: 'getPet', 'x-sunset': '2030-12-05' }]);
   });
 
-  test('gives every operation the scope that it needs', () => {
+  test('has the scope of every operation', () => {
     expect(Object.fromEntries([...operations].map(([id, one]) => [id, one['x-scope']]))).toMatchObject({
       listPets: 'pets:read',
       createPet: 'pets:write',
@@ -183,7 +183,7 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  test('describes the id in a path as the int64 that it is', () => {
+  test('describes an id in a path as an int64', () => {
     expect(parameters('getPet')).toMatchObject({ petId: { in: 'path', required: true, schema: { type: 'integer', format: 'int64' } } });
   });
 
@@ -194,7 +194,7 @@ describe('GET /openapi.json', () => {
       expect(parameters(operationId)).toMatchObject({ 'idempotency-key': { in: 'header', required: false } });
   });
 
-  test('gives every operation the refusals that it can always meet, with their headers', () => {
+  test('has for every operation the errors that it can always return, with their headers', () => {
     for (const { responses } of operations.values()) {
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '403', '429', '500', '503']));
       expect(responses['429']?.headers).toMatchObject({ 'Retry-After': {}, 'X-RateLimit-Strikes-Remaining': {}, 'X-RateLimit-Reset': {} });
@@ -211,7 +211,7 @@ describe('GET /openapi.json', () => {
     expect({ ...inlineComponents(document, document), components }).toEqual(JSON.parse(described));
   });
 
-  test('has references to components that exist, by readable names', () => {
+  test('has references to existing components with readable names', () => {
     const references = [...committed.matchAll(/"\$ref": "([^"]*)"/g)].map(([, $ref = '']) => $ref);
     expect(references.length).toBeGreaterThan(300);
     for (const $ref of references) expect(findComponent(document, $ref)).toBeTypeOf('object');
@@ -224,7 +224,7 @@ describe('GET /openapi.json', () => {
     expect(Object.keys(examples)).toEqual(expect.arrayContaining(['invalid_json', 'idempotency_in_progress']));
   });
 
-  test('is below 180 kB as it is committed, and below 110 kB as it is served', () => {
+  test('is below 180 kB in the repository, and below 110 kB as served', () => {
     expect(Buffer.byteLength(committed)).toBeLessThan(180_000);
     expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(110_000);
   });
@@ -235,7 +235,7 @@ describe('GET /openapi.json', () => {
     expect(headers['x-ratelimit-limit']).toBeUndefined();
   });
 
-  test('may be read by a page of any origin, and cached for 5 minutes', async () => {
+  test('is readable by a page from any origin, and cached for 5 minutes', async () => {
     expect((await store.call('GET', '/openapi.json')).headers).toMatchObject({
       'access-control-allow-origin': '*',
       'cache-control': 'public, max-age=300',
@@ -244,7 +244,7 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  test('comes packed to a caller that accepts gzip, and is 304 for one that has it', async () => {
+  test('is compressed for a caller that accepts gzip, and 304 for one with its ETag', async () => {
     const packed = await fetch(`${store.url}/openapi.json`, { headers: { 'accept-encoding': 'gzip' } });
     expect(packed.headers.get('content-encoding')).toBe('gzip');
     expect(await packed.json()).toEqual(document);
@@ -252,7 +252,7 @@ describe('GET /openapi.json', () => {
     expect(await store.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } })).toMatchObject({ status: 304, text: '' });
   });
 
-  test('costs no work that grows with the document once it has been asked for', async () => {
+  test('is generated only once, so that further requests cost no work that grows with the document', async () => {
     const { server } = await createApp(store.dependencies);
     const etag = String((await server.inject('/openapi.json')).headers.etag);
     const cpuOf = async (url: string) => {
@@ -261,14 +261,14 @@ describe('GET /openapi.json', () => {
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
-    // The least of several rounds: other work of this process only adds.
+    // The minimum of several rounds, since other work of this process only adds.
     let [ofHealth, ofDocument] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
     for (let round = 0; round < 5; round += 1) {
       ofHealth = Math.min(ofHealth, await cpuOf('/livez'));
       ofDocument = Math.min(ofDocument, await cpuOf('/openapi.json'));
     }
     await server.close();
-    // Making the document again takes more than a hundred times as long as the whole of the other request.
+    // Generating the document takes more than a hundred times as long as the other request.
     expect(ofDocument / ofHealth).toBeLessThan(5);
   });
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   store = await createTestStore({ env: { DATABASE_URL: postgres.url } });
   key = await store.createKey();
   pet = await addPet(store, key);
-  // As `homeward serve` does: keeps watch from now on.
+  // As `homeward serve` does: monitors PostgreSQL from now on.
   await store.dependencies.db.open();
 });
 afterAll(async () => {
@@ -32,7 +32,7 @@ describe('Without PostgreSQL', () => {
   beforeAll(async () => {
     unseen = await store.createKey();
     await get(invented);
-    // At once and with all its processes, which would else be in the way of the next start.
+    // Immediately and with all its processes, which would otherwise block the next start.
     await postgres.signal('SIGQUIT');
     await vi.waitUntil(() => !store.dependencies.db.reachable, { timeout: 5_000, interval: 10 });
   });
@@ -62,26 +62,26 @@ describe('Without PostgreSQL', () => {
     expect((await store.call('GET', '/livez')).status).toBe(200);
   });
 
-  test('a key that nobody here has seen is 503, not 401', async () => {
+  test('a key that this process has not seen is 503, not 401', async () => {
     expect(await get(unseen.key)).toMatchObject(errorResponse(503, 'unavailable'));
   });
 
-  test('a mistyped key is 401 all the same', async () => {
+  test('a mistyped key is still 401', async () => {
     expect(await get(`${key.key}x`)).toMatchObject(errorResponse(401, 'api_key_invalid', 'mistyped'));
   });
 
-  test('a key that was looked up before and not found is 401 all the same', async () => {
+  test('a key that was looked up before and not found is still 401', async () => {
     expect(await get(invented)).toMatchObject(errorResponse(401, 'api_key_invalid', 'This key does not exist here.'));
   });
 });
 
 describe('When PostgreSQL is back', () => {
-  test('what was acknowledged before is there, and requests are answered', async () => {
+  test('acknowledged writes are there, and requests are served', async () => {
     expect(await readPet(store, key, pet.id)).toEqual(pet);
     expect((await addPet(store, key)).id).toBeGreaterThan(pet.id);
   });
 
-  test('readiness is back by itself', async () => {
+  test('readiness recovers by itself', async () => {
     expect(await store.call('GET', '/readyz')).toMatchObject({ status: 200, json: { status: 'ready' } });
   });
 });

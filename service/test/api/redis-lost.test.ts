@@ -39,7 +39,7 @@ async function lose(): Promise<void> {
   await vi.waitUntil(bothAre(false), { timeout: 5_000, interval: 10 });
 }
 
-/** What was in it is lost, as an operator's Redis keeps nothing. */
+/** Its data is lost, since Redis runs without persistence. */
 async function restore(): Promise<void> {
   if (bothAre(true)()) return;
   await redis.start();
@@ -54,14 +54,14 @@ describe('Without Redis', () => {
     expect((await store.call('GET', `/v1/pets?id=${pet.id}`, { key: key.key })).json).toEqual([pet]);
   });
 
-  test('a process goes on from the counts that it has seen, and keeps the limit', async () => {
+  test('a process continues from the counts that it has seen, and enforces the limit', async () => {
     const key = await store.createKey({ plan: { perMinute: 5, perDay: 100 } });
     expect(await statuses(2, key)).toEqual([200, 200]);
     await lose();
     expect(await statuses(4, key)).toEqual([200, 200, 200, 429]);
   });
 
-  test('each process admits the limit at most', async () => {
+  test('each process admits at most the limit', async () => {
     const key = await store.createKey({ plan: { perMinute: 3, perDay: 100 } });
     await lose();
     expect([await statuses(4, key), await statuses(4, key, another)]).toEqual([
@@ -70,7 +70,7 @@ describe('Without Redis', () => {
     ]);
   });
 
-  test('a 429 says how long to wait, and speaks of no ban, since nobody counts strikes', async () => {
+  test('a 429 says how long to wait and mentions no ban, since strikes are not counted', async () => {
     const key = await store.createKey({ plan: { perMinute: 1, perDay: 100 } });
     await lose();
     await send(key);
@@ -78,7 +78,7 @@ describe('Without Redis', () => {
     expect(json.message).toBe('1 of 1 requests used this minute (Enterprise plan). Wait 60 s.');
   });
 
-  test('a ban that the process has seen holds', async () => {
+  test('a ban that the process has seen still applies', async () => {
     const key = await store.createKey({ plan: { perMinute: 1, perDay: 100 } });
     await statuses(2, key);
     clock.advance(1_001);
@@ -87,7 +87,7 @@ describe('Without Redis', () => {
     expect(await send(key)).toMatchObject(errorResponse(429, 'api_key_banned'));
   });
 
-  test('a revoked key is 401 at once, though nobody could be told', async () => {
+  test("a revoked key is 401 at once, though the revocation couldn't be announced", async () => {
     const key = await store.createKey();
     await send(key);
     await lose();
@@ -95,7 +95,7 @@ describe('Without Redis', () => {
     expect(await send(key)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });
 
-  test('a key that does not exist is 401 and counted by its address', async () => {
+  test('a key that does not exist is 401 and counts against its address', async () => {
     await lose();
     const response = await store.call('GET', '/v1/pets', { key: mintApiKey('production') });
     expect(response).toMatchObject({ ...errorResponse(401, 'api_key_invalid'), headers: { 'x-ratelimit-remaining': '59' } });
@@ -103,7 +103,7 @@ describe('Without Redis', () => {
 });
 
 describe('When Redis is back', () => {
-  test('what the processes admitted meanwhile is counted, and nothing is admitted past the limit', async () => {
+  test('requests that the processes admitted meanwhile are counted, and none is admitted over the limit', async () => {
     const key = await store.createKey({ plan: { perMinute: 10, perDay: 100 } });
     await lose();
     expect([await statuses(4, key), await statuses(3, key, another)].flat()).toEqual(Array(7).fill(200));
@@ -111,7 +111,7 @@ describe('When Redis is back', () => {
     expect([await statuses(2, key), await statuses(2, key, another)].flat()).toEqual([200, 200, 200, 429]);
   });
 
-  test('what was counted before and is gone from it comes back from the processes', async () => {
+  test('counts that Redis lost are restored by the processes', async () => {
     const key = await store.createKey({ plan: { perMinute: 3, perDay: 100 } });
     await statuses(3, key);
     await lose();
@@ -129,7 +129,7 @@ describe('When Redis is back', () => {
 });
 
 describe('While Redis is frozen', () => {
-  test('requests are answered all the same, by what the process has seen', async () => {
+  test('requests are still served, with the counts that the process has seen', async () => {
     const key = await store.createKey({ plan: { perMinute: 3, perDay: 100 } });
     await send(key);
     await redis.signal('SIGSTOP');

@@ -32,7 +32,7 @@ const simulate = (what: string, path = '/v1/pets') => call(path, { 'homeward-sim
 const numberIn = ({ headers }: TestResponse<unknown>, name: string) => Number(headers[name]);
 const rehearsed = ({ headers }: TestResponse<unknown>) => headers['homeward-rehearsed'];
 
-/** As a program does it that honours Retry-After; the clock is moved in place of waiting. */
+/** Sends like a program that honours Retry-After. The clock is advanced instead of waiting. */
 async function sendUntilResponded(what: string): Promise<TestResponse<unknown>[]> {
   const responses: TestResponse<unknown>[] = [];
   while (responses.length < 5) {
@@ -41,7 +41,7 @@ async function sendUntilResponded(what: string): Promise<TestResponse<unknown>[]
     if (response.status === 200) return responses;
     clock.advance(1_000 * numberIn(response, 'retry-after'));
   }
-  throw new Error(`not answered after ${responses.length} tries`);
+  throw new Error(`no success after ${responses.length} attempts`);
 }
 
 describe('Homeward-Now', () => {
@@ -55,20 +55,20 @@ describe('Homeward-Now', () => {
     ['the sunset', '2030-12-05T00:00:00Z', '2030-12-05T00:00:00.000Z'],
     ['the day after', '2030-12-06T00:00:00Z', '2030-12-06T00:00:00.000Z'],
     ['the sunset in another zone', '2030-12-05T01:30:00+01:30', '2030-12-05T00:00:00.000Z'],
-  ])('at %s: 410, which says what it was rehearsed for', async (_, now, shown) => {
+  ])('at %s: 410, which names the rehearsed time', async (_, now, shown) => {
     const response = await at(now);
     expect(response).toMatchObject(errorResponse(410, 'operation_removed', `GET /v1/pets?id=${pet.id}`));
     expect(response.headers).toMatchObject({ deprecation: expect.any(String), 'homeward-rehearsed': `now=${shown}` });
   });
 
-  test('holds for its own request alone', async () => {
+  test('applies only to its own request', async () => {
     await at('2030-12-06T00:00:00Z');
     const next = await call(`/v1/pets/${pet.id}`, {});
     expect(next.status).toBe(200);
     expect(rehearsed(next)).toBeUndefined();
   });
 
-  test('shifts neither the limit nor the expiry of the key', async () => {
+  test('changes neither the limit nor the expiry of the key', async () => {
     const expiring = await store.createKey({ plan: 'free', expiresAt: new Date('2027-01-01T00:00:00Z') });
     const { status, headers } = await store.call('GET', '/v1/pets', {
       key: expiring.key,
@@ -86,7 +86,7 @@ describe('Homeward-Now', () => {
     '2030-02-30T00:00:00Z',
     '2030-13-01T00:00:00Z',
     '1922659200',
-  ])('of "%s" is 400, naming the value and the form', async (now) => {
+  ])('of "%s" is 400, and shows the value and the expected format', async (now) => {
     const response = await at(now);
     expect(response).toMatchObject(errorResponse(400, 'invalid_rehearsal', `2030-12-06T00:00:00Z; got ${JSON.stringify(now)}.`));
     expect(rehearsed(response)).toBeUndefined();
@@ -94,7 +94,7 @@ describe('Homeward-Now', () => {
 });
 
 describe('Homeward-Simulate: rate_limit', () => {
-  test('is a 429 whose fields agree with each other, in the words of a real one', async () => {
+  test('is a 429 with consistent headers and the message of a real one', async () => {
     const { status, headers, json } = await simulate('rate_limit');
     expect({ status, json }).toEqual({
       status: 429,
@@ -117,7 +117,7 @@ describe('Homeward-Simulate: rate_limit', () => {
     });
   });
 
-  test('leads to the same instant by Reset and by Retry-After, wherever in a second it begins', async () => {
+  test('has the same end in Reset and in Retry-After, wherever in a second it starts', async () => {
     clock.advance(400);
     expect((await simulate('rate_limit')).headers).toMatchObject({
       'retry-after': '3',
@@ -127,14 +127,14 @@ describe('Homeward-Simulate: rate_limit', () => {
     expect((await simulate('rate_limit')).status).toBe(200);
   });
 
-  test('has the fields of a real one, and one that says so', async () => {
+  test('has the headers of a real one, and one that says that it is simulated', async () => {
     const [tried, small] = [await simulate('rate_limit'), await store.createKey({ plan: { perMinute: 1, perDay: 100 } })];
     await store.call('GET', '/v1/pets', { key: small.key });
     const real = await store.call('GET', '/v1/pets', { key: small.key });
     expect(Object.keys(tried.headers).sort()).toEqual([...Object.keys(real.headers), 'homeward-rehearsed'].sort());
   });
 
-  test('counts down the strikes of a program that does not wait, and the seconds left', async () => {
+  test('counts down the strikes and the remaining seconds of a program that does not wait', async () => {
     const responses = [await simulate('rate_limit'), await simulate('rate_limit')];
     clock.advance(1_500);
     responses.push(await simulate('rate_limit'));
@@ -146,7 +146,7 @@ describe('Homeward-Simulate: rate_limit', () => {
     expect(new Set(responses.map((response) => numberIn(response, 'x-ratelimit-reset'))).size).toBe(1);
   });
 
-  test('bans nobody, and counts each request once', async () => {
+  test('bans no key, and counts each request once', async () => {
     for (let i = 0; i < 40; i += 1) await simulate('rate_limit');
     expect(await call('/v1/pets', {})).toMatchObject({ status: 200, headers: { 'x-ratelimit-remaining': '19' } });
   });
@@ -159,12 +159,12 @@ describe('Homeward-Simulate: rate_limit', () => {
     expect(rehearsed(response)).toBeUndefined();
   });
 
-  test('is met by the minute, also with the last request of the day', async () => {
+  test('shows the minute, even for the last request of the day', async () => {
     key = await store.createKey({ plan: { perMinute: 10, perDay: 1 } });
     expect(await simulate('rate_limit')).toMatchObject({ status: 429, headers: { 'retry-after': '3', 'x-ratelimit-limit': '10' } });
   });
 
-  test('comes also at a path that the router refuses, and where the scope is missing', async () => {
+  test('also applies to a path that the router rejects, and to a missing scope', async () => {
     expect((await simulate('rate_limit', '/v1/pets/%zz')).status).toBe(429);
     expect((await simulate('rate_limit', '/v1/webhooks/%zz')).status).toBe(429);
     expect((await simulate('rate_limit', '/v1/no-such-path')).status).toBe(429);
@@ -201,12 +201,12 @@ test('Homeward-Simulate: unavailable is 503 with Retry-After', async () => {
   });
 });
 
-describe('A simulated refusal', () => {
+describe('A simulated error', () => {
   test.each([
     ['rate_limit', 429],
     ['ban', 429],
     ['unavailable', 503],
-  ])('by %s is over once Retry-After was waited for: the next request is answered, for real', async (what, status) => {
+  ])('by %s ends after Retry-After: the next request gets a real response', async (what, status) => {
     const responses = await sendUntilResponded(what);
     expect(responses.map((response) => [response.status, rehearsed(response)])).toEqual([
       [status, `simulate=${what}`],
@@ -215,7 +215,7 @@ describe('A simulated refusal', () => {
     expect((await simulate(what)).status).toBe(status);
   });
 
-  test('lasts until its end to the millisecond, however often it is met', async () => {
+  test('lasts until its end to the millisecond, however many requests are sent', async () => {
     await simulate('unavailable');
     clock.advance(999);
     expect((await simulate('unavailable')).status).toBe(503);
@@ -223,7 +223,7 @@ describe('A simulated refusal', () => {
     expect((await simulate('unavailable')).status).toBe(200);
   });
 
-  test('is of one key and one kind, and of no request without the header', async () => {
+  test('applies to one key and one kind, and to no request without the header', async () => {
     await simulate('ban');
     expect(numberIn(await simulate('rate_limit'), 'retry-after')).toBe(3);
     expect((await call('/v1/pets', {})).status).toBe(200);
@@ -232,7 +232,7 @@ describe('A simulated refusal', () => {
     expect(numberIn(response, 'x-ratelimit-strikes-remaining')).toBe(1_000_000);
   });
 
-  test('is forgotten by Redis in the end', async () => {
+  test('expires in Redis', async () => {
     await simulate('rate_limit');
     const { redis, redisKeys } = store.dependencies;
     const ttlMs = await redis.client.pttl(redisKeys.rehearsal(key.id, 'rate_limit'));
@@ -240,7 +240,7 @@ describe('A simulated refusal', () => {
     expect(ttlMs).toBeLessThanOrEqual(303_000);
   });
 
-  test('can be met together with another time, and the answer names both', async () => {
+  test('can be combined with another time, and the response names both', async () => {
     const headers = { 'homeward-now': '2030-12-06T00:00:00Z', 'homeward-simulate': 'unavailable' };
     const path = `/v1/pets/${pet.id}`;
     const first = await call(path, headers);
@@ -250,7 +250,7 @@ describe('A simulated refusal', () => {
     expect([second.status, rehearsed(second)]).toEqual([410, 'now=2030-12-06T00:00:00.000Z']);
   });
 
-  test('has no effect: nothing is stored, and the repeat with the same Idempotency-Key is the first', async () => {
+  test('has no effect: nothing is stored, and a retry with the same Idempotency-Key is executed', async () => {
     const add = () =>
       store.call('POST', '/v1/pets', {
         key: key.key,
@@ -264,14 +264,14 @@ describe('A simulated refusal', () => {
     expect(added.headers['idempotent-replayed']).toBeUndefined();
   });
 
-  test('of a page that is kept is met as well', async () => {
+  test('also applies to a cached page', async () => {
     const path = `/v1/pets?id=${pet.id}&limit=7`;
     for (let i = 0; i < 3; i += 1) expect((await call(path, {})).status).toBe(200);
     expect((await simulate('rate_limit', path)).status).toBe(429);
     expect(rehearsed(await at('2030-12-06T00:00:00Z', path))).toBe('now=2030-12-06T00:00:00.000Z');
   });
 
-  test.each(['', 'outage', 'Rate_Limit', 'rate_limit, ban'])('by "%s" is none: 400, naming the four', async (what) => {
+  test.each(['', 'outage', 'Rate_Limit', 'rate_limit, ban'])('by "%s" is 400, and names the four simulations', async (what) => {
     expect(await simulate(what)).toMatchObject(
       errorResponse(400, 'invalid_rehearsal', `one of rate_limit, ban, unavailable, slow; got ${JSON.stringify(what)}.`),
     );
@@ -282,7 +282,7 @@ describe('A simulated refusal', () => {
     expect(response).toMatchObject(errorResponse(401, 'api_key_missing'));
   });
 
-  test('without Redis is met by every request', async () => {
+  test('without Redis applies to every request', async () => {
     await using alone = await createTestStore({ env: { ...sameDatabase(), REDIS_URL: 'redis://127.0.0.1:1' } });
     const own = await alone.createKey();
     const send = () => alone.call('GET', '/v1/pets', { key: own.key, headers: { 'homeward-simulate': 'unavailable' } });
@@ -292,12 +292,12 @@ describe('A simulated refusal', () => {
   });
 });
 
-test('Names in Redis of rehearsals begin with the deployment', () => {
+test('Redis keys of rehearsals start with the deployment id', () => {
   expect(redisKeysOf('d1').rehearsal(7n, 'ban')).toBe('hw:d1:{0}:rehearsal:7:ban');
 });
 
 describe('Homeward-Simulate: slow', () => {
-  test('is the real answer, 5 s late, and it has had its effect by then', async () => {
+  test('is the real response after 5 s; its effect is there before', async () => {
     const reader = await store.createKey();
     const startedAtMs = performance.now();
     let isResponded = false;
@@ -311,7 +311,7 @@ describe('Homeward-Simulate: slow', () => {
     expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(4_990);
   });
 
-  test('holds no connection to PostgreSQL, and is sent when the process drains', async () => {
+  test('occupies no connection to PostgreSQL, and is sent when the process drains', async () => {
     await using leaving = await createTestStore({ env: { ...sameDatabase(), HOMEWARD_POOL_SIZE: '1' } });
     const slow = () => leaving.call('GET', '/v1/events', { key: key.key, headers: { 'homeward-simulate': 'slow' } });
     const late = [slow(), slow(), slow()];
@@ -322,42 +322,42 @@ describe('Homeward-Simulate: slow', () => {
   });
 });
 
-describe('LateAnswers', () => {
-  /** Answers at /, and late: in a minute, so that what comes in a test does not come by itself. */
+describe('DelayedResponses', () => {
+  /** Serves / with a delay of a minute, so that no response arrives by itself during a test. */
   async function serveLate(): Promise<
-    AsyncDisposable & { late: DelayedResponses; url: string; counts: { held: number; released: number } }
+    AsyncDisposable & { late: DelayedResponses; url: string; counts: { delayed: number; released: number } }
   > {
     const app = Fastify();
     const late = new DelayedResponses(60_000);
-    const counts = { held: 0, released: 0 };
+    const counts = { delayed: 0, released: 0 };
     app.decorateRequest('rehearsal', null);
-    app.addHook('onSend', async (asked, reply) => {
-      asked.rehearsal = { nowMs: undefined, isDelayed: true };
-      counts.held += 1;
-      await late.delay(asked, reply);
+    app.addHook('onSend', async (request, reply) => {
+      request.rehearsal = { nowMs: undefined, isDelayed: true };
+      counts.delayed += 1;
+      await late.delay(request, reply);
       counts.released += 1;
     });
     app.get('/', () => 'late');
     return { late, counts, url: await app.listen({ host: '127.0.0.1', port: 0 }), [Symbol.asyncDispose]: () => app.close() };
   }
 
-  test('lets go of one whose caller has gone', async () => {
+  test('releases a response whose caller has disconnected', async () => {
     await using served = await serveLate();
     const outgoing = request(served.url, { agent: false })
       .on('error', () => {})
       .end();
-    await expect.poll(() => served.counts.held).toBe(1);
+    await expect.poll(() => served.counts.delayed).toBe(1);
     outgoing.destroy();
     await expect.poll(() => served.counts.released).toBe(1);
   });
 
-  test('holds 100 back: the next comes at once and does not say that it was late; the end sends all', async () => {
+  test('delays at most 100: the next is sent at once without the header, and end() sends all', async () => {
     await using served = await serveLate();
     using http = new HttpClient(200);
     const all = Array.from({ length: 100 }, () => http.send(served.url));
-    await expect.poll(() => served.counts.held, { timeout: 10_000 }).toBe(100);
+    await expect.poll(() => served.counts.delayed, { timeout: 10_000 }).toBe(100);
     expect((await http.send(served.url)).headers['homeward-rehearsed']).toBeUndefined();
-    expect(served.counts).toEqual({ held: 101, released: 1 });
+    expect(served.counts).toEqual({ delayed: 101, released: 1 });
     served.late.end();
     const responses = await Promise.all(all);
     expect(responses.filter(({ headers }) => headers['homeward-rehearsed'] === 'simulate=slow')).toHaveLength(100);
@@ -370,7 +370,7 @@ describe('A browser', () => {
   const preflight = (asked: TestStore) =>
     asked.call('OPTIONS', '/v1/pets', { headers: { ...origin, 'access-control-request-method': 'GET' } });
 
-  test('may send both headers to staging, and read what was rehearsed', async () => {
+  test('may send both headers to staging, and read Homeward-Rehearsed', async () => {
     expect((await preflight(store)).headers['access-control-allow-headers']).toMatch(/, Last-Event-ID, Homeward-Now, Homeward-Simulate$/);
     const response = await call('/v1/pets', { ...origin, 'homeward-simulate': 'ban' });
     expect(response.headers['access-control-expose-headers']).toMatch(/, X-Request-Id, Homeward-Rehearsed$/);
@@ -394,7 +394,7 @@ describe('Production', () => {
     text,
   });
 
-  /** The same three requests by two new clients: the second of them rehearses, or tries to. */
+  /** Sends the same three requests without the headers, with valid ones and with invalid ones, and compares the responses. */
   async function sameForBoth(method: string, path: string, options: CallOptions, isKeyed = true): Promise<ReturnType<typeof fixed>> {
     const responses: ReturnType<typeof fixed>[][] = [];
     for (const more of [{}, headers, { ...headers, 'homeward-simulate': 'no such thing', 'homeward-now': 'never' }]) {
@@ -412,26 +412,26 @@ describe('Production', () => {
   }
 
   test.each([
-    ['a page, read and then kept', 'GET', '/v1/pets?limit=5', {}, 200],
-    ['a page that the caller has', 'GET', '/v1/pets?limit=5', { headers: { 'if-none-match': '*' } }, 304],
+    ['a page, read and then cached', 'GET', '/v1/pets?limit=5', {}, 200],
+    ['a page whose ETag the caller has', 'GET', '/v1/pets?limit=5', { headers: { 'if-none-match': '*' } }, 304],
     ['HEAD', 'HEAD', '/v1/pets', {}, 200],
-    ['what is deprecated', 'GET', '/v1/pets/1', {}, 200],
+    ['a deprecated operation', 'GET', '/v1/pets/1', {}, 200],
     ['events', 'GET', '/v1/events', {}, 200],
     ['orders', 'GET', '/v1/store/orders', {}, 200],
     ['webhooks', 'GET', '/v1/webhooks', {}, 200],
     ['categories', 'GET', '/v1/categories', {}, 200],
-    ['a POST that is refused', 'POST', '/v1/pets', { body: { name: '' } }, 400],
-    ['a query that is refused', 'GET', '/v1/pets?limit=0', {}, 400],
+    ['a POST that is rejected', 'POST', '/v1/pets', { body: { name: '' } }, 400],
+    ['a query that is rejected', 'GET', '/v1/pets?limit=0', {}, 400],
     ['a scope that is missing', 'DELETE', '/v1/pets/1', {}, 403],
-    ['an animal that is not there', 'GET', '/v1/pets/999', {}, 404],
-    ['a path that is not there', 'GET', '/v1/no-such-path', {}, 404],
-    ['a path that the router refuses', 'GET', '/v1/pets/%zz', {}, 404],
+    ['an animal that does not exist', 'GET', '/v1/pets/999', {}, 404],
+    ['a path that does not exist', 'GET', '/v1/no-such-path', {}, 404],
+    ['a path that the router rejects', 'GET', '/v1/pets/%zz', {}, 404],
     ['another method', 'PUT', '/v1/pets', {}, 405],
-  ] as const)('answers the same with both headers and without: %s', async (_, method, path, options, status) => {
+  ] as const)('responds the same with and without both headers: %s', async (_, method, path, options, status) => {
     expect((await sameForBoth(method, path, options)).status).toBe(status);
   });
 
-  test('answers the same without a key, and to a preflight', async () => {
+  test('responds the same without a key, and to a preflight', async () => {
     expect((await sameForBoth('GET', '/v1/pets', {}, false)).status).toBe(401);
     const asked = { headers: { origin: 'https://partner.example', 'access-control-request-method': 'GET' } };
     const preflight = await sameForBoth('OPTIONS', '/v1/pets', asked, false);
@@ -439,7 +439,7 @@ describe('Production', () => {
     expect(JSON.stringify(preflight.headers).toLowerCase()).not.toContain('homeward');
   });
 
-  test('adds the animal at once, and says nothing of a rehearsal', async () => {
+  test('adds the animal at once, and does not mention a rehearsal', async () => {
     const { key: own } = await production.createKey();
     const added = await production.call('POST', '/v1/pets', {
       key: own,
@@ -450,7 +450,7 @@ describe('Production', () => {
     expect(JSON.stringify(added.headers).toLowerCase()).not.toContain('homeward');
   });
 
-  test('removes the operation by its own clock alone', async () => {
+  test('removes the operation by its own clock only', async () => {
     const back = { 'homeward-now': '2027-01-01T00:00:00Z' };
     const { key: own } = await production.createKey();
     const get = (more: Record<string, string>) => production.call('GET', `/v1/pets/${animal.id}`, { key: own, headers: more });

@@ -18,7 +18,7 @@ afterAll(() => store[Symbol.asyncDispose]());
 beforeEach(() => clock.advance(60_000));
 
 const call = (method: string, path: string) => store.call(method, path, { key: key.key });
-/** A whole request but its last empty line. */
+/** A complete request except for its last empty line. */
 const head = (line: string) => `${line} HTTP/1.1\r\nAuthorization: Bearer ${key.key}\r\n`;
 const trio = {
   'x-ratelimit-limit': expect.stringMatching(/^\d+$/),
@@ -37,13 +37,13 @@ describe('A path', () => {
     },
   );
 
-  test('that leads nowhere is shown without its query and cut short', async () => {
+  test('that does not exist is shown without its query, truncated', async () => {
     const { json } = await store.call<{ message: string }>('GET', `/v1/${'x'.repeat(5_000)}?secret=1`, { key: key.key });
     expect(json.message.length).toBeLessThan(150);
     expect(json.message).not.toContain('secret');
   });
 
-  test.each(['/v1/pets/%zz', '/v1/%', '/v1/pets/%E0%A4%A'])('%s, which no URL can have, is 404', async (path) => {
+  test.each(['/v1/pets/%zz', '/v1/%', '/v1/pets/%E0%A4%A'])('%s, which is not a valid URL path, is 404', async (path) => {
     expect(await call('GET', path)).toMatchObject({
       ...errorResponse(404, 'route_not_found', 'The path is not a valid URL.'),
       headers: { ...trio, 'x-request-id': expect.stringMatching(/^req_/), link: '</docs/errors/route_not_found>; rel="help"' },
@@ -67,7 +67,7 @@ describe('A method that a path does not have', () => {
     ['GET', '/v1/categories/1', 'DELETE, PUT'],
     ['DELETE', '/v1/store/orders/1', 'GET, HEAD'],
     ['GET', '/v1/store/orders/1/approve', 'POST'],
-  ])('%s %s is 405, names those that it has, and lists them in Allow', async (method, path, allow) => {
+  ])('%s %s is 405, and lists the allowed methods in the message and in Allow', async (method, path, allow) => {
     expect(await call(method, path)).toMatchObject({
       ...errorResponse(405, 'method_not_allowed', `${method} isn't supported here. Allowed: ${allow}.`),
       headers: { ...trio, allow },
@@ -97,24 +97,24 @@ describe('An error', () => {
     expect(Object.keys(json).sort()).toEqual(['code', 'message', 'status']);
   });
 
-  test('links to the page of its code, which is there', async () => {
+  test('links to the page of its code, which exists', async () => {
     const { headers } = await call('GET', '/v1/pets?limit=0');
     expect(headers.link).toBe('</docs/errors/invalid_query>; rel="help"');
     expect((await store.call('GET', '/docs/errors/invalid_query')).status).toBe(200);
   });
 
-  test('may not be stored by anybody', async () => {
+  test('must not be stored (Cache-Control: no-store)', async () => {
     expect((await call('GET', '/v1/pets?limit=0')).headers['cache-control']).toBe('no-store');
   });
 
-  test('is JSON, whatever the caller would accept', async () => {
+  test('is JSON, whatever the caller accepts', async () => {
     const response = await store.call('GET', '/v1/nothing', { key: key.key, headers: { accept: 'text/html' } });
     expect(response).toMatchObject({ status: 404, headers: { 'content-type': 'application/json; charset=utf-8' } });
   });
 });
 
-describe('A fault of the service itself', () => {
-  test('is 500 with the rate limit, and tells nothing of what is behind it', async () => {
+describe('An unexpected error', () => {
+  test('is 500 with the rate limit, and reveals nothing about its cause', async () => {
     await using broken = await createTestStore();
     const { key: sent } = await broken.createKey();
     await executeAsOwner(broken.dependencies.config.databaseUrl, 'alter table orders rename to orders_gone');
@@ -133,7 +133,7 @@ describe('A response', () => {
     expect(response).toMatchObject({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } });
   });
 
-  test('has a request id of its own, whatever the caller sends', async () => {
+  test('has its own request id, whatever the caller sends', async () => {
     const ids = new Set<unknown>();
     for (let i = 0; i < 5; i += 1) {
       const { headers } = await store.call('GET', '/v1/pets', { key: key.key, headers: { 'x-request-id': 'mine', 'request-id': 'mine' } });
@@ -151,7 +151,7 @@ describe('A response', () => {
     ['405', 'PUT', '/v1/pets', {}],
     ['413', 'POST', '/v1/pets', { raw: ' '.repeat(1_048_577) }],
     ['415', 'POST', '/v1/pets', { raw: 'x', headers: { 'content-type': 'text/plain' } }],
-  ])('%s carries the rate limit in all its fields', async (status, method, path, options) => {
+  ])('%s has all rate limit headers', async (status, method, path, options) => {
     expect(await store.call(method, path, { key: key.key, ...options })).toMatchObject({
       status: Number(status),
       headers: {
@@ -164,20 +164,20 @@ describe('A response', () => {
     });
   });
 
-  test('204 carries the rate limit too', async () => {
+  test('204 has the rate limit headers too', async () => {
     const { id } = await addPet(store, key);
     expect(await call('DELETE', `/v1/pets/${id}`)).toMatchObject({ status: 204, headers: { ...trio, 'x-ratelimit-limit': '1000000' } });
   });
 });
 
-describe('Bytes that are no proper request', () => {
+describe('Bytes that are not a valid request', () => {
   test.each([
     ['no HTTP at all', 'hello\r\n\r\n'],
     ['two different lengths', 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
     ['a length and chunks', 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     ['a folded header', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n'],
     ['a line feed alone', 'GET /v1/pets HTTP/1.1\nHost: x\n\n'],
-  ])('with %s are 400, with all that an error has', async (_, bytes) => {
+  ])('with %s are 400, with the body and headers of an error', async (_, bytes) => {
     expect(await sendRaw(store.url, bytes)).toMatchObject({
       ...errorResponse(400, 'malformed_request', 'This is not a valid HTTP/1.1 request'),
       headers: {
@@ -190,12 +190,12 @@ describe('Bytes that are no proper request', () => {
     });
   });
 
-  test('with 100 kB of headers are 431, with all that an error has', async () => {
+  test('with 100 kB of headers are 431, with the body and headers of an error', async () => {
     const bytes = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(100_000)}\r\n\r\n`;
     expect(await sendRaw(store.url, bytes)).toMatchObject({ ...errorResponse(431, 'headers_too_large', '16 KiB'), headers: trio });
   });
 
-  test('count against the address they come from', async () => {
+  test('count against the address that sent them', async () => {
     const [first, second] = [await sendRaw(store.url, 'hello\r\n\r\n'), await sendRaw(store.url, 'hello\r\n\r\n')];
     expect([first, second].map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(['59', '58']);
   });
@@ -213,7 +213,7 @@ describe('Bytes that are no proper request', () => {
     );
   });
 
-  test('with an expectation that nobody knows are answered without it', async () => {
+  test('with an unknown Expect header are served without it', async () => {
     expect((await sendRaw(store.url, `${head('GET /v1/pets')}Host: x\r\nExpect: wonders\r\n\r\n`)).status).toBe(200);
   });
 });

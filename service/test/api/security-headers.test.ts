@@ -1,4 +1,4 @@
-// Every kind of response that the service writes, by every part that writes one.
+// Every kind of response, from every part of the service that writes one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
@@ -26,14 +26,14 @@ const call = (method: string, path: string, options: CallOptions = {}) => store.
 const get = (path: string, headers: Record<string, string> = {}) => call('GET', path, { key: key.key, headers });
 const list = '/v1/pets?limit=3';
 
-/** The fast path serves it from the third on: the first two make the key and the page known. */
+/** The third request is served by the fast path: the first two fill the caches of keys and pages. */
 async function getCached(headers: Record<string, string> = {}): Promise<Responded> {
   await get(list);
   await get(list);
   return get(list, headers);
 }
 
-async function heldBy(path: string): Promise<Record<string, string>> {
+async function ifNoneMatch(path: string): Promise<Record<string, string>> {
   return { 'if-none-match': String((await get(path)).headers['etag']) };
 }
 
@@ -55,10 +55,10 @@ const kinds: ReadonlyArray<readonly [string, number, () => Promise<Responded>]> 
   ['a list', 200, () => get('/v1/categories')],
   ['HEAD of a list', 200, () => call('HEAD', list, { key: key.key })],
   ['a cached page', 200, () => getCached()],
-  ['a cached page that the caller has', 304, async () => getCached(await heldBy(list))],
-  ['a list that the caller has', 304, async () => get('/v1/categories', await heldBy('/v1/categories'))],
+  ['a cached page that the caller has', 304, async () => getCached(await ifNoneMatch(list))],
+  ['a list that the caller has', 304, async () => get('/v1/categories', await ifNoneMatch('/v1/categories'))],
   ['an animal that was added', 201, () => call('POST', '/v1/pets', { key: key.key, body: { name: 'Biscuit', categoryId: 1 } })],
-  ['an animal that was taken back', 204, async () => call('DELETE', `/v1/pets/${(await addPet(store, key)).id}`, { key: manager.key })],
+  ['an animal that was removed', 204, async () => call('DELETE', `/v1/pets/${(await addPet(store, key)).id}`, { key: manager.key })],
   ['a preflight', 204, () => call('OPTIONS', '/v1/pets', { headers: preflight })],
   ['a stream of events', 200, openStream],
   ['an unknown parameter', 400, () => get('/v1/pets?colour=brown')],
@@ -77,12 +77,12 @@ const kinds: ReadonlyArray<readonly [string, number, () => Promise<Responded>]> 
   ['liveness', 200, () => get('/livez')],
   ['readiness', 200, () => get('/readyz')],
   ['a page of the documentation', 200, () => get('/docs')],
-  ['a page of the documentation that the caller has', 304, async () => get('/docs', await heldBy('/docs'))],
+  ['a page of the documentation that the caller has', 304, async () => get('/docs', await ifNoneMatch('/docs'))],
   ['a page that the documentation does not have', 404, () => get('/docs/none')],
   ['a page that has moved', 308, () => get('/docs/')],
   ['/llms.txt', 200, () => get('/llms.txt')],
   ['the OpenAPI document', 200, () => get('/openapi.json')],
-  ['the OpenAPI document that the caller has', 304, async () => get('/openapi.json', await heldBy('/openapi.json'))],
+  ['the OpenAPI document that the caller has', 304, async () => get('/openapi.json', await ifNoneMatch('/openapi.json'))],
   ['a file that the SDK does not have', 404, () => get('/sdk/none')],
   ['the package of the SDK', 302, () => get('/sdk.tgz')],
   ['no security contact', 404, () => get('/.well-known/security.txt')],

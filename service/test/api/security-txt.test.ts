@@ -12,7 +12,7 @@ describe('GET /.well-known/security.txt of a store with a contact', () => {
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
-  test('names the contact, and until when it is valid, without a key and without a limit', async () => {
+  test('has the contact and an expiry date, without a key and without a limit', async () => {
     const { status, headers, text } = await store.call('GET', path);
     expect({ status, text }).toEqual({
       status: 200,
@@ -22,7 +22,7 @@ describe('GET /.well-known/security.txt of a store with a contact', () => {
     expect(headers['x-ratelimit-limit']).toBeUndefined();
   });
 
-  test('is the same all day, and ends later the next', async () => {
+  test('is the same all day, and expires later the next day', async () => {
     const expiry = async () => /^Expires: (.+)$/m.exec((await store.call('GET', path)).text)?.[1];
     const seen: unknown[] = [];
     for (const at of ['2026-11-15T00:00:00.000Z', '2026-11-15T23:59:59.999Z', '2026-11-16T00:00:00.000Z']) {

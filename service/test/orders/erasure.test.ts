@@ -93,7 +93,7 @@ describe('Erasure by e-mail address', () => {
     const open = await place('grace@example.org');
     const bystander = await place('grace2@example.org');
     const erased = await eraseAdopterByEmail(store.dependencies.db, journal, 'GRACE@example.org', 1);
-    expect(erased).toEqual({ orders: 2, answers: 1, open: [BigInt(open.id)] });
+    expect(erased).toEqual({ orders: 2, responses: 1, open: [BigInt(open.id)] });
     expect((await read(closed.id)).adopter).toBeNull();
     expect((await read(bystander.id)).adopter).not.toBeNull();
     const { rows } = await store.dependencies.db.query<{ body: string }>({

@@ -24,21 +24,21 @@ afterAll(() => store[Symbol.asyncDispose]());
 const list = (query: string) => store.call<unknown[]>('GET', `/v1/categories${query}`, { key: key.key });
 
 describe('GET /v1/categories', () => {
-  test('of a new store has the common categories', async () => {
+  test('of a new store returns the default categories', async () => {
     expect(await list('')).toMatchObject({ status: 200, json: seeded });
   });
 
-  test('walked by its links shows every category once, in order', async () => {
+  test('read page by page shows every category once, in order', async () => {
     expect(await walk(store, key, '/v1/categories?limit=4')).toEqual([seeded.slice(0, 4), seeded.slice(4, 8), seeded.slice(8)]);
   });
 
-  test('shows a category that an animal registered after those with a name, whatever its id', async () => {
+  test('shows a category registered by an animal after those with a name, whatever its id', async () => {
     await addPet(store, key, { categoryId: -5 });
     await addPet(store, key, { categoryId: 5_000 });
     expect((await list('')).json).toEqual([...seeded, { id: -5 }, { id: 5_000 }]);
   });
 
-  test('walked from the smallest id on misses none', async () => {
+  test('read from the smallest id on misses none', async () => {
     await store.call('POST', '/v1/pets', { key: key.key, raw: '{"name":"A","categoryId":-9223372036854775808}' });
     const pages = await walk(store, key, '/v1/categories?limit=1');
     expect(pages.flat()).toEqual([...seeded, { id: Number('-9223372036854775808') }, { id: -5 }, { id: 5_000 }]);
@@ -48,18 +48,18 @@ describe('GET /v1/categories', () => {
     expect(await list(`?${query}`)).toMatchObject(errorResponse(400, 'invalid_query', query.split('=')[0]));
   });
 
-  test('with a cursor that it did not make is 400', async () => {
+  test('with a cursor from elsewhere is 400', async () => {
     expect(await list('?cursor=abc')).toMatchObject(errorResponse(400, 'invalid_cursor', 'Follow the Link header'));
   });
 
-  test('with a cursor of 1.0.0, which was after an id in order of id, goes on without losing any category', async () => {
+  test('with a cursor of 1.0.0, which contains only an id, continues without losing any category', async () => {
     const made = Buffer.from('8.T1PNoYwr').toString('base64url');
     const next = await list(`?cursor=${made}`);
     expect(next).toMatchObject({ status: 200 });
     expect(next.json).toEqual([seeded[8], seeded[9], { id: Number('-9223372036854775808') }, { id: -5 }, { id: 5_000 }]);
   });
 
-  test('gives a cursor after those with a name that no other list takes', async () => {
+  test('returns a cursor for the categories without a name that no other list accepts', async () => {
     const cursor = new URLSearchParams(nextPage(await list('?limit=11'))?.split('?')[1]).get('cursor');
     expect((await list(`?cursor=${cursor}`)).json).toEqual([{ id: -5 }, { id: 5_000 }]);
     for (const path of ['/v1/pets', '/v1/store/orders', '/v1/webhooks', '/v1/events']) {
@@ -75,7 +75,7 @@ describe('GET /v1/categories', () => {
   });
 });
 
-describe('GET /v1/categories of a store that others add to', () => {
+describe('GET /v1/categories while others add categories', () => {
   test('100 animals with negative categories do not push named categories off the first page', async () => {
     await using shared = await createTestStore();
     const partner = await shared.createKey();
@@ -85,14 +85,14 @@ describe('GET /v1/categories of a store that others add to', () => {
     expect((await walk(shared, partner, '/v1/categories?limit=7')).flat()).toHaveLength(110);
   });
 
-  test('shows every unchanged category once to a walk during which others are named, removed and registered', async () => {
+  test('shows every unchanged category once, even if others are named, removed and registered between the pages', async () => {
     await using shared = await createTestStore();
     const [partner, manager] = [await shared.createKey(), await createManager(shared)];
     await shared.dependencies.db.query({ text: 'insert into categories (id) select generate_series(-14, 0)' });
     const staying = [-12, -9, -6, -3, 0];
     const changing = [-14, -13, -11, -10, -8, -7, -5, -4, -2, -1];
     const changes: number[] = [];
-    /** Names or removes the category that the walk is at, or else the next that it comes to. */
+    /** Names or removes the last category of the page, or the next one. */
     const changeNear = async (id: number) => {
       const due = changing.find((one) => one >= id);
       if (due === undefined || id > 0) return;

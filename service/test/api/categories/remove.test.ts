@@ -18,20 +18,20 @@ const list = async () => (await store.call<unknown[]>('GET', '/v1/categories?lim
 const insertCategory = (id: number) => store.dependencies.db.query({ text: 'insert into categories (id) values ($1)', values: [id] });
 
 describe('DELETE /v1/categories/{categoryId}', () => {
-  test('of one without a name and without animals is 204 without a body, and the category is gone', async () => {
+  test('of one without a name and without animals is 204 without a body, and removes the category', async () => {
     await insertCategory(50);
     expect(await list()).toContainEqual({ id: 50 });
     expect(await remove(50)).toMatchObject({ status: 204, text: '' });
     expect(await list()).not.toContainEqual({ id: 50 });
   });
 
-  test('once more is 404', async () => {
+  test('again is 404', async () => {
     await insertCategory(51);
     await remove(51);
     expect(await remove(51)).toMatchObject(errorResponse(404, 'category_unknown', 'There is no category with id 51.'));
   });
 
-  test.each(['4711', 'abc', '1.0', '9223372036854775808'])('of %s, which names no category, is 404', async (id) => {
+  test.each(['4711', 'abc', '1.0', '9223372036854775808'])('of %s, which does not exist, is 404', async (id) => {
     expect(await remove(id)).toMatchObject(errorResponse(404, 'category_unknown', `There is no category with id ${id}.`));
   });
 
@@ -40,19 +40,19 @@ describe('DELETE /v1/categories/{categoryId}', () => {
     expect(await list()).toContainEqual({ id: 8, name: 'Horses' });
   });
 
-  test('of one that an animal is in is 409 and changes nothing', async () => {
+  test('of one that contains an animal is 409 and changes nothing', async () => {
     await addPet(store, key, { categoryId: 52 });
     expect(await remove(52)).toMatchObject(errorResponse(409, 'category_in_use', 'Category 52 contains an animal'));
     expect(await list()).toContainEqual({ id: 52 });
   });
 
-  test('of one whose only animal was taken back is 409: its history names it', async () => {
+  test('of one whose only animal was removed is 409, since the row of the animal still refers to it', async () => {
     const { id } = await addPet(store, key, { categoryId: 53 });
     await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
     expect(await remove(53)).toMatchObject(errorResponse(409, 'category_in_use', 'removed animals count too'));
   });
 
-  test('of one into which an animal comes at the same time is 409', async () => {
+  test('of one that gets an animal at the same time is 409', async () => {
     await insertCategory(54);
     let removing: ReturnType<typeof remove> | undefined;
     await store.dependencies.db.transaction(async (tx) => {
@@ -63,7 +63,7 @@ describe('DELETE /v1/categories/{categoryId}', () => {
     expect(await removing).toMatchObject(errorResponse(409, 'category_in_use', 'Category 54 contains an animal'));
   });
 
-  test('with a key of a partner is 403 and changes nothing', async () => {
+  test("with a partner's key is 403 and changes nothing", async () => {
     await insertCategory(55);
     expect(await remove(55, key)).toMatchObject(errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'));
     expect(await list()).toContainEqual({ id: 55 });
@@ -88,7 +88,7 @@ describe('POST /v1/pets into a category that is removed at the same time', () =>
     expect(await list()).toContainEqual({ id: 60 });
   });
 
-  test('with an Idempotency-Key is 503 and stores nothing, and its repeat is 201', async () => {
+  test('with an Idempotency-Key is 503 and stores nothing, and the retry is 201', async () => {
     const headers = { 'idempotency-key': 'late' };
     const rejected = await postWhileRemoved(61, headers);
     expect(rejected).toMatchObject(errorResponse(503, 'unavailable', 'Category 61 has just been removed. Retry in 1 s.'));

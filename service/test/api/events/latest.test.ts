@@ -1,4 +1,4 @@
-// cursor=latest: the end of the feed as it is now.
+// cursor=latest: the current end of the feed.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { addPet, type PetBody, placeOrder } from '../../adoption-steps.ts';
@@ -29,7 +29,7 @@ const open = (query: string, lastId?: string) =>
   StreamReader.open(`${store.url}/v1/events${query}`, { key: key.key, keepsText: true, ...(lastId !== undefined && { lastId }) });
 
 describe('GET /v1/events?cursor=latest', () => {
-  test('is an empty page that leads to what is published from now on, and to nothing from before', async () => {
+  test('is an empty page that links to events published from now on, and to none from before', async () => {
     const page = await get('/v1/events?cursor=latest&limit=7');
     expect(page).toMatchObject({ status: 200, text: '[]' });
     const next = nextPage(page) ?? '';
@@ -38,21 +38,21 @@ describe('GET /v1/events?cursor=latest', () => {
     expect((await readOn(store, key, next)).events.map(petIdOf)).toEqual(later.map(({ id }) => id));
   });
 
-  test('leads also to what had happened before, and was published after', async () => {
+  test('also links to events that happened before and were published after', async () => {
     const { id } = await addPet(store, key);
     const next = nextPage(await get('/v1/events?cursor=latest')) ?? '';
     expect((await get(next)).text).toBe('[]');
     expect((await readOn(store, key, next)).events.map(petIdOf)).toEqual([id]);
   });
 
-  test('keeps the type in its link', async () => {
+  test('has the type in its link', async () => {
     const next = nextPage(await get('/v1/events?cursor=latest&type=order.placed')) ?? '';
     expect(next).toContain('&type=order.placed&cursor=');
     await placeOrder(store, key, (await addPet(store, key)).id);
     expect(typesOf((await readOn(store, key, next)).events)).toEqual(['order.placed']);
   });
 
-  test('misses nothing while others publish: one walk has all that came after it, each once', async () => {
+  test('misses nothing while others publish: following the links returns every later event once', async () => {
     const begun = nextPage(await get('/v1/events?cursor=latest')) ?? '';
     const links: string[] = [];
     const write = async () => {
@@ -70,7 +70,7 @@ describe('GET /v1/events?cursor=latest', () => {
     }
   });
 
-  test('begins a feed that is empty', async () => {
+  test('works with an empty feed', async () => {
     await using empty = await createTestStore();
     const own = await empty.createKey();
     const next = nextPage(await empty.call('GET', '/v1/events?cursor=latest', { key: own.key })) ?? '';
@@ -80,7 +80,7 @@ describe('GET /v1/events?cursor=latest', () => {
 });
 
 describe('A stream from cursor=latest', () => {
-  test('begins with an id to come back to, then has what is published from now on', async () => {
+  test('starts with an id to reconnect with, then has what is published from now on', async () => {
     using reader = await open('?cursor=latest');
     await reader.until(() => reader.lastId !== undefined, 'id');
     expect(reader.text).toMatch(/^retry: 1000\n\nid: [\w-]+\n\n$/);
@@ -92,7 +92,7 @@ describe('A stream from cursor=latest', () => {
     expect((await again.untilCount(1))[0]?.data).toBe(events[0]?.data);
   });
 
-  test('has only the type that it asked for', async () => {
+  test('has only events of the requested type', async () => {
     using reader = await open('?cursor=latest&type=order.placed');
     await reader.until(() => reader.lastId !== undefined, 'id');
     await placeOrder(store, key, (await addPet(store, key)).id);
@@ -100,7 +100,7 @@ describe('A stream from cursor=latest', () => {
     expect((await reader.untilCount(1)).map(({ type }) => type)).toEqual(['order.placed']);
   });
 
-  test('gives way to Last-Event-ID, which is a cursor and never "latest"', async () => {
+  test('is overridden by Last-Event-ID, which is a cursor and never "latest"', async () => {
     const cursor = new URL(nextPage(await get('/v1/events?cursor=latest')) ?? '', store.url).searchParams.get('cursor') ?? '';
     const { id } = await addPublished();
     using reader = await open('?cursor=latest', cursor);

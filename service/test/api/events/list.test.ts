@@ -22,7 +22,7 @@ afterAll(() => store[Symbol.asyncDispose]());
 const list = (query = '', { key: by } = key) => store.call<EventBody[]>('GET', `/v1/events${query}`, { key: by });
 
 describe('GET /v1/events', () => {
-  test('tells of a new animal, in the shape that is documented', async () => {
+  test('has an event for a new animal, in the documented format', async () => {
     const { next } = await readOn(store, key);
     const pet = await addPet(store, key);
     const { events } = await readOn(store, key, next);
@@ -42,7 +42,7 @@ describe('GET /v1/events', () => {
     expect((await store.call<EventBody[]>('GET', next, { key: key.key })).json).toHaveLength(1);
   });
 
-  test('is in pages of the size asked for, 20 by default, each event once and in order', async () => {
+  test('has pages of the requested size, 20 by default, with each event once and in order', async () => {
     for (let i = 0; i < 25; i += 1) await addPet(store, key);
     const { events } = await readOn(store, key);
     expect((await list()).json).toEqual(events.slice(0, 20));
@@ -55,7 +55,7 @@ describe('GET /v1/events', () => {
     expect(next).toMatch(/^\/v1\/events\?limit=3&type=pet\.removed&cursor=[\w-]+$/);
   });
 
-  test('filters by type, and a cursor is the same under every filter', async () => {
+  test('filters by type, and a cursor works with every filter', async () => {
     const { next } = await readOn(store, key);
     const { id } = await addPet(store, key);
     await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
@@ -64,7 +64,7 @@ describe('GET /v1/events', () => {
     expect(typesOf((await readOn(store, key, `/v1/events?cursor=${cursor}`)).events)).toEqual(['pet.created', 'pet.removed']);
   });
 
-  test('has an ETag, and 304 where nothing has come since', async () => {
+  test('has an ETag, and is 304 if nothing was published since', async () => {
     const { next } = await readOn(store, key);
     const { headers } = await store.call('GET', next, { key: key.key });
     expect(await store.call('GET', next, { key: key.key, headers: { 'if-none-match': String(headers.etag) } })).toMatchObject({
@@ -72,14 +72,14 @@ describe('GET /v1/events', () => {
     });
   });
 
-  test('answers HEAD like GET without a body, whatever it accepts', async () => {
+  test('responds to HEAD as to GET without a body, whatever Accept says', async () => {
     expect(await store.call('HEAD', '/v1/events', { key: key.key, headers: { accept: 'text/event-stream' } })).toMatchObject({
       status: 200,
       text: '',
     });
   });
 
-  test('of a rare type is read by an index: it is on the first page, however many others lie before it', async () => {
+  test('of a rare type is read by an index: it is on the first page, however many other events precede it', async () => {
     const { next } = await readOn(store, manager, '/v1/events?limit=100&type=order.placed');
     const { id } = await addPet(store, key);
     await executeAsOwner(
@@ -91,7 +91,7 @@ describe('GET /v1/events', () => {
     await publishAll(store);
     const first = await store.call<EventBody[]>('GET', next, { key: manager.key });
     expect(typesOf(first.json)).toEqual(['order.placed']);
-    // Its own client finds it too, and one that has no orders is at the end of the feed at once.
+    // The client of the order finds it too, and a client without orders reaches the end of the feed at once.
     expect(typesOf((await store.call<EventBody[]>('GET', next, { key: key.key })).json)).toEqual(['order.placed']);
     const stranger = await store.createKey();
     const nothing = await store.call<EventBody[]>('GET', next, { key: stranger.key });
@@ -102,8 +102,8 @@ describe('GET /v1/events', () => {
   });
 });
 
-describe("Orders' events", () => {
-  test('of each transition come with those of the animal', async () => {
+describe('Events about orders', () => {
+  test('are published for each transition, with those about the animal', async () => {
     const { next } = await readOn(store, key);
     const [first, second] = [await addPet(store, key), await addPet(store, key)];
     const sold = await placeOrder(store, key, first.id);
@@ -130,7 +130,7 @@ describe("Orders' events", () => {
     ]);
   });
 
-  test('are the order without its adopter', async () => {
+  test('contain the order without its adopter', async () => {
     const { id } = await addPet(store, key);
     const { next } = await readOn(store, key);
     const { adopter: _, ...order } = await placeOrder(store, key, id);
@@ -139,7 +139,7 @@ describe("Orders' events", () => {
     expect(Object.keys(events[0]?.data.order ?? {})).toEqual(Object.keys(order));
   });
 
-  test("are seen by the client's keys with orders:read and by the store's, and by nobody else", async () => {
+  test("are visible to the client's keys with orders:read and to the store's keys, and to nobody else", async () => {
     const { id } = await addPet(store, key);
     const { next } = await readOn(store, key);
     await placeOrder(store, key, id);
@@ -156,7 +156,7 @@ describe("Orders' events", () => {
     expect(await list('?type=order.placed', stranger)).toMatchObject({ status: 200, text: '[]' });
   });
 
-  test('hold nothing of an adopter, whatever became of the order', async () => {
+  test('contain nothing of the adopter, whatever happened to the order', async () => {
     const orders = [];
     for (let i = 0; i < 4; i += 1) orders.push(await placeOrder(store, key, (await addPet(store, key)).id));
     const [expired, cancelled, returned] = orders.map(({ id }) => id) as [number, number, number, number];
@@ -175,7 +175,7 @@ describe("Orders' events", () => {
   });
 });
 
-describe('GET /v1/events is refused', () => {
+describe('GET /v1/events is rejected', () => {
   test.each([
     ['an unknown type', '?type=pet.sold', errorResponse(400, 'invalid_query', 'type')],
     ['a type given twice', '?type=pet.created&type=pet.removed', errorResponse(400, 'invalid_query', 'type is given 2 times')],

@@ -1,4 +1,4 @@
-// A stream that catches up pays for its pages, and waits rather than ends where it can't.
+// A stream that catches up is charged for its pages. Without requests left it waits, and is not closed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { setPlan } from '../../../src/clients/clients.ts';
@@ -33,16 +33,16 @@ async function used({ key }: TestKey): Promise<number> {
   return Number(headers['x-ratelimit-limit']) - Number(headers['x-ratelimit-remaining']);
 }
 
-describe('A stream from the beginning of 3,000 events', () => {
+describe('A stream from the start of 3,000 events', () => {
   test('costs a request for each page of 100 after the first', async () => {
     const key = await store.createKey();
     using stream = await open(key);
     await stream.untilCount(3_000, 20_000);
-    // 30 pages, of which the first came with the stream's own request, and the request that asks.
+    // 30 pages, of which the first is part of the stream's own request, and the request that reads the limit.
     expect(await used(key)).toBe(31);
   });
 
-  test('on 10 requests a minute gets 10 pages, pauses, and goes on in the next minute: 3,000 events cost no strike and no new request', async () => {
+  test('with 10 requests a minute gets 10 pages, pauses, and continues in the next minute: 3,000 events cost no strike and no new request', async () => {
     clock.set('2026-11-15T10:00:00Z');
     const key = await store.createKey({ plan: { perMinute: 10, perDay: 1_000 } });
     using stream = await open(key);
@@ -55,12 +55,12 @@ describe('A stream from the beginning of 3,000 events', () => {
     }
     const { redis, redisKeys } = store.dependencies;
     expect(await redis.call((client) => listBans(client, redisKeys, clock.now()))).toEqual([]);
-    // The first 429 that its reader is told is the first of its window: it opens the free second.
+    // The first 429 that the reader gets is the first of its window: it starts the free second.
     const rejected = await store.call('GET', '/v1/pets', { key: key.key });
     expect(rejected).toMatchObject({ status: 429, headers: { 'x-ratelimit-strikes-remaining': '30' } });
   });
 
-  test('opened five times at once by a client with requests for 4 pages more is read on by two of them; the others wait their turn', async () => {
+  test('opened five times at once by a client with requests for 4 more pages is continued by two of them; the others wait for their turn', async () => {
     clock.set('2026-11-15T11:00:00Z');
     const key = await store.createKey({ plan: { perMinute: 9, perDay: 1_000 } });
     const streams = await Promise.all(Array.from({ length: 5 }, () => open(key)));
@@ -73,7 +73,7 @@ describe('A stream from the beginning of 3,000 events', () => {
     }
   });
 
-  test('that is paused goes on at once where the client gets a larger plan', async () => {
+  test('that is paused continues at once if the client gets a larger plan', async () => {
     clock.set('2026-11-15T14:00:00Z');
     const key = await store.createKey({ client: 'Grower', plan: { perMinute: 2, perDay: 1_000 } });
     using stream = await open(key);
@@ -83,7 +83,7 @@ describe('A stream from the beginning of 3,000 events', () => {
     expect(stream.isEnded).toBe(false);
   });
 
-  test('opened five times at once by one client gets everything to each of them', async () => {
+  test('opened five times at once by one client delivers everything to each of them', async () => {
     clock.set('2026-11-15T12:00:00Z');
     const key = await store.createKey();
     const streams = await Promise.all(Array.from({ length: 5 }, () => open(key)));
@@ -95,7 +95,7 @@ describe('A stream from the beginning of 3,000 events', () => {
     }
   });
 
-  test('of a client that is out of requests delays no other client', async () => {
+  test('of a client without requests left delays no other client', async () => {
     clock.set('2026-11-15T13:00:00Z');
     const poor = await store.createKey({ plan: { perMinute: 3, perDay: 1_000 } });
     using paused = await open(poor);
@@ -107,7 +107,7 @@ describe('A stream from the beginning of 3,000 events', () => {
   });
 });
 
-test('A stream at the end of the feed gets what is published without paying for it', async () => {
+test('A stream at the end of the feed is not charged for new events', async () => {
   const key = await store.createKey();
   using stream = await StreamReader.open(`${store.url}/v1/events?cursor=latest`, { key: key.key });
   const before = await used(key);

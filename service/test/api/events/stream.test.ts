@@ -28,7 +28,7 @@ const rejected = (query: string, headers: Record<string, string> = {}) =>
   store.call('GET', `/v1/events${query}`, { key: key.key, headers: { accept: 'text/event-stream', ...headers } });
 
 describe('A stream of events', () => {
-  test('begins with the headers of every answer, and is not to be stored', async () => {
+  test('starts with the headers of every response, and must not be stored', async () => {
     using reader = await open();
     expect(reader.status).toBe(200);
     expect(reader.headers).toMatchObject({
@@ -42,7 +42,7 @@ describe('A stream of events', () => {
     });
   });
 
-  test('sends what is published, with the same JSON as a page has', async () => {
+  test('sends what is published, with the same JSON as in a page', async () => {
     using reader = await open(undefined, { keepsText: true });
     await addPet(store, key, { name: '"Ünï" \\ 🐕' });
     await publishAll(store);
@@ -53,7 +53,7 @@ describe('A stream of events', () => {
     expect(reader.text).toMatch(/^retry: 1000\n\nid: [\w-]+\nevent: pet\.created\ndata: \{.*\}\n\n$/);
   });
 
-  test('begins with what there was after its cursor, also more than a page', async () => {
+  test('starts with the events after its cursor, even more than a page', async () => {
     const ids: number[] = [];
     for (let i = 0; i < 230; i += 1) ids.push((await addPet(store, key)).id);
     await publishAll(store);
@@ -65,7 +65,7 @@ describe('A stream of events', () => {
     expect(bodies(reader).map(({ data }) => data.pet?.id)).toEqual(ids);
   });
 
-  test('goes on after Last-Event-ID, whatever cursor it began with', async () => {
+  test('continues after Last-Event-ID, whatever its cursor is', async () => {
     for (let i = 0; i < 3; i += 1) await addPet(store, key);
     await publishAll(store);
     using reader = await open();
@@ -74,7 +74,7 @@ describe('A stream of events', () => {
     expect((await again.untilCount(2)).map(({ data }) => data)).toEqual([second?.data, third?.data]);
   });
 
-  test('has ids that are cursors of pages too', async () => {
+  test('has ids that also work as cursors of pages', async () => {
     for (let i = 0; i < 2; i += 1) await addPet(store, key);
     await publishAll(store);
     using reader = await open();
@@ -82,7 +82,7 @@ describe('A stream of events', () => {
     expect((await store.call('GET', `/v1/events?cursor=${first?.id}`, { key: key.key })).text).toBe(`[${second?.data}]`);
   });
 
-  test('shows each reader what it may see, and the types that it asked for', async () => {
+  test('sends each reader the events that it may see, of the requested types', async () => {
     const stranger = await store.createKey();
     using own = await open();
     using other = await open(undefined, { key: stranger });
@@ -99,7 +99,7 @@ describe('A stream of events', () => {
     expect(JSON.stringify([own.events, all.events])).not.toContain('@example.org');
   });
 
-  test('misses and repeats nothing while it catches up and more is published', async () => {
+  test('misses and duplicates nothing if events are published while it catches up', async () => {
     const { id } = await addPet(store, key);
     const insert = (from: number, count: number) =>
       executeAsOwner(
@@ -123,11 +123,11 @@ describe('A stream of events', () => {
     ['a cursor of its own making', '?cursor=bm9uc2Vuc2U', {}, errorResponse(400, 'invalid_cursor')],
     ['a Last-Event-ID of its own making', '', { 'last-event-id': 'evt_1' }, errorResponse(400, 'invalid_cursor')],
     ['an unknown type', '?type=pet.sold', {}, errorResponse(400, 'invalid_query')],
-  ])('is refused with JSON for %s', async (_, query, headers, expected) => {
+  ])('is rejected with JSON for %s', async (_, query, headers, expected) => {
     expect(await rejected(query, headers)).toMatchObject(expected);
   });
 
-  test('ends for everyone when the process drains, and the reader can go on elsewhere', async () => {
+  test('ends for everyone when the process drains, and readers can continue at another process', async () => {
     await using leaving = await createTestStore({ env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
     using reader = await StreamReader.open(`${leaving.url}/v1/events?cursor=${cursor}`, { key: key.key });
     leaving.drain();
@@ -135,7 +135,7 @@ describe('A stream of events', () => {
     expect(reader.status).toBe(200);
   });
 
-  test('is the 101st of a client at a process: 503 in words, and a page is still to be had', async () => {
+  test('is 503 for the 101st of a client at a process, and pages still work', async () => {
     const greedy = await store.createKey();
     const readers = await Promise.all(Array.from({ length: 100 }, () => open(undefined, { key: greedy })));
     const response = await store.call('GET', '/v1/events', { key: greedy.key, headers: { accept: 'text/event-stream' } });

@@ -29,17 +29,17 @@ describe('POST /v1/pets', () => {
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  test('gives ids that count up from 1', async () => {
+  test('assigns ids that count up from 1', async () => {
     await using fresh = await createTestStore();
     const owner = await fresh.createKey();
     expect([(await addPet(fresh, owner)).id, (await addPet(fresh, owner)).id]).toEqual([1, 2]);
   });
 
-  test.each(['available', 'pending', 'sold'])('with the status %s keeps it', async (status) => {
+  test.each(['available', 'pending', 'sold'])('with the status %s stores that status', async (status) => {
     expect((await create({ name: 'A', categoryId: 1, status })).json.status).toBe(status);
   });
 
-  test('ignores fields that it does not know, and an id among them', async () => {
+  test('ignores unknown fields, and an id among them', async () => {
     const { status, json } = await create({ name: 'A', categoryId: 1, id: 987_654_321, clientId: 5, colour: 'red' });
     expect({ status, json }).toEqual({ status: 201, json: { id: json.id, name: 'A', categoryId: 1, status: 'available' } });
     expect(json.id).not.toBe(987_654_321);
@@ -95,11 +95,11 @@ describe("POST /v1/pets, the animal's name", () => {
     expect(await createRaw(`{"name":"${escaped}","categoryId":1}`)).toMatchObject(errorResponse(400, 'invalid_body', 'lone surrogates'));
   });
 
-  test.each([[5], [null], [true], [['Biscuit']], [{ first: 'Biscuit' }]])('as %j is 400 and shows it', async (name) => {
+  test.each([[5], [null], [true], [['Biscuit']], [{ first: 'Biscuit' }]])('as %j is 400 and shows the value', async (name) => {
     expect(await create({ name, categoryId: 1 })).toMatchObject(errorResponse(400, 'invalid_body', `got ${JSON.stringify(name)}.`));
   });
 
-  test('of 100,000 characters is 400 and shown cut short', async () => {
+  test('of 100,000 characters is 400 and shown truncated', async () => {
     const { status, json } = await store.call<{ message: string }>('POST', '/v1/pets', {
       key: key.key,
       body: { name: 'x'.repeat(100_000), categoryId: 1 },
@@ -110,7 +110,7 @@ describe("POST /v1/pets, the animal's name", () => {
 });
 
 describe('POST /v1/pets, the category', () => {
-  test.each(['9223372036854775807', '-9223372036854775808', '9007199254740993', '0', '-1'])('%s keeps every digit', async (id) => {
+  test.each(['9223372036854775807', '-9223372036854775808', '9007199254740993', '0', '-1'])('%s preserves every digit', async (id) => {
     const { status, text } = await createRaw(`{"name":"A","categoryId":${id}}`);
     expect(status).toBe(201);
     expect(text).toContain(`"categoryId":${id},`);
@@ -127,7 +127,7 @@ describe('POST /v1/pets, the category', () => {
     expect((await createRaw(`{"name":"A","categoryId":${written}}`)).json.categoryId).toBe(value);
   });
 
-  test.each(['9223372036854775808', '-9223372036854775809', '1'.repeat(60)])('%s, beyond int64, is 400 and shown', async (id) => {
+  test.each(['9223372036854775808', '-9223372036854775809', '1'.repeat(60)])('%s, which exceeds int64, is 400 and shown', async (id) => {
     expect(await createRaw(`{"name":"A","categoryId":${id}}`)).toMatchObject(
       errorResponse(400, 'invalid_body', `categoryId must be an integer (int64); got ${id}.`),
     );
@@ -140,7 +140,7 @@ describe('POST /v1/pets, the category', () => {
   });
 
   test.each(['9.007199254740993e15', '9007199254740993.0', '9007199254740992e0', '1e400', '-1e300'])(
-    '%s, beyond 2^53 and not written out, is 400 and not rounded',
+    '%s, above 2^53 and not in plain digits, is 400 and not rounded',
     async (written) => {
       expect(await createRaw(`{"name":"A","categoryId":${written}}`)).toMatchObject(errorResponse(400, 'invalid_body', 'categoryId'));
     },
@@ -159,13 +159,13 @@ describe('POST /v1/pets, the category', () => {
     );
   });
 
-  test('that is unknown is registered without a name', async () => {
+  test('that is new is registered without a name', async () => {
     expect((await create({ name: 'A', categoryId: 4_711 })).status).toBe(201);
     const { json } = await store.call<unknown[]>('GET', '/v1/categories?limit=100', { key: key.key });
     expect(json).toContainEqual({ id: 4_711 });
   });
 
-  test('that is known keeps its name', async () => {
+  test('that exists keeps its name', async () => {
     await create({ name: 'A', categoryId: 3 });
     const { json } = await store.call<unknown[]>('GET', '/v1/categories?limit=100', { key: key.key });
     expect(json).toContainEqual({ id: 3, name: 'Rabbits' });
@@ -181,12 +181,12 @@ describe('POST /v1/pets with closed categories', () => {
   });
   afterAll(() => closed[Symbol.asyncDispose]());
 
-  test('takes a category that is there', async () => {
+  test('accepts an existing category', async () => {
     const response = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'A', categoryId: 10 } });
     expect(response.status).toBe(201);
   });
 
-  test('refuses an unknown category with 400, stores nothing and registers nothing', async () => {
+  test('rejects an unknown category with 400, stores nothing and registers nothing', async () => {
     const response = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'Lost', categoryId: 11 } });
     expect(response).toMatchObject(errorResponse(400, 'category_not_found', 'Category 11 does not exist in this store.'));
     const { rows } = await closed.dependencies.db.query({
@@ -196,7 +196,7 @@ describe('POST /v1/pets with closed categories', () => {
   });
 });
 
-describe('POST /v1/pets with a body that it does not take', () => {
+describe('POST /v1/pets with an invalid body', () => {
   test.each([
     ['without name', { categoryId: 1 }, 'name is required.'],
     ['without categoryId', { name: 'A' }, 'categoryId is required.'],
@@ -220,7 +220,7 @@ describe('POST /v1/pets with a body that it does not take', () => {
     expect(await createRaw('')).toMatchObject(errorResponse(400, 'invalid_body', 'The request body is empty. Send a JSON object.'));
   });
 
-  test('that is not sent at all is 400', async () => {
+  test('that is absent is 400', async () => {
     expect(await store.call('POST', '/v1/pets', { key: key.key })).toMatchObject(
       errorResponse(400, 'invalid_body', 'The request body is empty. Send a JSON object.'),
     );
@@ -241,7 +241,7 @@ describe('POST /v1/pets with a body that it does not take', () => {
     expect(await countPets()).toBe(before);
   });
 
-  test('nested 64 deep in a field that it does not know is 201', async () => {
+  test('nested 64 deep in an unknown field is 201', async () => {
     expect((await createRaw(`{"name":"A","categoryId":1,"x":${'['.repeat(63)}${']'.repeat(63)}}`)).status).toBe(201);
   });
 
@@ -260,7 +260,7 @@ describe('POST /v1/pets with a body that it does not take', () => {
     expect((await createRaw(raw + ' '.repeat(1_048_576 - raw.length))).status).toBe(201);
   });
 
-  test('of 3 MB is 413 to a caller that is still sending, and is not cut off while it does', async () => {
+  test('of 3 MB is 413 for a caller that is still sending, without resetting the connection', async () => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(store.url).port), allowHalfOpen: true });
     const failures: unknown[] = [];
     let response = '';

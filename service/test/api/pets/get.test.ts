@@ -37,7 +37,7 @@ describe('GET /v1/pets/{petId}', () => {
     },
   );
 
-  test('with an id of any length shows it cut short', async () => {
+  test('with an id of any length shows it truncated', async () => {
     const { json } = await store.call<{ message: string }>('GET', `/v1/pets/${'9'.repeat(5_000)}`, { key: key.key });
     expect(json.message.length).toBeLessThan(100);
   });
@@ -46,7 +46,7 @@ describe('GET /v1/pets/{petId}', () => {
     expect(await get(`${pet.id}?fields=name`)).toMatchObject(errorResponse(400, 'invalid_query', 'This operation takes none.'));
   });
 
-  test('of an animal that was taken back is 404', async () => {
+  test('of a removed animal is 404', async () => {
     const manager = await createManager(store);
     const { id } = await addPet(store, key);
     await store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
@@ -61,7 +61,7 @@ describe('GET /v1/pets/{petId} announces its removal', () => {
     link: expect.stringContaining('</docs/deprecations>; rel="deprecation"; type="text/html"'),
   };
 
-  test('on 200, with a link to the successor', async () => {
+  test('on 200, with a link to the replacement', async () => {
     const { status, headers } = await get(pet.id);
     expect({ status, headers }).toMatchObject({ status: 200, headers: notice });
     expect(headers.link).toContain(`</v1/pets?id=${pet.id}>; rel="successor-version"`);
@@ -97,7 +97,7 @@ describe('GET /v1/pets/{petId} announces its removal', () => {
     expect(await store.call('HEAD', `/v1/pets/${pet.id}`, { key: key.key })).toMatchObject({ status: 200, headers: notice });
   });
 
-  test('in a link that holds what was asked for escaped', async () => {
+  test('in a link with the escaped id', async () => {
     const { headers } = await get('%3E%22%0D%0Ax');
     expect(headers.link).toContain('</v1/pets?id=%3E%22%0D%0Ax>; rel="successor-version"');
   });
@@ -118,22 +118,22 @@ describe('GET /v1/pets/{petId} at its sunset', () => {
     expect((await get(pet.id)).status).toBe(200);
   });
 
-  test('is 410 from the instant on, and names what to use', async () => {
+  test('is 410 from then on, and names the replacement', async () => {
     clock.set('2030-12-05T00:00:00Z');
     expect(await get(pet.id)).toMatchObject(errorResponse(410, 'operation_removed', `Use GET /v1/pets?id=${pet.id} instead.`));
   });
 
-  test('is 410 for an animal that does not exist too', async () => {
+  test('is also 410 for an animal that does not exist', async () => {
     clock.set('2031-01-01T00:00:00Z');
     expect(await get('abc')).toMatchObject(errorResponse(410, 'operation_removed'));
   });
 
-  test('still announces what happened', async () => {
+  test('still has the deprecation headers', async () => {
     clock.set('2031-01-01T00:00:00Z');
     expect((await get(pet.id)).headers).toMatchObject({ sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' });
   });
 
-  test('leaves the successor as it was', async () => {
+  test('does not affect the replacement', async () => {
     clock.set('2031-01-01T00:00:00Z');
     expect(await store.call('GET', `/v1/pets?id=${pet.id}`, { key: key.key })).toMatchObject({ status: 200, json: [pet] });
   });

@@ -32,12 +32,12 @@ describe('GET /v1/pets', () => {
     expect((await list('')).json).toEqual(added);
   });
 
-  test('filtered by status returns that status alone', async () => {
+  test('filtered by status returns only that status', async () => {
     const [pending] = [await addPet(store, key, { status: 'pending', categoryId: 100 }), await addPet(store, key, { categoryId: 100 })];
     expect((await list('?categoryId=100&status=pending')).json).toEqual([pending]);
   });
 
-  test('filtered by category returns that category alone', async () => {
+  test('filtered by category returns only that category', async () => {
     const [one] = await addPets(101, 1);
     await addPets(102, 1);
     expect((await list('?categoryId=101')).json).toEqual([one]);
@@ -57,7 +57,7 @@ describe('GET /v1/pets', () => {
     expect(json.map((pet) => Object.keys(pet).sort())).toEqual([['categoryId', 'id', 'name', 'status']]);
   });
 
-  test('shows an animal as soon as its creation was answered', async () => {
+  test('shows an animal as soon as its creation was acknowledged', async () => {
     for (let i = 0; i < 10; i += 1) {
       const pet = await addPet(store, key);
       expect((await list(`?id=${pet.id}`)).json).toEqual([pet]);
@@ -78,15 +78,15 @@ describe('GET /v1/pets in pages', () => {
     pets = await addPets(category, 25);
   });
 
-  test('returns 20 animals where no limit is given', async () => {
+  test('returns 20 animals without a limit', async () => {
     expect((await list(`?categoryId=${category}`)).json).toEqual(pets.slice(0, 20));
   });
 
-  test.each([1, 24, 100])('returns at most %i animals where that is the limit', async (limit) => {
+  test.each([1, 24, 100])('returns at most %i animals with that limit', async (limit) => {
     expect((await list(`?categoryId=${category}&limit=${limit}`)).json).toEqual(pets.slice(0, limit));
   });
 
-  test('walked by its links shows every animal once, in order', async () => {
+  test('read page by page shows every animal once, in order', async () => {
     expect(await walk(store, key, `/v1/pets?categoryId=${category}&limit=7`)).toEqual([
       pets.slice(0, 7),
       pets.slice(7, 14),
@@ -95,13 +95,13 @@ describe('GET /v1/pets in pages', () => {
     ]);
   });
 
-  test('has no next link where the page is exactly full', async () => {
+  test('has no next link if the last page is exactly full', async () => {
     const { headers, json } = await list(`?categoryId=${category}&limit=25`);
     expect(json).toHaveLength(25);
     expect(headers.link).toBeUndefined();
   });
 
-  test('links by a relative reference whatever the headers say', async () => {
+  test('has a relative link, whatever the request headers say', async () => {
     const { headers } = await store.call('GET', `/v1/pets?categoryId=${category}&limit=1`, {
       key: key.key,
       headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },
@@ -109,7 +109,7 @@ describe('GET /v1/pets in pages', () => {
     expect(headers.link).toMatch(/^<\/v1\/pets\?limit=1&categoryId=200&cursor=[\w-]+>; rel="next"$/);
   });
 
-  test('walked while animals are added and others change still shows each of the others once', async () => {
+  test('read page by page while animals are added and changed shows each of the others once', async () => {
     const before = await addPets(201, 6);
     const seen: number[] = [];
     let path: string | undefined = '/v1/pets?categoryId=201&limit=2';
@@ -123,13 +123,13 @@ describe('GET /v1/pets in pages', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  test('takes another limit with the same cursor', async () => {
+  test('accepts another limit with the same cursor', async () => {
     const path = nextPage(await list(`?categoryId=${category}&limit=5`));
     const { json } = await store.call('GET', path?.replace('limit=5', 'limit=3') ?? '', { key: key.key });
     expect(json).toEqual(pets.slice(5, 8));
   });
 
-  test('keeps its filters in the link, repeated ones too', async () => {
+  test('has its filters in the link, including several ids', async () => {
     const ids = pets.slice(0, 3).map(({ id }) => id);
     const page = `/v1/pets?limit=1&${ids.map((id) => `id=${id}`).join('&')}`;
     expect(await walk(store, key, page)).toEqual(pets.slice(0, 3).map((pet) => [pet]));
@@ -139,7 +139,7 @@ describe('GET /v1/pets in pages', () => {
     ['another status', 'categoryId=200&status=sold'],
     ['another category', 'categoryId=1'],
     ['no filter at all', ''],
-  ])('with a cursor under %s is 400', async (_, filters) => {
+  ])('with a cursor but %s is 400', async (_, filters) => {
     const cursor = new URLSearchParams(nextPage(await list(`?categoryId=${category}&limit=1`))?.split('?')[1]).get('cursor');
     expect(await list(`?${filters}&cursor=${cursor}`.replace('?&', '?'))).toMatchObject(
       errorResponse(400, 'invalid_cursor', 'for other filters. Start again without a cursor'),
@@ -149,61 +149,61 @@ describe('GET /v1/pets in pages', () => {
   test.each([
     ['nonsense', 'nonsense'],
     ['an empty one', ''],
-    ['one that names no id', Buffer.from('abc.12345678').toString('base64url')],
-    ['one with a foreign mark', Buffer.from('5.12').toString('base64url')],
-  ])('with %s as its cursor is 400', async (_, cursor) => {
+    ['one without an id', Buffer.from('abc.12345678').toString('base64url')],
+    ['one with a wrong filter hash', Buffer.from('5.12').toString('base64url')],
+  ])('with %s as the cursor is 400', async (_, cursor) => {
     expect(await list(`?cursor=${cursor}`)).toMatchObject(errorResponse(400, 'invalid_cursor', 'Follow the Link header'));
   });
 
-  test('with another spelling of a cursor is 400', async () => {
+  test('with another encoding of a cursor is 400', async () => {
     const path = nextPage(await list(`?categoryId=${category}&limit=1`)) ?? '';
     expect(await store.call('GET', `${path}=`, { key: key.key })).toMatchObject(errorResponse(400, 'invalid_cursor', 'Link header'));
   });
 });
 
 describe('GET /v1/pets by ids', () => {
-  test('returns those animals in order of id, whatever the order asked for', async () => {
+  test('returns those animals in order of id, whatever the order in the query', async () => {
     const [a, b] = await addPets(300, 2);
     expect((await list(`?id=${b?.id}&id=${a?.id}`)).json).toEqual([a, b]);
   });
 
-  test('omits ids that name no animal', async () => {
+  test('omits ids that do not exist', async () => {
     const [pet] = await addPets(301, 1);
     expect((await list(`?id=${pet?.id}&id=9007199254740991&id=-1`)).json).toEqual([pet]);
   });
 
-  test('given twice returns the animal once', async () => {
+  test('with the same id twice returns the animal once', async () => {
     const [pet] = await addPets(302, 1);
     expect((await list(`?id=${pet?.id}&id=${pet?.id}`)).json).toEqual([pet]);
   });
 
-  test('together with a status returns only what fits both', async () => {
+  test('together with a status returns only animals that match both', async () => {
     const [pet] = await addPets(303, 1);
     expect((await list(`?id=${pet?.id}&status=sold`)).json).toEqual([]);
   });
 
-  test('still pages by 20 where no limit is given', async () => {
+  test('still has pages of 20 without a limit', async () => {
     const ids = (await addPets(304, 21)).map(({ id }) => id);
     const query = `?${ids.map((id) => `id=${id}`).join('&')}`;
     expect((await list(query)).json.map(({ id }) => id)).toEqual(ids.slice(0, 20));
     expect(nextPage(await list(query))).toContain(`&id=${ids.at(-1)}&`);
   });
 
-  test('takes 100 ids', async () => {
+  test('accepts 100 ids', async () => {
     expect((await list(`?${Array.from({ length: 100 }, (_, i) => `id=${i}`).join('&')}`)).status).toBe(200);
   });
 
-  test('refuses 101 ids', async () => {
+  test('rejects 101 ids', async () => {
     const query = `?${Array.from({ length: 101 }, (_, i) => `id=${i}`).join('&')}`;
     expect(await list(query)).toMatchObject(errorResponse(400, 'invalid_query', 'id must be given at most 100 times'));
   });
 
-  test.each(['abc', '', '1.5', '01', '9223372036854775808'])('with "%s" for an id is 400 and shows it', async (id) => {
+  test.each(['abc', '', '1.5', '01', '9223372036854775808'])('with "%s" as an id is 400 and shows it', async (id) => {
     expect(await list(`?id=1&id=${id}`)).toMatchObject(errorResponse(400, 'invalid_query', `id must be an integer (int64); got "${id}".`));
   });
 });
 
-describe('GET /v1/pets with a parameter that it does not take', () => {
+describe('GET /v1/pets with an invalid parameter', () => {
   test.each(['0', '101', '-1'])('limit=%s is 400 and names the range', async (limit) => {
     expect(await list(`?limit=${limit}`)).toMatchObject(
       errorResponse(400, 'invalid_query', `limit must be an integer from 1 to 100; got ${limit}.`),
@@ -253,7 +253,7 @@ describe('GET /v1/pets with a parameter that it does not take', () => {
     },
   );
 
-  test('an unknown parameter of any length is shown cut short', async () => {
+  test('an unknown parameter of any length is shown truncated', async () => {
     const { json } = await store.call<{ message: string }>('GET', `/v1/pets?${'x'.repeat(5_000)}=1`, { key: key.key });
     expect(json.message.length).toBeLessThan(200);
   });

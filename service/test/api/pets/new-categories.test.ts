@@ -1,4 +1,4 @@
-// How many categories a client may register by adding animals.
+// The number of categories that a client may register by adding animals.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
@@ -40,7 +40,7 @@ async function registeredBy({ clientId }: TestKey): Promise<bigint | undefined> 
 }
 
 describe('POST /v1/pets with a new category', () => {
-  test('is 400 for the 21st of a Free client in a day, says how many were used, and stores nothing', async () => {
+  test('is 400 for the 21st of a Free client in a day, says how many were registered, and stores nothing', async () => {
     const key = await store.createKey({ plan: 'free' });
     await registerMany(key, 20);
     const before = await stored();
@@ -66,12 +66,12 @@ describe('POST /v1/pets with a new category', () => {
     expect(await add(key, id, headers)).toMatchObject({ status: 201 });
   });
 
-  test('registers exactly 20 of 60 that come many at a time where 20 are allowed', async () => {
+  test('registers exactly 20 of 60 concurrent ones if 20 are allowed', async () => {
     const key = await store.createKey({ plan: { ...generous, newCategoriesMax: 20 } });
     const ids = Array.from({ length: 60 }, newId);
     const waiting = [...ids.entries()];
     const statuses: number[] = [];
-    // As many callers as there are connections for transactions, so that none waits for one.
+    // As many callers as there are connections for transactions, so that none waits for a connection.
     const callers = Array.from({ length: connections / 2 }, async () => {
       for (let next = waiting.pop(); next; next = waiting.pop()) {
         const [i, id] = next;
@@ -85,7 +85,7 @@ describe('POST /v1/pets with a new category', () => {
     expect(await registeredBy(key)).toBe(20n);
   });
 
-  test('counts once where ten animals come into it at once', async () => {
+  test('counts once if ten animals are added to it at the same time', async () => {
     const key = await store.createKey({ plan: { ...generous, newCategoriesMax: 1 } });
     const id = newId();
     const responses = await Promise.all(Array.from({ length: 10 }, () => add(key, id)));
@@ -93,7 +93,7 @@ describe('POST /v1/pets with a new category', () => {
     expect(await registeredBy(key)).toBe(1n);
   });
 
-  test('counts nothing for a client whose new category another registered meanwhile', async () => {
+  test('is not counted for a client if another client registered it meanwhile', async () => {
     const key = await store.createKey({ plan: { ...generous, newCategoriesMax: 1 } });
     const id = newId();
     let adding: ReturnType<typeof add> | undefined;
@@ -106,7 +106,7 @@ describe('POST /v1/pets with a new category', () => {
     expect(await registeredBy(key)).toBeUndefined();
   });
 
-  test('is 201 for a client beyond its limit where the category exists', async () => {
+  test('is 201 for a client at its limit if the category exists', async () => {
     const key = await store.createKey({ plan: { ...generous, newCategoriesMax: 1 } });
     await registerMany(key, 1);
     expect(await add(key, 1)).toMatchObject({ status: 201 });
@@ -123,7 +123,7 @@ describe('POST /v1/pets with a new category', () => {
     expect((await add(key, newId())).status).toBe(400);
   });
 
-  test('keeps the count of a day that has begun for a transaction from before midnight', async () => {
+  test('does not reset the count of a new day by a transaction from before midnight', async () => {
     const key = await store.createKey({ plan: { ...generous, newCategoriesMax: 2 } });
     await registerMany(key, 1);
     const { databaseUrl } = store.dependencies.config;
@@ -138,7 +138,7 @@ describe('POST /v1/pets with a new category', () => {
     expect(await registeredBy(manager)).toBeUndefined();
   });
 
-  test('is neither limited nor counted where staff move an animal by PATCH', async () => {
+  test('is neither limited nor counted if staff change the category by PATCH', async () => {
     const manager = await createManager(store, { plan: { ...generous, newCategoriesMax: 1 } });
     const { id } = await addPet(store, manager);
     for (const categoryId of [newId(), newId()]) {
@@ -148,7 +148,7 @@ describe('POST /v1/pets with a new category', () => {
     expect(await registeredBy(manager)).toBeUndefined();
   });
 
-  test('is limited by client: another key of it registers no more, another client does', async () => {
+  test('is limited by client: another key of it is rejected, another client is not', async () => {
     const plan = { ...generous, newCategoriesMax: 1 };
     const [one, other] = [await store.createKey({ client: 'Paws', plan }), await store.createKey({ client: 'Paws', plan })];
     await registerMany(one, 1);
@@ -166,7 +166,7 @@ describe('POST /v1/pets with a new category', () => {
     expect((await list()).json).toEqual([json]);
   });
 
-  test('does not hold up lists while many animals wait for a stalled transaction that registers it', async () => {
+  test('does not block lists while many animals wait for a stalled transaction that registers it', async () => {
     const key = await store.createKey();
     const id = newId();
     let adding: ReturnType<typeof add>[] = [];
@@ -177,7 +177,7 @@ describe('POST /v1/pets with a new category', () => {
       const lists = Array.from({ length: connections }, (_, i) => store.call('GET', `/v1/pets?limit=${i + 1}`, { key: key.key }));
       const startedAtMs = performance.now();
       expect((await Promise.all(lists)).map(({ status }) => status)).toEqual(Array(connections).fill(200));
-      // A statement that waits for the transaction ends after 2 s, and those behind it on its connection wait as long.
+      // A statement that waits for the transaction is cancelled after 2 s. Statements behind it on the same connection would wait as long.
       expect(performance.now() - startedAtMs).toBeLessThan(1_000);
     });
     await Promise.all(adding);

@@ -15,14 +15,14 @@ afterAll(() => store[Symbol.asyncDispose]());
 const remove = (id: number | string) => store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
 
 describe('DELETE /v1/pets/{petId}', () => {
-  test('is 204 without a body, and the animal leaves every list', async () => {
+  test('is 204 without a body, and the animal disappears from every list', async () => {
     const pet = await addPet(store, key);
     expect(await remove(pet.id)).toMatchObject({ status: 204, text: '' });
     expect(await readPet(store, key, pet.id)).toBeUndefined();
     expect((await store.call('GET', '/v1/pets?limit=100', { key: key.key })).json).not.toContainEqual(pet);
   });
 
-  test('keeps the history, which ends with who took the animal back', async () => {
+  test('keeps the history, which ends with who removed the animal', async () => {
     const { id } = await addPet(store, key);
     await remove(id);
     const { rows } = await store.dependencies.db.query({
@@ -32,13 +32,13 @@ describe('DELETE /v1/pets/{petId}', () => {
     expect(rows).toEqual([{ client_id: manager.clientId, from_status: 'available', to_status: 'removed', why: 'removed by staff' }]);
   });
 
-  test('once more is 404', async () => {
+  test('again is 404', async () => {
     const { id } = await addPet(store, key);
     await remove(id);
     expect(await remove(id)).toMatchObject(errorResponse(404, 'pet_not_found', String(id)));
   });
 
-  test('makes the animal one that can neither be changed nor ordered', async () => {
+  test('leaves an animal that can neither be changed nor ordered', async () => {
     const { id } = await addPet(store, key);
     await remove(id);
     const changed = await store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body: { name: 'Back' } });
@@ -65,7 +65,7 @@ describe('DELETE /v1/pets/{petId}', () => {
     expect((await remove(id)).status).toBe(204);
   });
 
-  test('with a key of a partner is 403 and changes nothing', async () => {
+  test("with a partner's key is 403 and changes nothing", async () => {
     const pet = await addPet(store, key);
     expect(await store.call('DELETE', `/v1/pets/${pet.id}`, { key: key.key })).toMatchObject(
       errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'),

@@ -16,24 +16,24 @@ const update = (id: number | string, body: unknown, headers: Record<string, stri
   store.call<PetBody>('PATCH', `/v1/pets/${id}`, { key: manager.key, body, headers });
 
 describe('PATCH /v1/pets/{petId}', () => {
-  test('changes the name alone', async () => {
+  test('changes only the name', async () => {
     const pet = await addPet(store, key);
     expect(await update(pet.id, { name: 'Biscuit II' })).toMatchObject({ status: 200, json: { ...pet, name: 'Biscuit II' } });
     expect(await readPet(store, key, pet.id)).toEqual({ ...pet, name: 'Biscuit II' });
   });
 
-  test('changes the category, and registers one that is new', async () => {
+  test('changes the category, and registers a new one', async () => {
     const pet = await addPet(store, key);
     expect((await update(pet.id, { categoryId: 555 })).json).toEqual({ ...pet, categoryId: 555 });
     expect((await store.call('GET', '/v1/categories?limit=100', { key: key.key })).json).toContainEqual({ id: 555 });
   });
 
-  test.each(['pending', 'sold', 'available'])('overrides the status of an animal without an order: %s', async (status) => {
+  test.each(['pending', 'sold', 'available'])('changes the status of an animal without an order to %s', async (status) => {
     const pet = await addPet(store, key);
     expect((await update(pet.id, { status })).json).toEqual({ ...pet, status });
   });
 
-  test('leaves in the history who changed what', async () => {
+  test('records in the history who changed what', async () => {
     const pet = await addPet(store, key);
     await update(pet.id, { status: 'sold' });
     await update(pet.id, { name: 'Biscuit III' });
@@ -47,13 +47,13 @@ describe('PATCH /v1/pets/{petId}', () => {
     ]);
   });
 
-  test('with the id of another animal in its body leaves both ids and the other animal as they are', async () => {
+  test('with the id of another animal in its body changes neither the ids nor the other animal', async () => {
     const [pet, other] = [await addPet(store, key), await addPet(store, key, { name: 'Other' })];
     expect((await update(pet.id, { id: other.id, name: 'Same' })).json).toEqual({ ...pet, name: 'Same' });
     expect(await readPet(store, key, other.id)).toEqual(other);
   });
 
-  test('with a key of a partner is 403 and changes nothing', async () => {
+  test("with a partner's key is 403 and changes nothing", async () => {
     const pet = await addPet(store, key);
     const response = await store.call('PATCH', `/v1/pets/${pet.id}`, { key: key.key, body: { name: 'Mine' } });
     expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', 'needs the scope store:manage'));
@@ -77,7 +77,7 @@ describe('PATCH /v1/pets/{petId}', () => {
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 
-  test('with closed categories refuses an unknown one and changes nothing', async () => {
+  test('with closed categories rejects an unknown one and changes nothing', async () => {
     await using closed = await createTestStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
     const staff = await createManager(closed);
     const pet = await addPet(closed, staff);

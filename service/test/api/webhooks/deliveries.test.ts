@@ -41,7 +41,7 @@ const change = (petId: number, name: string) =>
     text: `insert into outbox (type, pet_id, data) values ('pet.updated', $1, $2)`,
     values: [petId, JSON.stringify({ pet: { id: petId, name } })],
   });
-/** Retries come hours later: the test moves them here. */
+/** Makes pending retries due now, since they would be hours later. */
 const hurry = (id: number) =>
   store.dependencies.db.query({ text: 'update deliveries set next_attempt_at = now() where webhook_id = $1', values: [id] });
 const statuses = async (id: number) => (await deliveriesOf(store, partner, id)).map(({ status }) => status);
@@ -52,7 +52,7 @@ const settled = (id: number) =>
   );
 
 describe('an event', () => {
-  test('is sent as the feed has it, signed as Standard Webhooks specifies', async () => {
+  test('is sent as it is in the feed, signed as Standard Webhooks specifies', async () => {
     const { secret } = await endpoint();
     await addAnimal(store, partner, 'Pretzel');
     await publishAll(store.dependencies);
@@ -67,7 +67,7 @@ describe('an event', () => {
     );
   });
 
-  test('goes to enabled endpoints that want its type, and no other', async () => {
+  test('is sent to enabled endpoints that subscribe to its type, and to no other', async () => {
     await endpoint({ types: ['pet.created'] });
     const other = await endpoint({ types: ['pet.removed'] });
     const off = await endpoint();
@@ -78,7 +78,7 @@ describe('an event', () => {
     expect([await statuses(other.id), await statuses(off.id)]).toEqual([[], []]);
   });
 
-  test("about an order goes to its own client's endpoints alone, and only where its key may read orders", async () => {
+  test('about an order is sent only to endpoints of its client, and only if their key may read orders', async () => {
     const own = await endpoint({ types: ['order.placed'] });
     const stranger = await store.createKey();
     const foreign = await addEndpoint(store, stranger, { url: receiver.url });
@@ -100,7 +100,7 @@ describe('an event', () => {
     expect(receiver.received.every(({ text }) => !text.includes('ada@example.org'))).toBe(true);
   });
 
-  test('waits while an earlier one of the same animal is undelivered; other animals go on', async () => {
+  test('waits while an earlier one about the same animal is undelivered; other animals are not delayed', async () => {
     receiver.respond = ({ json }) => ({ status: json.data.pet?.name === 'stubborn' ? 500 : 204 });
     const { id } = await endpoint({ types: ['pet.updated'] });
     const [first, second] = [await addAnimal(store, partner), await addAnimal(store, partner)];
@@ -123,7 +123,7 @@ describe('an event', () => {
 });
 
 describe('a failed attempt', () => {
-  test('is kept with the start of the answer, and tried again in 5 s', async () => {
+  test('is stored with the start of the response, and retried in 5 s', async () => {
     receiver.respond = () => ({ status: 503, body: 'x'.repeat(5_000) });
     const { id } = await endpoint();
     await addAnimal(store, partner);
@@ -144,7 +144,7 @@ describe('a failed attempt', () => {
     expect((await call<WebhookBody>('GET', `/${id}`)).json.failingSince).toBeNull();
   });
 
-  test('by a reset connection or a redirect is one too', async () => {
+  test('includes a reset connection and a redirect', async () => {
     const elsewhere = await WebhookReceiver.open();
     receiver.respond = () => (receiver.received.length === 1 ? 'reset' : { status: 307, headers: { location: elsewhere.url } });
     const { id } = await endpoint();
@@ -164,7 +164,7 @@ describe('a failed attempt', () => {
     await elsewhere[Symbol.asyncDispose]();
   });
 
-  test('after the last of the schedule gives the delivery up', async () => {
+  test('at the end of the schedule makes the delivery failed', async () => {
     receiver.respond = () => ({ status: 500 });
     const { id } = await endpoint();
     await addAnimal(store, partner);
@@ -224,7 +224,7 @@ describe('a failed attempt', () => {
   });
 });
 
-test('after a rotation both secrets sign, and after 24 hours the new one alone', async () => {
+test('after a rotation both secrets sign, and after 24 hours only the new one', async () => {
   const { id, secret } = await endpoint({ types: ['pet.removed'] });
   const rotated = await call<WebhookBody>('POST', `/${id}/rotate-secret`);
   const newSecret = rotated.json.secret ?? '';
@@ -263,7 +263,7 @@ describe('a secret that is damaged in the database', () => {
     },
   );
 
-  test('is repaired at once by replacing it', async () => {
+  test('is repaired at once by a rotation', async () => {
     const { id } = await endpoint({ types: ['pet.removed'] });
     await damage(id, 'whsec_AAAA');
     const rotated = await call<WebhookBody>('POST', `/${id}/rotate-secret`);
@@ -275,7 +275,7 @@ describe('a secret that is damaged in the database', () => {
   });
 });
 
-test('a test goes to its endpoint alone', async () => {
+test('a test is sent only to its endpoint', async () => {
   const { id } = await endpoint();
   const other = await endpoint();
   const response = await call<DeliveryBody>('POST', `/${id}/test`);
@@ -287,7 +287,7 @@ test('a test goes to its endpoint alone', async () => {
 });
 
 describe('POST /v1/webhooks/{webhookId}/replay', () => {
-  test('sends one delivery again under the same id', async () => {
+  test('sends one delivery again with the same id', async () => {
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
@@ -298,7 +298,7 @@ describe('POST /v1/webhooks/{webhookId}/replay', () => {
     expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id']);
   });
 
-  test('of a time sends what was published then, also what the endpoint never got', async () => {
+  test('of a time range sends what was published in it, even what was never sent to the endpoint', async () => {
     const from = new Date(Date.now() - 1_000).toISOString();
     const { id } = await endpoint({ types: ['pet.created'] });
     await call('PATCH', `/${id}`, { status: 'disabled' });
@@ -325,7 +325,7 @@ describe('POST /v1/webhooks/{webhookId}/replay', () => {
     expect(await call('POST', `/${id}/replay`, body)).toMatchObject(errorResponse(400, 'invalid_body', why));
   });
 
-  test('of a delivery that is not there is 404', async () => {
+  test('of a delivery that does not exist is 404', async () => {
     const { id } = await endpoint();
     expect(await call('POST', `/${id}/replay`, { deliveryId: 999_999 })).toMatchObject(errorResponse(404, 'delivery_not_found'));
     expect(await call('GET', `/${id}/deliveries/999999`)).toMatchObject(errorResponse(404, 'delivery_not_found'));

@@ -25,7 +25,7 @@ describe('POST /v1/webhooks', () => {
     expect(headers.location).toBe(`/v1/webhooks/${json.id}`);
   });
 
-  test('repeated by its Idempotency-Key adds one endpoint, and shows and stores the secret only once', async () => {
+  test('retried with its Idempotency-Key adds one endpoint, and shows and stores the secret only once', async () => {
     const first = await create({ url }, { 'idempotency-key': 'endpoint' });
     const again = await create({ url }, { 'idempotency-key': 'endpoint' });
     expect(first.json.secret).toMatch(/^whsec_/);
@@ -62,7 +62,7 @@ describe('POST /v1/webhooks', () => {
     ['ESC', 'https://example.org/\u001b[2Jhooks', 'U+001B'],
     ['a control of C1', 'https://example.org/\u009b2Jhooks', 'U+009B'],
     ['a lone surrogate', 'https://example.org/\ud800', 'U+D800'],
-  ])('with %s in the url is 400 and names it, also as a change', async (_, bad, character) => {
+  ])('with %s in the url is 400 and names it, also by PATCH', async (_, bad, character) => {
     const rejected = errorResponse(400, 'webhook_url_refused', `contains ${character}`);
     expect(await create({ url: bad })).toMatchObject(rejected);
     const { id } = await addEndpoint(store, await store.createKey({ client: 'changing' }), { url });
@@ -74,7 +74,7 @@ describe('POST /v1/webhooks', () => {
     ['upper case and no path', 'https://EXAMPLE.org', 'https://example.org/'],
     ['a host and a path beyond ASCII', 'https://b\u00fccher.example/\u202eskooh', 'https://xn--bcher-kva.example/%E2%80%AEskooh'],
     ['blanks', ' https://example.org/a b', 'https://example.org/a%20b'],
-  ])('with %s in the url stores the one form that URL writes, also as a change', async (_, given, stored) => {
+  ])('with %s in the url stores the normalized form, also by PATCH', async (_, given, stored) => {
     const key = await store.createKey();
     const { status, json } = await create({ url: given }, {}, key);
     expect({ status, url: json.url }).toEqual({ status: 201, url: stored });
@@ -90,7 +90,7 @@ describe('POST /v1/webhooks', () => {
     );
   });
 
-  test('with line feeds in the description is 201; other controls and overrides are 400', async () => {
+  test('with line feeds in the description is 201; other control characters and bidirectional overrides are 400', async () => {
     const key = await store.createKey();
     expect((await create({ url, description: 'The site\nof the shelter' }, {}, key)).json.description).toBe('The site\nof the shelter');
     for (const [bad, character] of [
@@ -105,7 +105,7 @@ describe('POST /v1/webhooks', () => {
       const rejected = await create({ url, description: bad }, {}, key);
       expect(rejected).toMatchObject(errorResponse(400, 'invalid_body', `It contains ${character}.`));
     }
-    // A mark of Arabic or Hebrew text is none of them.
+    // The marks of Arabic and Hebrew text are accepted.
     expect((await create({ url, description: 'אתר\u200f!' }, {}, key)).status).toBe(201);
   });
 
@@ -115,7 +115,7 @@ describe('POST /v1/webhooks', () => {
     );
   });
 
-  test('for types of orders, by a key that may not read orders, is 403', async () => {
+  test('for event types of orders, by a key that may not read orders, is 403', async () => {
     const key = await store.createKey({ scopes: ['pets:read', 'webhooks:manage'] });
     expect(await create({ url, types: ['order.placed'] }, {}, key)).toMatchObject(errorResponse(403, 'insufficient_scope', 'orders:read'));
     expect((await create({ url }, {}, key)).status).toBe(201);
@@ -126,7 +126,7 @@ describe('POST /v1/webhooks', () => {
     expect(await create({ url }, {}, key)).toMatchObject(errorResponse(403, 'insufficient_scope', 'webhooks:manage'));
   });
 
-  test('beyond 20 is 409, also when asked for at once, until one is removed', async () => {
+  test('beyond 20 is 409, also for concurrent requests, until one is removed', async () => {
     const key = await store.createKey();
     const responses = await Promise.all(Array.from({ length: 25 }, () => create({ url }, {}, key)));
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(20);
@@ -138,7 +138,7 @@ describe('POST /v1/webhooks', () => {
 });
 
 describe('an endpoint', () => {
-  test('is listed in pages, got, and never shows its secret again', async () => {
+  test('can be listed and read, and never shows its secret again', async () => {
     const key = await store.createKey();
     const ids = [];
     for (let i = 0; i < 3; i += 1) ids.push((await addEndpoint(store, key, { url })).id);
@@ -151,7 +151,7 @@ describe('an endpoint', () => {
     expect(page.text + one.text).not.toContain('secret');
   });
 
-  test('is changed field by field', async () => {
+  test('can be changed field by field', async () => {
     const { id } = await addEndpoint(store, partner, { url, types: ['pet.created'] });
     const patch = (body: unknown) => store.call<WebhookBody>('PATCH', `/v1/webhooks/${id}`, { key: partner.key, body });
     expect(await patch({ status: 'disabled' })).toMatchObject({ status: 200, json: { status: 'disabled', url, types: ['pet.created'] } });
@@ -162,7 +162,7 @@ describe('an endpoint', () => {
     expect(await patch({})).toMatchObject(errorResponse(400, 'invalid_body', 'an object with url, types, description or status'));
   });
 
-  test('rotates its secret to another', async () => {
+  test('gets another secret by a rotation', async () => {
     const { id, secret } = await addEndpoint(store, partner, { url });
     const { status, json } = await store.call<WebhookBody>('POST', `/v1/webhooks/${id}/rotate-secret`, { key: partner.key });
     expect(status).toBe(200);
@@ -170,7 +170,7 @@ describe('an endpoint', () => {
     expect(json.secret).not.toBe(secret);
   });
 
-  test('removed is found no more, and its secret is gone', async () => {
+  test('is not found after it was removed, and its secret is deleted', async () => {
     const { id } = await addEndpoint(store, partner, { url });
     const call = (method: string, path = '') => store.call(method, `/v1/webhooks/${id}${path}`, { key: partner.key });
     expect((await call('DELETE')).status).toBe(204);
@@ -190,7 +190,7 @@ describe('an endpoint', () => {
     ['GET', '/deliveries'],
     ['GET', '/deliveries/1'],
     ['POST', '/replay', { failed: true }],
-  ])("of another client answers %s %s as one that isn't there", async (method, path, body?: object) => {
+  ])("of another client is 404 for %s %s, like one that doesn't exist", async (method, path, body?: object) => {
     const { id } = await addEndpoint(store, await store.createKey(), { url });
     const responses = await Promise.all(
       [id, 999_999, 'x'].map((one) => store.call(method, `/v1/webhooks/${one}${path}`, { key: partner.key, body })),

@@ -88,7 +88,7 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
     expect((await act(store, manager, order.id, 'complete')).json.status).toBe('completed');
   });
 
-  test('records who did it, to the order and to the animal', async () => {
+  test('records who changed the order and the animal', async () => {
     const order = await orderAfter('approve');
     await act(store, manager, order.id, 'complete');
     const { rows } = await store.dependencies.db.query({
@@ -102,7 +102,7 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
     ]);
   });
 
-  test('by ten at once is 200 for one and 409 for the others', async () => {
+  test('by ten concurrent requests is 200 for one and 409 for the others', async () => {
     const order = await orderAfter();
     const responses = await Promise.all(Array.from({ length: 10 }, () => act(store, manager, order.id, 'cancel')));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(409)]);
@@ -163,7 +163,7 @@ describe('Who may act on an order', () => {
 });
 
 describe('After staff have set the status of an animal whose order is completed', () => {
-  test.each(['available', 'pending'])('a return leaves the animal %s, as they set it', async (status) => {
+  test.each(['available', 'pending'])('a return leaves the animal %s', async (status) => {
     const order = await orderAfter('approve', 'complete');
     await setPet(order, status);
     expect((await act(store, manager, order.id, 'return')).json.status).toBe('returned');

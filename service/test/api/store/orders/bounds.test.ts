@@ -32,7 +32,7 @@ async function countOpen({ clientId }: TestKey): Promise<number> {
 }
 
 describe("A client's open orders", () => {
-  test('of 50 animals ordered on the Free plan are 20; the next is 409, says how many are open, and leaves the animal available', async () => {
+  test('are at most 20 on the Free plan; the next is 409, says how many are open, and leaves the animal available', async () => {
     const key = await store.createKey({ client: 'Hoarder', plan: 'business' });
     await setPlan(store.dependencies.db, 'Hoarder', { plan: 'free', perMinute: null, perDay: null });
     const responses = [];
@@ -45,14 +45,14 @@ describe("A client's open orders", () => {
     expect((await readPet(store, manager, id))?.status).toBe('available');
   });
 
-  test('placed at once by 40 requests are never more than the bound', async () => {
+  test('placed by 40 concurrent requests never exceed the bound', async () => {
     const key = await store.createKey({ plan: { ...quick, openOrdersMax: 10 } });
     const responses = await Promise.all(Array.from({ length: 40 }, () => place(key)));
     expect(responses.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), ...Array(30).fill(409)]);
     expect(await countOpen(key)).toBe(10);
   });
 
-  test('that are closed make room for others', async () => {
+  test('that are closed no longer count', async () => {
     const key = await store.createKey({ plan: { ...quick, openOrdersMax: 1 } });
     const first = await place(key);
     expect((await place(key)).status).toBe(409);
@@ -60,7 +60,7 @@ describe("A client's open orders", () => {
     expect((await place(key)).status).toBe(201);
   });
 
-  test("are no concern of another client's", async () => {
+  test('do not count for another client', async () => {
     const [full, other] = [await store.createKey({ plan: { ...quick, openOrdersMax: 1 } }), await store.createKey()];
     await place(full);
     expect((await place(full)).status).toBe(409);
@@ -78,14 +78,14 @@ describe("A client's open orders", () => {
 });
 
 describe("One adopter's open orders with a client", () => {
-  test('are 3 at most, however the address is written; the fourth is 409 and says so', async () => {
+  test('are at most 3, whatever the case of the address; the fourth is 409 and says so', async () => {
     const key = await store.createKey();
     for (const email of ['ada@example.org', 'Ada@Example.ORG', 'ADA@EXAMPLE.ORG']) expect((await place(key, email)).status).toBe(201);
     const words = "This client has 3 open orders for this adopter's e-mail address; 3 are allowed.";
     expect(await place(key, 'ada@example.org')).toMatchObject(errorResponse(409, 'open_order_limit', words));
   });
 
-  test("are not counted across clients, which would tell one partner of another's adopters", async () => {
+  test("are not counted across clients, which would reveal another partner's adopters", async () => {
     const [one, other] = [await store.createKey(), await store.createKey()];
     for (let i = 0; i < 3; i += 1) await place(one, 'shared@example.org');
     expect((await place(other, 'shared@example.org')).status).toBe(201);
@@ -101,7 +101,7 @@ describe('Staff cancel all open orders', () => {
       { batchSizeMax: 3, progress: () => {} },
     );
 
-  test('of a client, in batches; approved ones too, and the animals are available again', async () => {
+  test('of a client, in batches, including approved ones; the animals become available again', async () => {
     const [key, other] = [await store.createKey(), await store.createKey()];
     const orders: OrderBody[] = [];
     for (let i = 0; i < 7; i += 1) orders.push((await place(key)).json);
@@ -113,7 +113,7 @@ describe('Staff cancel all open orders', () => {
     expect(await cancel({ clientId: key.clientId })).toBe(0);
   });
 
-  test('of an address, with whichever clients, however it is written', async () => {
+  test('of an address with any client, whatever its case', async () => {
     const [one, other] = [await store.createKey(), await store.createKey()];
     await place(one, 'Bob@example.org');
     await place(other, 'bob@example.org');

@@ -27,7 +27,7 @@ describe('GET /v1/store/orders/{orderId}', () => {
     expect(await get(placed.id, await createManager(store))).toMatchObject({ status: 200, json: placed });
   });
 
-  test('of another client is answered like one that is not there', async () => {
+  test('of another client is 404, like one that does not exist', async () => {
     const { id } = await order();
     const other = await store.createKey();
     const [foreign, absent] = [await get(id, other), await get(999_999, other)];
@@ -45,15 +45,15 @@ describe('GET /v1/store/orders/{orderId}', () => {
   });
 });
 
-describe('An order past its time', () => {
-  test('reads as expired since then, before any worker has come by', async () => {
+describe('An overdue order', () => {
+  test('is shown as expired before the worker has expired it', async () => {
     const { id } = await order();
     await letExpire(store, id);
     const { json } = await get(id);
     expect(json).toMatchObject({ status: 'expired', updatedAt: json.expiresAt });
   });
 
-  test('reads as expired as soon as that instant has come', async () => {
+  test('is shown as expired as soon as it expires', async () => {
     await using hasty = await createTestStore({ env: { HOMEWARD_ORDER_EXPIRY: '1' } });
     const client = await hasty.createKey();
     const placed = await placeOrder(hasty, client, (await addPet(hasty, client)).id);
@@ -66,7 +66,7 @@ describe('An order past its time', () => {
     await expect.poll(read, { timeout: 10_000, interval: 20 }).toEqual({ status: 'expired', late: true });
   });
 
-  test('reads the same after the worker has come by', async () => {
+  test('is shown the same after the worker has expired it', async () => {
     const { id } = await order();
     await letExpire(store, id);
     const before = await get(id);
@@ -74,7 +74,7 @@ describe('An order past its time', () => {
     expect((await get(id)).text).toBe(before.text);
   });
 
-  test('keeps its animal pending until the worker frees it', async () => {
+  test('keeps its animal pending until the worker releases it', async () => {
     const { id, petId } = await order();
     await letExpire(store, id);
     expect((await readPet(store, key, petId))?.status).toBe('pending');
@@ -107,13 +107,13 @@ describe('An order past its time', () => {
 });
 
 describe('An order whose adopter was erased', () => {
-  test('stays, with null for an adopter', async () => {
+  test('still exists, with null as its adopter', async () => {
     const placed = await order();
     await eraseAdopterOf(store.dependencies.db, () => {}, BigInt(placed.id));
     expect((await get(placed.id)).json).toEqual({ ...placed, adopter: null });
   });
 
-  test('has the adopter nowhere in the database', async () => {
+  test('has no trace of the adopter in the database', async () => {
     const secret = { name: 'Zerlina Quux', email: 'zerlina@quux.example' };
     const { id } = await addPet(store, key);
     const { json } = await store.call<OrderBody>('POST', '/v1/store/orders', {
@@ -133,7 +133,7 @@ describe('An order whose adopter was erased', () => {
     expect(await find()).toEqual([]);
   });
 
-  test('is not there where there is no such order', async () => {
+  test('is undefined if the order does not exist', async () => {
     expect(await eraseAdopterOf(store.dependencies.db, () => {}, 999_999n)).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ describe('GET /v1/store/orders', () => {
     expect(await list(await store.createKey())).toMatchObject({ status: 200, text: '[]' });
   });
 
-  test("shows the client's own orders alone, in ascending order of id", async () => {
+  test("shows only the client's own orders, in ascending order of id", async () => {
     const [mine, other] = [await store.createKey(), await store.createKey()];
     const [first, , second] = [await order(mine), await order(other), await order(mine)];
     expect((await list(mine)).json).toEqual([first, second]);
@@ -33,20 +33,20 @@ describe('GET /v1/store/orders', () => {
     expect((await list(two)).json).toEqual([placed]);
   });
 
-  test("with the scope store:manage shows every client's", async () => {
+  test('with the scope store:manage shows the orders of every client', async () => {
     const [one, two] = [await store.createKey(), await store.createKey()];
     const ids = [(await order(one)).id, (await order(two)).id];
     expect(idsOf(await list(manager, '?limit=100'))).toEqual(expect.arrayContaining(ids));
   });
 
-  test('walked by its links shows every order once, in order', async () => {
+  test('read page by page shows every order once, in order', async () => {
     const key = await store.createKey();
     const orders: OrderBody[] = [];
     for (let i = 0; i < 5; i += 1) orders.push(await order(key));
     expect(await walk(store, key, '/v1/store/orders?limit=2')).toEqual([orders.slice(0, 2), orders.slice(2, 4), orders.slice(4)]);
   });
 
-  test('filtered by animal shows its orders alone', async () => {
+  test('filtered by animal shows only its orders', async () => {
     const key = await store.createKey();
     const pet = await addPet(store, manager);
     const first = await placeOrder(store, key, pet.id);
@@ -62,7 +62,7 @@ describe('GET /v1/store/orders', () => {
     ['completed', ['approve', 'complete']],
     ['cancelled', ['cancel']],
     ['returned', ['approve', 'complete', 'return']],
-  ])('filtered by the status %s shows it alone', async (status, actions) => {
+  ])('filtered by the status %s shows only that status', async (status, actions) => {
     const key = await store.createKey();
     const { id } = await order(key);
     await actAll(store, manager, id, ...actions);
@@ -73,7 +73,7 @@ describe('GET /v1/store/orders', () => {
     expect(found).toEqual([status]);
   });
 
-  test('shows an order past its time as expired, and under no other status', async () => {
+  test('shows an overdue order as expired, and with no other status', async () => {
     const key = await store.createKey();
     const { id } = await order(key);
     await letExpire(store, id);
@@ -82,7 +82,7 @@ describe('GET /v1/store/orders', () => {
     expect(idsOf(await list(key, '?status=placed'))).toEqual([]);
   });
 
-  test('with a cursor under another filter is 400', async () => {
+  test('with a cursor for another filter is 400', async () => {
     const key = await store.createKey();
     await order(key);
     await order(key);

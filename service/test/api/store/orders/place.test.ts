@@ -8,7 +8,7 @@ let key: TestKey;
 beforeAll(async () => {
   store = await createTestStore({ env: { HOMEWARD_ORDER_EXPIRY: '3600' } });
 });
-// A client each, so that none meets the bound on one adopter's open orders.
+// A new client for each, so that none reaches the bound on one adopter's open orders.
 beforeEach(async () => {
   key = await store.createKey();
 });
@@ -22,7 +22,7 @@ async function countOrders(): Promise<bigint> {
 }
 
 describe('POST /v1/store/orders', () => {
-  test('of an available animal is 201 with the order and where it is', async () => {
+  test('of an available animal is 201 with the order and its Location', async () => {
     const pet = await addPet(store, key);
     const { status, headers, json } = await place({ petId: pet.id, adopter });
     expect({ status, json }).toEqual({
@@ -40,7 +40,7 @@ describe('POST /v1/store/orders', () => {
     expect(headers['location']).toBe(`/v1/store/orders/${json.id}`);
   });
 
-  test('expires as long after it was placed as the store has set', async () => {
+  test('expires after the time that the store has configured', async () => {
     const { createdAt, expiresAt } = await placeOrder(store, key, (await addPet(store, key)).id);
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(3_600_000);
@@ -66,7 +66,7 @@ describe('POST /v1/store/orders', () => {
     ]);
   });
 
-  test('of an animal that another order holds is 409, says so and stores nothing', async () => {
+  test('of an animal that another order has reserved is 409, says so and stores nothing', async () => {
     const pet = await addPet(store, key);
     await placeOrder(store, key, pet.id);
     const before = await countOrders();
@@ -82,25 +82,25 @@ describe('POST /v1/store/orders', () => {
     expect(await place({ petId: pet.id, adopter })).toMatchObject(errorResponse(409, 'pet_not_available', `is ${status}`));
   });
 
-  test('by twenty at once is 201 for one and 409 for the others', async () => {
+  test('by twenty concurrent requests is 201 for one and 409 for the others', async () => {
     const pet = await addPet(store, key);
     const responses = await Promise.all(Array.from({ length: 20 }, () => place({ petId: pet.id, adopter })));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)]);
   });
 
-  test('of an animal whose order came to nothing is 201', async () => {
+  test('of an animal whose order was cancelled is 201', async () => {
     const pet = await addPet(store, key);
     await actAll(store, key, (await placeOrder(store, key, pet.id)).id, 'cancel');
     expect((await place({ petId: pet.id, adopter })).status).toBe(201);
   });
 
-  test.each([['9007199254740990'], ['9223372036854775807'], ['-1']])('of the animal %s, which is not there, is 404', async (petId) => {
+  test.each([['9007199254740990'], ['9223372036854775807'], ['-1']])('of the animal %s, which does not exist, is 404', async (petId) => {
     const raw = `{"petId":${petId},"adopter":${JSON.stringify(adopter)}}`;
     const response = await store.call('POST', '/v1/store/orders', { key: key.key, raw });
     expect(response).toMatchObject(errorResponse(404, 'pet_not_found', `There is no animal with id ${petId}.`));
   });
 
-  test('ignores a client, a status and a time that it is sent', async () => {
+  test('ignores a client, a status and a time in the body', async () => {
     const other = await store.createKey();
     const pet = await addPet(store, key);
     const { json } = await place({
@@ -126,13 +126,13 @@ describe('POST /v1/store/orders', () => {
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 
-  test('by the store itself is 201', async () => {
+  test("with the store's own key is 201", async () => {
     const manager = await createManager(store);
     expect((await place({ petId: (await addPet(store, key)).id, adopter }, manager)).status).toBe(201);
   });
 });
 
-describe('POST /v1/store/orders with a body that it does not take', () => {
+describe('POST /v1/store/orders with an invalid body', () => {
   test.each([
     ['no petId', { petId: undefined }, 'petId is required.'],
     ['a text as petId', { petId: '1' }, 'petId must be an integer (int64); got "1".'],
@@ -155,7 +155,7 @@ describe('POST /v1/store/orders with a body that it does not take', () => {
     expect(await readPet(store, key, pet.id)).toEqual(pet);
   });
 
-  test('an e-mail address of 254 characters is taken as it is', async () => {
+  test('an e-mail address of 254 characters is stored unchanged', async () => {
     const email = `a@${'b'.repeat(247)}.test`;
     const { json } = await place({ petId: (await addPet(store, key)).id, adopter: { ...adopter, email } });
     expect(json.adopter?.email).toBe(email);

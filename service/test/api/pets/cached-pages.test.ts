@@ -1,4 +1,4 @@
-// A page that is kept must not show that it is: the same answer, for the same price, to whoever may have it.
+// A cached page must not differ from one that was read: the same response, counted the same, for the same keys.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { replaceEpoch } from '../../../src/clients/client-epochs.ts';
 import { revokeApiKey } from '../../../src/clients/clients.ts';
@@ -25,53 +25,53 @@ beforeEach(async () => {
 
 const list = (headers: Record<string, string> = {}, sent = key) => store.call<PetBody[]>('GET', path, { key: sent.key, headers });
 
-/** Past the service, so that only PostgreSQL knows. */
+/** Bypasses the service, so that nothing is invalidated. */
 const renameUnseen = (name: string) =>
   store.dependencies.db.query({ text: 'update pets set name = $1 where id = $2', values: [name, pet.id] });
 
 const fixed = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(date|x-request-id|x-ratelimit-remaining|ratelimit)$/.test(name)));
 
-describe('A kept page', () => {
-  test('is answered without a query', async () => {
+describe('A cached page', () => {
+  test('is served without a query', async () => {
     await renameUnseen('Unseen');
     expect((await list()).json).toEqual([pet]);
   });
 
-  test('is read anew once an animal was added, by whichever process', async () => {
+  test('is read again after an animal was added by any process', async () => {
     await renameUnseen('Seen');
     await addPet(store, key);
     expect((await list()).json).toEqual([{ ...pet, name: 'Seen' }]);
   });
 
-  test('has the headers of one that was read', async () => {
-    const kept = await list();
+  test('has the headers of a page that was read', async () => {
+    const cached = await list();
     await addPet(store, key);
     const read = await list();
-    expect(fixed(kept.headers)).toEqual(fixed(read.headers));
-    expect(kept.headers['x-request-id']).not.toBe(read.headers['x-request-id']);
+    expect(fixed(cached.headers)).toEqual(fixed(read.headers));
+    expect(cached.headers['x-request-id']).not.toBe(read.headers['x-request-id']);
   });
 
   test('has the link to the next page', async () => {
     await addPet(store, key);
-    const [read, kept] = [
+    const [read, cached] = [
       await store.call('GET', '/v1/pets?limit=1', { key: key.key }),
       await store.call('GET', '/v1/pets?limit=1', { key: key.key }),
     ];
-    expect(kept.headers.link).toMatch(/rel="next"$/);
-    expect(kept.headers.link).toBe(read.headers.link);
+    expect(cached.headers.link).toMatch(/rel="next"$/);
+    expect(cached.headers.link).toBe(read.headers.link);
   });
 
-  test('is 304 with its ETag, whose fields say the same as those of one that was read', async () => {
+  test('is 304 with its ETag, with the headers of a page that was read', async () => {
     const { headers } = await list();
-    const kept = await list({ 'if-none-match': headers.etag ?? '' });
+    const cached = await list({ 'if-none-match': headers.etag ?? '' });
     await addPet(store, key);
     const read = await list({ 'if-none-match': headers.etag ?? '' });
-    expect([kept.status, kept.text, read.status]).toEqual([304, '', 304]);
-    expect(fixed(kept.headers)).toEqual(fixed(read.headers));
+    expect([cached.status, cached.text, read.status]).toEqual([304, '', 304]);
+    expect(fixed(cached.headers)).toEqual(fixed(read.headers));
   });
 
-  test('is counted, each time once, also where it turns out to be out of date', async () => {
+  test('is counted once for each request, even if it turns out to be stale', async () => {
     const limited = await store.createKey({ plan: { perMinute: 6, perDay: 100 } });
     const remaining: unknown[] = [];
     for (let i = 0; i < 6; i += 1) {
@@ -82,7 +82,7 @@ describe('A kept page', () => {
     expect(await list({}, limited)).toMatchObject(errorResponse(429, 'rate_limit_exceeded'));
   });
 
-  test('is refused to a key that was revoked', async () => {
+  test('is rejected for a revoked key', async () => {
     const revoked = await store.createKey();
     await list({}, revoked);
     await revokeApiKey(store.dependencies.db, revoked.id);
@@ -90,13 +90,13 @@ describe('A kept page', () => {
     expect(await list({}, revoked)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });
 
-  test('is refused to a key without the scope', async () => {
+  test('is rejected for a key without the scope', async () => {
     const writer = await store.createKey({ scopes: ['pets:write'] });
     await store.call('GET', '/v1/categories', { key: writer.key });
     expect(await list({}, writer)).toMatchObject(errorResponse(403, 'insufficient_scope'));
   });
 
-  test('has no body for HEAD, and the length of the whole', async () => {
+  test('has no body for HEAD, and the length of the full body', async () => {
     const { text } = await list();
     const head = await store.call('HEAD', path, { key: key.key });
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', String(Buffer.byteLength(text))]);
@@ -105,12 +105,12 @@ describe('A kept page', () => {
   test.each([
     ['two Authorization headers', 401, (auth: string) => `Host: a\r\n${auth}\r\n${auth}\r\n`],
     ['two Host headers', 400, (auth: string) => `Host: a\r\nHost: b\r\n${auth}\r\n`],
-  ])('is refused to a request with %s', async (_, status, headers) => {
+  ])('is rejected for a request with %s', async (_, status, headers) => {
     const raw = `GET ${path} HTTP/1.1\r\n${headers(`Authorization: Bearer ${key.key}`)}Connection: close\r\n\r\n`;
     expect((await sendRaw(store.url, raw)).status).toBe(status);
   });
 
-  test('is read anew each time where pages are not kept', async () => {
+  test('is read for each request if the page cache is off', async () => {
     await using plain = await createTestStore({ env: { HOMEWARD_PAGE_CACHE: 'off' } });
     const own = await plain.createKey();
     const added = await addPet(plain, own);

@@ -1,0 +1,67 @@
+// Words that make a reader stop, and the terms of the field to write instead: npm run check -- --only words
+import { globSync, readFileSync } from 'node:fs';
+
+interface Coinage {
+  readonly pattern: RegExp;
+  readonly write: string;
+}
+
+const coinages: readonly Coinage[] = [
+  { pattern: /\bremember\w*/i, write: 'cached, cache' },
+  { pattern: /\brenew\w*/i, write: 'invalidate, replace' },
+  { pattern: /\b(short|long) way\b/i, write: 'fast path, fall through' },
+  { pattern: /\blanes?\b/i, write: 'pipelined connection' },
+  { pattern: /\banswer\w*/i, write: 'response, respond, return' },
+  { pattern: /\brefus(al|als|e|ed|es|ing)\b/i, write: 'error, reject' },
+  { pattern: /\bvouch\w*|\bbeliev\w+/i, write: 'trust, valid' },
+  { pattern: /\bstands? in\b|\bis to be (had|found)\b/i, write: 'is in, see, available' },
+  { pattern: /\banew\b/i, write: 'again' },
+  { pattern: /\bwhoever\b/i, write: 'anyone who' },
+  { pattern: /\bpatience\w*/i, write: 'total timeout' },
+  { pattern: /\bsight\b/i, write: 'visibility' },
+  { pattern: /\bwish(es)?\b/i, write: 'input' },
+];
+
+/** What documents and messages may say all the same: names on the wire, in SQL and in logs, and other programs' terms. */
+const exceptions: readonly RegExp[] = [
+  /idempotent[_-]answers?/g,
+  /\banswer: (Type|attempt|string|null)/g,
+  /\banswers: (erased|stored)/g,
+  /\brefuses? to start\b/g,
+  /webhook_url_refused/g,
+  // The label of a checkbox in the reference.
+  /data-remember> Remember until this tab closes/g,
+];
+
+const sources = [
+  '{service,docs-site}/src/**/*.{ts,lua}',
+  'sdk/src/*.ts',
+  'sdk/README.md',
+  '*.md',
+  'docs/**/*.md',
+  'examples/**/*.{ts,md}',
+  '{proofs,testkit,tools,bench}/**/*.ts',
+];
+/** The delivery of webhooks is written in the words of its tables, and this file names what it looks for. */
+const exempt = [
+  '**/node_modules/**',
+  'sdk/src/api-types.gen.ts',
+  'service/src/webhooks/{deliver*,safe-sender,retry-schedule}.ts',
+  'tools/words.ts',
+  'CHANGELOG.md',
+];
+
+/** The lines that use a coined word. */
+export function findCoinages(): string[] {
+  return globSync(sources, { exclude: exempt }).flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .flatMap((line, index) => {
+        const text = exceptions.reduce((rest, exception) => rest.replace(exception, ''), line);
+        return coinages.flatMap(({ pattern, write }) => {
+          const [found] = pattern.exec(text) ?? [];
+          return found ? [`${file}:${index + 1}: "${found}": write ${write}`] : [];
+        });
+      }),
+  );
+}
