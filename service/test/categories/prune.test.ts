@@ -40,7 +40,7 @@ describe('pruneCategories', () => {
     expect(await prune()).toBe(0);
   });
 
-  test('leaves one into which an animal comes at the same time', async () => {
+  test('keeps one that gets an animal at the same time', async () => {
     await execute('insert into categories (id) values (3000), (3001), (3002)');
     let pruning: ReturnType<typeof prune> | undefined;
     await store.dependencies.db.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-// What the processes act as may read and write rows, and nothing else.
+// The database role of the processes may read and write rows, and nothing else.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { applicationRole } from '../../src/db/pool.ts';
@@ -16,14 +16,14 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([application.end(), owner.end()]));
 
-test('it may read, add and change animals', async () => {
+test('the role may read, add and change animals', async () => {
   await application.query("insert into pets (name, category_id, status) values ('Biscuit', 1, 'available')");
   await application.query("update pets set status = 'pending' where name = 'Biscuit'");
   const { rows } = await application.query("select status from pets where name = 'Biscuit'");
   expect(rows).toEqual([{ status: 'pending' }]);
 });
 
-describe('it is refused', () => {
+describe('the role is denied', () => {
   test.each([
     'create table kennels (id bigint)',
     'create schema kennels',
@@ -50,7 +50,7 @@ describe('it is refused', () => {
     await expect(application.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test('truncate on every table, and delete on every one but those of unused categories, of answers kept for a day and of events not yet published', async () => {
+  test('truncate on every table, and delete except on categories, deliveries, stored responses, the outbox and webhooks', async () => {
     const { rows } = await owner.query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public' order by 1");
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'clients', 'orders', 'pets', 'schema_migrations']));
     const allowed: string[] = [];
@@ -63,7 +63,7 @@ describe('it is refused', () => {
         if (code !== '42501') allowed.push(`${statement}: ${code}`);
       }
     }
-    const swept = ['categories', 'deliveries', 'delivery_attempts', 'idempotent_answers', 'outbox', 'webhooks'];
-    expect(allowed).toEqual(swept.map((name) => `delete from ${name} where false: allowed`));
+    const deletable = ['categories', 'deliveries', 'delivery_attempts', 'idempotent_answers', 'outbox', 'webhooks'];
+    expect(allowed).toEqual(deletable.map((name) => `delete from ${name} where false: allowed`));
   });
 });

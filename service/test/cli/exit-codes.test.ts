@@ -12,7 +12,7 @@ beforeAll(async () => {
   empty = { DATABASE_URL: await createDatabase(inject('postgresUrl'), { name: `empty_${process.pid}_${Date.now()}` }), REDIS_URL };
 });
 
-describe('what is wrong with the command line ends with 2 and says what, before anything is opened', () => {
+describe('a mistake in the command line exits with 2 and says what is wrong, before anything is opened', () => {
   const create = ['keys', 'create', '--client', 'Shelter'];
   test.each<[args: string[], message: string]>([
     [['adopt'], "unknown command 'adopt'"],
@@ -49,7 +49,7 @@ describe('what is wrong with the command line ends with 2 and says what, before 
   });
 });
 
-describe('what the store does not have, or does not allow, ends with 2', () => {
+describe('what does not exist or is not allowed exits with 2', () => {
   test('keys create for a client that is on another plan', async () => {
     const first = await homeward(['keys', 'create', '--client', 'Paws', '--plan', 'free'], { env: migrated });
     expect(first.status).toBe(0);
@@ -79,7 +79,7 @@ describe('what the store does not have, or does not allow, ends with 2', () => {
   });
 });
 
-describe('what fails for a reason outside the command ends with 1 and one line', () => {
+describe('a failure outside the command exits with 1 and one line', () => {
   test.each([['serve'], ['migrate'], ['keys', 'list']])('homeward %s %s with no PostgreSQL at DATABASE_URL', async (...args) => {
     const rejected = await homeward(args, { env: nowhere });
     expect(rejection(rejected)).toEqual(
@@ -105,18 +105,18 @@ describe('what fails for a reason outside the command ends with 1 and one line',
     );
   });
 
-  test('homeward serve on a port that is taken ends, rather than staying without listening', async () => {
+  test('homeward serve on a port that is in use exits, and does not stay without listening', async () => {
     const taken = new URL(inject('redisUrl')).port;
     const rejected = await homeward(['serve'], { env: { ...migrated, PORT: taken, LOG_LEVEL: 'silent' } });
     expect(rejection(rejected)).toEqual(rejectedWith(1, `Port ${taken} on 127.0.0.1 is already in use. Set PORT to another port.`));
   });
 });
 
-/** What a refused command said; commander adds where to find help. */
+/** The output of a rejected command, without the hint to --help that commander adds. */
 function rejection({ status, stdout, stderr }: Finished): { status: number | null; stdout: string; lines: string[] } {
   const lines = stderr.trimEnd().split('\n');
   return { status, stdout, lines: lines.filter((line) => line !== 'Add --help for usage.') };
 }
 
-/** One line, and no stack. */
+/** One line, without a stack trace. */
 const rejectedWith = (status: 1 | 2, message: string) => ({ status, stdout: '', lines: [expect.stringContaining(message)] });

@@ -13,7 +13,7 @@ const commands = {
   journal: ['apply'],
 };
 
-test.each(Object.entries(commands))('homeward %s --help lists exactly its subcommands and ends with 0', async (command, subcommands) => {
+test.each(Object.entries(commands))('homeward %s --help lists exactly its subcommands and exits with 0', async (command, subcommands) => {
   const { status, stdout, stderr } = await homeward([...command.split(' ').filter(Boolean), '--help']);
   const listed = [...(stdout.split('\nCommands:\n')[1]?.split('\n\n')[0] ?? '').matchAll(/^ {2}([\w-]+)/gm)].map(([, name]) => name);
   expect(listed).toEqual([...subcommands, 'help']);
@@ -33,7 +33,7 @@ test('homeward --help lists every variable with its default, and the exit status
   expect(stdout).toContain('Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.');
 });
 
-test('homeward without a command shows its help as an error and ends with 2', async () => {
+test('homeward without a command shows its help as an error and exits with 2', async () => {
   const { status, stdout, stderr } = await homeward([]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toContain('Usage: homeward');

@@ -12,7 +12,7 @@ const timeoutMs = 30_000;
 const endTimeoutMs = 15_000;
 
 export interface Finished {
-  /** Null where a signal ended it. */
+  /** Null if a signal ended it. */
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -20,11 +20,11 @@ export interface Finished {
 
 export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** The Node.js that starts the command; the pinned one where omitted. */
+  /** The Node.js that starts the command; the pinned one if omitted. */
   readonly node?: string;
 }
 
-/** Only what is given here reaches the command: nothing of the machine's own settings. */
+/** The command gets only these variables, and nothing from the machine's environment. */
 export async function homeward(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
   const child = start(args, options);
   let stdout = '';
@@ -35,7 +35,7 @@ export async function homeward(args: readonly string[], options: CommandOptions 
   return { status, stdout, stderr };
 }
 
-/** What a command prints with --json. */
+/** Runs a command with --json and parses its output. */
 export async function homewardJson<T>(args: readonly string[], env: Readonly<Record<string, string>>): Promise<T> {
   const { status, stdout, stderr } = await homeward([...args, '--json'], { env });
   if (status !== 0) throw new Error(`homeward ${args.join(' ')} ended with status ${status}: ${stderr}`);
@@ -45,13 +45,13 @@ export async function homewardJson<T>(args: readonly string[], env: Readonly<Rec
 export interface Serving extends AsyncDisposable {
   /** Without /v1. */
   readonly url: string;
-  /** The process that was started: the launcher, where there is one. */
+  /** The started process: the launcher, if there is one. */
   readonly child: ChildProcess;
   /** The process that serves. */
   readonly servingPid: number;
-  /** Resolves once a line with this text stands in its log. */
+  /** Resolves once its log contains a line with this text. */
   logged(text: string): Promise<unknown>;
-  /** The exit status, once every process that could write to our pipes has ended; rejects where that takes too long. */
+  /** Resolves with the exit status once every process that could write to our pipes has ended; rejects if that takes too long. */
   allEnded(): Promise<number | null>;
 }
 
@@ -85,7 +85,7 @@ export async function startServing(options: CommandOptions): Promise<Serving> {
   };
 }
 
-/** A Node.js of the machine's own that is too old to run the service's source; undefined where there is none. */
+/** A Node.js of the machine that is too old to run the service's source; undefined if there is none. */
 export function findOlderNode(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder && !folder.includes('node_modules'));
   return folders.map((folder) => path.join(folder, 'node')).find((node) => existsSync(node) && isOlder(node));

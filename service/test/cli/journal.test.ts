@@ -1,4 +1,4 @@
-// The journal of commands, applied to a store that never saw them.
+// The journal of commands, applied to another store.
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,16 +7,16 @@ import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { createTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
-// Each command is a process of its own.
+// Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
 
-test('A revocation is a line of standard error and of the journal; applied to a store that has the key it ends it there', async () => {
+test('A revocation is a line on standard error and in the journal; applied to a store that has the key, it revokes the key there', async () => {
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
   const journal = path.join(folder.path, 'journal.log');
   const [lost, restored] = [await createTestStore(), await createTestStore()];
   await using _ = lost;
   await using __ = restored;
-  // The same ids in both: as if one were restored from a backup of the other.
+  // The same ids in both stores, as if one were restored from a backup of the other.
   const [before, after] = [await lost.createKey({ client: 'Paws' }), await restored.createKey({ client: 'Paws' })];
   const env = { DATABASE_URL: lost.dependencies.config.databaseUrl, REDIS_URL: inject('redisUrl'), HOMEWARD_JOURNAL: journal };
   const { stderr, stdout } = await homeward(['keys', 'revoke', String(before.id), '--json'], { env });
@@ -40,7 +40,7 @@ test('A revocation is a line of standard error and of the journal; applied to a 
   expect(rows).toEqual([{ revoked: true, suspended: false }]);
 });
 
-test('A key that was made after the line was written is left alone: its id was given again', async () => {
+test('A key that was created after the line was written is not changed, since its id was assigned again', async () => {
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
   const journal = path.join(folder.path, 'journal.log');
   await using store = await createTestStore();
@@ -51,7 +51,7 @@ test('A key that was made after the line was written is left alone: its id was g
   expect(await homewardJson(['journal', 'apply', journal], env)).toEqual({ lines: 1, applied: 0, skipped: 1 });
 });
 
-test('A journal that was cut off stops with the line, and nothing is applied', async () => {
+test('A truncated journal fails with the line, and nothing is applied', async () => {
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
   const journal = path.join(folder.path, 'journal.log');
   const line = { time: Date.now(), journal: true, act: 'client_suspended', client: 1 };
@@ -62,7 +62,7 @@ test('A journal that was cut off stops with the line, and nothing is applied', a
   expect(stderr).toMatch(/^homeward: .*journal\.log, line 2: not a journal line of this release: .* Nothing was applied\.\n$/);
 });
 
-test('A file without a journal line is an error, not a success; one that was cut off can be passed over', async () => {
+test('A file without a journal line is an error; a truncated line can be skipped', async () => {
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
   const journal = path.join(folder.path, 'journal.log');
   const env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
@@ -77,7 +77,7 @@ test('A file without a journal line is an error, not a success; one that was cut
   expect(skipped.stderr).toContain('homeward: skipped: {"time"');
 });
 
-test('What was changed after a line was written is left as it is: endpoints, and a later suspension', async () => {
+test('Endpoints that were changed after a line was written, and a later suspension, are not changed', async () => {
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));
   const journal = path.join(folder.path, 'journal.log');
   await using store = await createTestStore();

@@ -3,7 +3,7 @@ import { cloneTemplate } from '../databases.ts';
 import { createTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
-// Each command is a process of its own.
+// Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
 
 let env: Record<string, string>;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
 });
 
-// One history, in order: what a command prints depends on those before it.
+// The tests run in order: the output of a command depends on those before it.
 test('keys create', async () => {
   const plain = await homewardJson(['keys', 'create', '--client', 'Paws', '--plan', 'free'], env);
   expect(plain).toEqual({ id: 1, clientId: expect.any(Number), key, scopes: allButManage, expiresAt: null });
@@ -165,13 +165,13 @@ test('migrate', async () => {
   expect(await homewardJson(['migrate'], env)).toEqual({ applied: [] });
 });
 
-test('openapi needs no server at all', async () => {
+test('openapi needs neither PostgreSQL nor Redis', async () => {
   const { status, stdout } = await homeward(['openapi'], { env: { DATABASE_URL: 'postgres://127.0.0.1:1/none' } });
   expect(status).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ openapi: '3.1.0', info: { title: 'Homeward' }, paths: { '/pets': {} } });
 });
 
-test('without --json a list is a table for people, and holds no whole key', async () => {
+test('without --json a list is a table for people, and contains no complete key', async () => {
   const { stdout } = await homeward(['keys', 'list'], { env });
   expect(stdout.split('\n')[0]).toMatch(/^id +client +key +scopes +expires +revoked$/);
   expect(stdout).toContain('Paws');

@@ -1,4 +1,4 @@
-// `homeward` started by an older Node.js hands over to the pinned one; nobody outside should be able to tell.
+// `homeward` started by an older Node.js hands over to the pinned one, with the same behaviour.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { stillRunning } from '../../../testkit/running-processes.ts';
 import { cloneTemplate } from '../databases.ts';
 import { findOlderNode, homeward, homewardJson, startServing } from './homeward-command.ts';
 
-// Each command is a process of its own.
+// Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
 
 const olderNode = findOlderNode();
@@ -23,7 +23,7 @@ const starters = [
 
 describe.each(starters)('homeward started by $by', ({ node = '', older }) => {
   describe.skipIf(!node)('where there is one', () => {
-    test('passes on what it prints and its exit status', async () => {
+    test('passes on the output and the exit status', async () => {
       const done = await homeward(['keys', 'list', '--json'], { node, env });
       expect(done).toEqual({ status: 0, stdout: expect.stringMatching(/^\[.*\]\n$/), stderr: '' });
       const failed = await homeward(['keys', 'list'], { node, env: { DATABASE_URL: 'postgres://127.0.0.1:1/none' } });
@@ -32,7 +32,7 @@ describe.each(starters)('homeward started by $by', ({ node = '', older }) => {
       expect(wrong).toMatchObject({ status: 2, stdout: '' });
     });
 
-    test.each(['SIGTERM', 'SIGINT'] as const)('on %s finishes what is under way, ends with 0 and leaves no process', async (signal) => {
+    test.each(['SIGTERM', 'SIGINT'] as const)('on %s finishes requests in flight, exits with 0 and leaves no process', async (signal) => {
       const { key } = await homewardJson<{ key: string }>(['keys', 'create', '--client', 'Paws', '--plan', 'free'], env);
       await using serving = await startServing({ node, env });
       expect(serving.servingPid !== serving.child.pid).toBe(older);
@@ -50,7 +50,7 @@ describe.each(starters)('homeward started by $by', ({ node = '', older }) => {
       expect(stillRunning([serving.servingPid])).toEqual([]);
     });
 
-    test('killed outright, leaves no process', async () => {
+    test('killed with SIGKILL, leaves no process', async () => {
       await using serving = await startServing({ node, env });
       serving.child.kill('SIGKILL');
       await serving.allEnded();

@@ -1,4 +1,4 @@
-// `homeward migrate` on a PostgreSQL that has never met Homeward: no role, no table.
+// `homeward migrate` on a new PostgreSQL: no role, no table.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
@@ -6,7 +6,7 @@ import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { createDatabase } from '../databases.ts';
 import { homeward, homewardJson, startServing } from './homeward-command.ts';
 
-// Each command is a process of its own.
+// Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
 
 let postgres: PrivateServer;
@@ -16,19 +16,19 @@ beforeAll(async () => {
   return () => postgres[Symbol.asyncDispose]();
 });
 
-test('before it, every other command says that it must be run first', async () => {
+test('before the migration, every other command says that it must be run first', async () => {
   const rejected = await homeward(['keys', 'list'], { env: environment(postgres.url) });
   expect(rejected).toEqual({ status: 1, stdout: '', stderr: "homeward: The database is empty. Run 'homeward migrate' first.\n" });
 });
 
-test('two at once on two databases of one server both succeed, though both want to make the role', async () => {
+test('two at the same time on two databases of one server both succeed, though both create the role', async () => {
   const urls = [await createDatabase(postgres.url, { name: 'one_side' }), await createDatabase(postgres.url, { name: 'other_side' })];
   const applied = await migrateAtOnce(urls, { url: postgres.url, obstacle: 'create role homeward_app' });
   for (const one of applied) expect(one).toContain('0001_store');
   for (const url of urls) expect(await homewardJson(['keys', 'list'], environment(url))).toEqual([]);
 });
 
-test('two at once on one database both succeed, and each migration is applied once', async () => {
+test('two at the same time on one database both succeed, and each migration is applied once', async () => {
   const url = await createDatabase(postgres.url, { name: 'twice' });
   const applied = await migrateAtOnce([url, url], { url, obstacle: 'create table deployment ()' });
   expect(applied.filter((one) => one.length === 0)).toHaveLength(1);
@@ -36,21 +36,21 @@ test('two at once on one database both succeed, and each migration is applied on
   expect(await homewardJson(['keys', 'list'], environment(url))).toEqual([]);
 });
 
-describe('by a user who is no superuser', () => {
+describe('by a user who is not a superuser', () => {
   const inOrder = { migrated: { applied: expect.arrayContaining(['0001_store']) }, key: expect.objectContaining({ id: 1 }) };
 
-  test('but may create roles: the role is made, and the store works under that user', async () => {
+  test('but may create roles: the role is created, and the store works as that user', async () => {
     await using fresh = await startPostgres();
     await sql(fresh.url, 'create role owner login createrole', 'create database owned owner owner');
     expect(await migrateAndUse(userUrl(fresh.url, 'owner', 'owned'))).toEqual(inOrder);
   });
 
-  test('and may not create roles, but was given the role', async () => {
+  test('and may not create roles, but was granted the role', async () => {
     await sql(postgres.url, ...['create role tenant login', 'grant homeward_app to tenant', 'create database let owner tenant']);
     expect(await migrateAndUse(userUrl(postgres.url, 'tenant', 'let'))).toEqual(inOrder);
   });
 
-  test('and was not given the role: it fails with a reason and changes nothing', async () => {
+  test('and was not granted the role: it fails with a reason and changes nothing', async () => {
     await sql(postgres.url, ...['create role stranger login', 'create database strange owner stranger']);
     const url = userUrl(postgres.url, 'stranger', 'strange');
     const rejected = await homeward(['migrate'], { env: environment(url) });
@@ -61,7 +61,7 @@ describe('by a user who is no superuser', () => {
   });
 });
 
-test('a user who has nothing but the application role can serve what another has migrated', async () => {
+test('a user who has only the application role can serve a store that another user has migrated', async () => {
   const url = await createDatabase(postgres.url, { name: 'served' });
   await homewardJson(['migrate'], environment(url));
   await sql(postgres.url, 'create role server login in role homeward_app');
@@ -70,26 +70,26 @@ test('a user who has nothing but the application role can serve what another has
   expect(await response.json()).toEqual({ status: 'ready', postgres: true, redis: true });
 });
 
-/** What the two commands that a store begins with print. */
+/** The output of the first two commands of a new store. */
 async function migrateAndUse(url: string): Promise<{ migrated: unknown; key: unknown }> {
   const migrated = await homewardJson(['migrate'], environment(url));
   return { migrated, key: await homewardJson(['keys', 'create', '--client', 'Paws', '--plan', 'free'], environment(url)) };
 }
 
-/** Migrates each, and makes sure that they meet: what is made but not committed holds up whoever gets there. */
+/** Runs all migrations, and makes sure that they overlap: an uncommitted `obstacle` blocks each of them. */
 async function migrateAtOnce(urls: readonly string[], { url, obstacle }: { url: string; obstacle: string }): Promise<string[][]> {
-  const holder = new pg.Client({ connectionString: url });
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query(obstacle);
+  const blocker = new pg.Client({ connectionString: url });
+  await blocker.connect();
+  await blocker.query('begin');
+  await blocker.query(obstacle);
   const all = Promise.all(urls.map((one) => homewardJson<{ applied: string[] }>(['migrate'], environment(one))));
   await Promise.race([all, waitForBlockedMigrations(urls.length)]);
-  await holder.query('rollback');
-  await holder.end();
+  await blocker.query('rollback');
+  await blocker.end();
   return (await all).map(({ applied }) => applied);
 }
 
-/** Returns once so many runs of `homeward migrate` wait for a lock. */
+/** Resolves once this many runs of `homeward migrate` wait for a lock. */
 async function waitForBlockedMigrations(count: number): Promise<void> {
   const blocked = "select from pg_stat_activity where application_name = 'homeward migrate' and wait_event_type = 'Lock'";
   for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(20)) {
@@ -107,7 +107,7 @@ function userUrl(url: string, user: string, database: string): string {
   return changed.href;
 }
 
-/** Each statement on its own; returns the rows of the last. */
+/** Runs the statements one by one and returns the rows of the last. */
 async function sql(url: string, ...statements: string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

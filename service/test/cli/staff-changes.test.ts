@@ -1,9 +1,9 @@
-// What the store's staff change by command is in force on the next request of a running service.
+// What the store's staff change by command applies to the next request of a running service.
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { homewardJson } from './homeward-command.ts';
 
-// Each command is a process of its own.
+// Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
 
 interface Minted {
@@ -14,7 +14,7 @@ interface Minted {
 
 const minuteMs = 60_000;
 
-/** The service's clock stands still until a test moves it, so that none waits for time to pass, or is overtaken by it. */
+/** The service's clock stands still until a test advances it, so that no test depends on real time. */
 let nowMs = Date.now();
 const clock = { now: () => nowMs };
 let store: TestStore;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe('keys', () => {
-  test('a rotated key and its successor both work during the overlap, the successor alone afterwards', async () => {
+  test('a rotated key and its successor both work during the overlap, and only the successor afterwards', async () => {
     nowMs = Date.now();
     const old = await staff('keys', 'create', '--client', 'Paws', '--plan', 'pro');
     expect(await list(old)).toMatchObject({ status: 200 });
@@ -50,7 +50,7 @@ describe('keys', () => {
     expect(await list(old)).toMatchObject({ status: 401, json: { code: 'api_key_expired' } });
   });
 
-  test('a revoked key is refused on its next request, and the client’s other key is not', async () => {
+  test('a revoked key is rejected on its next request, and the client’s other key is not', async () => {
     const one = await staff('keys', 'create', '--client', 'Hooves', '--plan', 'free');
     const other = await staff('keys', 'create', '--client', 'Hooves', '--plan', 'free');
     expect(await list(one)).toMatchObject({ status: 200 });
@@ -59,7 +59,7 @@ describe('keys', () => {
     expect(await list(other)).toMatchObject({ status: 200 });
   });
 
-  test('a key with an end works until then', async () => {
+  test('a key with an expiry date works until then', async () => {
     nowMs = Date.now();
     const key = await staff('keys', 'create', '--client', 'Wings', '--plan', 'free', '--expires', '1s');
     expect(await list(key)).toMatchObject({ status: 200 });
@@ -67,7 +67,7 @@ describe('keys', () => {
     expect(await list(key)).toMatchObject({ status: 401, json: { code: 'api_key_expired' } });
   });
 
-  test('a key without the scope of an operation is refused there alone', async () => {
+  test('a key without the scope of an operation is rejected only there', async () => {
     const reader = await staff('keys', 'create', '--client', 'Readers', '--plan', 'free', '--scopes', 'pets:read');
     expect(await list(reader)).toMatchObject({ status: 200 });
     const rejected = await store.call('POST', '/v1/pets', { key: reader.key, body: { name: 'Biscuit', categoryId: 1 } });
@@ -75,18 +75,18 @@ describe('keys', () => {
   });
 });
 
-test('clients set-plan is in force on the next request', async () => {
+test('clients set-plan applies to the next request', async () => {
   const key = await staff('keys', 'create', '--client', 'Growing', '--plan', 'free');
   expect((await list(key)).headers['ratelimit-policy']).toBe('"minute";q=60;w=60, "day";q=1000;w=86400');
   await staff('clients', 'set-plan', 'Growing', '--plan', 'enterprise', '--per-minute', '7', '--per-day', '70');
   const next = await list(key);
   expect(next.headers['ratelimit-policy']).toBe('"minute";q=7;w=60, "day";q=70;w=86400');
-  // What was used before counts under the new plan too.
+  // Requests made before count under the new plan too.
   expect(next.headers['x-ratelimit-remaining']).toBe('5');
 });
 
 test('a ban is listed while it lasts, and lifted for the next request', async () => {
-  // A minute ahead, so that the ban outlasts the commands however slow they are, and not at a minute's end.
+  // A minute ahead, so that the ban outlasts the commands however slow they are, and not at the end of a minute.
   nowMs = Math.ceil(Date.now() / minuteMs) * minuteMs + minuteMs / 2;
   const limits = ['--plan', 'enterprise', '--per-minute', '1', '--per-day', '1000'];
   const key = await staff('keys', 'create', '--client', 'Hasty', ...limits);
@@ -100,7 +100,7 @@ test('a ban is listed while it lasts, and lifted for the next request', async ()
   expect(await staff('bans', 'list')).toEqual([{ keyId: key.id, clientId: key.clientId, until, level: 1 }]);
   expect(await staff('bans', 'lift', String(key.id))).toEqual({ id: key.id, lifted: true });
   expect(await staff('bans', 'list')).toEqual([]);
-  // The window is still used up, but the next one is open again, a ban's end before its time.
+  // The current window is still used up. The next one is open, although the ban would not have ended.
   expect(await list(key)).toMatchObject({ json: { code: 'rate_limit_exceeded' } });
   nowMs += minuteMs / 2;
   expect(await list(key)).toMatchObject({ status: 200 });

@@ -2,18 +2,18 @@ import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 
-// Each command is a process of its own.
+// Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Clears the screen, sets a title, by C0 and by C1; forges a row; reverses what follows; hides. NUL is missing: PostgreSQL stores none. */
+/** Clears the screen and sets a title, with C0 and C1; forges a row; reverses text; hides text. Without NUL, which PostgreSQL can't store. */
 const hostile = 'Paws\u001b[2J\u001b]0;owned\u0007\u009b31m\r\n2   Forged  enterprise\u202egnp.exe\u2066\u200f\u2028\u007f';
-/** Everything that a terminal acts on but the line feed that ends a line. */
+/** Every character that a terminal acts on, except the line feed that ends a line. */
 const unsafe = /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 
 let env: Record<string, string>;
 beforeAll(async () => {
   env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
-  // By SQL, as rows that were stored before such text was refused.
+  // By SQL, like rows that were stored before such text was rejected.
   const { DATABASE_URL: url = '' } = env;
   await executeAsOwner(url, "insert into clients (id, name, plan) overriding system value values (1, $1, 'free')", [hostile]);
   await executeAsOwner(
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await executeAsOwner(url, insertWebhook, [hostile]);
 });
 
-describe('text that was stored with control characters and overrides reaches no terminal as it is', () => {
+describe('stored text with control characters and overrides is escaped on a terminal', () => {
   test.each<[args: string[], status: number, shows: string | undefined]>([
     [['clients', 'list'], 0, 'Paws\\u{1b}[2J'],
     [['clients', 'list', '--json'], 0, 'Paws\\u001b[2J'],
@@ -57,20 +57,20 @@ describe('text that was stored with control characters and overrides reaches no 
     expect(stdout + stderr).toContain(shows);
   });
 
-  test('a line feed in a name makes no row of its own, and columns are as wide as what is shown', async () => {
+  test('a line feed in a name adds no row, and columns fit the escaped text', async () => {
     const { stdout } = await homeward(['clients', 'list'], { env });
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(2);
     expect(lines[0]?.indexOf('plan')).toBe(lines[1]?.indexOf('pro  '));
   });
 
-  test('--json is the value as it is stored', async () => {
+  test('--json prints the stored value', async () => {
     const { stdout } = await homeward(['clients', 'list', '--json'], { env });
     expect(JSON.parse(stdout)).toMatchObject([{ name: hostile }]);
   });
 });
 
-test('a new client whose name holds ESC is refused with 2', async () => {
+test('a new client whose name contains ESC is rejected with 2', async () => {
   const { status, stderr } = await homeward(['keys', 'create', '--client', 'Claws\u001b[2J', '--plan', 'free'], { env });
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('this one contains U+001B.') });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { actionsFrom, callerActions, isLegalOrderTransition, orderActions, orderStatuses } from '../../src/domain/order-states.ts';
 
-describe('The life of an order', () => {
+describe('The states of an order', () => {
   test.each([
     ['placed', ['approve', 'cancel']],
     ['approved', ['complete', 'cancel']],
@@ -13,7 +13,7 @@ describe('The life of an order', () => {
     expect(actionsFrom(status)).toEqual(actions);
   });
 
-  test('has these transitions and no others', () => {
+  test('have these transitions and no others', () => {
     const legal = [null, ...orderStatuses].flatMap((from) =>
       orderStatuses.filter((to) => isLegalOrderTransition(from, to)).map((to) => `${from} to ${to}`),
     );
@@ -28,11 +28,11 @@ describe('The life of an order', () => {
     ]);
   });
 
-  test('leads from nowhere to a state that is none', () => {
+  test('have no transition to an unknown state', () => {
     expect(isLegalOrderTransition('placed', 'lost')).toBe(false);
   });
 
-  test('is in the hands of staff, but for the cancellation', () => {
+  test('are changed by staff only, except for a cancellation', () => {
     expect(callerActions.map((name) => [name, orderActions[name].scope])).toEqual([
       ['approve', 'store:manage'],
       ['complete', 'store:manage'],
@@ -41,7 +41,7 @@ describe('The life of an order', () => {
     ]);
   });
 
-  test('moves the animal with it', () => {
+  test('change the animal with the order', () => {
     expect(Object.fromEntries(Object.values(orderActions).map(({ to, pet }) => [to, pet?.to]))).toEqual({
       approved: undefined,
       completed: 'sold',

@@ -1,4 +1,4 @@
-// Time is not waited for: a partition of a day long ago is made by hand, and events are published into it by hand.
+// The tests do not wait: they create partitions of past days, and change when events were published.
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { retentionDays, rotatePartitions } from '../../src/events/events.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 const list = (path: string) => store.call<EventBody[]>('GET', path, { key: key.key });
 
-/** Makes everything that is published by now be published so many days ago. */
+/** Changes all published events to have been published this many days ago. */
 async function shiftBack(days: number): Promise<void> {
   const { rows } = await owner.query<{ name: string; from: Date; to: Date }>({
     text: `select 'events_' || to_char(day, 'YYYYMMDD') as name, day at time zone 'utc' as from, (day + interval '1 day') at time zone 'utc' as to
@@ -60,17 +60,17 @@ async function publishPets(count: number): Promise<number[]> {
 }
 
 describe('The partitions of the feed', () => {
-  test('are there for today and the two days to come', async () => {
+  test('exist for today and the next two days', async () => {
     expect(await partitions()).toEqual([dayName(0), dayName(1), dayName(2)]);
   });
 
-  test('are made anew where they are missing, by two workers at once too', async () => {
+  test('are created if they are missing, also by two workers at the same time', async () => {
     await owner.query(`drop table ${dayName(1)}, ${dayName(2)}`);
     await Promise.all([rotatePartitions(store.dependencies.db), rotatePartitions(store.dependencies.db)]);
     expect(await partitions()).toEqual([dayName(0), dayName(1), dayName(2)]);
   });
 
-  test('are made while somebody reads and another publishes', async () => {
+  test('are created during a read and a publication', async () => {
     await owner.query(`drop table ${dayName(2)}`);
     await publishPets(1);
     await owner.query('begin');
@@ -82,7 +82,7 @@ describe('The partitions of the feed', () => {
     expect(await partitions()).toContain(dayName(2));
   });
 
-  test(`stay for ${retentionDays} days and are dropped then`, async () => {
+  test(`are dropped after ${retentionDays} days`, async () => {
     await publishPets(2);
     await shiftBack(retentionDays);
     expect(await rotatePartitions(store.dependencies.db)).toBe(0);
@@ -93,19 +93,19 @@ describe('The partitions of the feed', () => {
     expect(await partitions()).toEqual([dayName(-retentionDays), dayName(0), dayName(1), dayName(2)]);
   });
 
-  test('are dropped once by two workers at once', async () => {
+  test('are dropped once by two workers at the same time', async () => {
     await publishPets(1);
     await shiftBack(40);
     const dropped = await Promise.all([rotatePartitions(store.dependencies.db), rotatePartitions(store.dependencies.db)]);
     expect(dropped.sort()).toEqual([0, 1]);
   });
 
-  test('can be dropped by the application for no shorter time than a day', async () => {
+  test("can't be dropped by the application before a day has passed", async () => {
     const drop = store.dependencies.db.query({ text: `select drop_event_partitions(interval '1 hour')` });
     await expect(drop).rejects.toThrow('events are kept for a day at least');
   });
 
-  test('are found in the schema of the store, whatever a session has made for itself', async () => {
+  test("are looked up in the store's schema, whatever temporary tables a session has created", async () => {
     await store.dependencies.db.transaction(async (tx) => {
       await tx.query({ text: 'create temp table feed (first_position bigint) on commit drop' });
       await tx.query({ text: 'create temp table events (position bigint) on commit drop' });
@@ -116,21 +116,21 @@ describe('The partitions of the feed', () => {
 });
 
 describe('A cursor', () => {
-  test('from before what is kept is 410, one at the edge is not, and without one the feed begins with what is kept', async () => {
+  test('of deleted events is 410, one at the boundary is not, and without one the feed starts with the oldest stored event', async () => {
     const start = nextPage(await list('/v1/events?limit=1')) ?? '';
     await publishPets(3);
     const within = nextPage(await list('/v1/events?limit=2')) ?? '';
     const edge = nextPage(await list('/v1/events?limit=3')) ?? '';
     await shiftBack(40);
     await rotatePartitions(store.dependencies.db);
-    const [kept] = await publishPets(1);
+    const [stored] = await publishPets(1);
     expect(await list(start)).toMatchObject(errorResponse(410, 'cursor_expired', `kept for ${retentionDays} days`));
     expect(await list(within)).toMatchObject(errorResponse(410, 'cursor_expired'));
-    expect((await list(edge)).json.map(({ data }) => data.pet?.id)).toEqual([kept]);
-    expect((await list('/v1/events')).json.map(({ data }) => data.pet?.id)).toEqual([kept]);
+    expect((await list(edge)).json.map(({ data }) => data.pet?.id)).toEqual([stored]);
+    expect((await list('/v1/events')).json.map(({ data }) => data.pet?.id)).toEqual([stored]);
   });
 
-  test('at the end of a feed of which nothing is left is good, and goes on with what comes', async () => {
+  test('at the end of a feed without stored events is valid, and continues with new events', async () => {
     await publishPets(2);
     const { next } = await readOn(store, key);
     await shiftBack(40);
@@ -140,7 +140,7 @@ describe('A cursor', () => {
     expect((await list(next)).json.map(({ data }) => data.pet?.id)).toEqual([id]);
   });
 
-  test('is 410 for a stream too', async () => {
+  test('is also 410 for a stream', async () => {
     const start = nextPage(await list('/v1/events?limit=1')) ?? '';
     await publishPets(1);
     await shiftBack(40);
@@ -150,7 +150,7 @@ describe('A cursor', () => {
     );
   });
 
-  test('is 410 where events of a later position were dropped before it: never a gap', async () => {
+  test('is 410 if events after it were dropped, so that there is never a gap', async () => {
     await publishPets(1);
     const first = nextPage(await list('/v1/events?limit=1')) ?? '';
     await publishPets(1);
@@ -161,7 +161,7 @@ describe('A cursor', () => {
     expect((await list('/v1/events')).json).toEqual([]);
   });
 
-  test('is 410 after a restore, once the operator has moved the feed on as docs/operations.md tells', async () => {
+  test('is 410 after a restore, once the operator has advanced the feed as docs/operations.md describes', async () => {
     await publishPets(3);
     const { next } = await readOn(store, key);
     await owner.query('update feed set first_position = last_position + 1000000001, last_position = last_position + 1000000000');

@@ -25,7 +25,7 @@ const readNew = async () => (await readOn(store, manager, next)).events;
 const patch = (id: number, body: object) => store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body });
 const quiet = { beforePublishing: async () => {}, inTransaction: async () => {} };
 
-/** A writer with a transaction of its own, to be left open. */
+/** A writer with its own transaction, which stays open. */
 async function openWriter(): Promise<pg.Client & AsyncDisposable> {
   const client = new pg.Client({ connectionString: store.dependencies.config.databaseUrl });
   await client.connect();
@@ -35,7 +35,7 @@ async function openWriter(): Promise<pg.Client & AsyncDisposable> {
 
 const renamed = (petId: number, n: number) => ({ type: 'pet.updated', petId: BigInt(petId), clientId: null, data: `{"n":${n}}` }) as const;
 
-describe('An event is written with its change', () => {
+describe('An event is recorded with its change', () => {
   test.each([
     ['a new name', { name: 'Rex' }, ['pet.updated']],
     ['a new category', { categoryId: 2 }, ['pet.updated']],
@@ -51,13 +51,13 @@ describe('An event is written with its change', () => {
     for (const event of events) expect(event.data.pet).toEqual(pet);
   });
 
-  test('an animal taken back, as it was', async () => {
+  test('a removed animal, with its last state', async () => {
     const pet = await addPet(store, key);
     await store.call('DELETE', `/v1/pets/${pet.id}`, { key: manager.key });
     expect(await readNew()).toMatchObject([{ type: 'pet.created' }, { type: 'pet.removed', data: { pet } }]);
   });
 
-  test('an expired order, and its animal that is free again', async () => {
+  test('an expired order, and its animal that is available again', async () => {
     const { id } = await addPet(store, key);
     const order = await placeOrder(store, key, id);
     await letExpire(store, order.id);
@@ -69,9 +69,9 @@ describe('An event is written with its change', () => {
     ]);
   });
 
-  test('a repeat with the same Idempotency-Key is told once', async () => {
+  test('only once for a retry with the same Idempotency-Key', async () => {
     const post = () =>
-      store.call('POST', '/v1/pets', { key: key.key, body: { name: 'Once', categoryId: 1 }, headers: { 'idempotency-key': 'told-once' } });
+      store.call('POST', '/v1/pets', { key: key.key, body: { name: 'Once', categoryId: 1 }, headers: { 'idempotency-key': 'once' } });
     await post();
     await post();
     expect(typesOf(await readNew())).toEqual(['pet.created']);
@@ -79,23 +79,23 @@ describe('An event is written with its change', () => {
 
   test.each([
     [
-      'a refused order',
+      'a rejected order',
       async (id: number) =>
         store.call('POST', '/v1/store/orders', { key: key.key, body: { petId: id, adopter: { name: 'Ada', email: 'ada@example.org' } } }),
     ],
-    ['a refused change', async (id: number) => patch(id, { name: '' })],
+    ['a rejected change', async (id: number) => patch(id, { name: '' })],
     [
       'a stale change',
       async (id: number) =>
         store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body: { name: 'X' }, headers: { 'if-match': '"old"' } }),
     ],
-  ])('%s leaves none', async (_, change) => {
+  ])('not for %s', async (_, change) => {
     const { id } = await addPet(store, key, { status: 'sold' });
     expect((await change(id)).status).toBeGreaterThanOrEqual(400);
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
 
-  test('a transaction that is rolled back leaves none', async () => {
+  test('not for a transaction that is rolled back', async () => {
     const { id } = await addPet(store, key);
     await using writer = await openWriter();
     await recordEvents(new Transaction(writer), renamed(id, 1));
@@ -104,7 +104,7 @@ describe('An event is written with its change', () => {
   });
 });
 
-describe('pet.created holds the bytes that the API answers with', () => {
+describe('pet.created has the same bytes as the response of the API', () => {
   test.each([
     'Biscuit',
     '"quoted" \\ back\\slash /',
@@ -133,7 +133,7 @@ describe('pet.created holds the bytes that the API answers with', () => {
 });
 
 describe('Publishing', () => {
-  test('misses no transaction that commits late, and repeats none', async () => {
+  test('misses no transaction that commits late, and publishes none twice', async () => {
     const { id } = await addPet(store, key);
     await using late = await openWriter();
     await recordEvents(new Transaction(late), renamed(id, 1));
@@ -145,7 +145,7 @@ describe('Publishing', () => {
     expect(after.events).toMatchObject([{ type: 'pet.updated', data: { n: 1 } }]);
   });
 
-  test("tells each animal's events in their order, in batches of any size", async () => {
+  test('publishes the events of each animal in order, in batches of any size', async () => {
     const pets = [await addPet(store, key), await addPet(store, key)];
     for (let i = 0; i < 20; i += 1) for (const { id } of pets) await patch(id, { name: `Name ${i}` });
     const counts: number[] = [];
@@ -162,25 +162,25 @@ describe('Publishing', () => {
     }
   });
 
-  test('is done by one at a time, and the other has nothing to do', async () => {
+  test('is done by one publisher at a time; the other has nothing to do', async () => {
     await addPet(store, key);
-    const [holding, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [publishing, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { db } = store.dependencies;
     const first = publishEvents(db, 500, {
       ...quiet,
       beforePublishing: async () => {
-        holding.resolve();
+        publishing.resolve();
         await release.promise;
       },
     });
-    await holding.promise;
+    await publishing.promise;
     expect(await publishEvents(db, 500, quiet)).toBe(0);
     release.resolve();
     expect(await first).toBe(1);
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
 
-  test('exposes a batch only once the catalogue has a new token', async () => {
+  test('makes a batch visible only after the catalogue has a new token', async () => {
     const { redis, redisKeys: names, catalogue, db } = store.dependencies;
     const readToken = () => redis.client.get(names.catalogueToken);
     await addPet(store, key);
@@ -198,7 +198,7 @@ describe('Publishing', () => {
     expect(await readNew()).toHaveLength(1);
   });
 
-  test('keeps a batch whose publisher fails for the next', async () => {
+  test('leaves a batch to the next publisher if one fails', async () => {
     await addPet(store, key);
     const fail = async () => {
       throw new Error('died');
@@ -208,7 +208,7 @@ describe('Publishing', () => {
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
 
-  test('says to what goes inTransaction which positions the batch has', async () => {
+  test('passes the positions of the batch to inTransaction', async () => {
     for (let i = 0; i < 3; i += 1) await addPet(store, key);
     const ranges: Published[] = [];
     const inTransaction = async (_: unknown, published: Published) => void ranges.push(published);

@@ -1,4 +1,4 @@
-// Adopters' data end: after their time, on request, and again after a restore.
+// Adopters' data is erased after the retention period, on request, and again after a restore.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/journal/journal.ts';
 import { eraseAdopterByEmail, eraseOldAdopters } from '../../src/orders/adopters.ts';
@@ -31,7 +31,7 @@ const read = async (id: number) => (await store.call<OrderBody>('GET', `/v1/stor
 const letAge = (days: number) =>
   executeAsOwner(store.dependencies.config.databaseUrl, 'update orders set updated_at = now() - make_interval(days => $1)', [days]);
 
-/** An order in each state that it can end in, and an open one. */
+/** An order in each final state, and an open one. */
 async function placeAll(): Promise<Record<'open' | 'cancelled' | 'expired' | 'completed' | 'returned', number>> {
   const ids: number[] = [];
   for (let i = 0; i < 5; i += 1) ids.push((await place(`state${i}@example.org`)).id);
@@ -54,7 +54,7 @@ describe('Retention', () => {
   const erase = (adopterDays: number, adoptionDays?: number) =>
     eraseOldAdopters(store.dependencies.db, journal, { adopterDays, adoptionDays }, 100);
 
-  test('erases adopters of cancelled and expired orders after its days; completed ones only where the store says so; open ones never', async () => {
+  test('erases adopters of cancelled and expired orders after the retention period; of completed ones only if configured; of open ones never', async () => {
     const orders = await placeAll();
     await letAge(89);
     expect(await erase(90)).toBe(0);
@@ -68,15 +68,15 @@ describe('Retention', () => {
     expect((await read(orders.open)).adopter).not.toBeNull();
   });
 
-  test('tells the client that placed the order, and the journal, by ids alone', async () => {
+  test('publishes an event to the client that placed the order and writes to the journal, with ids only', async () => {
     const { next } = await readOn(store, key);
-    const { id } = await place('told@example.org');
+    const { id } = await place('event@example.org');
     await act(store, key, id, 'cancel');
     await letAge(91);
     await erase(90);
     const { events } = await readOn(store, key, next);
     expect(events.at(-1)).toMatchObject({ type: 'order.adopter_erased', data: { order: { id, status: 'cancelled' } } });
-    expect(JSON.stringify(events)).not.toContain('told@');
+    expect(JSON.stringify(events)).not.toContain('event@');
     expect(entries.at(-1)).toEqual({ act: 'adopters_erased', orders: [BigInt(id)] });
     const stranger = await store.createKey();
     expect((await readOn(store, stranger, next)).events.map(({ type }) => type)).not.toContain('order.adopter_erased');
@@ -84,7 +84,7 @@ describe('Retention', () => {
 });
 
 describe('Erasure by e-mail address', () => {
-  test('erases every order that is not open, however the address is written, also from stored responses; open ones are named', async () => {
+  test('erases every order that is not open, whatever the case of the address, also from stored responses; lists open orders', async () => {
     const retried = { 'idempotency-key': 'erase-by-mail' };
     const closed = await place('Grace@Example.org', retried);
     await act(store, key, closed.id, 'cancel');

@@ -30,7 +30,7 @@ describe('The token of the catalogue', () => {
     before = await readToken();
   });
 
-  test('is planted by the first read of a store that nobody has written to', async () => {
+  test('is created by the first read of a store without writes', async () => {
     await store.dependencies.redis.client.del(store.dependencies.redisKeys.catalogueToken);
     await call('GET', '/v1/pets');
     await expect.poll(readToken, { timeout: 2_000, interval: 5 }).not.toBeNull();
@@ -44,21 +44,21 @@ describe('The token of the catalogue', () => {
     ],
     ['such a request is retried', () => call('POST', '/v1/pets', { name: 'R', categoryId: 1 }, { 'idempotency-key': 'k' })],
     ['an animal is changed', () => call('PATCH', `/v1/pets/${id}`, { name: 'Rex' })],
-    ['an animal is taken back', () => call('DELETE', `/v1/pets/${id}`)],
+    ['an animal is removed', () => call('DELETE', `/v1/pets/${id}`)],
     ['an animal is ordered', () => placeOrder(store, key, id)],
-  ])('is new once %s', async (_, change) => {
+  ])('is replaced once %s', async (_, change) => {
     await change();
     expect(await readToken()).not.toBe(before);
   });
 
-  test('is new once an order is acted on', async () => {
+  test('is replaced after an action on an order', async () => {
     const order = await placeOrder(store, key, id);
     before = await readToken();
     await actAll(store, key, order.id, 'cancel');
     expect(await readToken()).not.toBe(before);
   });
 
-  test('is new once an order has expired, and stays where none is due', async () => {
+  test('is replaced after an order has expired, and unchanged if none is due', async () => {
     const { db, catalogue } = store.dependencies;
     const order = await placeOrder(store, key, id);
     await letExpire(store, order.id);
@@ -72,14 +72,14 @@ describe('The token of the catalogue', () => {
 
   test.each([
     ['a list', () => call('GET', '/v1/pets')],
-    ['a refused change', () => call('PATCH', '/v1/pets/999999', { name: 'Rex' })],
+    ['a rejected change', () => call('PATCH', '/v1/pets/999999', { name: 'Rex' })],
     ['a name for a category', () => call('PUT', '/v1/categories/77', { name: 'Goats' })],
-  ])('stays with %s', async (_, request) => {
+  ])('is unchanged after %s', async (_, request) => {
     await request();
     expect(await readToken()).toBe(before);
   });
 
-  test('is new when Redis is back, where something was written without it', async () => {
+  test('is replaced when Redis is back if something was written without it', async () => {
     const link = store.dependencies.redis;
     await redis.signal('SIGSTOP');
     await addPet(store, key);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { verifyHistory } from '../../src/verify/verify.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
-// More than one range of animals holds, and for the last of them more rows than one query reads.
+// More animals than one range contains, and for the last of them more rows than one query reads.
 const animals = 2_500;
 const rowsOfLast = 20_001;
 
@@ -35,12 +35,12 @@ describe('verifyHistory', () => {
     expect(await verify()).toEqual({ animals, orders: 0, rows: animals - 1 + rowsOfLast, violation: undefined });
   });
 
-  test('tells how far it has come', async () => {
+  test('reports its progress', async () => {
     await verify();
     expect(progress).toEqual([0.4, 0.8, 1]);
   });
 
-  test.each([1, 1_000, 1_001, animals])('finds what is wrong with animal %i', async (id) => {
+  test.each([1, 1_000, 1_001, animals])('finds a violation of animal %i', async (id) => {
     await setStatus(id, 'sold');
     const { violation } = await verify();
     await setStatus(id, 'available');

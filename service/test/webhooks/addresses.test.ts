@@ -44,18 +44,18 @@ describe('isPublicAddress', () => {
     'ff02::1',
     'example.org',
     '',
-  ])('%s is not', (address) => {
+  ])('%s is not public', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 });
 
 describe('faultOfUrl', () => {
-  test('takes https to a host or a public address, on 443 or from 1024 on', () => {
+  test('accepts https to a host or a public address, on 443 or a port from 1024 up', () => {
     for (const url of ['https://example.org', 'https://example.org:8443/a?b=c', 'https://1.1.1.1/', 'https://[2606:4700::1111]/'])
       expect(faultOfUrl(url, false)).toBeUndefined();
   });
 
-  test('takes this machine only where that is allowed, also without TLS', () => {
+  test('accepts this machine only if that is allowed, also without TLS', () => {
     for (const url of ['http://127.0.0.1:8080/', 'http://localhost:80/', 'http://[::1]:9000/', 'https://127.0.0.1:22/']) {
       expect(faultOfUrl(url, true)).toBeUndefined();
       expect(faultOfUrl(url, false)).toBeDefined();

@@ -26,7 +26,7 @@ const done = {
   isGone: false,
 };
 
-test('an endpoint gets its share, one that fails a smaller one, and a lease that ended is given anew', async () => {
+test('an endpoint gets its share, a failing one a smaller share, and an expired lease is given again', async () => {
   const well = await addEndpoint(store, partner, { url: 'https://example.org/' });
   const ill = await addEndpoint(store, partner, { url: 'https://example.org/' });
   await sql('update webhooks set failing_since = now() where id = $1', [ill.id]);
@@ -53,14 +53,14 @@ test('an endpoint gets its share, one that fails a smaller one, and a lease that
   ]);
 });
 
-test('of two workers at once none gets what the other has', async () => {
+test('two workers never lease the same delivery', async () => {
   await sql('update deliveries set leased_until = null, next_attempt_at = now()');
   const claims = (await Promise.all([claim(), claim(), claim()])).flat();
   expect(new Set(claims.map(({ id }) => id)).size).toBe(claims.length);
   expect(claims.length).toBeGreaterThan(0);
 });
 
-test('what waits behind a retry of the same animal is put off with it', async () => {
+test('deliveries behind a retry of the same animal are delayed with it', async () => {
   const { id } = await addEndpoint(store, partner, { url: 'https://example.org/', types: ['pet.updated'] });
   for (const name of ['first', 'second', 'third'])
     await sql(`insert into outbox (type, pet_id, data) values ('pet.updated', 1, $1)`, [JSON.stringify({ name })]);
@@ -82,7 +82,7 @@ test('what waits behind a retry of the same animal is put off with it', async ()
   expect((await mine()).map(({ data }) => JSON.parse(data).name)).toEqual(['second']);
 });
 
-test('more waiting behind one animal than are looked at does not hide the first of them', async () => {
+test('more waiting deliveries of one animal than are scanned do not hide the first of them', async () => {
   const { id } = await addEndpoint(store, partner, { url: 'https://example.org/', types: ['pet.updated'] });
   for (let i = 0; i < 5; i += 1) await sql(`insert into outbox (type, pet_id, data) values ('pet.updated', 2, $1)`, [`{"n":${i}}`]);
   await publishAll(store.dependencies);
@@ -91,7 +91,7 @@ test('more waiting behind one animal than are looked at does not hide the first 
   expect(claimed.filter(({ webhookId }) => webhookId === BigInt(id)).map(({ data }) => data)).toEqual(['{"n":0}']);
 });
 
-test('deliveries and attempts older than 30 days are swept away, and then removed endpoints', async () => {
+test('deliveries and attempts older than 30 days are deleted, and then removed endpoints', async () => {
   const { id } = await addEndpoint(store, partner, { url: 'https://example.org/' });
   await addAnimal(store, partner);
   await publishAll(store.dependencies);

@@ -4,7 +4,7 @@ import { SafeSender, type SenderOptions } from '../../src/webhooks/safe-sender.t
 
 let server: Server;
 let port: number;
-/** What the server writes on a connection. */
+/** Writes the server's response to a connection. */
 let response = (_: Socket) => {};
 const sockets = new Set<Socket>();
 beforeAll(async () => {
@@ -30,8 +30,8 @@ const send = async (url: string, options: Partial<SenderOptions> = {}) => {
   }
 };
 
-describe('an answer', () => {
-  test('is given by its status and its first kilobyte', async () => {
+describe('a response', () => {
+  test('is returned as its status and its first kilobyte', async () => {
     response = (socket) => socket.end(`HTTP/1.1 418 No\r\ncontent-length: 3000\r\n\r\n${'é'.repeat(1_500)}`);
     expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 418, answer: 'é'.repeat(512), error: undefined });
   });
@@ -61,14 +61,14 @@ describe('an answer', () => {
   });
 });
 
-test('no answer is an error that says why', async () => {
+test('no response is an error that says why', async () => {
   response = (socket) => socket.destroy();
   expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: undefined, error: expect.stringMatching(/closed|ECONNRESET/) });
   expect(await send('https://example.org/', { resolve: async () => [] })).toMatchObject({ error: 'the host has no address' });
   expect(await send('ftp://example.org/')).toMatchObject({ error: 'the address must use https' });
 });
 
-test('one address that is not public among several is enough to refuse, and nothing is connected to', async () => {
+test('one address that is not public among several is enough to reject, and no connection is made', async () => {
   const dialled: string[] = [];
   const dial: SenderOptions['dial'] = ({ hostname }, callback) => {
     dialled.push(hostname);
@@ -79,7 +79,7 @@ test('one address that is not public among several is enough to refuse, and noth
   expect(dialled).toEqual([]);
 });
 
-test('the address that was checked is the one that is connected to, and the name is asked for once', async () => {
+test('the address that was checked is the one that is connected to, and the name is resolved once', async () => {
   const dialled: Array<{ hostname: string; servername: string | undefined }> = [];
   let asked = 0;
   response = (socket) => socket.end('HTTP/1.1 204 No Content\r\n\r\n');

@@ -19,7 +19,7 @@ test.each([
   `whsec_${randomBytes(23).toString('base64')}`,
   `whsec_${randomBytes(65).toString('base64')}`,
   `whsec_${'%'.repeat(32)}`,
-])('the secret %j signs nothing, alone or beside a good one', (secret) => {
+])('the secret %j signs nothing, alone or beside a valid one', (secret) => {
   expect(isSecret(secret)).toBe(false);
   for (const secrets of [[secret], [good, secret], [secret, good]]) {
     expect(() => signedHeaders('evt_1', 1, '{}', secrets)).toThrow(new TypeError('the secret is malformed'));

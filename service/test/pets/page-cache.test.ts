@@ -19,8 +19,8 @@ const fetch = async () => {
   return page;
 };
 
-describe('PetPages', () => {
-  test('has a page under the token that was read before it, and under no other', async () => {
+describe('PageCache', () => {
+  test('finds a page with the token that was read before it, and with no other', async () => {
     await pages.read(url, 'a', fetch);
     expect([pages.find(url, 'a'), pages.find(url, 'b'), pages.find(url, undefined), pages.find('/v1/pets', 'a')]).toEqual([
       page,
@@ -30,18 +30,18 @@ describe('PetPages', () => {
     ]);
   });
 
-  test('reads a page that it has no second time', async () => {
+  test('does not read a cached page again', async () => {
     await pages.read(url, 'a', fetch);
     await pages.read(url, 'a', fetch);
     expect(reads).toBe(1);
   });
 
-  test('keeps nothing without a token', async () => {
+  test('caches nothing without a token', async () => {
     await pages.read(url, undefined, fetch);
     expect(pages.has(url)).toBe(false);
   });
 
-  test('has a page for two seconds from the start of its reading', async () => {
+  test('finds a page for two seconds from the start of its query', async () => {
     const slow = pages.read(url, 'a', async () => {
       vi.advanceTimersByTime(500);
       return page;
@@ -53,38 +53,38 @@ describe('PetPages', () => {
     expect(pages.find(url, 'a')).toBeUndefined();
   });
 
-  test('reads once for all who ask under the same token at once', async () => {
+  test('reads once for concurrent callers with the same token', async () => {
     const responses = await Promise.all([pages.read(url, 'a', fetch), pages.read(url, 'a', fetch), pages.read(url, 'a', fetch)]);
     expect([reads, ...responses]).toEqual([1, page, page, page]);
   });
 
-  test('reads anew for who asks under another token meanwhile', async () => {
+  test('reads again for a concurrent caller with another token', async () => {
     await Promise.all([pages.read(url, 'a', fetch), pages.read(url, 'b', fetch)]);
     expect(reads).toBe(2);
   });
 
-  test('keeps nothing of a reading that failed, and lets the next try', async () => {
+  test('caches nothing after a failed query, and the next caller retries', async () => {
     const fail = () => Promise.reject(new Error('lost'));
     await expect(Promise.all([pages.read(url, 'a', fail), pages.read(url, 'a', fetch)])).rejects.toThrow('lost');
     expect(await pages.read(url, 'a', fetch)).toBe(page);
   });
 
-  test('keeps nothing that was being read when it was told to forget', async () => {
+  test('does not cache a page that was being read when all pages were invalidated', async () => {
     const reading = pages.read(url, 'a', fetch);
     pages.invalidateAll();
     expect(await reading).toBe(page);
     expect(pages.has(url)).toBe(false);
   });
 
-  test('keeps 64 MB at most, and drops the oldest first', async () => {
+  test('caches at most 64 MB, and evicts the oldest first', async () => {
     const megabyte = pageOf('x'.repeat(1_048_576));
     for (let i = 0; i < 70; i += 1) await pages.read(`/${i}`, 'a', async () => megabyte);
-    const kept = Array.from({ length: 70 }, (_, i) => pages.has(`/${i}`));
-    expect(kept.lastIndexOf(false)).toBe(kept.indexOf(true) - 1);
-    expect(kept.filter(Boolean)).toHaveLength(63);
+    const cached = Array.from({ length: 70 }, (_, i) => pages.has(`/${i}`));
+    expect(cached.lastIndexOf(false)).toBe(cached.indexOf(true) - 1);
+    expect(cached.filter(Boolean)).toHaveLength(63);
   });
 
-  test('keeps 10,000 pages at most', async () => {
+  test('caches at most 10,000 pages', async () => {
     for (let i = 0; i <= 10_000; i += 1) await pages.read(`/${i}`, 'a', fetch);
     expect([pages.has('/0'), pages.has('/1'), pages.has('/10000')]).toEqual([false, true, true]);
   });
