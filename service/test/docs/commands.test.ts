@@ -36,7 +36,7 @@ beforeAll(async () => {
     await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
   const { key } = await store.createKey({ client: 'dev' });
   checkout = new CleanCheckout();
-  for (const packages of ['node_modules', 'service/node_modules']) {
+  for (const packages of ['node_modules', 'service/node_modules', 'docs-site/node_modules']) {
     symlinkSync(path.join(root, packages), path.join(checkout.folder, packages));
   }
   mkdirSync(path.join(checkout.folder, '.homeward'));
