@@ -1,5 +1,4 @@
 // What Lighthouse gives a page, as on a mid-range phone on a slow network.
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
@@ -29,7 +28,7 @@ interface LighthouseResult {
   readonly categories: Record<string, { readonly score: number | null }>;
 }
 
-const lighthouseFolder = fileURLToPath(new URL('lighthouse', import.meta.url));
+const lighthouseFolder = fileURLToPath(new URL('./lighthouse', import.meta.url));
 const runsMax = 3;
 
 /** One page after another, in a browser of its own: whatever runs beside it would be measured too. */
@@ -62,7 +61,7 @@ export async function scorePages(
 /** 180 MB that nothing else needs, so it is not among the packages of `npm ci`. */
 export async function loadLighthouse(): Promise<Lighthouse> {
   await installOnDemand(lighthouseFolder, 'Lighthouse (proofs/pages/lighthouse)');
-  const entry = createRequire(path.join(lighthouseFolder, 'package.json')).resolve('lighthouse');
+  const entry = path.join(lighthouseFolder, 'node_modules/lighthouse/core/index.js');
   return ((await import(pathToFileURL(entry).href)) as { default: Lighthouse }).default;
 }
 
