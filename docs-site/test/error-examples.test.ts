@@ -1,4 +1,4 @@
-// The example of each code, sent to a real store: what the page of the code shows is what the caller gets.
+// Sends the example of each code to a real store: the page of the code must show the actual response.
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { revokeApiKey, setSuspended } from '../../service/src/clients/clients.ts';
 import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
@@ -28,28 +28,28 @@ const openStore = async (options: TestStoreOptions = {}) => stores.use(await cre
 beforeAll(async () => {
   [store, clocked] = [await openStore(), await openStore({ clock })];
   [partner, manager] = [await store.createKey(), await createManager(store)];
-  // Animal 1, order 1 and endpoint 1 are what the examples tell of.
+  // The examples are about animal 1, order 1 and endpoint 1.
   await addPet(store, partner);
-  whileInProgress = await repeatWhileInProgress();
+  whileInProgress = await retryWhileInProgress();
   await addEndpoint(store, partner, { url: 'https://example.org/hooks' });
 });
 afterAll(() => stores.disposeAsync());
 
-/** Places order 1, and sends the same once more while the first waits for the animal's row. */
-async function repeatWhileInProgress(): Promise<Rejection> {
+/** Places order 1, and sends the same request again while the first waits for the animal's row. */
+async function retryWhileInProgress(): Promise<Rejection> {
   const { db } = store.dependencies;
   let first: Promise<Rejection> | undefined;
-  const repeat = await db.transaction(async (tx) => {
+  const retry = await db.transaction(async (tx) => {
     await tx.query({ text: 'select from pets where id = 1 for update' });
     first = send('idempotency_in_progress', { key: partner });
     await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
     return send('idempotency_in_progress', { key: partner });
   });
   expect((await first)?.status).toBe(201);
-  return repeat;
+  return retry;
 }
 
-/** What must be so before the example is sent, where that is more than a partner's key. */
+/** How to provoke a code, if that takes more than a partner's key. */
 const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   malformed_request: () => sendOnSocket('malformed_request'),
   api_key_missing: () => send('api_key_missing', {}),
@@ -127,7 +127,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     return last(30, () => send('api_key_banned', { at: clocked, key }));
   },
   headers_too_large: () => sendOnSocket('headers_too_large'),
-  // The fault is a table that is not there.
+  // The error is a missing table.
   internal_error: async () => {
     const url = await cloneTemplate(inject('postgresUrl'));
     const at = await openStore({ env: { DATABASE_URL: url } });
@@ -139,7 +139,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     const url = await cloneTemplate(inject('postgresUrl'));
     const at = await openStore({ env: { DATABASE_URL: url } });
     const key = await at.createKey();
-    // As `homeward serve` does: keeps watch from now on.
+    // As `homeward serve` does: monitors PostgreSQL from now on.
     await at.dependencies.db.open();
     await executeAsOwner(inject('postgresUrl'), `alter database ${new URL(url).pathname.slice(1)} allow_connections false`);
     await executeAsOwner(
@@ -152,12 +152,12 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
 };
 
 describe('The example of', () => {
-  test.each(Object.keys(errorCodes) as ErrorCode[])('%s is what its request is answered', async (code) => {
+  test.each(Object.keys(errorCodes) as ErrorCode[])('%s is the actual response', async (code) => {
     const { status, json } = await (provocations[code] ?? (() => send(code, { key: partner })))();
     const { example, status: expected } = errorCodes[code];
     const { message, ...rest } = json as { message: string };
-    expect({ answered: status, ...rest, message: normalised(message) }).toEqual({
-      answered: expected,
+    expect({ actual: status, ...rest, message: normalised(message) }).toEqual({
+      actual: expected,
       code,
       status: expected,
       message: normalised(example.message),
@@ -165,7 +165,7 @@ describe('The example of', () => {
   });
 });
 
-/** A key's id and the time of a revocation are the only things that differ from run to run. */
+/** Replaces a key's id and the time of a revocation, which differ from run to run. */
 const normalised = (message: string) => message.replace(/Key \d+/, 'Key 7').replace(/revoked at [\d-]+T[\d:.]+Z/, 'revoked at <time>');
 
 function read(code: ErrorCode): { line: string; headers: string[]; body: string | undefined } {
@@ -184,7 +184,7 @@ async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?
   });
 }
 
-/** What no HTTP client would send. */
+/** Sends what no HTTP client would send. */
 async function sendOnSocket(code: ErrorCode): Promise<Rejection> {
   const { line, headers, body = '' } = read(code);
   const long = headers.map((header) => header.replace('… (20 kB)', 'a'.repeat(20_000)));

@@ -14,7 +14,7 @@ const policy =
 const pagesMax = 300;
 
 let store: TestStore;
-/** Every page that can be reached from the start page, by its path. */
+/** Every page that is reachable from the start page, by its path. */
 const pages = new Map<string, string>();
 beforeAll(async () => {
   store = await createTestStore();
@@ -40,7 +40,7 @@ async function walk(paths: string[]): Promise<void> {
 }
 
 describe('Every page', () => {
-  test('is found from the start page, and is one of guides, reference, errors and changelog', () => {
+  test('is reachable from the start page: guides, reference, errors and changelog', () => {
     const expected = [
       '/docs',
       '/docs/changelog',
@@ -52,7 +52,7 @@ describe('Every page', () => {
     expect([...pages.keys()].sort()).toEqual(expected.sort());
   });
 
-  test('leads only to places that exist, sections included', () => {
+  test('links only to existing pages and sections', () => {
     const dead = [...pages].flatMap(([path, text]) => {
       const local = attributes(text, 'href').filter((href) => /^[^:]*#/.test(href));
       return local.filter((href) => {
@@ -63,7 +63,7 @@ describe('Every page', () => {
     expect(dead).toEqual([]);
   });
 
-  test('loads nothing from elsewhere, and has neither style nor script of its own', () => {
+  test('loads nothing from other origins, and has no inline style or script', () => {
     const faulty = [...pages].filter(([, text]) => {
       const linked = [...text.matchAll(/<link [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);
       const loaded = [...attributes(text, 'src'), ...attributes(text, 'srcset'), ...linked];
@@ -72,7 +72,7 @@ describe('Every page', () => {
     expect(faulty.map(([path]) => path)).toEqual([]);
   });
 
-  test('has one h1, a title, a description, and ids that are unique', () => {
+  test('has one h1, a title, a description, and unique ids', () => {
     const faulty = [...pages].filter(([, text]) => {
       const ids = attributes(text, 'id');
       const hasHead = /<title>[^<]+<\/title>\n<meta name="description" content="[^"]+">/.test(text);
@@ -81,7 +81,7 @@ describe('Every page', () => {
     expect(faulty.map(([path]) => path)).toEqual([]);
   });
 
-  test('needs no key, has no limit, and may be kept for 5 minutes', async () => {
+  test('needs no key, has no limit, and may be cached for 5 minutes', async () => {
     const { headers } = await get('/docs/orders');
     expect(headers).toMatchObject({
       'content-security-policy': policy,
@@ -92,13 +92,13 @@ describe('Every page', () => {
     expect(headers['x-ratelimit-limit']).toBeUndefined();
   });
 
-  test('is 304 for who has it', async () => {
+  test('is 304 with its ETag', async () => {
     const { etag = '' } = (await get('/docs')).headers;
     expect(await get('/docs', { 'if-none-match': etag })).toMatchObject({ status: 304, text: '' });
     expect((await get('/docs', { 'if-none-match': '"other"' })).status).toBe(200);
   });
 
-  test('comes packed to who can unpack it', async () => {
+  test('is compressed for clients that accept it', async () => {
     const response = await fetch(`${store.url}/docs`, { headers: { 'accept-encoding': 'gzip' } });
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect(await response.text()).toBe(pages.get('/docs'));
@@ -106,26 +106,26 @@ describe('Every page', () => {
 });
 
 describe('A guide', () => {
-  test('is in the table where its file is in docs/guides, and the other way round', () => {
+  test('is in the table if and only if its file is in docs/guides', () => {
     const files = readdirSync(new URL('docs/guides/', root)).map((name) => name.replace(/\.md$/, ''));
     expect(guides.map(({ slug }) => slug).sort()).toEqual(files.sort());
   });
 
-  test.each(guides.map(({ slug }) => slug))('%s is also given as the Markdown that it is', async (slug) => {
+  test.each(guides.map(({ slug }) => slug))('%s is also served as Markdown', async (slug) => {
     const { headers, text } = await get(`/docs/${slug}.md`);
     expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
     expect(text).toBe(readFileSync(new URL(`docs/guides/${slug}.md`, root), 'utf8'));
   });
 
-  test('leads to the others on the site as it does on a code host', () => {
+  test('links to the others on the site as on a code host', () => {
     expect(pages.get('/docs/webhooks')).toContain('<a href="/docs/events">');
   });
 
-  test('leads from a code of an error to its page', () => {
+  test('links from an error code to its page', () => {
     expect(pages.get('/docs/orders')).toContain('<a href="/docs/errors/pet_not_available"><code>pet_not_available</code></a>');
   });
 
-  test('has a picture in place of the diagram of orders, drawn from the states, and no other diagram', async () => {
+  test('has an image instead of the diagram of orders, drawn from the states, and no other diagram', async () => {
     expect([...pages.values()].filter((text) => text.includes('mermaid'))).toEqual([]);
     for (const src of ['/docs/assets/order-states-light.svg', '/docs/assets/order-states-dark.svg']) {
       expect(pages.get('/docs/orders')).toContain(src);
@@ -135,7 +135,7 @@ describe('A guide', () => {
     }
   });
 
-  test('that is missing stops the service at its start, by name', () => {
+  test('that is missing stops the build and is named', () => {
     expect(() => readSiteFiles(new URL('file:///nowhere/'))).toThrow('The documentation needs /nowhere/docs/guides/');
   });
 });
@@ -159,7 +159,7 @@ describe('The reference', () => {
     );
   });
 
-  test('has every operation with its path, its parameters, the codes of its refusals and a form to try it', () => {
+  test('has every operation with its path, its parameters, its error codes and a form to try it', () => {
     expect(operations.length).toBeGreaterThan(20);
     for (const { section, summary, method, path, parameters = [], responses } of operations) {
       const codes = Object.values(responses).flatMap(({ content }) => Object.keys(content?.['application/json']?.examples ?? {}));
@@ -172,7 +172,7 @@ describe('The reference', () => {
     }
   });
 
-  test('says what is deprecated until when, what is beta, what is experimental, and which scope is needed', () => {
+  test('shows deprecations with their date, beta, experimental, and the required scope', () => {
     const sectionOf = (id: string) => operations.find(({ operationId }) => operationId === id)?.section;
     expect(sectionOf('getPet')).toContain('Deprecated · removed on 5 December 2030');
     expect(sectionOf('placeOrder')).toContain('>beta</a>');
@@ -181,19 +181,19 @@ describe('The reference', () => {
     expect(sectionOf('createPet')).not.toMatch(/>(beta|experimental)<|Deprecated/);
   });
 
-  test('names the fields inside others by dots, with their type, and what they must be', () => {
+  test('shows nested fields with dots, with their type and constraints', () => {
     const text = operations.find(({ operationId }) => operationId === 'placeOrder')?.section ?? '';
     expect(text).toMatch(
       /<code>adopter.email<\/code><span class="type">string<\/span><span class="required">required<\/span>.*An e-mail address of at most 254 characters, such as ada@example\.org\./,
     );
   });
 
-  test('lists the types of events', async () => {
+  test('lists the event types', async () => {
     const { json } = await store.call<{ webhooks: object }>('GET', '/openapi.json');
     for (const type of Object.keys(json.webhooks)) expect(pages.get('/docs/reference/event-types')).toContain(`<tr id="${type}">`);
   });
 
-  test('fills the forms with bodies that the store takes', async () => {
+  test('fills the forms with bodies that the store accepts', async () => {
     const { key } = await store.createKey();
     const bodies = new Map(operations.map(({ operationId, section }) => [operationId, /<textarea[^>]*>([^<]*)</.exec(section)?.[1]]));
     const sent = [
@@ -207,36 +207,39 @@ describe('The reference', () => {
 });
 
 describe('The page of an error', () => {
-  test.each(Object.keys(errorCodes) as ErrorCode[])('%s is where its Link leads: status, cause, fix and example', async (code) => {
-    const [, path = ''] = /^<([^>]+)>; rel="help"$/.exec(helpLink(code)) ?? [];
-    const page = await get(path);
-    const { status, cause, fix, example } = errorCodes[code];
-    expect(page.status).toBe(200);
-    const text = readable(page.text);
-    for (const words of [
-      `<h1><code>${code}</code></h1>`,
-      `HTTP status ${status}`,
-      cause,
-      fix,
-      example.request.split('\n')[0] ?? '',
-      JSON.stringify(example.message),
-    ]) {
-      expect(text).toContain(words);
-    }
-  });
+  test.each(Object.keys(errorCodes) as ErrorCode[])(
+    '%s is the target of its Link, and has status, cause, fix and example',
+    async (code) => {
+      const [, path = ''] = /^<([^>]+)>; rel="help"$/.exec(helpLink(code)) ?? [];
+      const page = await get(path);
+      const { status, cause, fix, example } = errorCodes[code];
+      expect(page.status).toBe(200);
+      const text = readable(page.text);
+      for (const words of [
+        `<h1><code>${code}</code></h1>`,
+        `HTTP status ${status}`,
+        cause,
+        fix,
+        example.request.split('\n')[0] ?? '',
+        JSON.stringify(example.message),
+      ]) {
+        expect(text).toContain(words);
+      }
+    },
+  );
 
-  test('is in the list of all', () => {
+  test('is in the list of all codes', () => {
     for (const code of Object.keys(errorCodes))
       expect(pages.get('/docs/errors')).toContain(`<a href="/docs/errors/${code}"><code>${code}</code></a>`);
   });
 });
 
-describe('What is elsewhere or nowhere', () => {
-  test('/docs/ leads to /docs', async () => {
+describe('A redirect or an unknown page', () => {
+  test('/docs/ redirects to /docs', async () => {
     expect(await get('/docs/')).toMatchObject({ status: 308, headers: { location: '/docs' } });
   });
 
-  test('/docs/deprecations leads to the notice: the operation, its date and its successor', async () => {
+  test('/docs/deprecations redirects to the notice: the operation, its date and its replacement', async () => {
     const { status, headers } = await get('/docs/deprecations');
     const [path = '', id = ''] = headers.location?.split('#') ?? [];
     const [, section = ''] = (pages.get(path) ?? '').split(`id="${id}"`);
@@ -253,7 +256,7 @@ describe('What is elsewhere or nowhere', () => {
 
     'orders/',
     'Orders.md',
-  ])('/docs/%s is 404 in the same frame, and does not show what was asked for', async (path) => {
+  ])('/docs/%s is a 404 page in the same layout, and does not show the requested path', async (path) => {
     const { status, headers, text } = await get(`/docs/${path}`);
     expect({ status, policy: headers['content-security-policy'] }).toEqual({ status: 404, policy });
     expect(text).toContain('<h1>There is no such page</h1>');
@@ -262,7 +265,7 @@ describe('What is elsewhere or nowhere', () => {
 });
 
 describe('/llms.txt', () => {
-  test('leads to the Markdown of every guide, the OpenAPI document and the errors, all of which are there', async () => {
+  test('links to the Markdown of every guide, the OpenAPI document and the errors, all of which exist', async () => {
     const { headers, text } = await get('/llms.txt');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(text).toMatch(/^# Homeward\n\n> /);

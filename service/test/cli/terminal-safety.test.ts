@@ -5,7 +5,10 @@ import { homeward } from './homeward-command.ts';
 // Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Clears the screen and sets a title, with C0 and C1; forges a row; reverses text; hides text. Without NUL, which PostgreSQL can't store. */
+/**
+ * Clears the screen and sets a title, with C0 and C1; forges a row; reverses text; hides text. Without NUL, which PostgreSQL can't
+ * store.
+ */
 const hostile = 'Paws\u001b[2J\u001b]0;owned\u0007\u009b31m\r\n2   Forged  enterprise\u202egnp.exe\u2066\u200f\u2028\u007f';
 /** Every character that a terminal acts on, except the line feed that ends a line. */
 const unsafe = /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;

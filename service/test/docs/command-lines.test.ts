@@ -1,4 +1,4 @@
-// Every `homeward …` in the documents for operators is a command that exists, with arguments and options that it takes.
+// Every `homeward …` in the documents for operators is an existing command with valid arguments and options.
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ describe.each(['README.md', 'docs/operations.md', 'docs/security.md'])('%s', (fi
   const blocks = shell.flatMap(({ text }) => text.split('\n'));
   const inline = [...withoutBlocks(markdown).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 
-  test('shows commands that can be typed as they are', () => {
+  test('shows commands that can be copied', () => {
     const lines = commandsIn(blocks);
     expect(lines.length).toBeGreaterThan(3);
     expect(lines.map((line) => faultOf(line, 'whole')).filter(Boolean)).toEqual([]);
@@ -34,16 +34,16 @@ test.each([
   ['keys revoke 12 13', 'keys revoke 12 13: there are 2 arguments, not 1'],
   ['keys revoke', 'keys revoke: there are 0 arguments, not 1'],
   ["keys create --client 'Shelter North'", "keys create --client 'Shelter North': --plan is missing"],
-])('the fault of "%s" is noticed', (line, fault) => {
+])('the mistake in "%s" is detected', (line, fault) => {
   expect(faultOf(line, 'whole')).toBe(fault);
 });
 
-/** What follows `homeward`, up to a comment after two blanks, a pipe or a redirection. */
+/** The text after `homeward`, up to a comment after two blanks, a pipe or a redirection. */
 function commandsIn(lines: readonly string[]): string[] {
   return lines.flatMap((line) => /(?:^|\s)homeward ((?:(?! {2})[^|>;])+)/.exec(line)?.[1]?.trim() ?? []);
 }
 
-/** `named`: arguments and options may be left out. */
+/** `named`: arguments and options may be omitted. */
 function faultOf(line: string, as: 'whole' | 'named'): string | undefined {
   const words = line.match(/'[^']*'|\S+/g) ?? [];
   const { command, depth } = find(words);

@@ -1,4 +1,4 @@
-// Every command in README.md and CONTRIBUTING.md works: it is run here, or by CI in a place that is named here.
+// Every command in README.md and CONTRIBUTING.md works: it is run here, or by CI at the place that is given here.
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { commandsOf, fencedBlocks } from './fenced-blocks.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 
-/** What takes too long to be run again here, and the line by which CI, or what it runs, runs it. */
+/** Commands that take too long to run here, and the line of CI that runs them. */
 const runElsewhere: Readonly<Record<string, { readonly file: string; readonly line: string }>> = {
   'npm ci': { file: '.ci/run', line: "step 'npm ci' npm ci" },
   'npm run check': { file: '.ci/run', line: 'npm run check' },
@@ -22,8 +22,8 @@ const runElsewhere: Readonly<Record<string, { readonly file: string; readonly li
   'npm run prove -- first-call --short': { file: 'tools/check.ts', line: "runProofs('--all', '--short')" },
 };
 
-/** These go on until they are told to end; what they log once they do their work. */
-const stays: Readonly<Record<string, RegExp>> = { 'npx homeward serve': /Server listening at/, 'npx homeward worker': /"working"/ };
+/** Commands that run until they are stopped, and what they log once they are ready. */
+const longRunning: Readonly<Record<string, RegExp>> = { 'npx homeward serve': /Server listening at/, 'npx homeward worker': /"working"/ };
 
 let store: TestStore;
 let checkout: CleanCheckout;
@@ -54,33 +54,33 @@ describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
   const steps = blocks.flatMap((block, i) => {
     const response = blocks[i + 1];
     const commands = block.language === 'sh' ? commandsOf(block) : [];
-    return commands.map((command) => ({ command, answer: response?.language === 'json' ? response.text : undefined }));
+    return commands.map((command) => ({ command, response: response?.language === 'json' ? response.text : undefined }));
   });
 
   test('has commands', () => {
     expect(steps.length).toBeGreaterThan(5);
   });
 
-  test.each(steps)('$command', { timeout: 60_000 }, async ({ command, answer: response }) => {
-    expect(await complaintsAbout(command, response)).toEqual([]);
+  test.each(steps)('$command', { timeout: 60_000 }, async ({ command, response }) => {
+    expect(await problemsOf(command, response)).toEqual([]);
   });
 });
 
-test('npm run openapi, as the document tells to run it, has written the document that is committed', () => {
+test('npm run openapi, as the document describes it, writes the document that is committed', () => {
   expect(readFileSync(path.join(checkout.folder, 'openapi.json'), 'utf8')).toBe(read('openapi.json'));
 });
 
-async function complaintsAbout(command: string, response: string | undefined): Promise<string[]> {
+async function problemsOf(command: string, response: string | undefined): Promise<string[]> {
   const elsewhere = runElsewhere[command];
   if (elsewhere) return read(elsewhere.file).includes(elsewhere.line) ? [] : [`${elsewhere.file} does not run it`];
-  const atWork = stays[command];
-  if (atWork) {
-    const staying = await checkout.dev(command, atWork, env);
-    const { left } = await staying.end();
+  const ready = longRunning[command];
+  if (ready) {
+    const started = await checkout.dev(command, ready, env);
+    const { left } = await started.end();
     return left.map((pid) => `process ${pid} is left`);
   }
   const quiet = command.replaceAll('http://127.0.0.1:8080', store.url).replace(/^curl /, 'curl --silent --show-error ');
   const { status, output } = await checkout.shell(quiet, env);
   if (status !== 0) return [`it ended with status ${status}: ${output}`];
-  return response === undefined || output.trim() === response.trim() ? [] : [`the document shows another answer than ${output}`];
+  return response === undefined || output.trim() === response.trim() ? [] : [`the document shows another response than ${output}`];
 }

@@ -1,4 +1,4 @@
-// The guide to events: its table is what the program tells of, and its readers are run against a store.
+// The guide to events: its table matches the program's event types, and its readers are run against a store.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,12 +16,12 @@ const programs = fencedBlocks(guide).filter(({ language }) => language === 'js')
 const [ofPages, ofStream, ofLatest] = programs as [Block, Block, Block];
 
 describe('docs/guides/events.md', () => {
-  test('has every type of event, with what it means', () => {
+  test('has every event type with its meaning', () => {
     const rows = [...guide.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.+?) \| (.+) \|$/gm)].map(([, type, meaning]) => [type, meaning]);
     expect(rows).toEqual(Object.entries(eventMeanings));
   });
 
-  test('says for how long events are kept', () => {
+  test('says how long events are kept', () => {
     expect(guide).toContain(`Events are kept for ${retentionDays} days.`);
   });
 
@@ -45,7 +45,7 @@ describe('The readers of the guide', () => {
     await store[Symbol.asyncDispose]();
   });
 
-  /** Runs it until it has printed so many lines and, where it does that, saved its place; then ends it. */
+  /** Runs a reader until it has printed this many lines and, if it does that, saved its cursor. Then stops it. */
   async function linesOf(program: Block, lineCount: number, isSaved = () => true): Promise<string[]> {
     const lines = (output: string) => output.split('\n').slice(0, -1);
     return lines(await run.doUntil(program, (output) => lines(output).length >= lineCount && isSaved()));
@@ -61,7 +61,7 @@ describe('The readers of the guide', () => {
 
   const nextLink = async () => (await store.call('GET', '/v1/events?limit=100', { key: key.key })).headers.link ?? '';
 
-  test('of pages and of the stream print each event once, and go on where they were after they are started anew', {
+  test('of pages and of the stream print each event once, and continue where they were after a restart', {
     timeout: 120_000,
   }, async () => {
     const pet = await addPet(store, key);
@@ -78,7 +78,7 @@ describe('The readers of the guide', () => {
     expect(await linesOf(ofStream, 1, () => secondLink.includes(bookmark('events-cursor.txt')))).toEqual(second);
   });
 
-  test('of what is to come prints what happens after it was started', { timeout: 60_000 }, async () => {
+  test('of new events prints what happens after it was started', { timeout: 60_000 }, async () => {
     const output = run.doUntil(ofLatest, (text) => text.includes('\n'));
     let isOver = false;
     const ended = output.finally(() => (isOver = true));
@@ -90,7 +90,7 @@ describe('The readers of the guide', () => {
     expect(await ended).toMatch(/^evt_\d+ \{\n? *pet: /);
   });
 
-  test('of docs/guides/sdk.md prints the feed from its beginning', { timeout: 60_000 }, async () => {
+  test('of docs/guides/sdk.md prints the feed from its start', { timeout: 60_000 }, async () => {
     const [follower] = fencedBlocks(read('sdk.md')).filter(({ text }) => text.startsWith('for await (const event of'));
     const [line] = await linesOf(follower as Block, 1);
     expect(line).toMatch(/^pet\.created \S+$/);

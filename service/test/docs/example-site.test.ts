@@ -1,4 +1,4 @@
-// The example site, started against a store and walked as visitors walk it.
+// The example site, started against a store and used like a visitor does.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -16,14 +16,14 @@ let store: TestStore;
 let key: TestKey;
 let otherPartner: TestKey;
 let site: RunningSite;
-/** All that visitors were sent. */
+/** Everything that was sent to visitors. */
 const sent: string[] = [];
 
 beforeAll(async () => {
   store = await createTestStore();
   [key, otherPartner] = [await store.createKey(), await store.createKey()];
   site = await startSite({ url: store.url, key: key.key, port: 0 });
-  // The site hears of what happens once it has connected to the feed; until it does, something happens.
+  // Adds animals until the site has connected to the feed and received an event.
   const atStart = await addEarlyOne();
   await vi.waitUntil(async () => (await publishAll(store).then(addEarlyOne)) !== atStart, { timeout: 20_000, interval: 50 });
 }, 60_000);
@@ -33,7 +33,7 @@ afterAll(async () => {
   await store[Symbol.asyncDispose]();
 });
 
-/** Adds an animal and returns as of when its page is: of the site's own making until the feed has told it something. */
+/** Adds an animal and returns the feed position of its page. It is a placeholder until the site has received an event. */
 async function addEarlyOne(): Promise<string> {
   const { id } = await addPet(store, key, { name: 'Early', categoryId: 10 });
   return asOfIn((await visit(`/animals/${id}`)).text);
@@ -70,7 +70,7 @@ const asOfIn = (text: string): string => /data-as-of="([^"]+)"/.exec(text)?.[1] 
 const namesIn = (text: string): string[] => [...text.matchAll(/<h2>([^<]+)<\/h2>/g)].map(([, name = '']) => name);
 
 describe('The list', () => {
-  test('shows who is waiting, and by status and category whom one asks for', async () => {
+  test('shows available animals, and filters by status and category', async () => {
     await addPet(store, key, { name: 'Bilbo & <Sam>', categoryId: 3 });
     await addPet(store, key, { name: 'Peregrin', categoryId: 3, status: 'pending' });
     await addPet(store, key, { name: 'Meriadoc', categoryId: 4, status: 'pending' });
@@ -80,7 +80,7 @@ describe('The list', () => {
     expect(namesIn((await visit('/?category=4&status=pending')).text)).toEqual(['Meriadoc']);
   });
 
-  test('goes on to the next page and back to the first', async () => {
+  test('links to the next page and back to the first', async () => {
     for (let i = 1; i <= 25; i += 1) await addPet(store, key, { name: `Hen ${i}`, categoryId: 9 });
     const first = await visit('/?category=9');
     const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
@@ -89,7 +89,7 @@ describe('The list', () => {
     expect([/rel="next"/.test(second.text), second.text.includes('Back to the first')]).toEqual([false, true]);
   });
 
-  test('offers every category that has a name, also beyond the first page, and none without', async () => {
+  test('offers every category with a name, also beyond the first page, and none without', async () => {
     await using large = await createTestStore();
     const { key: own } = await large.createKey();
     await large.dependencies.db.query({
@@ -107,11 +107,11 @@ describe('The list', () => {
     }
   });
 
-  test('that is empty says so in words', async () => {
+  test('that is empty says so', async () => {
     expect((await visit('/?category=8')).text).toContain('Nobody among “Horses” needs a home right now.');
   });
 
-  test('by what the page does not offer is 404, and a cursor that is none leads to the first page', async () => {
+  test('with an unknown filter is 404, and with an invalid cursor is the first page', async () => {
     for (const path of ['/?category=777', '/?category=dogs', '/?status=gone'])
       expect([path, (await visit(path)).status]).toEqual([path, 404]);
     const { status, headers } = await visit('/?cursor=abc');
@@ -120,7 +120,7 @@ describe('The list', () => {
 });
 
 describe("An animal's page", () => {
-  test('has the form while the animal waits, and words once it is promised or gone home', async () => {
+  test('has the form while the animal is available, and a text once it is pending or sold', async () => {
     const [waiting, pending, sold] = [
       await addPet(store, key),
       await addPet(store, key, { status: 'pending' }),
@@ -132,26 +132,26 @@ describe("An animal's page", () => {
     expect([text.includes('Biscuit has found a home.'), text.includes('<form')]).toEqual([true, false]);
   });
 
-  test('is 404 in words where there is no such animal, as is any other page', async () => {
+  test('is 404 with a text if the animal does not exist, as is any other page', async () => {
     for (const path of ['/animals/987654', '/animals/0', '/animals/x', '/adoptions/1', '/public/../site.ts', '/nowhere']) {
       const { status, text } = await visit(path);
       expect([path, status, text.includes('<h1>Not found</h1>')]).toEqual([path, 404, true]);
     }
   });
 
-  test('takes GET and POST alone', async () => {
+  test('accepts only GET and POST', async () => {
     const { status, headers } = await visit('/animals/1', { method: 'DELETE' });
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
   });
 });
 
 describe('An adoption', () => {
-  test('whose form is sent twice at once and once more is one order, with a page that only its address opens', async () => {
+  test('whose form is sent twice at once and once more is one order, with a page at an unguessable address', async () => {
     const { id } = await addPet(store, key);
     const attempt = await attemptIn(id);
     const responses = await Promise.all([sendForm(id, attempt), sendForm(id, attempt)]);
     responses.push(await sendForm(id, attempt));
-    // The first request stands, whatever is typed into the same form later.
+    // The first request counts, whatever is typed into the same form later.
     expect((await sendForm(id, attempt, { ...adopter, name: 'Someone Else' })).status).toBe(409);
     const [order, ...others] = await ordersOf(id);
     expect([order?.adopter, others]).toEqual([adopter, []]);
@@ -166,7 +166,7 @@ describe('An adoption', () => {
     for (const path of forged) expect([path, (await visit(path)).status]).toEqual([path, 404]);
   });
 
-  test('of an animal that another has just got says so, and shows others of its kind', async () => {
+  test('of an animal that someone else has just ordered says so, and shows others of its kind', async () => {
     const { id } = await addPet(store, key, { name: 'Frodo', categoryId: 3 });
     const attempt = await attemptIn(id);
     await placeOrder(store, otherPartner, id);
@@ -176,7 +176,7 @@ describe('An adoption', () => {
     expect(await ordersOf(id)).toEqual([]);
   });
 
-  test('with an e-mail address that is none is 400, with a word at the field and what was typed', async () => {
+  test('with an invalid e-mail address is 400, with an error at the field and the typed values', async () => {
     const { id } = await addPet(store, key);
     const { status, text } = await sendForm(id, await attemptIn(id), { name: 'Ada "Countess"', email: 'ada' });
     expect(status).toBe(400);
@@ -185,7 +185,7 @@ describe('An adoption', () => {
     expect((await readPet(store, key, id))?.status).toBe('available');
   });
 
-  test('sent from another site, or with a body that is no small form, is refused and places nothing', async () => {
+  test('sent from another site, or with a body that is not a small form, is rejected and places nothing', async () => {
     const { id } = await addPet(store, key);
     const attempt = await attemptIn(id);
     const crossSite = { origin: site.url, 'sec-fetch-site': 'cross-site' };
@@ -203,7 +203,7 @@ describe('An adoption', () => {
 });
 
 describe('An open page', () => {
-  /** Reads a stream until something is in it; ends it. */
+  /** Reads a stream until it contains a text, then closes it. */
   async function hear(path: string, what: RegExp, headers: Record<string, string> = {}): Promise<string> {
     const ending = new AbortController();
     const response = await fetch(site.url + path, { headers, signal: ending.signal });
@@ -218,7 +218,7 @@ describe('An open page', () => {
     return heard;
   }
 
-  test('is told when an animal is promised, and the list has it too', async () => {
+  test('gets an event when an animal is reserved, and so does the list', async () => {
     await addPet(store, key, { name: 'Pippin', categoryId: 6 });
     const { id } = await addPet(store, key, { name: 'Gimli', categoryId: 6 });
     const heard = hear('/live', new RegExp(`"animal":${id},.*pending`));
@@ -228,7 +228,7 @@ describe('An open page', () => {
     await expect.poll(async () => namesIn((await visit('/?category=6')).text), { timeout: 5_000 }).toEqual(['Pippin']);
   });
 
-  test('that was made before a change is told of it, and one that comes back after too long that it has missed some', async () => {
+  test('gets changes since it was rendered, and after a long absence is told to reload', async () => {
     const { id } = await addPet(store, key, { name: 'Legolas', categoryId: 7 });
     const asOf = asOfIn((await visit('/?category=7')).text);
     await publishAll(store);
@@ -239,10 +239,9 @@ describe('An open page', () => {
   });
 });
 
-describe('A site whose store is far, or has a small limit', () => {
-  test('serves a hundred visitors from what it has read, and keeps its last requests for adoptions', { timeout: 60_000 }, async () => {
-    // On a clock of its own, so that no window ends meanwhile.
-    // On a clock of its own, so that no window ends meanwhile.
+describe('A site whose store is unreachable, or has a small limit', () => {
+  test('serves a hundred visitors from its cache, and reserves its last requests for adoptions', { timeout: 60_000 }, async () => {
+    // A clock that stands still, so that no window ends meanwhile.
     await using still = await createTestStore({ clock: new ManualClock(new Date(Date.now() + 3_600_000).toISOString()) });
     const owner = await still.createKey();
     for (let i = 0; i < 10; i += 1) await addPet(still, owner);
@@ -262,7 +261,7 @@ describe('A site whose store is far, or has a small limit', () => {
     }
   });
 
-  test('goes on with what it has read, says 503 in words elsewhere, and offers the same form again', { timeout: 60_000 }, async () => {
+  test('continues with its cache, is 503 with a text elsewhere, and offers the same form again', { timeout: 60_000 }, async () => {
     await using resources = new AsyncDisposableStack();
     const lost = resources.use(await createTestStore());
     const lostKey = await lost.createKey();
@@ -270,7 +269,7 @@ describe('A site whose store is far, or has a small limit', () => {
     const alone = resources.adopt(await startSite({ url: lost.url, key: lostKey.key, port: 0 }), (one) => one.close());
     const [before, attempt] = [await visit('/', {}, alone), await attemptIn(id, alone)];
     await lost[Symbol.asyncDispose]();
-    const [list, animal, other, answer] = await Promise.all([
+    const [list, animal, other, response] = await Promise.all([
       visit('/', {}, alone),
       visit(`/animals/${id}`, {}, alone),
       visit('/?status=sold', {}, alone),
@@ -279,12 +278,12 @@ describe('A site whose store is far, or has a small limit', () => {
     expect([list.text === before.text, animal.status]).toEqual([true, 200]);
     expect([other.status, other.headers.get('retry-after'), namesIn(other.text)]).toEqual([503, '10', []]);
     expect(other.text).toContain('One moment, please');
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
-    for (const words of ['it counts only once', `value="${attempt}"`, 'value="ada@example.org"']) expect(answer.text).toContain(words);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '10']);
+    for (const words of ['it counts only once', `value="${attempt}"`, 'value="ada@example.org"']) expect(response.text).toContain(words);
   });
 });
 
-test('site.ts starts by the environment, and SIGTERM ends it with its open streams', async () => {
+test('site.ts starts with settings from the environment, and SIGTERM stops it and closes its streams', async () => {
   const env = { ...process.env, HOMEWARD_URL: store.url, HOMEWARD_KEY: key.key, PORT: '0' };
   const child = spawn(process.execPath, [siteFile], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
@@ -295,7 +294,7 @@ test('site.ts starts by the environment, and SIGTERM ends it with its open strea
   expect(await ended).toEqual([0, null]);
 });
 
-test('nothing that a visitor was sent has the key in it', () => {
+test('nothing that was sent to a visitor contains the key', () => {
   expect(sent.length).toBeGreaterThan(40);
   expect(sent.filter((text) => text.includes(key.key) || text.includes('hw_'))).toEqual([]);
 });

@@ -5,7 +5,7 @@ export interface Block {
 
 const fence = /^( *)```(\w*)\n(.*?)^\1```$/gms;
 
-/** The fenced code blocks of a Markdown text, in order; those of a list without its indentation. */
+/** The fenced code blocks of a Markdown text, in order. Blocks in a list lose its indentation. */
 export function fencedBlocks(markdown: string): Block[] {
   return [...markdown.matchAll(fence)].map(([, indentation = '', language = '', text = '']) => ({
     language,
@@ -15,7 +15,7 @@ export function fencedBlocks(markdown: string): Block[] {
 
 export const withoutBlocks = (markdown: string): string => markdown.replaceAll(fence, '');
 
-/** The commands of a block, continued lines joined, comments left out. */
+/** The commands of a block, with continued lines joined and without comments. */
 export function commandsOf({ text }: Block): string[] {
   return text
     .replace(/\\\n\s*/g, '')

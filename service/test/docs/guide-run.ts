@@ -1,4 +1,4 @@
-// A guide done from top to bottom: its commands in bash, its JavaScript in Node.js, in one folder, against a store.
+// Runs a guide from top to bottom: its commands in bash, its JavaScript in Node.js, in one folder, against a store.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,17 +10,17 @@ import type { Block } from './fenced-blocks.ts';
 const sdk = fileURLToPath(new URL('../../../sdk', import.meta.url));
 const stepTimeoutMs = 30_000;
 
-/** What the samples of the guides may use without saying so. */
+/** What the samples of the guides may use without declaring it. */
 const prelude = `import { createStore as createStoreOfThePrelude } from '@homeward/sdk';
 const store = createStoreOfThePrelude({ url: process.env.HOMEWARD_URL, key: process.env.HOMEWARD_KEY });
 `;
 
-/** Addresses and keys that stand for the reader's own. */
+/** Placeholders for the reader's own address and key. */
 const placeholders = { url: 'https://homeward.example', key: 'hw_live_…' };
 
 export const isProgram = ({ language }: Block): boolean => ['js', 'ts'].includes(language);
 
-/** Whether a sample makes its own `store`, or does without. */
+/** Whether a sample creates its own `store`, or needs none. */
 export const makesStore = ({ text }: Block): boolean => /\bconst store = /.test(text) || !/\bstore\./.test(text);
 
 export class GuideRun implements Disposable {
@@ -33,12 +33,12 @@ export class GuideRun implements Disposable {
     this.folder = mkdtempSync(path.join(tmpdir(), 'homeward-guide-'));
     mkdirSync(path.join(this.folder, 'node_modules/@homeward'), { recursive: true });
     symlinkSync(sdk, path.join(this.folder, 'node_modules/@homeward/sdk'));
-    // As on a terminal, where curl shows no progress.
+    // Without progress output of curl.
     writeFileSync(path.join(this.folder, '.curlrc'), 'silent\nshow-error\n');
     this.#env = { PATH: process.env['PATH'], HOME: this.folder, CURL_HOME: this.folder, ...env };
   }
 
-  /** Does what a block says, to its end; returns what was printed. Throws where it ends badly. */
+  /** Runs a block to its end and returns its output. Throws if it fails. */
   async do(block: Block): Promise<string> {
     const step = this.start(block);
     const late = setTimeout(() => step.child.kill('SIGKILL'), stepTimeoutMs);
@@ -48,7 +48,7 @@ export class GuideRun implements Disposable {
     return step.output();
   }
 
-  /** Does what a block says, which has no end, until it has printed what was waited for; returns what it printed. */
+  /** Runs an endless block until it has printed an expected text, and returns its output. */
   async doUntil(block: Block, isEnough: (output: string) => boolean): Promise<string> {
     const step = this.start(block);
     const closed = once(step.child, 'close');

@@ -1,10 +1,10 @@
-// docs/guides/limits.md shows answers at one instant of one day: a store on a clock gives them.
+// docs/guides/limits.md shows responses at fixed times. A store with a manual clock reproduces them.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bounds, banLengthsMinutes, planBounds, planNames, quotaOf, strikesUntilBan } from '../../src/rate-limit/plans.ts';
 import { createTestStore, type TestResponse, type TestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
-import { faultsOfResponse, readResponse } from './shown-answers.ts';
+import { faultsOfResponse, readResponse } from './shown-responses.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/limits.md', import.meta.url), 'utf8');
 const shown = fencedBlocks(guide).filter(({ language }) => language === 'http');
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]());
 
 describe('docs/guides/limits.md', () => {
-  test('shows the first answer of a day, the end of a minute and a ban', async () => {
+  test('shows the first response of a day, the end of a minute and a ban', async () => {
     nowMs = shownAtMs;
     const { key } = await store.createKey({ plan: 'free' });
     expect(faultsAt(0, await ask(key))).toEqual([]);

@@ -1,4 +1,4 @@
-// The guide to orders shows the life of an order twice, as a diagram and as a table: both must be what the program does.
+// The guide to orders shows the states of an order as a diagram and as a table. Both must match the program.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { orderActions, orderStatuses, placing } from '../../src/domain/order-states.ts';
@@ -6,14 +6,14 @@ import { errorCodes } from '../../src/errors.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/orders.md', import.meta.url), 'utf8');
 
-/** As in the table of states, and how an order begins. */
+/** The transitions of the table of states, and the first state. */
 const actions = [
   { name: 'place', from: [], to: placing.to, pet: placing.pet, scope: 'orders:write' },
   ...Object.entries(orderActions).map(([name, action]) => ({ name, ...action })),
 ];
 
 describe('docs/guides/orders.md', () => {
-  test('draws every transition of an order and no other', () => {
+  test('has every transition of an order and no other in its diagram', () => {
     const [, diagram = ''] = /```mermaid\nstateDiagram-v2\n([^`]*)```/.exec(guide) ?? [];
     const left = new Set<string>(actions.flatMap(({ from }) => [...from]));
     const transitions = actions.flatMap(({ name, from, to }) =>
@@ -23,7 +23,7 @@ describe('docs/guides/orders.md', () => {
     expect(linesOf(diagram).sort()).toEqual([...transitions, ...ends].sort());
   });
 
-  test('tabulates every action: from, to, the animal and the scope', () => {
+  test('has every action in its table: from, to, the animal and the scope', () => {
     const rows = actions.map(({ name, from, to, pet, scope }) => [
       code(name),
       from.map(code).join(', ') || '–',
@@ -34,11 +34,11 @@ describe('docs/guides/orders.md', () => {
     expect(tableUnder('| Action | From | To | The animal becomes | Needs |')).toEqual(rows);
   });
 
-  test('says something for each state', () => {
+  test('has a text for each state', () => {
     expect(tableUnder('| State | Tell the adopter |').map(([status]) => status)).toEqual(orderStatuses.map(code));
   });
 
-  test('gives each error code its status', () => {
+  test('has the right status for each error code', () => {
     const rows = tableUnder('| Status | Code | What it means | What to do |').map(([status, name]) => [name, status]);
     const statuses = Object.fromEntries(Object.entries(errorCodes).map(([name, { status }]) => [code(name), String(status)]));
     expect(rows).toEqual(rows.map(([name = '']) => [name, statuses[name]]));

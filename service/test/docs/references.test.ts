@@ -1,4 +1,4 @@
-// What documents state that has its source elsewhere.
+// References in documents to files, sections, scripts and operations.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ describe.each(documents)('%s', (file) => {
   test('names paths that exist, or that git ignores', () => {
     const top = /^(service|proofs|testkit|bench|tools|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
     const paths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter((code) => top.test(code));
-    // ARCHITECTURE.md and docs/security.md leave out where the service's files are.
+    // ARCHITECTURE.md and docs/security.md omit the prefix service/src or service/test.
     const isThere = (one: string) => ['', 'service/src/', 'service/test/'].some((folder) => exists(folder + one));
     expect(paths.filter((one) => !isThere(one))).toEqual([]);
     const made = [...text.matchAll(/`(\.homeward)[^`]*`/g)];
@@ -64,7 +64,7 @@ test('README.md states the limits of the plans', () => {
   expect(stated).toEqual(expected);
 });
 
-/** As a code host resolves it: from the folder of the document, to a heading by its words. */
+/** Resolves a link like a code host: relative to the document's folder, and to a heading by its slug. */
 function leadsSomewhere(from: string, target: string): boolean {
   // A badge and its page, which the code host has for each workflow.
   const workflow = /^\.\.\/\.\.\/actions\/workflows\/([\w-]+\.yml)(?:\/badge\.svg)?$/.exec(target)?.[1];

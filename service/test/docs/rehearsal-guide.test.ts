@@ -1,9 +1,10 @@
-// docs/guides/rehearsal.md shows some answers without the command: they are those of a staging store to the header that it tells.
+// docs/guides/rehearsal.md shows some responses without the command. They must match a staging store's response to the given
+// header.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
-import { faultsOf } from './shown-answers.ts';
+import { faultsOf } from './shown-responses.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/rehearsal.md', import.meta.url), 'utf8');
 
@@ -18,7 +19,7 @@ describe('docs/guides/rehearsal.md', () => {
     { code: 'invalid_rehearsal', header: { 'Homeward-Now': 'tomorrow' } },
     { code: 'api_key_banned', header: { 'Homeward-Simulate': 'ban' } },
     { code: 'unavailable', header: { 'Homeward-Simulate': 'unavailable' } },
-  ])('shows $code as it comes', async ({ code, header }) => {
+  ])('shows the actual response for $code', async ({ code, header }) => {
     const { key } = await store.createKey({ plan: 'free' });
     const { text } = await store.call('GET', '/v1/pets?id=1', { key, headers: header });
     const shown = fencedBlocks(guide).filter((block) => block.language === 'json' && block.text.includes(`"${code}"`));

@@ -1,4 +1,4 @@
-// Type-checks the programs of the guides against the SDK as a project sees it that has installed it.
+// Type-checks the programs of the guides against the SDK, as in a project that has installed it.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import type { Block } from './fenced-blocks.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 export interface Sample {
-  /** Names the file, and so the complaint. */
+  /** The file name, which appears in errors. */
   readonly name: string;
   readonly block: Block;
 }
@@ -26,13 +26,13 @@ const compilerOptions = {
   skipLibCheck: true,
 };
 
-/** JavaScript is not asked whether a variable of the environment is set; TypeScript is. */
+/** Variables of the environment may be undefined in TypeScript; the samples in JavaScript don't check that. */
 const projects = [
   { language: 'js', strict: false },
   { language: 'ts', strict: true },
 ];
 
-/** The compiler's complaints, a line each. */
+/** The compiler's errors, one per line. */
 export async function typeFaultsOf(samples: readonly Sample[]): Promise<string[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-samples-'));
   try {

@@ -1,4 +1,4 @@
-// Every block of code in the guides is run or checked: done from top to bottom against a store, each guide is what it says.
+// Every code block in the guides is run or checked: each guide is run from top to bottom against a store.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } 
 import { type Block, fencedBlocks } from './fenced-blocks.ts';
 import { GuideRun, isProgram } from './guide-run.ts';
 import { type Sample, typeFaultsOf } from './sample-types.ts';
-import { beginsAs, faultsOf, isResponse } from './shown-answers.ts';
+import { beginsAs, faultsOf, isResponse } from './shown-responses.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -25,7 +25,7 @@ interface World {
   readonly plan?: 'free';
 }
 
-/** What a guide begins with, where that is not a store with the first animals of `npm run dev`. */
+/** The initial state of a guide, if it is not a store with the animals of `npm run dev`. */
 const worlds: Readonly<Record<string, World>> = {
   'events.md': { prepare: promiseBiscuit },
   'rehearsal.md': {
@@ -35,8 +35,11 @@ const worlds: Readonly<Record<string, World>> = {
   },
 };
 
-/** What is not done here, by how it begins: what looks at it instead, which must name the guide, or another that has the same. */
-const lookedAtElsewhere: ReadonlyArray<{ guide: string; begins: string; by: string; why: string; sameIn?: string }> = [
+/**
+ * Blocks that are not run here, by their first words, and the test that runs them. It must name the guide, or another with the same
+ * block.
+ */
+const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: string; why: string; sameIn?: string }> = [
   ...['mkdir listing', 'cat > listing.mjs', 'cat > order.mjs', 'Order 1 is placed.', 'curl -X POST'].map((begins) => ({
     guide: 'quickstart.md',
     begins,
@@ -47,7 +50,7 @@ const lookedAtElsewhere: ReadonlyArray<{ guide: string; begins: string; by: stri
     guide: 'sdk.md',
     begins: 'npm install',
     by: 'proofs/quickstart/quickstart.ts',
-    why: 'it is of the quickstart',
+    why: 'it is part of the quickstart',
     sameIn: 'quickstart.md',
   },
   { guide: 'sdk.md', begins: 'for await (const event of', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
@@ -65,9 +68,14 @@ const lookedAtElsewhere: ReadonlyArray<{ guide: string; begins: string; by: stri
     guide: 'rehearsal.md',
     begins,
     by: 'service/test/docs/rehearsal-guide.test.ts',
-    why: 'the guide tells the header, and does not repeat the command',
+    why: 'the guide gives the header but not the whole command',
   })),
-  { guide: 'stability.md', begins: '{"code":"operation_removed"', by: 'service/test/docs/stability-guide.test.ts', why: 'it is of 2030' },
+  {
+    guide: 'stability.md',
+    begins: '{"code":"operation_removed"',
+    by: 'service/test/docs/stability-guide.test.ts',
+    why: 'it is the response in 2030',
+  },
   { guide: 'orders.md', begins: 'stateDiagram', by: 'service/test/docs/order-guide.test.ts', why: 'it is a diagram' },
 ];
 
@@ -76,7 +84,10 @@ describe.each(guides)('docs/guides/%s', (guide) => {
   const { prepare, plan, options = () => ({}) }: World = worlds[guide] ?? { prepare: addAnimals };
   let store: TestStore;
   let run: GuideRun;
-  /** The last command, and what it printed; undefined once a guide has shown that, so that an answer after it is one to a repeat. */
+  /**
+   * The last command and its output. The output is undefined once the guide has shown it, so that a further response is of a second
+   * run.
+   */
   let last: { block: Block; output: string | undefined } | undefined;
 
   beforeAll(async () => {
@@ -90,7 +101,7 @@ describe.each(guides)('docs/guides/%s', (guide) => {
     await store[Symbol.asyncDispose]();
   });
 
-  test('begins with its title, and marks the language of each block', () => {
+  test('starts with its title, and has the language of each block', () => {
     expect(read(`docs/guides/${guide}`)).toMatch(/^# \S/);
     expect(blocks.filter(({ language }) => language === '')).toEqual([]);
   });
@@ -101,7 +112,7 @@ describe.each(guides)('docs/guides/%s', (guide) => {
   });
 
   async function faultsAt(block: Block, next: Block | undefined): Promise<string[]> {
-    const elsewhere = lookedAtElsewhere.find((one) => one.guide === guide && block.text.startsWith(one.begins));
+    const elsewhere = checkedElsewhere.find((one) => one.guide === guide && block.text.startsWith(one.begins));
     if (elsewhere) return faultsOfReference(elsewhere, block);
     if (isExport(block)) return [];
     const output = block.language === 'sh' || isProgram(block) ? await outputOf(block, next) : undefined;
@@ -117,7 +128,7 @@ describe.each(guides)('docs/guides/%s', (guide) => {
     isEndless(block) && response ? run.doUntil(block, (output) => beginsAs(response, output)) : run.do(block);
 });
 
-test("the programs in the guides and in the SDK's own README.md fit its types", { timeout: 60_000 }, async () => {
+test("the programs in the guides and in the SDK's README.md match its types", { timeout: 60_000 }, async () => {
   const documents = [...guides.map((guide) => `docs/guides/${guide}`), 'sdk/README.md'];
   const samples = documents.flatMap((file) =>
     fencedBlocks(read(file)).flatMap((block, i) => samplesOf(block, `${path.parse(file).name}-${i + 1}`)),
@@ -126,28 +137,28 @@ test("the programs in the guides and in the SDK's own README.md fit its types", 
   expect(await typeFaultsOf(samples)).toEqual([]);
 });
 
-test('a program that uses what the SDK does not have is noticed', { timeout: 60_000 }, async () => {
+test('a program that uses something unknown to the SDK is detected', { timeout: 60_000 }, async () => {
   const block = { language: 'js', text: 'await store.pets.adopt(1);\n' };
   expect(await typeFaultsOf([{ name: 'wrong', block }])).toEqual([expect.stringContaining("Property 'adopt' does not exist")]);
 });
 
-test('README.md has commands and their answers, which commands.test.ts looks at', () => {
+test('README.md has commands and their responses, which commands.test.ts checks', () => {
   const languages = fencedBlocks(read('README.md')).map(({ language }) => language);
   expect(languages.filter((language, i) => language !== 'sh' && !(language === 'json' && languages[i - 1] === 'sh'))).toEqual([]);
 });
 
-function faultsOfReference({ guide, by, sameIn = guide }: (typeof lookedAtElsewhere)[number], block: Block): string[] {
+function faultsOfReference({ guide, by, sameIn = guide }: (typeof checkedElsewhere)[number], block: Block): string[] {
   if (!read(by).includes(sameIn)) return [`${by} does not look at ${sameIn}`];
   return read(`docs/guides/${sameIn}`).includes(block.text) ? [] : [`${sameIn} does not have it`];
 }
 
-/** The reader's own address and key: the environment has the real ones. */
+/** The exports of the reader's address and key, which the environment already has. */
 const isExport = ({ language, text }: Block) =>
   language === 'sh' && /^export HOMEWARD_URL=http\S+\nexport HOMEWARD_KEY=hw_\w+_…\n$/.test(text);
 
 const isEndless = ({ language, text }: Block) => language === 'sh' && /\bcurl -N\b/.test(text);
 
-/** A program, or those that a command writes. */
+/** A program, or the programs that a command writes. */
 function samplesOf(block: Block, name: string): Sample[] {
   if (isProgram(block)) return [{ name, block }];
   const written = [...block.text.matchAll(/^cat > [\w-]+\.mjs <<'EOF'\n(.*?)^EOF$/gms)];

@@ -1,4 +1,4 @@
-// What docs/security.md says is shown by a test or a proof, is; its queries can be run, and its counts are those of its rows.
+// The tests and proofs that docs/security.md names exist, its queries can be planned, and its counts match its rows.
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ describe('The controls', () => {
     expect(rows.length).toBeGreaterThan(50);
   });
 
-  test('each are shown by a test, a proof or a check', () => {
+  test('each have a test, a proof or a check', () => {
     const shown = ({ threat, shownBy }: Row) => threat === 'Threat' || /\.test\.ts`|proofs? `|`tools\//.test(shownBy);
     expect(rows.filter((row) => !shown(row))).toEqual([]);
   });
@@ -45,7 +45,7 @@ test('Every file that is named exists', () => {
 describe('Every test that is named', () => {
   const pattern = /`([^`]+\.test\.ts)`((?:,? "[^"]+")*)/g;
 
-  test('is in the file that stands before it', () => {
+  test('is in the file that is named before it', () => {
     const named = [...prose.matchAll(pattern)].flatMap(([, file = '', names = '']) =>
       [...names.matchAll(/"([^"]+)"/g)].map(([, name = '']) => ({ file, name })),
     );
@@ -53,12 +53,12 @@ describe('Every test that is named', () => {
     expect(named.filter(({ file, name }) => !readFileSync(find(file) ?? '', 'utf8').includes(name))).toEqual([]);
   });
 
-  test('stands behind its file', () => {
+  test('follows its file', () => {
     expect(rows.filter(({ shownBy }) => shownBy.replaceAll(pattern, '').includes('"'))).toEqual([]);
   });
 });
 
-test('Every proof that is named is one that npm run prove knows', () => {
+test('Every proof that is named exists', () => {
   const proofs = readFileSync(path.join(root, 'proofs/prove.ts'), 'utf8');
   const names = [...prose.matchAll(/\bproofs? ((?:`[a-z-]+`(?:, )?)+)/gi)].flatMap(([, list = '']) =>
     [...list.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name),
@@ -81,7 +81,7 @@ test('OWASP API Security Top 10 has its ten rows', () => {
   expect(risks.filter(Boolean)).toEqual(Array.from({ length: 10 }, (_, i) => String(i + 1)));
 });
 
-test('The counts of ASVS are those of its rows, and no requirement is judged twice', () => {
+test('The counts of ASVS match its rows, and no requirement is listed twice', () => {
   const [, asvs = ''] = prose.split(/^## OWASP ASVS.*$/m, 2);
   const judged = tableRows(asvs).flatMap(([ids = '', verdict = '', why = '']) =>
     /^\d/.test(ids) ? ids.split(', ').flatMap((range) => idsOf(range).map((id) => ({ id, verdict, why }))) : [],
@@ -94,7 +94,7 @@ test('The counts of ASVS are those of its rows, and no requirement is judged twi
   expect(count('met') + count('not applicable') + count('not met')).toBe(judged.length);
 });
 
-/** Below the folder that the document says, or below the root. */
+/** Relative to the folder that the document names, or to the root. */
 function find(name: string): string | undefined {
   const below = name.endsWith('.test.ts') ? 'service/test' : 'service/src';
   return [below, '.', 'docs'].map((folder) => path.join(root, folder, name)).find((file) => existsSync(file));
@@ -108,7 +108,7 @@ function owaspTop10(): string {
   return /^## OWASP API .*?(?=^## )/ms.exec(prose)?.[0] ?? '';
 }
 
-/** `1.2.1–1.2.3` is three. */
+/** Expands a range: `1.2.1–1.2.3` is three ids. */
 function idsOf(range: string): string[] {
   const [first = '', last = first] = range.split('–');
   const section = first.slice(0, first.lastIndexOf('.') + 1);

@@ -1,4 +1,4 @@
-// docs/guides/stability.md tells how stable each operation is, and what is deprecated: as openapi.json and the program have it.
+// docs/guides/stability.md has the stability of each operation and the deprecations. They must match openapi.json and the program.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createTestStore } from '../test-store.ts';
@@ -19,7 +19,7 @@ const operations = Object.entries(paths).flatMap(([url, methods]) =>
 );
 
 describe('docs/guides/stability.md', () => {
-  test('gives each operation its level', () => {
+  test('has the level of each operation', () => {
     const rows = [...guide.matchAll(/^\| (`.*) \| (stable|beta|experimental)\b.* \|$/gm)].map(([, cell = '', level]) => ({
       names: [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
       reaches: cell.includes('and everything below it'),
@@ -29,11 +29,11 @@ describe('docs/guides/stability.md', () => {
       rows.filter(
         ({ names, reaches }) => names.includes(name) || names.includes(url) || (reaches && names.some((one) => url.startsWith(`${one}/`))),
       );
-    const told = operations.map((one) => [one.name, levelOf(one).map(({ level }) => level)]);
-    expect(told).toEqual(operations.map(({ name, operation }) => [name, [operation['x-stability'] ?? 'stable']]));
+    const documented = operations.map((one) => [one.name, levelOf(one).map(({ level }) => level)]);
+    expect(documented).toEqual(operations.map(({ name, operation }) => [name, [operation['x-stability'] ?? 'stable']]));
   });
 
-  test('names the one operation that is deprecated, and its date', () => {
+  test('names the only deprecated operation, and its date', () => {
     const deprecated = operations.filter(({ operation }) => operation.deprecated);
     expect(deprecated.map(({ name, operation }) => [name, operation['x-sunset']])).toEqual([['GET /v1/pets/{petId}', '2030-12-05']]);
     expect(guide).toContain('**`GET /v1/pets/{petId}`, since 15 November 2026. It is removed on 5 December 2030**');

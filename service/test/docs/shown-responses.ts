@@ -1,20 +1,20 @@
-// Whether an answer that a guide shows is the one that really came.
+// Compares the responses that the guides show with the actual ones.
 import type { Block } from './fenced-blocks.ts';
 
 export const isResponse = ({ language }: Block): boolean => ['json', 'http', 'text'].includes(language);
 
-/** What is wrong with what is shown; empty: nothing. `output` is what the command printed. */
+/** The differences between the shown response and the output of the command; empty if there are none. */
 export function faultsOf(shown: Block, output: string): string[] {
   if (shown.language === 'http') return faultsOfResponse(readResponse(shown.text), readResponse(output));
   if (shown.language === 'json') JSON.parse(shown.text);
-  const [expected, came] = [normalise(shown.text), normalise(output)];
-  return came === expected ? [] : [`shown is ${expected}, and what came is ${came}`];
+  const [expected, actual] = [normalise(shown.text), normalise(output)];
+  return actual === expected ? [] : [`shown is ${expected}, actual is ${actual}`];
 }
 
-/** Of what never ends, a guide shows how it begins. */
+/** For endless output a guide shows only the start. */
 export const beginsAs = (shown: Block, output: string): boolean => normalise(output).startsWith(normalise(shown.text));
 
-/** Times, secrets and places in the feed differ from run to run. */
+/** Replaces times, secrets and cursors, which differ from run to run. */
 export const normalise = (text: string): string =>
   text
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '(time)')
@@ -28,11 +28,11 @@ export const normalise = (text: string): string =>
 export interface Response {
   readonly status: string;
   readonly headers: ReadonlyMap<string, string>;
-  /** Empty: none is shown. */
+  /** Empty if none is shown. */
   readonly body: string;
 }
 
-/** As `curl -i` prints it, and as a guide shows it. */
+/** Parses a response in the format of `curl -i`, which the guides use too. */
 export function readResponse(text: string): Response {
   const [head = '', ...body] = text.replaceAll('\r', '').split('\n\n');
   const [status = '', ...lines] = head.trim().split('\n');
@@ -40,16 +40,16 @@ export function readResponse(text: string): Response {
   return { status, headers, body: body.join('\n\n').trim() };
 }
 
-/** A guide may leave out headers and the body, but what it shows must be so. */
-export function faultsOfResponse(shown: Response, came: Response, readAs = normalise): string[] {
+/** A guide may omit headers and the body, but what it shows must be correct. */
+export function faultsOfResponse(shown: Response, actual: Response, readAs = normalise): string[] {
   const lines = (response: Response, names: Iterable<string>) => [...names].map((name) => `${name}: ${response.headers.get(name)}`);
   const pairs = [
-    [shown.status, came.status],
-    [lines(shown, shown.headers.keys()).join('\n'), lines(came, shown.headers.keys()).join('\n')],
-    [shown.body, shown.body === '' ? '' : came.body],
+    [shown.status, actual.status],
+    [lines(shown, shown.headers.keys()).join('\n'), lines(actual, shown.headers.keys()).join('\n')],
+    [shown.body, shown.body === '' ? '' : actual.body],
   ];
   return pairs
     .map((pair) => pair.map((text) => readAs(text)))
-    .filter(([expected, actual]) => expected !== actual)
-    .map(([expected, actual]) => `shown is ${expected}, and what came is ${actual}`);
+    .filter(([expected, got]) => expected !== got)
+    .map(([expected, got]) => `shown is ${expected}, actual is ${got}`);
 }
