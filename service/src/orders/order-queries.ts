@@ -177,7 +177,7 @@ export async function isAnyOrderDue(db: Db): Promise<boolean> {
   return rows[0]?.due ?? false;
 }
 
-/** An order whose adopter is to be erased. */
+/** An order from which the adopter is erased. */
 export interface OrderToErase {
   readonly id: bigint;
   readonly petId: bigint;

@@ -28,7 +28,7 @@ const trio = {
 
 describe('A path', () => {
   test.each(['/v1/no-such-path', '/v1', '/v1/', '/v1/pets/1/', '/v1/PETS', '/v1/store', '/v1/store/orders/1/2/3'])(
-    '%s, which leads nowhere, is 404',
+    '%s, which does not exist, is 404',
     async (path) => {
       expect(await call('GET', path)).toMatchObject({
         ...errorResponse(404, 'route_not_found', `There is no operation at ${path}.`),

@@ -22,7 +22,7 @@ const starters = [
 ];
 
 describe.each(starters)('homeward started by $by', ({ node = '', older }) => {
-  describe.skipIf(!node)('where there is one', () => {
+  describe.skipIf(!node)('if it is installed', () => {
     test('passes on the output and the exit status', async () => {
       const done = await homeward(['keys', 'list', '--json'], { node, env });
       expect(done).toEqual({ status: 0, stdout: expect.stringMatching(/^\[.*\]\n$/), stderr: '' });

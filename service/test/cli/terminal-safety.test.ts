@@ -75,5 +75,5 @@ describe('stored text with control characters and overrides is escaped on a term
 
 test('a new client whose name contains ESC is rejected with 2', async () => {
   const { status, stderr } = await homeward(['keys', 'create', '--client', 'Claws\u001b[2J', '--plan', 'free'], { env });
-  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('this one contains U+001B.') });
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('This one contains U+001B.') });
 });

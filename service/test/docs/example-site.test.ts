@@ -204,27 +204,27 @@ describe('An adoption', () => {
 
 describe('An open page', () => {
   /** Reads a stream until it contains a text, then closes it. */
-  async function hear(path: string, what: RegExp, headers: Record<string, string> = {}): Promise<string> {
+  async function readUntil(path: string, what: RegExp, headers: Record<string, string> = {}): Promise<string> {
     const ending = new AbortController();
     const response = await fetch(site.url + path, { headers, signal: ending.signal });
-    let heard = '';
+    let received = '';
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
-      heard += decoder.decode(chunk, { stream: true });
-      if (what.test(heard)) break;
+      received += decoder.decode(chunk, { stream: true });
+      if (what.test(received)) break;
     }
     ending.abort();
-    sent.push(heard);
-    return heard;
+    sent.push(received);
+    return received;
   }
 
   test('gets an event when an animal is reserved, and so does the list', async () => {
     await addPet(store, key, { name: 'Pippin', categoryId: 6 });
     const { id } = await addPet(store, key, { name: 'Gimli', categoryId: 6 });
-    const heard = hear('/live', new RegExp(`"animal":${id},.*pending`));
+    const received = readUntil('/live', new RegExp(`"animal":${id},.*pending`));
     await placeOrder(store, otherPartner, id);
     await publishAll(store);
-    expect(await heard).toMatch(/"name":"Gimli","categoryId":6,"status":"pending","words":"Promised"/);
+    expect(await received).toMatch(/"name":"Gimli","categoryId":6,"status":"pending","words":"Promised"/);
     await expect.poll(async () => namesIn((await visit('/?category=6')).text), { timeout: 5_000 }).toEqual(['Pippin']);
   });
 
@@ -233,9 +233,9 @@ describe('An open page', () => {
     const asOf = asOfIn((await visit('/?category=7')).text);
     await publishAll(store);
     const legolas = new RegExp(`"animal":${id},`);
-    await hear(`/live?after=${asOf}`, legolas);
-    expect(await hear(`/live?after=${asOf}`, legolas)).toMatch(/"name":"Legolas"/);
-    expect(await hear('/live', /event: missed/, { 'last-event-id': 'long-ago' })).toContain('event: missed');
+    await readUntil(`/live?after=${asOf}`, legolas);
+    expect(await readUntil(`/live?after=${asOf}`, legolas)).toMatch(/"name":"Legolas"/);
+    expect(await readUntil('/live', /event: missed/, { 'last-event-id': 'long-ago' })).toContain('event: missed');
   });
 });
 

@@ -27,7 +27,7 @@ interface World {
 
 /** The initial state of a guide, if it is not a store with the animals of `npm run dev`. */
 const worlds: Readonly<Record<string, World>> = {
-  'events.md': { prepare: promiseBiscuit },
+  'events.md': { prepare: reserveBiscuit },
   'rehearsal.md': {
     prepare: addAnimals,
     plan: 'free',
@@ -44,7 +44,7 @@ const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: strin
     guide: 'quickstart.md',
     begins,
     by: 'proofs/quickstart/quickstart.ts',
-    why: 'it is one session of a shell, with a package to install and a server that stays',
+    why: 'it is one session of a shell, with a package to install and a server that keeps running',
   })),
   {
     guide: 'sdk.md',
@@ -179,7 +179,7 @@ async function addAnimals(store: TestStore): Promise<void> {
   await publishAll(store);
 }
 
-async function promiseBiscuit(store: TestStore, key: TestKey): Promise<void> {
+async function reserveBiscuit(store: TestStore, key: TestKey): Promise<void> {
   const { id } = await addPet(store, key);
   await placeOrder(store, key, id);
   await publishAll(store);

@@ -1,4 +1,4 @@
-// What docs/operations.md shows a command to print: each is run on a store, and prints the same words with numbers of its own.
+// Runs each command whose output docs/operations.md shows. The words must match; numbers may differ.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { actAll, addPet, adopter, createManager } from '../adoption-steps.ts';

@@ -120,8 +120,8 @@ describe('A stream of events', () => {
   });
 
   test.each([
-    ['a cursor of its own making', '?cursor=bm9uc2Vuc2U', {}, errorResponse(400, 'invalid_cursor')],
-    ['a Last-Event-ID of its own making', '', { 'last-event-id': 'evt_1' }, errorResponse(400, 'invalid_cursor')],
+    ['a made-up cursor', '?cursor=bm9uc2Vuc2U', {}, errorResponse(400, 'invalid_cursor')],
+    ['a made-up Last-Event-ID', '', { 'last-event-id': 'evt_1' }, errorResponse(400, 'invalid_cursor')],
     ['an unknown type', '?type=pet.sold', {}, errorResponse(400, 'invalid_query')],
   ])('is rejected with JSON for %s', async (_, query, headers, expected) => {
     expect(await rejected(query, headers)).toMatchObject(expected);
