@@ -53,7 +53,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using tree = mutant
     ? plantMutant([
         { file: 'db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
-        { file: 'db/pool.ts', from: 'query_timeout: statementTimeoutMs + 500', to: 'query_timeout: 0' },
+        { file: 'db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
         { file: 'db/pool.ts', from: 'probeTimeoutMs = 500', to: 'probeTimeoutMs = 0' },
       ])
     : undefined;
