@@ -153,7 +153,7 @@ export type Order = {
      */
     updatedAt: string;
     /**
-     * When a placed order expires unless it is approved before.
+     * When the order expires, unless it is approved first.
      */
     expiresAt: string;
 };
@@ -180,7 +180,7 @@ export type OrderInEvent = {
      */
     updatedAt: string;
     /**
-     * When a placed order expires unless it is approved before.
+     * When the order expires, unless it is approved first.
      */
     expiresAt: string;
 };

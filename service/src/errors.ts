@@ -32,7 +32,7 @@ export const errorCodes = {
   invalid_query: {
     status: 400,
     cause:
-      'A query parameter is unknown, given twice, or has an invalid value. Unknown query parameters are rejected, since a misspelt filter would return the wrong animals.',
+      'A query parameter is unknown or has an invalid value, or one other than id is repeated. Unknown query parameters are rejected, since a misspelt filter would return the wrong animals.',
     fix: 'Correct or remove the parameter named in the message.',
     example: {
       request: 'GET /v1/pets?colour=brown',
@@ -50,7 +50,8 @@ export const errorCodes = {
   },
   invalid_idempotency_key: {
     status: 400,
-    cause: 'The Idempotency-Key is empty, longer than 255 characters, or contains characters other than visible ASCII.',
+    cause:
+      'The Idempotency-Key is empty, longer than 255 characters, contains characters other than visible ASCII, or was sent more than once.',
     fix: 'Use a random UUID.',
     example: {
       request: 'POST /v1/pets\nIdempotency-Key: add Biscuit\n\n{"name":"Biscuit","categoryId":1}',
@@ -108,7 +109,7 @@ export const errorCodes = {
   api_key_invalid: {
     status: 401,
     cause:
-      'The Authorization header has no valid key for this deployment: the key is mistyped, belongs to another environment, or does not follow the word Bearer.',
+      "The Authorization header has no valid key for this deployment: the key is mistyped or belongs to another environment, 'Bearer ' is missing before it, or the header was sent more than once.",
     fix: 'Compare the key with the one you saved. It has 46 characters and starts with hw_.',
     example: {
       request: 'GET /v1/pets\nAuthorization: Bearer hw_live_abc',
@@ -140,17 +141,17 @@ export const errorCodes = {
   client_suspended: {
     status: 403,
     cause: "The store's operators have suspended this client: all its keys are rejected, and nothing is sent to its webhook endpoints.",
-    fix: "Contact the store's staff. The keys work again once the client is resumed.",
+    fix: "Contact the store's staff. Your keys work again once the suspension ends.",
     example: {
       request: 'GET /v1/pets',
       message:
-        "Happy Tails was suspended by the store at 2026-11-15T10:00:00.000Z. Ask the store's staff; your keys work again once it is resumed.",
+        "Happy Tails was suspended by the store at 2026-11-15T10:00:00.000Z. Contact the store's staff. Your keys work again once the suspension ends.",
     },
   },
   route_not_found: {
     status: 404,
     cause: 'There is no operation at this path.',
-    fix: 'Compare the path with the reference. Every path starts with /v1.',
+    fix: 'Compare the path with the reference. Every API path starts with /v1.',
     example: { request: 'GET /v1/animals', message: 'There is no operation at /v1/animals.' },
   },
   pet_not_found: {
@@ -317,11 +318,13 @@ export const errorCodes = {
   },
   rate_limit_exceeded: {
     status: 429,
-    cause: 'The client has used all requests that its plan allows in this window.',
-    fix: 'Wait for the number of seconds in Retry-After. Requests before then count towards a temporary ban of the key.',
+    cause:
+      'The client has used all requests that its plan allows in this window, or the address has sent too many requests without a valid key.',
+    fix: 'Wait for the number of seconds in Retry-After. After a 429 for the limit per minute, requests before then count towards a temporary ban of the key.',
     example: {
       request: 'GET /v1/pets',
-      message: '60 of 60 requests used this minute (Free plan). Wait 23 s. 60 more requests before then ban this key for 1 minute.',
+      message:
+        '60 of 60 requests used this minute (Free plan). Wait 23 s. If you send 60 more requests before then, this key is banned for 1 minute.',
     },
   },
   api_key_banned: {
@@ -331,7 +334,8 @@ export const errorCodes = {
     fix: 'Wait for the number of seconds in Retry-After, and honour Retry-After from then on. Requests during the ban do not extend it.',
     example: {
       request: 'GET /v1/pets',
-      message: 'Banned until 10:01:39 UTC: 30 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.',
+      message:
+        'Banned until 10:01:39 UTC: this key sent 30 requests without waiting for Retry-After. Wait 60 s. Requests during the ban do not extend it.',
     },
   },
   headers_too_large: {
@@ -353,7 +357,7 @@ export const errorCodes = {
     status: 503,
     cause: 'The service cannot reach its database, or is overloaded.',
     fix: 'Retry after the number of seconds in Retry-After.',
-    example: { request: 'GET /v1/pets', message: 'The service cannot reach its database. Retry in 1 s.' },
+    example: { request: 'GET /v1/pets', message: 'The database is unreachable or overloaded. Retry in 1 s.' },
   },
 } as const satisfies Record<string, ErrorHelp>;
 
@@ -371,7 +375,7 @@ interface ErrorHelp {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** The error that every operation throws. `message` is for the caller, `cause` for the log. */
+/** The only error type that operations throw. `message` is for the caller, `cause` for the log. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -389,7 +393,7 @@ export class AppError extends Error {
 }
 
 export function unavailable(cause: unknown): AppError {
-  const message = 'The service cannot reach its database. Retry in 1 s.';
+  const message = 'The database is unreachable or overloaded. Retry in 1 s.';
   return new AppError('unavailable', message, { cause, headers: { 'retry-after': '1' } });
 }
 
@@ -400,7 +404,7 @@ export function internalError(cause: unknown): AppError {
 
 /** Formats a received value for a message: as JSON, truncated, so that the message stays short. */
 export function show(value: unknown): string {
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that cannot be represented exactly';
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large or too precise';
   const text = typeof value === 'bigint' ? String(value) : printableJson(JSON.stringify(value, bigintAsText) ?? 'nothing');
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -42,7 +42,7 @@ export function invalidKey({ key: { id, replacedBy }, client }: KnownKey, { code
   if (code === 'client_suspended') {
     return new AppError(
       code,
-      `${client.name} was suspended by the store at ${since}. Ask the store's staff; your keys work again once it is resumed.`,
+      `${client.name} was suspended by the store at ${since}. Contact the store's staff. Your keys work again once the suspension ends.`,
     );
   }
   if (code === 'api_key_revoked') return unauthorized(`Key ${id} was revoked at ${since}. Use another key.`, code);

@@ -53,7 +53,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       const shown = withLimits(client);
       const { name: named, plan, perMinute, perDay, openOrders } = shown;
       if (options.json) printJson(shown);
-      else printLines(`${named} is on the plan ${plan}: ${perMinute} requests per minute, ${perDay} per day, ${openOrders} open orders.`);
+      else printLines(`${named} is on the ${plan} plan: ${perMinute} requests per minute, ${perDay} per day, ${openOrders} open orders.`);
     });
 
   const suspension = [
@@ -75,7 +75,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
         const client = await setSuspended(dependencies.db, dependencies.journal, name, isSuspended);
         const everywhere = await announce(dependencies, client.id);
         if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere });
-        else printLines(isSuspended ? `${client.name} is suspended.` : `${client.name} is resumed.`);
+        else printLines(isSuspended ? `${client.name} is suspended.` : `The suspension of ${client.name} has ended.`);
       });
   }
 }

@@ -30,7 +30,7 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
       if (json) printJson({ lines: lines.length, ...result });
       else {
         printLines(
-          `Journal lines: ${lines.length}. Applied: ${result.applied}. Skipped, because their subject is newer than the backup: ${result.skipped}.`,
+          `Journal lines: ${lines.length}. Applied: ${result.applied}. Skipped: ${result.skipped} (the order, key, client or endpoint is not in this backup, or was changed after the line was written).`,
         );
       }
     });

@@ -49,7 +49,7 @@ export async function createKey(
     const client = (await findClientByName(tx, input.client)) ?? (await insertOrFindClient(tx, { name: input.client, ...input.limits }));
     if (describe(client) !== describe(input.limits)) {
       throw new ClientsError(
-        `Client "${client.name}" is on the plan ${describe(client)}, not ${describe(input.limits)}. Use 'homeward clients set-plan' to change it, or pass the current plan.`,
+        `The plan of client "${client.name}" is ${describe(client)}, not ${describe(input.limits)}. Use 'homeward clients set-plan' to change it, or pass the current plan.`,
       );
     }
     return mint(tx, client.id, input);
@@ -87,7 +87,7 @@ export async function requireUnrevoked(tx: Transaction, keyId: bigint): Promise<
   throw new AppError('api_key_revoked', `Key ${keyId} was revoked while this request was in progress. Use another key.`);
 }
 
-/** A suspended client's keys are rejected, its endpoints get nothing, and its streams end, until it is resumed. */
+/** Until the suspension ends, the client's keys are rejected, nothing is sent to its endpoints, and its streams are closed. */
 export async function setSuspended(db: Transactor, journal: Journal, name: string, isSuspended: boolean): Promise<Client> {
   return db.transaction(async (tx) => {
     const client = await updateSuspension(tx, name, isSuspended);

@@ -47,7 +47,7 @@ const page = jsonResponse('A page of events, or a stream of events.', Type.Array
   ...etagHeader,
 });
 const stream = {
-  schema: Type.String({ description: 'Server-sent events. Each has a cursor as id, the event type as event, and the event JSON as data.' }),
+  schema: Type.String({ description: 'Server-sent events: `id` is the cursor, `event` the event type, and `data` the event as JSON.' }),
 };
 const pageOrStream = { ...page, content: { ...page.content, 'text/event-stream': stream } };
 

@@ -25,7 +25,7 @@ export const StringEnum = <T extends string>(values: readonly T[], options: Reco
 export const NameText = (description: string, examples: string[]) =>
   Type.String({ ...nameWithout(controls, 'control characters or lone surrogates'), description, examples });
 
-/** Any other name that is shown to people. */
+/** The name of a category or an adopter. Unlike an animal's name, it also rejects bidirectional overrides. */
 export const PlainName = (description: string, examples: string[]) =>
   Type.String({ ...nameWithout(controls + reorderings, rejectedInPlainText), description, examples });
 
@@ -89,8 +89,11 @@ export const notModified = {
 const statusHeaders: Record<number, Record<string, { type: string; description: string }>> = {
   401: { 'WWW-Authenticate': { type: 'string', description: 'Bearer, with error="invalid_token" if a key was sent.' } },
   429: {
-    'Retry-After': { type: 'integer', description: 'Seconds to wait. Requests before then count towards a ban.' },
-    'X-RateLimit-Strikes-Remaining': { type: 'integer', description: 'How many more requests before then ban the key.' },
+    'Retry-After': {
+      type: 'integer',
+      description: 'Seconds to wait. After a 429 for the limit per minute, requests before then count towards a ban.',
+    },
+    'X-RateLimit-Strikes-Remaining': { type: 'integer', description: 'How many more requests before then lead to a ban of the key.' },
   },
   503: { 'Retry-After': { type: 'integer', description: 'Seconds to wait.' } },
 };

@@ -66,7 +66,7 @@ export const OrderSchema = Type.Object(
     adopter: Type.Union([Ref(AdopterSchema), Type.Null({ description: "The adopter's data has been erased." })]),
     createdAt: Time('When the order was placed.'),
     updatedAt: Time('When its status last changed.'),
-    expiresAt: Time('When a placed order expires unless it is approved before.'),
+    expiresAt: Time('When the order expires, unless it is approved first.'),
   },
   { $id: 'Order' },
 );

@@ -42,7 +42,7 @@ export function clientLimitError(verdict: Verdict, quota: Quota, plan: string): 
     const retry = retryAfter(verdict, verdict.bannedUntilMs);
     return new AppError(
       'api_key_banned',
-      `Banned until ${until} UTC: ${strikesMax} requests ignored Retry-After. Wait ${retry} s; requests until then do not extend the ban.`,
+      `Banned until ${until} UTC: this key sent ${strikesMax} requests without waiting for Retry-After. Wait ${retry} s. Requests during the ban do not extend it.`,
       { headers: { 'retry-after': retry, 'x-ratelimit-strikes-remaining': '0' } },
     );
   }
@@ -52,7 +52,7 @@ export function clientLimitError(verdict: Verdict, quota: Quota, plan: string): 
   const banMinutes = banLengthsMinutes[Math.min(verdict.banLevel, banLengthsMinutes.length - 1)] ?? 1;
   const warning =
     window.name === 'minute' && verdict.strikes !== undefined
-      ? ` ${strikesLeft} more requests before then ban this key for ${banMinutes} ${banMinutes === 1 ? 'minute' : 'minutes'}.`
+      ? ` If you send ${strikesLeft} more requests before then, this key is banned for ${banMinutes} ${banMinutes === 1 ? 'minute' : 'minutes'}.`
       : '';
   const period = window.name === 'minute' ? 'this minute' : 'today (UTC)';
   const used = window.limit - window.remaining;

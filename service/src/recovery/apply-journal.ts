@@ -6,9 +6,9 @@ import { reapplyErasure } from '../orders/adopters.ts';
 import { detachWebhooksFromKey, reapplyDisabling } from '../webhooks/endpoint-keys.ts';
 
 export interface Applied {
-  /** Lines about something that exists in this store. */
+  /** Lines whose order, key, client or endpoint exists here and was not changed later. */
   readonly applied: number;
-  /** Lines about something that does not exist here: it is newer than the backup. */
+  /** The other lines: what they are about is newer than the backup, or was changed after the line was written. */
   readonly skipped: number;
 }
 
@@ -32,14 +32,14 @@ export async function applyJournal(
   return { applied, skipped: lines.length - applied };
 }
 
-/** False if the subject of the line does not exist here. */
+/** False if what the line is about does not exist here, or was changed after the line was written. */
 function reapply(tx: Transaction, { entry, at }: JournalLine): Promise<boolean> {
   const { act } = entry;
   const handlers: { [Act in JournalEntry['act']]: (entry: Extract<JournalEntry, { act: Act }>) => Promise<boolean> } = {
     adopters_erased: ({ orders }) => reapplyErasure(tx, orders, at),
     key_revoked: async ({ key, webhooks }) => {
       const isHere = await reapplyRevocation(tx, key, at);
-      const areHere = await reapplyDisabling(tx, webhooks, `Key ${key}, which set this endpoint, was revoked.`, at);
+      const areHere = await reapplyDisabling(tx, webhooks, `Key ${key}, which set up this endpoint, was revoked.`, at);
       return isHere || areHere;
     },
     // The successor is newer than the backup and lost: its endpoints stay enabled, without a key.

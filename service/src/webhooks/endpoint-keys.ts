@@ -33,7 +33,7 @@ export interface RevokedKey {
 export async function revokeKeyAndWebhooks(db: Transactor, journal: Journal, id: bigint, onRevocation: OnRevocation): Promise<RevokedKey> {
   return db.transaction(async (tx) => {
     const { clientId, hint, revokedAt } = await revokeApiKey(tx, id);
-    const why = `Key ${id}, which set this endpoint, was revoked.`;
+    const why = `Key ${id}, which set up this endpoint, was revoked.`;
     const own = onRevocation === 'keep' ? [] : await disableWebhooks(tx, { clientId, keyId: id }, why);
     const unowned =
       onRevocation === 'disable-unowned-too'

@@ -64,7 +64,7 @@ describe('A strike', () => {
   test('is announced in the message', async () => {
     await exhaust();
     expect(await strike(2)).toMatchObject(
-      errorResponse(429, 'rate_limit_exceeded', '28 more requests before then ban this key for 1 minute.'),
+      errorResponse(429, 'rate_limit_exceeded', 'If you send 28 more requests before then, this key is banned for 1 minute.'),
     );
   });
 
@@ -152,7 +152,7 @@ describe('A ban', () => {
       ...errorResponse(
         429,
         'api_key_banned',
-        `Banned until ${until.toISOString().slice(11, 19)} UTC: 30 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.`,
+        `Banned until ${until.toISOString().slice(11, 19)} UTC: this key sent 30 requests without waiting for Retry-After. Wait 60 s. Requests during the ban do not extend it.`,
       ),
       headers: {
         'retry-after': '60',
@@ -199,7 +199,7 @@ describe('A ban', () => {
     clock.advance(minuteMs);
     await exhaust();
     expect(await send()).toMatchObject(
-      errorResponse(429, 'rate_limit_exceeded', '29 more requests before then ban this key for 5 minutes.'),
+      errorResponse(429, 'rate_limit_exceeded', 'If you send 29 more requests before then, this key is banned for 5 minutes.'),
     );
   });
 

@@ -179,7 +179,7 @@ describe('A request over the limit', () => {
       ...errorResponse(
         429,
         'rate_limit_exceeded',
-        '60 of 60 requests used this minute (Free plan). Wait 50 s. 60 more requests before then ban this key for 1 minute.',
+        '60 of 60 requests used this minute (Free plan). Wait 50 s. If you send 60 more requests before then, this key is banned for 1 minute.',
       ),
       headers: { 'retry-after': '50', 'x-ratelimit-strikes-remaining': '60', 'x-ratelimit-remaining': '0' },
     });

@@ -102,7 +102,7 @@ describe('Homeward-Simulate: rate_limit', () => {
         code: 'rate_limit_exceeded',
         status: 429,
         message:
-          '60 of 60 requests used this minute (Free plan). Wait 3 s. 60 more requests before then ban this key for 1 minute. (simulated)',
+          '60 of 60 requests used this minute (Free plan). Wait 3 s. If you send 60 more requests before then, this key is banned for 1 minute. (simulated)',
       },
     });
     expect(headers).toMatchObject({
@@ -179,7 +179,7 @@ test('Homeward-Simulate: ban is the 429 of a banned key', async () => {
     json: {
       code: 'api_key_banned',
       status: 429,
-      message: `Banned until ${until} UTC: 60 requests ignored Retry-After. Wait 10 s; requests until then do not extend the ban. (simulated)`,
+      message: `Banned until ${until} UTC: this key sent 60 requests without waiting for Retry-After. Wait 10 s. Requests during the ban do not extend it. (simulated)`,
     },
   });
   expect(headers).toMatchObject({

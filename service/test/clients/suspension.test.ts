@@ -63,7 +63,7 @@ describe('Revoking a key', () => {
     expect(revoked.disabled).toEqual([BigInt(first.id), BigInt(third.id)]);
     expect(await webhook(other, first.id)).toMatchObject({
       status: 'disabled',
-      disabledReason: `Key ${leaked.id}, which set this endpoint, was revoked.`,
+      disabledReason: `Key ${leaked.id}, which set up this endpoint, was revoked.`,
     });
     expect(await webhook(other, second.id)).toMatchObject({ status: 'enabled' });
     expect(entries.at(-1)).toEqual({ act: 'key_revoked', key: leaked.id, webhooks: revoked.disabled });
@@ -196,7 +196,7 @@ describe('A key that expires', () => {
     const [key, reader] = [await store.createKey({ client: 'Shells' }), await store.createKey({ client: 'Shells' })];
     const { id } = await addEndpoint(store, key, { url });
     await expire(key);
-    const reason = `Key ${key.id}, which set this endpoint, expired, and no successor is in force.`;
+    const reason = `Key ${key.id}, which set up this endpoint, expired and has no valid successor.`;
     expect(await sweep()).toEqual([{ id: BigInt(id), clientId: key.clientId, reason }]);
     expect(await webhook(reader, id)).toMatchObject({ status: 'disabled', disabledReason: reason });
     expect(await sweep()).toEqual([]);

@@ -68,7 +68,8 @@ describe('clientLimitError', () => {
     const error = clientLimitError(verdict({ outcome: 'minute', inMinute: 60, inDay: 60, strikes: 32, banLevel: 1 }), free, 'free');
     expect(error).toMatchObject({
       code: 'rate_limit_exceeded',
-      message: '60 of 60 requests used this minute (Free plan). Wait 50 s. 28 more requests before then ban this key for 5 minutes.',
+      message:
+        '60 of 60 requests used this minute (Free plan). Wait 50 s. If you send 28 more requests before then, this key is banned for 5 minutes.',
       headers: { 'retry-after': '50', 'x-ratelimit-strikes-remaining': '28' },
     });
   });
@@ -95,7 +96,8 @@ describe('clientLimitError', () => {
     const error = clientLimitError(verdict({ outcome: 'banned', bannedUntilMs: nowMs + minuteMs }), free, 'free');
     expect(error).toMatchObject({
       code: 'api_key_banned',
-      message: 'Banned until 12:01:10 UTC: 60 requests ignored Retry-After. Wait 60 s; requests until then do not extend the ban.',
+      message:
+        'Banned until 12:01:10 UTC: this key sent 60 requests without waiting for Retry-After. Wait 60 s. Requests during the ban do not extend it.',
       headers: { 'retry-after': '60', 'x-ratelimit-strikes-remaining': '0' },
     });
   });

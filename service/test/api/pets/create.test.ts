@@ -135,7 +135,7 @@ describe('POST /v1/pets, the category', () => {
 
   test('of 1,000 digits is 400', async () => {
     expect(await createRaw(`{"name":"A","categoryId":${'1'.repeat(1_000)}}`)).toMatchObject(
-      errorResponse(400, 'invalid_body', 'got a number that cannot be represented exactly.'),
+      errorResponse(400, 'invalid_body', 'got a number that is too large or too precise.'),
     );
   });
 
