@@ -56,7 +56,10 @@ interface Run {
   kills: number;
 }
 
-/** Orders, cancels, and lets the staff decide, until time is up. A request to a killed process has no known outcome and is skipped. */
+/**
+ * Partners order and cancel, and staff decide, until the time is up. The outcome of a request to a killed process is
+ * unknown, so it is not counted.
+ */
 async function adopt(http: HttpClient, key: Key, manager: Key, animals: readonly number[], run: Run): Promise<void> {
   while (Date.now() < run.endsAtMs) {
     const url = run.live[randomInt(run.live.length)]?.url ?? '';

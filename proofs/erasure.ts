@@ -128,7 +128,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       holds: inDump === 0,
     },
     {
-      claim: 'The same in the older backup, once restored: the search does find addresses that are there',
+      claim: 'Control: the same search in the restored older backup, before the journal is applied',
       bar: `at least ${erased.length}`,
       figure: String(before),
       holds: before >= erased.length,
@@ -146,7 +146,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       holds: stillOpen >= perKind,
     },
     {
-      claim: 'On the restored store, requests with an untouched key, a revoked one, a rotated one and one of a suspended client get',
+      claim: 'Statuses on the restored store with an untouched key, a revoked one, a rotated one, and one of a suspended client',
       bar: '200, 401, 401, 403',
       figure: statuses.join(', '),
       holds: statuses.join(', ') === '200, 401, 401, 403',

@@ -1,4 +1,4 @@
-// An order expires at the very moment at which someone approves or cancels it.
+// Orders expire at the same moment as someone approves or cancels them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../service/src/config.ts';
 import { openDependencies } from '../service/src/dependencies.ts';
@@ -10,7 +10,7 @@ import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const expirySeconds = 1;
 const batch = 100;
-/** As many loops expire orders concurrently as there could be workers. */
+/** Loops that expire orders concurrently, like several workers. */
 const expiryLoops = 3;
 
 export const expiry: Proof = {
@@ -80,7 +80,7 @@ async function race(
   return await judgeRaces(store, raced);
 }
 
-/** Retries after 503, which a busy machine may respond with. */
+/** Retries after a 503, which a busy machine may cause. */
 async function placeWithRetry(http: HttpClient, store: Store, key: Key, petId: number): Promise<Response> {
   for (let tries = 0; tries < 20; tries += 1) {
     const response = await place(http, urlOf(store, petId), key, petId);
@@ -91,7 +91,7 @@ async function placeWithRetry(http: HttpClient, store: Store, key: Key, petId: n
   throw new Error('no order could be placed');
 }
 
-/** Several expiry loops without pauses, so that one is always running when an order is due. */
+/** Runs several expiry loops without pauses, so that one is always running when an order is due. */
 async function expireWithoutPause(store: Store, signal: AbortSignal): Promise<void> {
   await using dependencies = await openDependencies(
     loadConfig({ DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' }),

@@ -1,4 +1,4 @@
-// A newcomer's first minute: clone, two commands, one pasted line.
+// The first minute of a new developer: clone, run two commands, paste one line.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
@@ -20,21 +20,21 @@ export const firstCall: Proof = {
 
 async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
   using checkout = new CleanCheckout();
-  // The mutant's store opens without animals.
+  // The mutant's store starts without animals.
   if (mutant) checkout.edit('tools/dev-animals.ts', /const animals = .*;/, 'const animals: typeof others = [];');
   progress('npm ci');
   const installSeconds = await install(checkout);
-  progress('npm run dev, with servers of its own');
+  progress('npm run dev, with private servers');
   const claims = await tryOut(checkout, {
     command: 'npm run dev -- --private',
-    servers: 'PostgreSQL and Redis of its own',
+    servers: 'private PostgreSQL and Redis servers',
     installSeconds,
   });
   if (mutant || !(await accepts(usualPorts.postgres)) || !(await accepts(usualPorts.redis))) return claims;
-  progress('npm run dev, with the servers found');
+  progress('npm run dev, with the running servers');
   await using _ = await leaveAsFound(checkout);
   rmSync(path.join(checkout.folder, '.homeward'), { recursive: true });
-  return [...claims, ...(await tryOut(checkout, { command: 'npm run dev', servers: 'those on the usual ports', installSeconds }))];
+  return [...claims, ...(await tryOut(checkout, { command: 'npm run dev', servers: 'the servers on the default ports', installSeconds }))];
 }
 
 async function install(checkout: CleanCheckout): Promise<number> {
@@ -56,14 +56,14 @@ async function tryOut(checkout: CleanCheckout, trial: { command: string; servers
   const { started, left } = await dev.end();
   return [
     {
-      claim: `npm ci, npm run dev and the line that it prints, with ${trial.servers}`,
+      claim: `npm ci, npm run dev and the command that it prints, with ${trial.servers}`,
       bar: `200 with animals within ${secondsMax} s`,
       figure: `${status} with ${animals} after ${seconds.toFixed(1)} s, of which npm ci ${trial.installSeconds.toFixed(1)} s`,
       holds: status === 200 && animals > 0 && seconds <= secondsMax,
       isTimed: status === 200 && animals > 0,
     },
     {
-      claim: `Ctrl-C ends all that it started, with ${trial.servers}`,
+      claim: `Ctrl-C ends every process that it started, with ${trial.servers}`,
       bar: '0 processes left',
       figure: `${left.length} of ${started} left`,
       holds: left.length === 0 && started > 3,
@@ -71,7 +71,7 @@ async function tryOut(checkout: CleanCheckout, trial: { command: string; servers
   ];
 }
 
-/** The line as it stands; curl's own configuration makes it tell the status as well. */
+/** Runs the printed line unchanged. A configuration file makes curl print the status too. */
 async function paste(checkout: CleanCheckout, line: string): Promise<{ status: number; animals: number }> {
   const home = mkdtempSync(path.join(tmpdir(), 'homeward-curl-'));
   writeFileSync(path.join(home, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n');
@@ -85,7 +85,10 @@ async function paste(checkout: CleanCheckout, line: string): Promise<{ status: n
   }
 }
 
-/** The machine's own PostgreSQL is not ours: the database goes where it was not there before, else the key that was added. */
+/**
+ * Cleans up the PostgreSQL server that was already running: drops the development database if it is new, otherwise revokes
+ * the key that was added.
+ */
 async function leaveAsFound(checkout: CleanCheckout): Promise<AsyncDisposable> {
   const administrator = await findAdministrator(usualPorts.postgres, [userInfo().username, 'postgres']);
   const wasThere = administrator !== undefined && (await databaseExists(administrator, developmentDatabase));

@@ -135,7 +135,7 @@ async function crash(store: Store, key: Key, petId: number, call: string, n: num
   await http.send(`${victim.url}/pets?limit=1`, { key: key.key });
   const tracer = await killAtCall(victim, call, n);
   const first = await place(http, victim.url, key, petId, headers).catch(() => undefined);
-  // Kill the tracer first: it would otherwise wait for a process that it has stopped itself.
+  // Kill the tracer first: otherwise it would wait for a process that it has stopped.
   tracer.kill('SIGKILL');
   victim.child.kill('SIGKILL');
   const before = await countOrders(store, petId);
@@ -160,7 +160,7 @@ async function killAtCall({ child }: ServeProcess, call: string, n: number) {
   return tracer;
 }
 
-/** What a careful client does: it retries the same request while the outcome is unknown or in progress. */
+/** Retries the same request while its outcome is unknown or it is in progress, as a careful client would. */
 async function retry(http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string>) {
   for (let tries = 0; tries < 50; tries += 1) {
     const response = await place(http, url, key, petId, headers).catch(() => undefined);

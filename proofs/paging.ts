@@ -22,7 +22,7 @@ const filters = [
   { status: 'pending', categoryId: 3n },
 ] as const;
 
-/** Returns how many blocks the page at a depth touches: 0 is the first page, 1 the end. */
+/** Returns how many blocks the page at this depth touches. Depth 0 is the first page, 1 the last. */
 type Explain = (depth: number) => Promise<number>;
 
 interface Pages {
@@ -82,7 +82,7 @@ async function fill(connectionString: string, animals: number): Promise<void> {
   await client.end();
 }
 
-/** Runs the service's own query function, then explains the statement by the name under which that prepared it. */
+/** Runs the service's query function, then explains the prepared statement that it used, by its name. */
 function explainKeyset(client: pg.Client, { animals, status, categoryId, limit }: Pages): Explain {
   return async (depth) => {
     const sent: pg.QueryConfig[] = [];

@@ -1,17 +1,17 @@
-/** One thing that is promised, the figure that it was measured at, and whether it held. */
+/** One measurable part of a promise: the bar, the measured figure, and whether it holds. */
 export interface Claim {
   readonly claim: string;
   readonly bar: string;
   readonly figure: string;
   readonly holds: boolean;
-  /** A bound on elapsed time, which a machine that is busy with other things can break alone: CI may measure it again. */
+  /** A bound on elapsed time. Other load on the machine can break it, so CI may measure it again. */
   readonly isTimed?: boolean;
 }
 
 export interface ProofContext {
-  /** The form that CI runs: the same claims at a smaller size, within about 20 s. */
+  /** Runs the form for CI: the same claims at a smaller size, within about 20 s. */
   readonly short: boolean;
-  /** Breaks the thing that is promised, where the proof has a mutant: then a claim must not hold. */
+  /** Breaks the promise on purpose, if the proof has a mutant. Then at least one claim must not hold. */
   readonly mutant: boolean;
   progress(text: string): void;
 }
@@ -20,7 +20,7 @@ export interface Proof {
   readonly name: string;
   readonly promise: string;
   readonly hasMutant?: boolean;
-  /** It measures time or processor use, which other work on the machine would change: it is never run beside another proof. */
+  /** The proof measures time or CPU use, which other work would change, so no other proof runs at the same time. */
   readonly runsAlone?: boolean;
   run(context: ProofContext): Promise<Claim[]>;
 }

@@ -1,4 +1,4 @@
-// Every promise as a program: npm run prove -- [NAME…] [--short] [--mutant] [--json]
+// Runs the proofs, each of which shows that a promise holds: npm run prove -- [NAME… | --all] [--short] [--mutant] [--json]
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
@@ -65,15 +65,15 @@ const proofs: Proof[] = [
 
 interface Proved {
   readonly proof: string;
-  /** None where it did not run to its end. */
+  /** Empty if the proof did not finish. */
   readonly claims: readonly Claim[];
   readonly seconds: number;
-  /** What it printed beside its claims. */
+  /** The output of the proof other than its claims. */
   readonly notes: string;
 }
 
 const timedRunsMax = 3;
-/** More than there are cores on a small machine: a proof waits for the processes that it has started about half of the time. */
+/** May exceed the number of cores, because a proof spends about half of its time waiting. */
 const sideBySideMax = 3;
 const shortTimeoutMs = 10 * 60_000;
 const longTimeoutMs = 60 * 60_000;
@@ -91,7 +91,7 @@ else process.exitCode = (await runAll(chosen)) ? 0 : 1;
 function find(name: string): Proof {
   const proof = proofs.find((one) => one.name === name);
   if (proof) return proof;
-  console.error(`There is no proof "${name}". There are ${proofs.map((one) => one.name).join(', ')}.`);
+  console.error(`There is no proof "${name}". The proofs are ${proofs.map((one) => one.name).join(', ')}.`);
   process.exit(2);
 }
 
@@ -104,7 +104,7 @@ function list(): void {
   for (const { name, promise } of proofs) console.log(`  ${name.padEnd(16)} ${promise}`);
 }
 
-/** True where every proof ran to its end and every claim holds. */
+/** Returns true if every proof finished and every claim holds. */
 async function runAll(chosen: readonly Proof[]): Promise<boolean> {
   const [first, ...others] = chosen;
   const proved = first && others.length === 0 ? [await runHere(first)] : await runInProcesses(chosen);
@@ -122,9 +122,9 @@ async function runHere(proof: Proof): Promise<Proved> {
   return proved;
 }
 
-/** Each in a process. In the short form several run at a time, where they do not measure time. */
+/** Runs each proof in its own process. In the short form several run at a time, except those that must run alone. */
 async function runInProcesses(chosen: readonly Proof[]): Promise<Proved[]> {
-  // Once, since several of them would build it at the same time.
+  // Build once, here: otherwise several proofs would build at the same time.
   await ensureBuilt();
   process.env['NODE_COMPILE_CACHE'] ??= compileCache;
   const proved: Proved[] = [];
@@ -136,8 +136,8 @@ async function runInProcesses(chosen: readonly Proof[]): Promise<Proved[]> {
     }
   };
   const canShare = ({ runsAlone }: Proof) => short && !runsAlone;
-  const beside = chosen.filter(canShare);
-  await Promise.all(Array.from({ length: sideBySideMax }, () => work(beside)));
+  const shared = chosen.filter(canShare);
+  await Promise.all(Array.from({ length: sideBySideMax }, () => work(shared)));
   await work(chosen.filter((proof) => !canShare(proof)));
   return proved;
 }
@@ -159,18 +159,18 @@ function secondsSince(startedAtMs: number): number {
   return (performance.now() - startedAtMs) / 1_000;
 }
 
-/** On standard error where JSON goes to standard output. */
+/** Prints to standard error if standard output is for JSON. */
 function show({ proof, claims, seconds, notes }: Proved): void {
   const print = json ? console.error : console.log;
   print(`${proof}, ${seconds.toFixed(1)} s`);
   if (notes) print(notes.replace(/^/gm, '  '));
-  if (claims.length === 0) print('  FAILED  it did not run to its end');
+  if (claims.length === 0) print('  FAILED  it did not finish');
   for (const { claim, bar, figure, holds } of claims) print(`  ${holds ? 'holds ' : 'BROKEN'}  ${claim}: ${figure} (bar: ${bar})`);
 }
 
 /**
- * The short form shares its machine with whatever else CI does there, so a proof of which only bounds on elapsed time broke
- * is run again, a few times at most. Any other claim has one chance: what fails once in three runs is broken.
+ * Runs a proof. CI runs the short form on a machine that does other work too. Therefore, if all broken claims are bounds on
+ * elapsed time, the proof runs again, `timedRunsMax` times at most. Other claims must hold at the first run.
  */
 async function measure(proof: Proof, progress: (text: string) => void): Promise<Claim[]> {
   const runsMax = short && !mutant ? timedRunsMax : 1;

@@ -1,4 +1,4 @@
-// Exact limits and bans are promised only while Redis responds in time, which it may not do on a busy machine.
+// Finds out from the logs when Redis was late, as on a busy machine: exact limits and bans are not promised then.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../testkit/store.ts';
 import type { Claim } from './proof.ts';
@@ -6,7 +6,7 @@ import type { Claim } from './proof.ts';
 /** At level debug, a process logs that Redis was late, and which requests it decided without Redis. */
 export const outageLogLevel = { LOG_LEVEL: 'debug' };
 
-/** Slightly longer than a process waits for Redis before it logs that. */
+/** How long an outage may have lasted before it is logged: slightly longer than a process waits for Redis. */
 const lateMs = 100;
 const attemptsMax = 4;
 const settleMs = 2_000;
@@ -16,7 +16,7 @@ interface Outage {
   readonly toMs: number;
 }
 
-/** The periods in which a process of the store had no Redis, in real time. */
+/** The periods in which a process of the store got no replies from Redis, in real time. */
 export function redisOutages(store: Store): Outage[] {
   return store.processes.flatMap(({ log }) => {
     const outages: Outage[] = [];
@@ -36,7 +36,7 @@ export function decidedWithoutRedis(store: Store): number[] {
   );
 }
 
-/** Retries an attempt whose claims failed while a process decided without Redis; the last attempt counts in any case. */
+/** Retries an attempt if a claim failed and a process decided without Redis meanwhile. The last attempt always counts. */
 export async function retryIfRedisWasLate(store: Store, attempt: (number: number) => Promise<Claim[]>): Promise<Claim[]> {
   for (let number = 1; ; number += 1) {
     const startMs = Date.now();

@@ -1,4 +1,4 @@
-// Every process rejects a revoked key from the moment that its revocation has returned, whatever happens to Redis.
+// Every process rejects a revoked key as soon as the revocation has returned, whatever happens to Redis.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { Staff } from '../testkit/staff.ts';

@@ -1,4 +1,5 @@
-// Many event streams on one process: the memory of each, how soon an event reaches all of them, and what happens to readers that don't read.
+// Many event streams on one process: the memory of each, how soon an event reaches all of them, and what happens to readers that don't
+// read.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { castOf, queryStore } from '../testkit/adopters.ts';
@@ -74,7 +75,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       holds: peakBytes - openBytes <= growthBytesMax,
     },
     {
-      claim: 'Readers that read nothing, and are disconnected',
+      claim: 'Readers that read nothing and are disconnected',
       bar: 'all, 10 s after their buffers are full',
       figure: `${disconnected} of ${idleReaderCount}`,
       holds: disconnected === idleReaderCount,

@@ -53,7 +53,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const rounds = short ? 6 : 40;
   for (let round = 0; round < rounds; round += 1) {
     progress(`round ${round + 1} of ${rounds}`);
-    // They alternate in who goes first, so that drift affects both alike.
+    // The two take turns at going first, so that drift affects both alike.
     const order = round % 2 === 0 ? [cached, uncached] : [uncached, cached];
     const slices = new Map<ServeProcess, Slice>();
     for (const process of order) slices.set(process, await readSlice(process));
@@ -93,14 +93,14 @@ function judge(costs: ReadonlyArray<{ cached: number; uncached: number }>, perSe
   const us = (name: 'cached' | 'uncached') => `${(median(costs.map((cost) => cost[name])) * 1_000).toFixed(0)} µs`;
   return [
     {
-      claim: `CPU time of a list beside ${createsPerSecond.toLocaleString('en')} creates a second, at the median of ${costs.length} rounds: with the page cache compared to without`,
+      claim: `CPU time of a list with the page cache, compared to without, while ${createsPerSecond.toLocaleString('en')} animals a second are added, at the median of ${costs.length} rounds`,
       bar: `at most ${costMax} times`,
       figure: `${ratio.toFixed(3)} times (${us('cached')} against ${us('uncached')})`,
       holds: ratio <= costMax,
       isTimed: true,
     },
     {
-      claim: 'Creates a second meanwhile',
+      claim: 'Animals added per second meanwhile',
       bar: `at least ${stormMin * createsPerSecond}`,
       figure: perSecond.toFixed(0),
       holds: perSecond >= stormMin * createsPerSecond,

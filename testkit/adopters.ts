@@ -73,7 +73,7 @@ export interface Verified {
   readonly violation?: string;
 }
 
-/** Runs `homeward verify`; an exit status of 1 is a result too, not a failure. */
+/** Runs `homeward verify`. An exit status of 1 with output is a result, not an error. */
 export async function verify(store: Store): Promise<Verified> {
   const printed = await store.homeward('verify', '--json').catch((error: { stdout?: string; stderr?: string }) => {
     if (error.stdout) return error.stdout;

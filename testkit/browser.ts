@@ -6,9 +6,12 @@ import type { Browser } from 'playwright-core';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const startTimeoutMs = 60_000;
 
-/** Closes at the end of an `await using` block, and with this process, however that ends. Other tools can connect to `debuggingPort`. */
+/**
+ * The browser closes at the end of an `await using` block, or when this process ends for any reason. Other tools can
+ * connect to `debuggingPort`.
+ */
 export async function launchBrowser({ debuggingPort }: { debuggingPort?: number } = {}): Promise<Browser> {
-  // Imported lazily: every run loads every proof, and this import takes seconds.
+  // Imported only when it is needed: it takes seconds, and every run loads the modules of all proofs.
   const { chromium } = await import('playwright-core');
   return chromium.launch({
     executablePath: findChromium(),

@@ -1,4 +1,4 @@
-// The project as a fresh clone: nothing installed, nothing cached, the machine's own Node.js.
+// The project as a fresh clone: nothing is installed or cached, and commands run on the machine's Node.js, not the pinned one.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export interface ShellResponse {
 /** A running `npm run dev` of a checkout that has shown its start screen. */
 export interface DevRun {
   readonly screen: string;
-  /** Sends Ctrl-C; returns how many processes it had started, and those that still run. */
+  /** Sends Ctrl-C. Returns the number of processes that were running, and the ids of those that still are. */
   end(): Promise<{ started: number; left: number[] }>;
 }
 
@@ -30,7 +30,8 @@ export class CleanCheckout implements Disposable {
 
   constructor() {
     this.folder = mkdtempSync(path.join(tmpdir(), 'homeward-clone-'));
-    // As in a clone: if root runs this, PostgreSQL runs as another user, who must be able to reach the folder.
+    // mkdtemp creates the folder with mode 700, but a clone has 755. If this runs as root, PostgreSQL runs as another user, who must
+    // be able to enter it.
     chmodSync(this.folder, 0o755);
     const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ownRoot, encoding: 'utf8' });
     for (const file of listed.split('\0').filter((one) => one && existsSync(path.join(ownRoot, one)))) {
@@ -56,7 +57,7 @@ export class CleanCheckout implements Disposable {
     return { status, output: output() };
   }
 
-  /** Rejects if the command ends, or if no line matches `screenEnds` in time. */
+  /** Resolves when the output matches `screenEnds`. Rejects if the command ends first, or if nothing matches in time. */
   async dev(command: string, screenEnds: RegExp, env: Record<string, string>): Promise<DevRun> {
     const child = spawn('sh', ['-c', command], this.#options(env));
     const output = collect(child);
@@ -89,7 +90,7 @@ export class CleanCheckout implements Disposable {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** A separate process group, as a terminal creates for each command. */
+  /** `detached` starts a new process group, as a terminal does for each command, so that Ctrl-C can be sent to the whole group. */
   #options(env: Record<string, string>) {
     return {
       cwd: this.folder,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 /**
- * Where Node.js keeps what it has compiled (NODE_COMPILE_CACHE), so that a process that a test or a proof starts is up in
- * half the time. Node.js compares each entry with the source, so nothing here is ever out of date.
+ * The folder of Node.js's compile cache (NODE_COMPILE_CACHE). It halves the startup time of the processes that tests and
+ * proofs start. Node.js compares each entry with its source, so an entry is never stale.
  */
 export const compileCache = fileURLToPath(new URL('../node_modules/.cache/node-compile', import.meta.url));

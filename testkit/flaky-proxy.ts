@@ -1,4 +1,4 @@
-// A proxy that resets connections, also after the store has responded: then the client never learns the outcome.
+// A proxy that resets some connections. If the store has already responded, the client doesn't learn the outcome.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,14 +6,17 @@ import type { AddressInfo } from 'node:net';
 export interface FlakyProxy extends AsyncDisposable {
   readonly url: string;
   readonly requests: number;
-  /** Connections that were reset, and how many of them after the store had responded. */
+  /** Connections that were reset; `resetsAfterResponse` counts those of them to which the store had already responded. */
   readonly resets: number;
   readonly resetsAfterResponse: number;
 }
 
 const moments = ['before', 'while', 'after'] as const;
 
-/** A `share` of all requests is reset: in turn before the store gets them, while it handles them, and after it has responded. */
+/**
+ * Resets the given share of requests: one before the store gets it, the next while the store handles it, the next after
+ * its response, and so on.
+ */
 export async function startFlakyProxy(target: string, share: number): Promise<FlakyProxy> {
   const counts = { requests: 0, resets: 0, resetsAfterResponse: 0 };
   const server = createServer((incoming, outgoing) => {

@@ -5,17 +5,17 @@ import { adopter } from './adopters.ts';
 
 export interface MatrixRow {
   readonly scope: Scope;
-  /** The object in the path belongs to one client; the catalogue is shared by all. */
+  /** The object in the path belongs to one client. Animals and categories are shared by all clients. */
   readonly owned?: true;
   readonly body?: unknown;
-  /** The status for a caller that has the scope. The ids do not exist, so that no caller changes the outcome for the next one. */
+  /** The status for a caller that has the scope. It is the same for every caller: most requests name an id that does not exist. */
   readonly allowed: number;
 }
 
 /** An origin on this machine on which nothing listens, so that a worker can safely send to it. */
 export const unusedOrigin = 'http://127.0.0.1:9';
 
-/** Every operation of the API. If one is missing here, or has another scope than here, a claim fails. */
+/** Every operation of the API, with its scope. If the API has other operations or scopes, a claim fails. */
 export const matrix: Readonly<Record<string, MatrixRow>> = {
   'get /pets': { scope: 'pets:read', allowed: 200 },
   'post /pets': { scope: 'pets:write', body: { name: 'Biscuit', categoryId: 1 }, allowed: 201 },
@@ -23,9 +23,9 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'patch /pets/{petId}': { scope: 'store:manage', body: { name: 'Biscuit II' }, allowed: 404 },
   'delete /pets/{petId}': { scope: 'store:manage', allowed: 404 },
   'get /categories': { scope: 'pets:read', allowed: 200 },
-  // A category with any id can be named, so this request does change something; it sets the name that the category has already.
+  // A PUT with any id succeeds: it creates the category, or sets the same name again.
   'put /categories/{categoryId}': { scope: 'store:manage', body: { name: 'Matrix' }, allowed: 200 },
-  // The same category, which has a name and so can't be deleted.
+  // The category from the line above has a name, so it can't be deleted.
   'delete /categories/{categoryId}': { scope: 'store:manage', allowed: 409 },
   'get /events': { scope: 'pets:read', allowed: 200 },
   'get /store/orders': { scope: 'orders:read', allowed: 200 },
@@ -47,15 +47,15 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'post /webhooks/{webhookId}/replay': { scope: 'webhooks:manage', owned: true, body: { failed: true }, allowed: 404 },
 };
 
-/** The id in the requests of the matrix. */
+/** The id in all paths of the matrix. */
 export const absentId = 4711;
 
 export interface Caller {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Undefined if it sends none. */
+  /** Undefined if the caller sends no key. */
   readonly key: string | undefined;
-  /** The error code if the key is not valid, whatever its scopes are. */
+  /** The error code, if the key is missing or not valid. */
   readonly rejectedAs?: 'api_key_missing' | 'api_key_revoked' | 'api_key_expired' | 'client_suspended';
 }
 

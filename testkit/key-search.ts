@@ -6,12 +6,12 @@ import pg from 'pg';
 import { hashApiKey } from '../service/src/clients/api-key.ts';
 
 export interface SearchResult {
-  /** How much was searched: no hits in nothing would prove nothing. */
+  /** How much was searched, to show that the search was not empty. */
   readonly searched: string;
   readonly hits: string[];
 }
 
-/** Texts that identify a key: a part of it, which a truncated line may contain, and the same as hex, as bytea shows it. */
+/** Texts that identify a key: a part of it, in case a line is truncated, and that part in hexadecimal, as bytea is printed. */
 const needlesOf = (key: string): string[] => [key.slice(11, 27), Buffer.from(key.slice(11, 27)).toString('hex')];
 
 export function searchLines(text: string, keys: readonly string[]): SearchResult {
@@ -22,7 +22,10 @@ export function searchLines(text: string, keys: readonly string[]): SearchResult
   return { searched: `${lines.length.toLocaleString('en')} lines`, hits };
 }
 
-/** Searches every row of every table as text, and every byte of PostgreSQL's files. `controls`: keys whose hash was found in both. */
+/**
+ * Searches every row of every table as text, and every byte of PostgreSQL's files. `controls` is the number of keys whose
+ * hash was found in both.
+ */
 export async function searchPostgres(databaseUrl: string, keys: readonly string[]): Promise<SearchResult & { controls: number }> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

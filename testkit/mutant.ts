@@ -1,4 +1,4 @@
-// A copy of the service with one thing broken, with which a proof shows that it would notice.
+// A copy of the service with a deliberate fault. A proof that runs on it must fail.
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
 
 export interface Edit {
-  /** Below service/src, or a page of the built site: docs-site/dist/… */
+  /** The path below service/src, or a page of the built site: docs-site/dist/… */
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -25,7 +25,7 @@ export function plantMutant(edits: readonly Edit[]): Mutant {
   }
   const site = 'docs-site/dist';
   if (existsSync(path.join(ownRoot, site))) cpSync(path.join(ownRoot, site), path.join(root, site), { recursive: true });
-  // Read-only parts are linked.
+  // Folders that nothing writes to are linked, not copied.
   for (const part of ['node_modules', 'service/node_modules', 'sdk']) {
     symlinkSync(path.join(ownRoot, part), path.join(root, part));
   }

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A number is a pause in milliseconds. */
+/** Bytes to send, or a pause in milliseconds. */
 export type Step = string | Buffer | number;
 
 export interface RawResponse {
@@ -19,10 +19,13 @@ export interface Exchange {
   readonly respondedAfterMs: number;
 }
 
-/** How long to wait for a response too many. */
+/** How long to wait for responses beyond the expected number. */
 const surplusMs = 50;
 
-/** Sends the steps and reads until `expected` responses have arrived and, with `untilEnd`, the connection is closed; at most `timeoutMs`. */
+/**
+ * Sends the steps and reads until `expected` responses have arrived and, with `untilEnd`, the connection is closed; at
+ * most `timeoutMs`.
+ */
 export async function exchange(
   port: number,
   steps: readonly Step[],

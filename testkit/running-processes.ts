@@ -6,7 +6,7 @@ interface Row {
   readonly state: string;
 }
 
-/** The process and all its descendants that run now. */
+/** Returns the ids of the process and all its descendants. */
 export function treeOf(root: number): number[] {
   const rows = listProcesses();
   const found = [root];
@@ -14,7 +14,7 @@ export function treeOf(root: number): number[] {
   return found;
 }
 
-/** Those of `pids` that still run. A zombie, which its parent has not reaped yet, does not. */
+/** Returns those of `pids` that are still running. Zombies, which their parents have not reaped yet, don't count. */
 export function stillRunning(pids: readonly number[]): number[] {
   const rows = listProcesses().filter(({ state }) => !state.startsWith('Z'));
   return pids.filter((pid) => rows.some((row) => row.pid === pid));

@@ -1,4 +1,5 @@
-// PostgreSQL and Redis of one's own: from the installed binaries, on free ports, in a folder that goes away unless the caller gave it.
+// Starts private PostgreSQL and Redis servers from the installed binaries, on free ports. Data are in a temporary folder, or in one
+// that the caller passes and that is not removed.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -14,9 +15,12 @@ interface ServerOptions {
   readonly port: number;
   readonly command: string[];
   readonly folder: string;
-  /** The folder is the caller's: it stays, and a Ctrl-C in the terminal does not reach the server but through the caller. */
+  /**
+   * The caller passed the folder: it is not removed. Ctrl-C in the terminal does not signal the server, so the caller can
+   * stop it in order.
+   */
   readonly kept: boolean;
-  /** What must hold beside an open port before it is of use. */
+  /** The server is ready once its port is open and this returns true. */
   readonly isReady?: (pid: number) => boolean;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
 }
@@ -57,7 +61,7 @@ export class PrivateServer implements AsyncDisposable {
     }
   }
 
-  /** SIGSTOP freezes, SIGCONT wakes, SIGKILL ends at once; anything else asks to end. Ending signals wait for the end. */
+  /** SIGSTOP freezes the server and SIGCONT resumes it. Any other signal must end it, and the call waits for the exit. */
   async signal(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
     if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return;
@@ -68,7 +72,7 @@ export class PrivateServer implements AsyncDisposable {
     await ended;
   }
 
-  /** Ends the server and removes its data, unless they are to be kept. */
+  /** Stops the server. Removes its data, unless the caller passed the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     const killTimer = setTimeout(() => this.#child?.kill('SIGKILL'), stopTimeoutMs);
     await this.signal('SIGINT');
@@ -87,7 +91,7 @@ export class PrivateServer implements AsyncDisposable {
   }
 }
 
-/** Ends the server where this process can't any more, killed as it may be: the shell's input closes with it. */
+/** Stops the server even if this process is killed: a shell waits until its input closes, which happens when this process ends. */
 function guard(server: ChildProcess, end: string, folder: string): void {
   const words = ['-c', `read -r _; ${end}`, String(server.pid), folder];
   const shell = spawn('sh', words, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
@@ -102,7 +106,10 @@ process.once('exit', () => {
   for (const server of liveServers) server.killNow();
 });
 
-/** `durable: false` leaves fsync out, for tests that do not pull the plug. A `folder` that is given is kept. */
+/**
+ * `durable: false` turns fsync and synchronous commits off: faster, but a crash may lose data. A `folder` that is passed
+ * is not removed.
+ */
 export async function startPostgres({ durable = false, folder }: { durable?: boolean; folder?: string } = {}): Promise<PrivateServer> {
   const bin = postgresFolder();
   if (!bin) throw new MissingServer('PostgreSQL is not installed: apt-get install postgresql, or brew install postgresql@17');
@@ -115,7 +122,7 @@ export async function startPostgres({ durable = false, folder }: { durable?: boo
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
-    // A socket's path may have 107 bytes, fewer than a checkout's may.
+    // No Unix socket: its path may have at most 107 bytes, and the path of a checkout may be longer.
     unix_socket_directories: '',
     max_connections: 300,
     ...(!durable && { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }),
@@ -133,7 +140,7 @@ export async function startPostgres({ durable = false, folder }: { durable?: boo
   return server;
 }
 
-/** Redis holds only what may be lost, so it writes nothing down. */
+/** Without persistence: the store must not depend on data in Redis. */
 export async function startRedis({ folder }: { folder?: string } = {}): Promise<PrivateServer> {
   const binary = ['redis-server', 'valkey-server'].find(isOnPath);
   if (!binary) throw new MissingServer('Redis is not installed: apt-get install redis-server, or brew install redis');
@@ -145,14 +152,14 @@ export async function startRedis({ folder }: { folder?: string } = {}): Promise<
   return server;
 }
 
-/** PostgreSQL opens its port before it takes queries, long before where it recovers from a crash. */
+/** True if PostgreSQL accepts queries. Its port opens earlier, much earlier during crash recovery. */
 function saysReady(pidFile: string, pid: number): boolean {
   if (!existsSync(pidFile)) return false;
   const lines = readFileSync(pidFile, 'utf8').split('\n');
   return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
 }
 
-/** Under another name first: what was interrupted must not be taken for a cluster. */
+/** Creates the cluster under a temporary name and renames it, so that an interrupted initdb leaves no broken cluster. */
 function initialise(initdb: string, data: string, user: ServerOptions['user']): void {
   const draft = `${data}.new`;
   rmSync(draft, { recursive: true, force: true });
@@ -164,12 +171,12 @@ function initialise(initdb: string, data: string, user: ServerOptions['user']): 
   renameSync(draft, data);
 }
 
-/** Below the ports that systems choose from for outgoing connections, which would take one between here and its use. */
+/** Below the range that systems use for outgoing connections, so that none of those takes the port before the server does. */
 const ports = { from: 15_000, to: 32_000 };
 const portTriesMax = 100;
 const handedOut = new Set<number>();
 
-/** A port that nobody listens on, and that no other call in this process was given. */
+/** Returns a port on which nothing listens, and which this function has not returned before in this process. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < portTriesMax; tries += 1) {
     const port = randomInt(ports.from, ports.to);
@@ -187,7 +194,7 @@ async function canListen(port: number): Promise<boolean> {
   });
 }
 
-/** Whether something accepts connections on a port of this machine. */
+/** True if something accepts connections on this port of 127.0.0.1. */
 export async function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -203,7 +210,7 @@ function newFolder(): string {
   return mkdtempSync(path.join(tmpdir(), 'homeward-'));
 }
 
-/** Debian keeps the server's programs outside PATH, by version; so does Homebrew. */
+/** Returns the folder of PostgreSQL's server programs. Debian and Homebrew install them outside PATH, in a folder for each version. */
 export function postgresFolder(): string | undefined {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -213,7 +220,7 @@ export function postgresFolder(): string | undefined {
   return folders.find((folder) => existsSync(path.join(folder, 'initdb')) && existsSync(path.join(folder, 'postgres')));
 }
 
-/** PostgreSQL does not run as root. Root runs it as the user that its package created. */
+/** PostgreSQL refuses to run as root, so root runs it as the user `postgres`, which its package creates. */
 export function serverUser(): ServerOptions['user'] {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));

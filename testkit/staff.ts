@@ -1,4 +1,4 @@
-// What the store's staff do with commands, by calling the same functions: a process for each command would take too long.
+// The actions of the store's staff. It calls the functions behind the commands: a process for each command would take too long.
 import { replaceEpoch } from '../service/src/clients/client-epochs.ts';
 import { createKey, revokeApiKey } from '../service/src/clients/clients.ts';
 import { loadConfig } from '../service/src/config.ts';
@@ -41,13 +41,13 @@ export class Staff implements AsyncDisposable {
     return keys;
   }
 
-  /** Like `homeward keys revoke`; false if Redis could not be reached. */
+  /** Like `homeward keys revoke`. Returns false if Redis could not be reached. */
   async revoke(key: Key): Promise<boolean> {
     const { clientId } = await this.revokeWithoutInvalidation(key);
     return replaceEpoch(this.dependencies.redis, this.dependencies.redisKeys, clientId);
   }
 
-  /** Half of a revocation: in PostgreSQL only, without invalidating the caches of the processes. */
+  /** Revokes a key in PostgreSQL only, without invalidating the processes' caches. */
   async revokeWithoutInvalidation(key: Key): Promise<{ clientId: bigint }> {
     return revokeApiKey(this.dependencies.db, BigInt(key.id));
   }

@@ -1,4 +1,4 @@
-// Requests at a fixed rate, sent whether or not the earlier ones have a response, so that a store that hangs gets the same load.
+// Sends requests at a fixed rate without waiting for earlier responses, so that a store that hangs gets the same load.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from './http.ts';
 
@@ -6,7 +6,7 @@ export interface Sample {
   /** From performance.now(). */
   readonly sentAtMs: number;
   readonly tookMs: number;
-  /** Measured from when it was due, so that delays of this process count too. */
+  /** Measured from the time at which the request was due, so that delays of this process count too. */
   readonly sinceDueMs: number;
   /** Undefined if the connection failed. */
   readonly response: Response | undefined;

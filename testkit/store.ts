@@ -1,4 +1,4 @@
-// A whole store for a proof: PostgreSQL, Redis and any number of `homeward serve`, all its own.
+// A complete store for a proof: private PostgreSQL and Redis servers, and any number of `homeward serve` processes.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -20,17 +20,20 @@ export interface ServeProcess {
   /** Ends in /v1. */
   readonly url: string;
   readonly child: ChildProcess;
-  /** All that the process has logged. */
+  /** Everything that the process has logged. */
   log(): string;
 }
 
 export interface StoreOptions {
   readonly processes: number;
-  /** How much faster than real time the limiter's and the keys' clock runs; 1 is Redis's own clock. */
+  /**
+   * How much faster than real time the clock of `serve` runs, which decides limits and the expiry of keys. With 1, limits
+   * use Redis's clock.
+   */
   readonly clockRate?: number;
   readonly durable?: boolean;
   readonly env?: Record<string, string>;
-  /** The tree that `serve` runs from, where that is a mutant's. */
+  /** The source tree that `serve` runs from, if it is a mutant's. */
   readonly root?: string | undefined;
 }
 
@@ -64,7 +67,7 @@ export class Store implements AsyncDisposable {
     await using onFailure = new AsyncDisposableStack();
     const store = onFailure.use(new Store(postgres, redis, options));
     await store.homeward('migrate');
-    // Not all at once: beside more of them than there are cores, each would be so slow that its timeouts at start expire.
+    // At most one per core starts at a time: otherwise they would be so slow that their startup timeouts expire.
     const startOneByOne = async () => {
       while (left > 0) {
         left -= 1;
@@ -87,7 +90,7 @@ export class Store implements AsyncDisposable {
     const script = this.#clock
       ? [path.join(this.#root, 'testkit/serve-on-clock.ts'), String(this.#clock.start), String(this.#clock.rate)]
       : [path.join(this.#root, 'service/src/main.ts'), 'serve'];
-    // The channel tells the process when this one is gone, even by SIGKILL.
+    // The IPC channel closes when this process ends, even by SIGKILL, and `serve` then ends too.
     const child = spawn(process.execPath, script, {
       env: { ...this.#env, ...env, PORT: String(port) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -105,7 +108,7 @@ export class Store implements AsyncDisposable {
     return process_;
   }
 
-  /** Starts a `homeward worker`; it ends with the store. */
+  /** Starts a `homeward worker`, which is stopped with the store. */
   work(): ChildProcess {
     const script = [path.join(this.#root, 'service/src/main.ts'), 'worker'];
     const child = spawn(process.execPath, script, { env: this.#env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
@@ -114,12 +117,12 @@ export class Store implements AsyncDisposable {
     return child;
   }
 
-  /** Runs the command as an operator would; returns what it printed. */
+  /** Runs a `homeward` command as an operator would, and returns its output. */
   async homeward(...args: string[]): Promise<string> {
     return this.homewardAt(this.postgres.url, ...args);
   }
 
-  /** The same, on another database. */
+  /** Runs a `homeward` command on another database. */
   async homewardAt(databaseUrl: string, ...args: string[]): Promise<string> {
     const script = path.join(this.#root, 'service/src/main.ts');
     const env = { ...this.#env, DATABASE_URL: databaseUrl };

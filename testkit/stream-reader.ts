@@ -13,7 +13,7 @@ export interface SentEvent {
 interface StreamOptions {
   readonly key: string;
   readonly lastId?: string;
-  /** If false, it reads the headers and nothing more. */
+  /** If false, the reader reads only the headers. */
   readonly reads?: boolean;
   readonly keepsText?: boolean;
   readonly keepsEvents?: boolean;
@@ -29,7 +29,7 @@ export class StreamReader implements Disposable {
   count = 0;
   /** Everything that arrived, if `keepsText` is set. */
   text = '';
-  /** The value of Last-Event-ID when a reader reconnects. */
+  /** The id to send as Last-Event-ID when a reader reconnects. */
   lastId: string | undefined;
   isEnded = false;
   readonly #response: IncomingMessage;
@@ -91,7 +91,7 @@ export class StreamReader implements Disposable {
     this.#response.destroy();
   }
 
-  /** Follows the standard: a blank line ends an event, and an event without data only updates the last id. */
+  /** Parses as the standard requires: a blank line ends an event, and an event without data only updates the last id. */
   #take(text: string): void {
     const blocks = (this.#rest + text).split('\n\n');
     this.#rest = blocks.pop() ?? '';

@@ -9,7 +9,7 @@ export interface WriterEvent {
 }
 
 const pauseMs = 20;
-/** How often a reader retries after 503, which a busy machine may respond with. */
+/** How often a reader retries after a 503, which a busy machine may cause. */
 const busyMax = 20;
 
 /** Follows the feed by its links, as a partner's program would. */

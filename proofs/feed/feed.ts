@@ -9,7 +9,7 @@ import { FeedReader } from './feed-reader.ts';
 import { FeedWriters } from './feed-writers.ts';
 
 const animalCount = 40;
-/** How long, after the writers are done, the readers may go without a new event. */
+/** After the writers have finished, the proof waits until no reader has got a new event for this long. */
 const idleTimeoutMs = 5_000;
 
 export const feed: Proof = {

@@ -1,4 +1,4 @@
-// What a hostile partner does. Each attack is one step, which its workers repeat without pauses until they are stopped.
+// The attacks of a hostile partner. Each attack is one step, which its workers repeat without pauses until they are stopped.
 import { mintApiKey } from '../../service/src/clients/api-key.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
 import { StreamReader } from '../../testkit/stream-reader.ts';
@@ -10,14 +10,14 @@ export interface Target {
   /** All belong to one client. */
   readonly keys: readonly string[];
   readonly revokedKey: string;
-  /** Of a client without effective limits, for the lists that the attack is compared with. */
+  /** The key of a client without effective limits, for the lists that the attack is compared with. */
   readonly ordinaryKey: string;
 }
 
 export interface Step {
   readonly http: HttpClient;
   readonly target: Target;
-  /** Counts the steps of all workers of an attack. */
+  /** The number of the step, counted over all workers of the attack. */
   readonly index: number;
   readonly stopping: AbortSignal;
 }
@@ -49,7 +49,7 @@ export function order({ http, target, index }: Step, petId: number): Promise<Res
   return http.send(`${urlOf(target, index)}/store/orders`, { method: 'POST', key: keyOf(target, index), body });
 }
 
-/** An ordinary list: the first page, or that of one of a few categories. */
+/** An ordinary list: the first page of all animals, or of one category. */
 export const list = ({ http, target, index }: Step): Promise<Response> =>
   http.send(`${urlOf(target, index)}/pets${index % 4 === 0 ? '' : `?categoryId=${1 + (index % 10)}`}`, { key: target.ordinaryKey });
 
@@ -92,13 +92,16 @@ function addEndpoint({ http, target, index }: Step): Promise<Response> {
   return http.send(`${urlOf(target, index)}/webhooks`, { method: 'POST', key: keyOf(target, index), body });
 }
 
-/** In turn just below the limit of a body and far above it. */
+/** Alternates between a body just below the limit and one far above it. */
 function sendBigBody({ http, target, index }: Step): Promise<Response> {
   const body = { url: 'http://127.0.0.1:9/hooks', description: 'x'.repeat(index % 2 === 0 ? bodyBytes : 2 * bodyBytes) };
   return http.send(`${urlOf(target, index)}/webhooks`, { method: 'POST', key: keyOf(target, index), body });
 }
 
-/** A new, well-formed key each time, from addresses that look like many: one address with varying ports, and the /64s of one /48. */
+/**
+ * Sends a new, well-formed key each time. The forged addresses look like many but belong to two networks: one IPv4 address
+ * with varying ports, and the /64s of one /48.
+ */
 function inventKey({ http, target, index }: Step): Promise<Response> {
   return http.send(`${urlOf(target, index)}/pets`, { key: mintApiKey('production'), headers: { 'x-forwarded-for': forgedAddress(index) } });
 }

@@ -10,7 +10,7 @@ export type Command =
   | { readonly do: 'occupy'; readonly target: Target; readonly firstPetId: number; readonly count: number }
   /** All attacks at once, until `stop`. */
   | { readonly do: 'attack'; readonly target: Target }
-  /** Ordinary lists instead, by as many callers: at full speed, or at the rate `perSecond`. */
+  /** Ordinary lists by as many callers as the attack has, at full speed or at the rate `perSecond`, until `stop`. */
   | { readonly do: 'list'; readonly target: Target; readonly perSecond?: number }
   | { readonly do: 'stop' };
 
@@ -24,7 +24,7 @@ export interface Report {
   readonly faults: readonly string[];
 }
 
-/** A real attacker has its own machine. On a shared one, the store gets priority. */
+/** The lowest priority: a real attacker has its own machine, so the store must not lose CPU time to this process. */
 const priority = 19;
 const occupiers = 8;
 const faultsMax = 20;
@@ -65,7 +65,7 @@ function attack(target: Target): { stop(): Promise<Report> } {
   );
 }
 
-/** With as many callers as the attack has. With a rate, each caller waits until the next request is due. */
+/** Lists with as many callers as the attack has. With a rate, each caller waits until its request is due. */
 function listAll(target: Target, perSecond: number | undefined): { stop(): Promise<Report> } {
   const callers = Object.values(attacks).reduce((sum, { workers }) => sum + workers, 0);
   const [startMs, firstIndex] = [performance.now(), started.get('list') ?? 0];
@@ -130,5 +130,5 @@ class Tally {
   }
 }
 
-/** The body of a rejected stream is not read here, so the status and Retry-After have to do. */
+/** Checks the status and Retry-After only, because the body of a rejected stream is not read. */
 const isDocumented = (response: Response | undefined) => response?.status === 503 && response.headers['retry-after'] !== undefined;

@@ -27,13 +27,13 @@ export const hostilePartner: Proof = {
 };
 
 const bounds = planBounds.business;
-/** More than one client may order, so that some animals are left for others. */
+/** More animals than one client may order, so that some are left for others. */
 const animalCount = bounds.openOrders + 300;
-/** Far more than its bound, but within its plan's limit for a minute. */
+/** Far more orders than the client may have open, but within its plan's requests per minute. */
 const occupiedCount = bounds.openOrders + 250;
 const hostileKeyCount = 12;
 const slowdownMax = 1.5;
-/** A phase of 3 s has only 3 requests above its p99, so this much of the figure is noise. */
+/** Tolerance of the short form: a phase of 3 s has only 3 requests above its p99, so the figure is noisy. */
 const shortSlackMs = 100;
 const warmUpMs = 2_000;
 const replyTimeoutMs = 60_000;
@@ -76,7 +76,10 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 }
 
 interface Outcome {
-  /** Samples of the honest client: during attacks, beside as many callers that only list, and beside as many lists a second. */
+  /**
+   * Samples of the honest client: during attacks, while as many callers only list at full speed, and while they list at
+   * the attack's rate.
+   */
   readonly attacked: readonly Sample[];
   readonly beside: readonly Sample[];
   readonly besideRate: readonly Sample[];
@@ -84,7 +87,7 @@ interface Outcome {
   readonly lists: readonly Report[];
 }
 
-/** Attack, lists, lists at the attack's rate, lists, attack: symmetric, so that drift affects all alike. */
+/** Runs the phases attack, lists, lists at the attack's rate, lists, attack. The order is symmetric, so that drift affects all alike. */
 async function runPhases(
   caller: HostileCaller,
   client: HonestClient,
@@ -267,7 +270,7 @@ async function createHostileKey({ dependencies: { db } }: Staff, client: string)
   return { id: Number(record.id), clientId: Number(record.clientId), key };
 }
 
-/** The attacking process. It ends with this process, or at the end of an `await using` block. */
+/** The process that attacks. It ends when this process ends, or at the end of an `await using` block. */
 class HostileCaller implements AsyncDisposable {
   readonly #child: ChildProcess = fork(fileURLToPath(new URL('hostile-caller.ts', import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,4 +1,4 @@
-// One caller of each kind, and every operation called by each of them.
+// Creates one caller of each kind, and lets each of them call every operation.
 import { createKey, setSuspended } from '../../service/src/clients/clients.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
 import { generous } from '../../testkit/adopters.ts';
@@ -6,7 +6,7 @@ import type { HttpClient, Response } from '../../testkit/http.ts';
 import { absentId, type Caller, expectedOutcome, matrix } from '../../testkit/isolation-matrix.ts';
 import type { Staff } from '../../testkit/staff.ts';
 
-/** All but one are keys of the owner, which differ only by their scopes. */
+/** The first keys belong to the owner and differ only in their scopes. The others belong to another client or are not valid. */
 export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> {
   const caller = async (name: string, scopes: readonly Scope[], client = owner) => {
     const [key] = await staff.createKeys(client, generous, 1, scopes);
@@ -37,13 +37,16 @@ async function expiredKey({ dependencies: { db } }: Staff, client: string): Prom
 
 export interface MatrixOutcome {
   readonly cells: number;
-  /** How many requests must be rejected for their scope. */
+  /** The number of requests that must be rejected for lack of a scope. */
   readonly rejected: number;
-  /** Requests with another outcome than the matrix requires. */
+  /** Requests whose outcome is not the one that the matrix requires. */
   readonly wrong: readonly string[];
 }
 
-/** Each read follows a read by a key with all scopes: a page cached for that key must not be sent to one that may not read it. */
+/**
+ * Before each read, a key with all scopes reads the same: a page that is cached for that key must not be sent to a key
+ * that may not read it.
+ */
 export async function callAll(http: HttpClient, url: string, callers: readonly Caller[]): Promise<MatrixOutcome> {
   const [everything] = callers;
   await http.send(`${url}/categories/${absentId}`, { method: 'PUT', key: everything?.key ?? '', body: { name: 'Matrix' } });

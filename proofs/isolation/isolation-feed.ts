@@ -1,4 +1,4 @@
-// What one client learns of another's orders: from pages of the feed, from its stream, and at its webhook endpoints.
+// Checks what a client can learn about another client's orders: from pages of the feed, from the stream, and at webhook endpoints.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventTypes } from '../../service/src/domain/event-types.ts';
 import { adopter } from '../../testkit/adopters.ts';

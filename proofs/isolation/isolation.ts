@@ -1,4 +1,4 @@
-// Every kind of caller calls every operation, two clients call every operation on an object, and each reads events of the other.
+// Every kind of caller calls every operation, a client calls every operation on another client's objects, and clients read the feed.
 import type { Scope } from '../../service/src/domain/scopes.ts';
 import { adopter, generous } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
@@ -53,7 +53,8 @@ async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
     ...(await readFeeds(http, url, staff, store, progress)),
   ];
   if (!mutant) return claims.map(({ catches: _, ...claim }) => claim);
-  // Each of the mutant's edits must be noticed by its own claim: if one was not, only that claim is returned.
+  // Each of the mutant's edits must break a claim with `catches`. If one of those holds, return only that: the proof then fails as a
+  // mutant run.
   const blind = claims.filter(({ catches, holds }) => catches && holds);
   return blind.length > 0 ? blind : claims;
 }

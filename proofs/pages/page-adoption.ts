@@ -1,18 +1,18 @@
-// A family's way through the example site: a mistake in the form, the request, and a request that comes too late.
+// An adopter uses the example site: sends the form with a mistake, sends a valid request, and requests an animal that was just taken.
 import type { Page } from 'playwright-core';
 import type { Look, Visitor } from './page-visitor.ts';
 
 export interface Inputs {
   readonly site: string;
-  /** Two animals that are available. */
+  /** The ids of two available animals. */
   readonly wanted: number;
   readonly contested: number;
-  /** Orders the contested animal for somebody else. */
+  /** Orders the contested animal for another adopter. */
   takeAway(): Promise<void>;
 }
 
 export interface Journey {
-  /** Of the form with a mistake, the request, the one that comes too late, and a page that is not there. */
+  /** The statuses of the form with a mistake, the valid request, the request that comes too late, and a missing page. */
   readonly statuses: readonly number[];
   readonly looks: readonly Look[];
 }
@@ -24,7 +24,7 @@ const right = { name: 'Ada Lovelace', email: 'ada@example.org' };
 
 const isNews = ({ pathname }: URL): boolean => pathname === '/live';
 
-/** `look` is called on each of the pages, where someone is to look. */
+/** Calls `look`, if it is given, on each of the four pages. */
 export async function askForAnimals(page: Page, inputs: Inputs, look?: (name: string) => Promise<Look>): Promise<Journey> {
   const statuses: number[] = [];
   const looks: Look[] = [];
@@ -32,7 +32,7 @@ export async function askForAnimals(page: Page, inputs: Inputs, look?: (name: st
     statuses.push(status);
     if (look) looks.push(await look(name));
   };
-  // The site tells an open page that its animal is gone; here the news comes too late.
+  // The site would notify the open page that its animal is taken. Block that, so that the request is still sent.
   await page.route(isNews, (route) => route.fulfill({ status: 204 }));
   await page.goto(`${inputs.site}/animals/${inputs.wanted}`);
   await note('a mistake in the form', await send(page, mistaken));
@@ -50,7 +50,7 @@ export const askWhileLooking = (visitor: Visitor, inputs: Inputs): Promise<Journ
 
 async function send(page: Page, fields: { name: string; email: string }): Promise<number> {
   for (const [name, value] of Object.entries(fields)) await page.locator(`form input[name=${name}]`).fill(value);
-  // A browser would not send a mistake that it sees itself; the site must explain those of browsers that do not look.
+  // Turn the browser's own validation off, so that the site's error message is tested.
   await page.evaluate(`document.querySelector('form').noValidate = true`);
   const loaded = page.waitForEvent('load');
   const responded = page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303);

@@ -1,4 +1,4 @@
-// What Lighthouse gives a page, as on a mid-range phone on a slow network.
+// Lighthouse scores of pages, with its emulation of a mid-range phone on a slow network.
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
@@ -8,19 +8,19 @@ import { installOnDemand } from '../../tools/install-on-demand.ts';
 
 export interface Score {
   readonly url: string;
-  /** Of 100; the median of its runs, or the best where once is enough. */
+  /** From 0 to 100: the median of the runs, or the best run with `isOnceEnough`. */
   readonly performance: number;
-  /** Of 100; the lowest of its runs. */
+  /** From 0 to 100: the lowest of the runs. */
   readonly accessibility: number;
 }
 
 interface ScoreOptions {
-  /** Where one run reaches the mark, it is left at that: a busy machine makes a page slower, never faster. */
+  /** Stop after the first run that reaches `performanceMin`: a busy machine makes a page slower, never faster. */
   readonly isOnceEnough: boolean;
   readonly performanceMin: number;
 }
 
-/** What is used of Lighthouse, whose types are not installed with the project. */
+/** The part of Lighthouse's types that is used here: the package is not installed with the project. */
 type Lighthouse = (url: string, flags: object) => Promise<{ readonly lhr: LighthouseResult } | undefined>;
 
 interface LighthouseResult {
@@ -31,7 +31,7 @@ interface LighthouseResult {
 const lighthouseFolder = fileURLToPath(new URL('./lighthouse', import.meta.url));
 const runsMax = 3;
 
-/** One page after another, in a browser of its own: whatever runs beside it would be measured too. */
+/** Measures one page at a time, in a separate browser: other work would affect the scores. */
 export async function scorePages(
   lighthouse: Lighthouse,
   urls: readonly string[],
@@ -58,7 +58,7 @@ export async function scorePages(
   return scores;
 }
 
-/** 180 MB that nothing else needs, so it is not among the packages of `npm ci`. */
+/** Installs Lighthouse when it is first needed. It is 180 MB, so `npm ci` does not install it. */
 export async function loadLighthouse(): Promise<Lighthouse> {
   await installOnDemand(lighthouseFolder, 'Lighthouse (proofs/pages/lighthouse)');
   const entry = path.join(lighthouseFolder, 'node_modules/lighthouse/core/index.js');
@@ -72,7 +72,7 @@ async function score(lighthouse: Lighthouse, url: string, port: number): Promise
     onlyCategories: ['performance', 'accessibility'],
     disableFullPageScreenshot: true,
   });
-  if (!result || result.lhr.runtimeError) throw new Error(`Lighthouse can't judge ${url}: ${result?.lhr.runtimeError?.message}`);
+  if (!result || result.lhr.runtimeError) throw new Error(`Lighthouse can't measure ${url}: ${result?.lhr.runtimeError?.message}`);
   const { categories } = result.lhr;
   return { performance: percent(categories['performance']?.score), accessibility: percent(categories['accessibility']?.score) };
 }

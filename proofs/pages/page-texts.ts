@@ -1,19 +1,19 @@
-// What pages show without JavaScript.
+// Checks the text that pages show without JavaScript.
 import type { Page } from 'playwright-core';
 
-/** Words, and the pages on one of which each must stand. */
+/** Each of the words must be on at least one of the pages. */
 export interface Expectation {
   readonly urls: readonly string[];
   readonly words: readonly string[];
 }
 
-/** What can be seen; a visitor can open what is folded up without a script. */
+/** The visible text, including collapsed `details` elements, which a visitor can open without JavaScript. */
 const readText = `(() => {
   for (const folded of document.querySelectorAll('details')) folded.open = true;
   return document.body.innerText;
 })()`;
 
-/** The words that are not there. */
+/** Returns the expected words that are missing. */
 export async function findMissingWords(page: Page, expectations: readonly Expectation[]): Promise<string[]> {
   const missing: string[] = [];
   for (const { urls, words } of expectations) {
@@ -27,7 +27,7 @@ export async function findMissingWords(page: Page, expectations: readonly Expect
   return missing;
 }
 
-/** The words of a text in Markdown, without diagrams, the addresses of its links, and what its code is written in. */
+/** The words of a Markdown text, without diagrams, link URLs, and the language names of code blocks. */
 export function wordsOf(markdown: string): string[] {
   const prose = markdown
     .replaceAll(/^```mermaid$.*?^```$/gms, ' ')

@@ -1,10 +1,10 @@
-// Finds the pages of a site by its links, lets visitors look at each, and follows up every link.
+// Crawls a site by its links, lets a visitor check each page, and checks that every link leads somewhere.
 import { HttpClient } from '../../testkit/http.ts';
 import type { Look, Visitor } from './page-visitor.ts';
 
 export interface Tour {
   readonly looks: readonly Look[];
-  /** Texts beside the pages, such as Markdown. */
+  /** The files other than HTML pages, such as Markdown, by URL. */
   readonly texts: ReadonlyMap<string, string>;
   readonly links: number;
   readonly broken: readonly string[];
@@ -12,7 +12,7 @@ export interface Tour {
 
 export interface TourOptions {
   readonly start: readonly string[];
-  /** Which of the addresses that are linked belong to the tour; the others need only exist. */
+  /** True if the URL is to be visited and its links followed. Other linked URLs only have to exist. */
   isPart(url: URL): boolean;
   progress(text: string): void;
 }
@@ -31,10 +31,10 @@ export async function tour(visitors: readonly Visitor[], { start, isPart, progre
   const places = new Map<string, Place>();
   const looks = new Map<string, Look>();
   const links = new Map<string, string>(start.map((url) => [url, 'the start']));
-  // Each round goes to what the round before has found.
+  // Each round visits the links that the previous round found.
   for (let found = [...links.keys()]; found.length > 0; ) {
     const targets = [...new Set(found.map(withoutFragment))].filter((url) => !places.has(url));
-    if (places.size + targets.length > placesMax) throw new Error(`there are more than ${placesMax} addresses: ${targets[0]}`);
+    if (places.size + targets.length > placesMax) throw new Error(`there are more than ${placesMax} URLs, such as ${targets[0]}`);
     const before = new Set(links.keys());
     await share(visitors, targets, async (visitor, url) => {
       const place = await ask(http, url);
@@ -53,7 +53,7 @@ export async function tour(visitors: readonly Visitor[], { start, isPart, progre
   return { looks: [...looks.values()], texts, links: links.size, broken };
 }
 
-/** Every visitor takes the next one as soon as it is done with the last. */
+/** Distributes the items: each visitor takes the next one when it has finished the last. */
 export async function share<Item>(
   visitors: readonly Visitor[],
   items: readonly Item[],
@@ -83,7 +83,7 @@ function leadsSomewhere(link: string, places: ReadonlyMap<string, Place>, looks:
   return looks.get(target)?.ids.includes(fragment) ?? place.text.includes(`id="${fragment}"`);
 }
 
-/** Those of a text in Markdown. */
+/** The links in a Markdown text, as absolute URLs. */
 const linksOf = (markdown: string, base: string): string[] =>
   [...markdown.matchAll(/\]\(([^()\s]+)\)|<(https?:[^>\s]+)>/g)]
     .map(([, inline, plain]) => inline ?? plain ?? '')

@@ -1,27 +1,27 @@
-// A visitor with a browser, who looks at a page at several widths, in light and in dark, and hears what the browser complains of.
+// Checks pages in a browser at several widths, in the light and the dark scheme, and collects the errors that the browser reports.
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core';
 
-/** What was found on one page; each list has a text for each fault. */
+/** The findings on one page. `missing`, `barriers` and `tooWide` have a text for each fault. */
 export interface Look {
   readonly url: string;
   readonly links: readonly string[];
   readonly ids: readonly string[];
-  /** Of title, description, language, and the one main heading. */
+  /** Which of the title, the description, the language and the single main heading are missing. */
   readonly missing: readonly string[];
   readonly barriers: readonly string[];
   readonly tooWide: readonly string[];
 }
 
 export interface VisitorOptions {
-  /** Requests to any other are noted. */
+  /** The allowed origins: requests to any other are recorded as `outside`. */
   readonly origins: readonly string[];
-  /** Both widths in both schemes are held against axe, not one width in each. */
+  /** Checks two widths in each scheme with axe, instead of one. */
   readonly isThorough: boolean;
-  /** Where pictures go, if there are to be any. */
+  /** The folder for screenshots; undefined: none are taken. */
   readonly pictures?: string | undefined;
 }
 
@@ -57,7 +57,7 @@ interface PageFacts {
   readonly violations: string[];
 }
 
-/** Empty, or by how much the page is too wide, and the first element that sticks out. */
+/** How much wider than the window the page is, and the first element that is too wide. Empty if the page fits. */
 const measureWidth = `(() => {
   const excess = document.documentElement.scrollWidth - innerWidth;
   if (excess <= 0) return '';
@@ -68,7 +68,7 @@ const measureWidth = `(() => {
 export class Visitor implements AsyncDisposable {
   readonly page: Page;
   readonly outside: string[] = [];
-  /** Violations of the content security policy, errors on the console, errors thrown. */
+  /** Violations of the content security policy, errors on the console, and uncaught exceptions. */
   readonly complaints: string[] = [];
   requests = 0;
   readonly #context: BrowserContext;
@@ -102,7 +102,7 @@ export class Visitor implements AsyncDisposable {
     return this.look();
   }
 
-  /** Looks at the page as it stands, however the visitor came there. */
+  /** Checks the page that is currently open. */
   async look(name = pathOf(this.page.url())): Promise<Look> {
     const { page } = this;
     const facts = await page.evaluate<PageFacts>(readPage);
@@ -137,7 +137,7 @@ export class Visitor implements AsyncDisposable {
     await this.page.screenshot({ path: path.join(folder, `${name.replaceAll(/[^\w.-]+/g, '_')}.png`), fullPage: true });
   }
 
-  /** Chromium calls a page of status 404 an error on the console; whether it may have that status is asked elsewhere. */
+  /** True if the message only reports the page's own status, such as 404. Other checks cover the status. */
   #tellsOwnStatus(message: ConsoleMessage): boolean {
     return message.text().startsWith('Failed to load resource') && message.location().url === this.page.url();
   }
@@ -151,7 +151,7 @@ export class Visitor implements AsyncDisposable {
   }
 }
 
-/** What axe finds, once it is in the page. */
+/** Returns the violations that axe finds. Its source must have been evaluated in the page. */
 async function findBarriers(page: Page): Promise<string[]> {
   const options = { runOnly: accessibilityTags, resultTypes: ['violations'] };
   const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);

@@ -1,4 +1,4 @@
-// Every page that the store serves, and an adoption site built on it, in a real browser.
+// Checks every page that the store serves, and the pages of the example adoption site, in a real browser.
 import { globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -26,13 +26,16 @@ const guides = globSync('docs/guides/*.md', { cwd: fileURLToPath(new URL('../..'
 
 export const pages: Proof = {
   name: 'pages',
-  promise: 'every page works for everyone, on any screen, without JavaScript, and asks nobody else for anything',
+  promise: 'every page is accessible, fits any screen, works without JavaScript, and loads nothing from other origins',
   hasMutant: true,
   runsAlone: true,
   run,
 };
 
-/** A stylesheet from elsewhere, a script in the page, faint text, a line too wide, a link to nowhere, and no description. */
+/**
+ * The mutant: a stylesheet from another origin, an inline script, text with low contrast, an element that is too wide, a
+ * broken link, and no description.
+ */
 const edits: readonly Edit[] = [
   { file: 'http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
   {
@@ -50,7 +53,7 @@ const edits: readonly Edit[] = [
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   await ensureBuilt();
   using tree = mutant ? plantMutant(edits) : undefined;
-  progress('a store with animals');
+  progress('starting a store with animals');
   await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
   store.work();
   const shop = await fill(store);
@@ -71,7 +74,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
 interface Shop {
   readonly url: string;
-  /** A partner's. */
+  /** A partner's API key. */
   readonly key: string;
   /** Ids of animals, by status. */
   readonly available: readonly number[];
@@ -80,7 +83,7 @@ interface Shop {
   order(petId: number): Promise<void>;
 }
 
-/** Animals of every kind and status, and an order. */
+/** Adds animals of every category and status, and places an order. */
 async function fill(store: Store): Promise<Shop> {
   const { manager, partners } = await castOf(store, 1);
   const [partner] = partners;
@@ -104,7 +107,7 @@ async function fill(store: Store): Promise<Shop> {
 }
 
 async function openSite({ url, key }: Shop): Promise<{ url: string } & AsyncDisposable> {
-  // Imported here: it needs the built SDK, which the other proofs don't wait for.
+  // Imported only here: it needs the built SDK, and other proofs run without it.
   const { startSite } = await import('../../examples/adoption-site/start-site.ts');
   const site = await startSite({ url, key, port: 0 });
   return { url: site.url, [Symbol.asyncDispose]: () => site.close() };
@@ -133,14 +136,14 @@ async function lookAtAll(
   const visitors: Visitor[] = [];
   for (let i = 0; i < visitorCount; i += 1)
     visitors.push(crowd.use(await Visitor.arrive(browser, { origins: [shop.url, site], ...options })));
-  // There are as many pages of a kind as there are animals or codes: the short form takes some of each.
+  // Pages of animals and of error codes are numerous and alike, so the short form checks only three of each kind.
   const kinds = new Map<string, number>();
   const isWorthALook = (kind: string) => {
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     return options.isThorough || (kinds.get(kind) ?? 0) <= 3;
   };
   const docs = await tour(visitors, {
-    // Response headers link to the last one.
+    // The last one is linked only by response headers.
     start: ['/docs', '/llms.txt', '/docs/deprecations'].map((start) => shop.url + start),
     isPart: (url) => /^\/(docs(\/|$)|llms\.txt$)/.test(url.pathname) && isWorthALook(url.pathname.replace(/(?<=errors\/)\w+$/, 'N')),
     progress,
@@ -180,7 +183,7 @@ async function lookAtAll(
   };
 }
 
-/** All words of each guide, and the path and the title of every operation. */
+/** Each guide's page must show all words of the guide, and the reference the path and title of every operation. */
 async function expectationsOf({ url }: Shop, docs: Tour): Promise<Expectation[]> {
   const reference = docs.looks.map((look) => look.url).filter((one) => one.startsWith(`${url}/docs/reference`));
   using http = new HttpClient(1);
@@ -202,20 +205,21 @@ function judge(found: Findings, pictures: string | undefined): Claim[] {
   const statuses = journeys.map((journey) => journey.statuses.join(', '));
   return [
     {
-      claim: 'Guides that are reached by links from /docs and /llms.txt',
+      claim: 'Guides that links from /docs and /llms.txt lead to',
       bar: 'all',
-      figure: `${reached.length} of ${guides.length}, among ${looks.length} pages${pictures ? `; pictures of them are in ${pictures}` : ''}`,
+      figure: `${reached.length} of ${guides.length}, among ${looks.length} pages${pictures ? `; screenshots are in ${pictures}` : ''}`,
       holds: reached.length === guides.length && guides.length > 0,
     },
     none('Requests to other origins', found.outside, requests),
     none('Violations of the content security policy and errors on the console', found.complaints),
-    none('Links and fragments that lead nowhere', [...docs.broken, ...example.broken], links),
-    none('Violations of WCAG 2.2 AA found by axe, in light and in dark', of(looks, 'barriers')),
-    none('Pages that scroll sideways at 320, 768 or 1280 px, in light or in dark', of(looks, 'tooWide')),
-    none('Missing titles, descriptions, languages and main headings', of(looks, 'missing')),
-    none('Without JavaScript: words of the guides, paths and titles of operations that are missing', found.missingWords, found.words),
+    none('Broken links and fragments', [...docs.broken, ...example.broken], links),
+    none('Violations of WCAG 2.2 AA found by axe, in the light and the dark scheme', of(looks, 'barriers')),
+    none('Pages that scroll sideways at 320, 768 or 1280 px, in the light or the dark scheme', of(looks, 'tooWide')),
+    none('Missing titles, descriptions, languages and main headings of pages', of(looks, 'missing')),
+    none('Words of the guides, and paths and titles of operations, that are missing without JavaScript', found.missingWords, found.words),
     {
-      claim: 'The example with JavaScript and without: a mistake in the form, a request, one too late, a page not found',
+      claim:
+        'The example site, with JavaScript and without: statuses of a form with a mistake, a valid request, a request that comes too late, a missing page',
       bar: expectedStatuses.join(', '),
       figure: statuses.join('; '),
       holds: statuses.every((one) => one === expectedStatuses.join(', ')),

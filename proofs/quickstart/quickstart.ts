@@ -45,7 +45,7 @@ interface Session {
 }
 
 async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
-  progress('a store with animals');
+  progress('starting a store with animals');
   await ensureBuilt();
   await using store = await Store.open({ processes: 1 });
   store.work();

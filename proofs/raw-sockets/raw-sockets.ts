@@ -123,7 +123,7 @@ async function slowSockets(
   control: readonly number[],
   progress: ProofContext['progress'],
 ): Promise<Claim[]> {
-  progress(`latency beside ${count} slow connections`);
+  progress(`latency with ${count} slow connections`);
   const port = Number(new URL(url).port);
   const flood = Promise.all(
     Array.from({ length: count }, (_, i) => sleep((i / count) * arrivalMs).then(() => dripUntilDropped(port, key, i % 2 === 0))),

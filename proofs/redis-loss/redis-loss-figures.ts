@@ -5,7 +5,7 @@ import { redisOutages } from '../redis-outages.ts';
 
 /** How long after Redis's return the limits are exact again. */
 export const exactAfterMs = 2_000;
-/** Close to the limiter's deadline for Redis. */
+/** A response that took this long may have waited for Redis until the limiter's deadline. */
 const lateMs = 45;
 /** If liveness takes longer, the machine is too busy to measure the limiter. */
 const liveMsMax = 20;
@@ -44,7 +44,10 @@ export function windowsOf(store: Store, samples: readonly Sample[], clockRate: n
   });
 }
 
-/** The whole windows for which exact limits are promised: after a return, with the limit used up, and with Redis in time on every process. */
+/**
+ * The windows in which exact limits are promised: they lie after a return, the limit was used up, and Redis was never late
+ * for any process.
+ */
 export function exactWindows(store: Store, samples: readonly Sample[], outages: readonly Outage[], clockRate: number): Window[] {
   return windowsOf(store, samples, clockRate).filter(
     (window) =>
@@ -54,7 +57,7 @@ export function exactWindows(store: Store, samples: readonly Sample[], outages: 
   );
 }
 
-/** Whether a process lost Redis in this window for another reason than the fault, or waited long for it, because the machine was busy. */
+/** True if, because the machine was busy, a process lost Redis in this window without a fault, or waited long for it. */
 function wasDisturbed(store: Store, { startMs, endMs }: Window, samples: readonly Sample[], outages: readonly Outage[]): boolean {
   const offsetMs = Date.now() - performance.now();
   const late = samples.filter(({ tookMs }) => tookMs >= lateMs).map(({ sentAtMs, tookMs }) => sentAtMs + tookMs + offsetMs);
@@ -68,8 +71,8 @@ function wasDisturbed(store: Store, { startMs, endMs }: Window, samples: readonl
 }
 
 /**
- * The time that preflights take in addition to liveness requests on the same process at the same time. Preflights without
- * quick, steady liveness responses beside them are left out.
+ * The time that preflights take in addition to liveness requests on the same process at the same time. Preflights are left
+ * out if liveness responses were slow or rare at that time.
  */
 export function limiterTimes(preflights: readonly Sample[], lives: readonly Sample[]): LimiterTime[] {
   const offsetMs = Date.now() - performance.now();

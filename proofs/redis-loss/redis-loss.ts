@@ -1,4 +1,4 @@
-// Redis is killed, to come back empty, and frozen, while three processes get more requests than they may admit.
+// Redis is killed and comes back empty, or is frozen, while three processes get more requests than they may admit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
@@ -80,7 +80,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   }
   const samples = [steady, minute, ...preflights, ...lives].map((load) => load.stop());
   const times = await Promise.all(preflights.map(async (load, i) => limiterTimes(await load.stop(), (await lives[i]?.stop()) ?? [])));
-  // With only a few hundred samples, p99.9 would be a single one, and reflect the load of the machine.
+  // With only a few hundred samples, p99.9 would be the slowest one, which depends on other load on the machine.
   const percentile = short ? 99 : 99.9;
   return judge(store, {
     percentile,
@@ -121,7 +121,7 @@ async function observe(
   await bringBack();
   const returnMs = Date.now();
   await sleep(exactAfterMs + 2 * windowMs);
-  // Wait longer if the machine is so busy that exact limits were not promised in any window yet.
+  // Wait longer if the machine was too busy for a window with exact limits so far.
   for (let extra = 0; extra < extraWindowsMax && !hasExactWindow({ faultMs, returnMs, endMs: Date.now() }); extra += 1)
     await sleep(windowMs);
   const endMs = Date.now();
@@ -184,7 +184,7 @@ function judge(store: Store, { percentile, samples, minute, steps, outages, cont
       bar: 'every one',
       figure: `${exact.length} of ${whole.length}${exact.length < whole.length ? ` (${whole.map(({ admitted }) => admitted).join(', ')})` : ''}`,
       holds: whole.length > 0 && exact.length === whole.length,
-      // No window could be checked: the machine was too busy all the time.
+      // If no window could be checked, the machine was too busy all the time.
       isTimed: whole.length === 0,
     },
     judgeDay('frozen', outages, perDay),
@@ -193,7 +193,7 @@ function judge(store: Store, { percentile, samples, minute, steps, outages, cont
   ];
 }
 
-/** A window that begins before the loss and ends after it: requests that processes admitted without Redis count in it. */
+/** The daily window begins before the loss and ends after it, so requests that were admitted without Redis must count in it. */
 function judgeDay(name: Loss['name'], outages: readonly Loss[], most: number): Claim {
   const totals = outages
     .filter((outage) => outage.name === name)
@@ -215,7 +215,10 @@ interface Observed {
   readonly controlMs: number;
 }
 
-/** A process may notice the return slightly before this one does. */
+/**
+ * The time from the return until all processes use Redis again. 500 ms of tolerance: they may notice the return before
+ * this process does.
+ */
 function restoredAfterMs(store: Store, returnMs: number, endMs: number): number {
   const ends = redisOutages(store).flatMap(({ fromMs, toMs }) =>
     fromMs < returnMs && toMs > returnMs - 500 && toMs <= endMs ? [toMs] : [],

@@ -39,7 +39,7 @@ const behaviours: Behaviour[] = [
 ];
 const workers = 2;
 const batch = 50;
-/** The lease of a killed worker ends after 30 s. The proof ends it at this age. */
+/** A killed worker's lease would expire after 30 s. The proof ends it after this time instead. */
 const leaseAgeSeconds = 4;
 const leaseSeconds = 30;
 const duplicatesMax = 0.01;
@@ -176,19 +176,19 @@ function judge(receivers: readonly Receiver[], { events }: Size, killed: number)
   const format = (count: number) => count.toLocaleString('en');
   return [
     {
-      claim: `${format(events)} events to ${receivers.length} endpoints (4 slow, 3 failing, 3 resetting), ${killed} workers killed: missing at a receiver`,
+      claim: `Events missing at a receiver, of ${format(events)} events to ${receivers.length} endpoints (4 slow, 3 failing, 3 resetting), with ${killed} workers killed`,
       bar: '0',
       figure: `${format(missing)} of ${format(total)}`,
       holds: missing === 0,
     },
     {
-      claim: 'Accepted more than once, by webhook-id',
+      claim: 'Events that a receiver accepted more than once, by webhook-id',
       bar: `at most ${duplicatesMax * 100}%`,
       figure: `${format(duplicates)} of ${format(accepted)} (${((100 * duplicates) / accepted).toFixed(2)}%)`,
       holds: duplicates <= duplicatesMax * accepted,
     },
     {
-      claim: 'Requests with an event of an animal after a later one of the same animal',
+      claim: 'Requests with an event that arrived after a later event of the same animal',
       bar: '0',
       figure: format(outOfOrder),
       holds: outOfOrder === 0,
