@@ -96,7 +96,7 @@ export async function chargeForWork(limiter: Parts['limiter'], { clientId, quota
   return msUntilAdmitted(decision.verdict);
 }
 
-/** Counts a malformed request against its address. Its response is an error in any case, even beyond the limit. */
+/** Counts a malformed request against its address. It is never 429: its response is the error for the malformed request. */
 export async function countUnreadable(limiter: Parts['limiter'], address: string): Promise<RateLimitHeaders> {
   return rateLimitHeaders(await chargeAddress(limiter, address, 1), addressQuota);
 }

@@ -32,22 +32,24 @@ const defaultBounds = {
 };
 
 /**
- * A fair queue of look-ups: does a key exist that this process has not seen? Each network has its own queue, and the
- * queues are served round robin. A valid key waits behind the other keys of its own network, and for at most one look-up
- * of each other network per turn, so a flood of invented keys mostly delays itself.
+ * A fair queue for checking whether a key exists, for keys that this process has not cached. Each network has its own
+ * queue, and the queues are served round robin. So a flood of invented keys mostly delays its own network.
  *
- * A look-up is pending in the queue of its network, then in flight in a query, then resolved. It is dropped from the
- * queue, and rejected with `unavailable`, after `waitMsMax`, or when a bound is exceeded.
+ * A look-up has three states: pending in the queue of its network, in flight in a query, resolved. A pending look-up is
+ * dropped, and rejected with `unavailable`, after `waitMsMax` or when a bound is reached.
  *
  * Invariants:
- * - At most `queriesMax` queries are in flight, of at most `batchSizeMax` look-ups each. While fewer are, nothing is pending.
- * - A turn takes one look-up of a network. Within a network the oldest comes first.
- * - A network is in `#networks`, `#turns` and `#byLength` exactly while it has pending look-ups.
- * - `#byLength[n]` lists the networks with n + 1 pending look-ups, and its last list is never empty. So the longest queue
- *   is found in constant time. It loses its oldest look-up when there are more than `pendingMax`.
- * - A look-up of the same hash is shared if it is pending in the same network or in flight in any. A key that exists
- *   always exists, so it doesn't matter when the query began. A pending one is not shared between networks: nobody waits
- *   in a queue that others fill.
+ * - At most `queriesMax` queries are in flight, each with at most `batchSizeMax` look-ups. Look-ups are pending only while
+ *   `queriesMax` queries are in flight.
+ * - Each turn of a network takes its oldest look-up.
+ * - A network is in `#networks`, `#turns` and `#byLength` if and only if it has pending look-ups.
+ * - `#byLength[n]` lists the networks with n + 1 pending look-ups, and its last list is never empty, so the longest queue
+ *   is found in constant time.
+ * - If `pendingOfNetworkMax` look-ups of a network are pending, its next one drops its oldest. If `pendingMax` are pending in
+ *   all networks together, the next one drops the oldest in the longest queue.
+ * - Requests share a look-up of the same hash if it is pending in the same network, or in flight for any network. It
+ *   doesn't matter when the query began, because keys are never deleted. Networks don't share pending look-ups, because a
+ *   request would then wait in another network's queue.
  */
 export class LookupQueue {
   readonly #findExisting: FindExisting;

@@ -52,7 +52,7 @@ export class PipelinedConnections {
     cork(connection);
     connection.pending += 1;
     return new Promise((resolve, reject) => {
-      // A callback, not a promise: it runs before the next statement's reply is read, so `isUnconfirmed` is this statement's.
+      // A callback runs before the next reply is read. After awaiting a promise, `isUnconfirmed` could be about the next statement.
       connection.client.query<Row>(statement, (error: Error | null, result: pg.QueryResult<Row>) => {
         const { isUnconfirmed } = connection;
         connection.pending -= 1;

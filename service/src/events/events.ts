@@ -22,7 +22,7 @@ export type { EventRow, NewEvent };
 /** Events are deleted this long after they were published. */
 export const retentionDays = 30;
 
-/** The maximum number of positions that a page without a type scans: many of them may be other clients' orders. */
+/** The maximum number of positions that a page without a type scans. It is needed because many may be other clients' order events. */
 const span = 10_000;
 
 /**

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
 
-/** How often a header was sent: of some, such as Authorization, Node drops all but the first. `name` must be in lower case. */
+/**
+ * Counts how often a header was sent. `request.headers` doesn't show it: Node drops duplicates of some headers, such as
+ * Authorization. `name` must be in lower case.
+ */
 export function countOfHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -46,7 +46,7 @@ export class LocalLimiter {
     const { outcome, counts } = banned ? { outcome: 'banned' as const, counts: before } : decide(before, charge.quota, charge.cost);
     account.counts = counts;
     if (outcome === 'admitted' && charge.cost > 0) {
-      // Owed in the windows of `counts`: if this process's clock is behind, these are Redis's later windows.
+      // Use the windows of `counts`, not of `nowMs`: if this process's clock is behind Redis's, Redis is already in a later window.
       account.owed = combine({ ...counts, inMinute: charge.cost, inDay: charge.cost }, account.owed, 1);
       this.#indebted.add(charge.subject);
     }

@@ -9,7 +9,7 @@ import type { Charge, Counts, Outcome, Verdict } from './decide.ts';
 import type { Debt, LocalLimiter } from './local-limiter.ts';
 import { banLengthsMinutes, strikesUntilBan } from './plans.ts';
 
-/** The client's cache entry is stale: this is the current epoch, under which it must be read again. */
+/** The cached client is stale. Read it again, and cache it under this epoch, which is the current one. */
 export interface Stale {
   readonly epoch: string;
 }

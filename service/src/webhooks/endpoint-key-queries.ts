@@ -1,6 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
 
-/** The endpoints of a client that belong to a key, or to none if it is null. */
+/** Selects the client's endpoints that belong to this key. With null, those that belong to no key. */
 interface OfKey {
   readonly clientId: bigint;
   readonly keyId: bigint | null;
@@ -104,7 +104,7 @@ export async function disableWebhooksOfExpiredKeys(
 ): Promise<Array<{ id: bigint; clientId: bigint; reason: string }>> {
   const { rows } = await tx.query<{ id: bigint; clientId: bigint; reason: string }>({
     text: `update webhooks set status = 'disabled', updated_at = now(),
-        disabled_reason = format('Key %s, which set this endpoint, expired, and no successor is in force.', old.id)
+        disabled_reason = format('Key %s, which set up this endpoint, expired and has no valid successor.', old.id)
       from api_keys old where key_id = old.id and status = 'enabled' and removed_at is null
         and ${isExpired('old')} and ${isRecent}
       returning webhooks.id, webhooks.client_id as "clientId", disabled_reason as reason`,

@@ -10,20 +10,20 @@ export interface Message {
   readonly body: string;
 }
 
-/** How sending went: an answer, or what prevented one. */
+/** The outcome of a request: the endpoint's response, or the error. */
 export interface Exchange {
   readonly status: number | undefined;
-  /** Its first kilobyte. */
+  /** The first kilobyte of the response body. */
   readonly answer: string | undefined;
   readonly error: string | undefined;
   readonly durationMs: number;
 }
 
 export interface SenderOptions {
-  /** Also to this machine, and there without TLS: for development. */
+  /** Allows sending to this machine, without TLS. For development. */
   readonly toLoopback: boolean;
   readonly resolve?: (host: string) => Promise<string[]>;
-  /** Connects to an address that has been found allowed. */
+  /** Connects to an address that has passed the check. */
   readonly dial?: buildConnector.connector;
 }
 
@@ -33,8 +33,9 @@ const answerBytesMax = 65_536;
 const keptBytesMax = 1_024;
 
 /**
- * Sends to addresses that strangers choose. The address is looked up once, found public, and that very one is connected to:
- * between the check and the connection nothing is resolved again. Redirects are answers like any other.
+ * Sends requests to URLs that partners choose, but only to public addresses. The host is resolved once, every address is
+ * checked, and the connection goes to a checked address. It is not resolved again after the check, so DNS rebinding has no
+ * effect. Redirects are not followed: they are responses like any other.
  */
 export class SafeSender {
   readonly #toLoopback: boolean;
@@ -43,14 +44,15 @@ export class SafeSender {
   constructor({ toLoopback, resolve = resolveByDns, dial = buildConnector({ timeout: connectTimeoutMs, allowH2: false }) }: SenderOptions) {
     this.#toLoopback = toLoopback;
     this.#agent = new Agent({
-      // Undici asks its own lookup only for names, not for literal addresses: the check stands in front of every connection.
+      // Checked here and not in undici's `lookup` option, which is not called for a literal address.
       connect: (options, callback) => {
         chooseAddress(options.hostname, toLoopback, resolve).then(
           (hostname) => dial({ ...options, hostname }, callback),
           (error: Error) => callback(error, null),
         );
       },
-      // What bounds the connections to a host is how much is under way for each endpoint there: a slow one takes nothing from others.
+      // No limit per host: the deliverer bounds the requests in flight to each endpoint, so a slow endpoint doesn't delay others on
+      // its host.
       connections: null,
       pipelining: 1,
       keepAliveTimeout: 4_000,
@@ -60,7 +62,7 @@ export class SafeSender {
     });
   }
 
-  /** Never rejects. */
+  /** Never rejects: a failure is returned as `error`. */
   async send(message: Message, ending?: AbortSignal): Promise<Exchange> {
     const startMs = performance.now();
     const exchange = await this.#exchange(message, ending).catch((error: unknown) => ({ error: describe(error) }));
@@ -90,7 +92,7 @@ export class SafeSender {
 
 class Refused extends Error {}
 
-/** The one address that is connected to. One that is not public among several is enough to refuse all. */
+/** Returns the address to connect to. Throws if any of the host's addresses is not public. */
 async function chooseAddress(hostname: string, toLoopback: boolean, resolve: (host: string) => Promise<string[]>): Promise<string> {
   const host = hostOf({ hostname } as URL);
   if (toLoopback && isLoopbackHost(host)) return isIP(host) ? host : '127.0.0.1';
@@ -101,14 +103,14 @@ async function chooseAddress(hostname: string, toLoopback: boolean, resolve: (ho
   return first;
 }
 
-/** Not by the system's own lookup: that would let a few slow name servers hold up all others, and read /etc/hosts. */
+/** Does not use dns.lookup: it reads /etc/hosts, and runs in libuv's thread pool, which a few slow name servers would block. */
 async function resolveByDns(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
   return [four, six].flatMap((found) => (found.status === 'fulfilled' ? found.value : []));
 }
 
-/** The status has come by then: whatever becomes of the body, the receiver has said what it had to say. */
+/** Reads the start of the body. An error is ignored: the status has arrived, and it decides the outcome. */
 async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   const kept: Buffer[] = [];
   let bytes = 0;
@@ -119,16 +121,16 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
       if (bytes >= answerBytesMax) break;
     }
   } catch {
-    // Cut off.
+    // The connection broke: return what has arrived.
   }
-  // PostgreSQL keeps no NUL in a text.
+  // PostgreSQL can't store NUL in a text.
   return Buffer.concat(kept).toString('utf8').replaceAll('\0', '\ufffd');
 }
 
 function describe(error: unknown): string {
   const { name, code, message } = error as NodeJS.ErrnoException;
   if (error instanceof Refused) return message;
-  if (name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT') return `no answer within ${exchangeTimeoutMs / 1_000} s`;
+  if (name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT') return `no response within ${exchangeTimeoutMs / 1_000} s`;
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1_000} s`;
   return (code ? `${code}: ${message}` : message).slice(0, 200);
 }

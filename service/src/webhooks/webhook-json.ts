@@ -10,7 +10,7 @@ export const webhookJson: (webhook: Webhook & { secret?: string }) => string = f
 
 export const deliveryJson: (delivery: Delivery) => string = fastJsonStringify(jsonSchema(DeliverySchema));
 
-/** The id and the body of a delivery. The body has the same bytes as the event in the feed. */
+/** The id and the body of a delivery. An event has the same bytes as in the feed; a test delivery has its own id and no position. */
 export function payloadOf({ id, position, type, at, data }: Claimed): { id: string; body: string } {
   if (position !== null) return { id: eventId(position), body: eventJson({ position, type, at, data } as EventRow) };
   const testId = `test_${id}`;
