@@ -122,7 +122,7 @@ async function judgeRaces(store: Store, raced: readonly Raced[]): Promise<Claim[
   ];
 }
 
-/** The real worker: how long an animal stays pending after its order's expiry, and what reads show in that time. */
+/** Measures, with real workers, how long an animal stays pending after its order's expiry, and what reads show in that time. */
 async function watchWorker(store: Store, partner: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {
   using http = new HttpClient(16);
   for (let workers = 0; workers < 2; workers += 1) store.work();

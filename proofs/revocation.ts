@@ -12,7 +12,7 @@ const restoreTimeoutMs = 10_000;
 
 type Revoke = (key: Key) => Promise<unknown>;
 
-/** How many keys every process rejected at the first request after the revocation, and again later. */
+/** Of `keys`, how many were rejected by every process at the first request after the revocation, and how many again later. */
 interface Tally {
   readonly keys: number;
   readonly rejected: number;

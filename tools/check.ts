@@ -47,7 +47,7 @@ const staticSteps: readonly Step[] = [
   { name: 'migrations', run: () => tool('squawk', ...globSync('service/migrations/*.sql')) },
 ];
 
-/** These want the processor for themselves: they run one after another. */
+/** These steps use all cores, so they run one after another. */
 const dynamicSteps: readonly Step[] = [
   { name: 'openapi', run: checkOpenApi },
   { name: 'tests', run: runTests },
@@ -55,7 +55,7 @@ const dynamicSteps: readonly Step[] = [
   { name: 'mutants', run: () => runMutants(mutants) },
 ];
 
-/** Long by nature: they run where they are asked for by name, which is every night. */
+/** Steps that take long. They run only if they are named with --only, as CI does every night. */
 const nightlySteps: readonly Step[] = [
   { name: 'long-proofs', run: () => runProofs('--all') },
   { name: 'all-mutants', run: async () => runMutants(await proofsWithMutant()) },

@@ -24,7 +24,7 @@ export function findMisplaced(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   return placements.flatMap(({ what, pattern, home }) => {
     const found = files.flatMap((file) => linesWith(pattern, path.join(folder, file)).map((line) => ({ file, line })));
-    // A pattern that matches nothing where it should would match nothing elsewhere either.
+    // If the pattern doesn't match even in its own files, it no longer detects anything.
     if (!found.some(({ file }) => home.test(file))) return [`no ${what} found where it belongs: is the pattern still right?`];
     return found.filter(({ file }) => !home.test(file)).map(({ file, line }) => `${folder}/${file}:${line}: ${what} belongs in ${home}`);
   });

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const sdk = path.join(root, 'sdk');
 const packed = path.join(sdk, 'sdk.tgz');
 
-/** One module for every runtime, declarations beside it, and the package that `npm install` takes. */
+/** Builds one module for every runtime, its type declarations, and the package for `npm install`. */
 export async function buildSdk(): Promise<void> {
   rmSync(path.join(sdk, 'dist'), { recursive: true, force: true });
   await Promise.all([

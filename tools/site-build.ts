@@ -19,7 +19,7 @@ const sources = [
   'service/src/http/openapi-components.ts',
 ];
 
-/** Written to a folder beside it first, so that a service that starts meanwhile never reads half a site. */
+/** Writes to a temporary folder first, so that a service that starts meanwhile never reads an incomplete site. */
 export function buildSite(): void {
   const document = JSON.parse(readFileSync(path.join(root, 'openapi.json'), 'utf8')) as ApiDocument;
   const folder = mkdtempSync(path.join(site, 'dist-'));

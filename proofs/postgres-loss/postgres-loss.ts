@@ -25,10 +25,10 @@ const noticedWithinMs = 1_500;
 interface Outage {
   readonly name: 'stopped' | 'frozen' | 'killed';
   readonly faultMs: number;
-  /** From then on PostgreSQL is certainly unreachable; undefined where that moment is not known. */
+  /** The time from which PostgreSQL is certainly unreachable; undefined if it is not known. */
   readonly lostMs?: number;
   readonly returnBeginsMs?: number;
-  /** PostgreSQL accepts queries again. */
+  /** The time at which PostgreSQL accepts queries again. */
   readonly returnMs: number;
 }
 

@@ -35,7 +35,7 @@ export class Terminal implements Disposable {
     const end = `(end ${this.#pasted})`;
     writeFileSync(file, commands);
     const printedBefore = this.output.length;
-    // From a file: a command that reads its input would otherwise consume the next commands.
+    // Run the commands from a file: otherwise a command that reads standard input would consume the ones after it.
     this.#child.stdin?.write(`. '${file}' < /dev/null\necho '${end}'\n`);
     const deadlineMs = Date.now() + stepTimeoutMs;
     while (!this.output.includes(end)) {

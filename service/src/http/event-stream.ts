@@ -24,7 +24,7 @@ type Times = typeof defaultTimes;
 /** Formats one server-sent event. */
 export const eventText = (id: string, type: string, data: string): string => `${idText(id)}event: ${type}\ndata: ${data}\n\n`;
 
-/** Followed by a blank line, it sets the reader's last event id without an event. */
+/** Sets the reader's last event id. If a blank line follows it directly, the reader gets no event. */
 const idText = (id: string) => `id: ${id}\n`;
 
 /** The open streams of server-sent events of a process. */
@@ -81,7 +81,7 @@ export class EventStream {
   #keepOpenCount = 0;
   /** The lifetime has ended, and the stream closes once `#keepOpenCount` is 0. */
   #isOverdue = false;
-  /** The id up to which the reader is up to date, sent with the next heartbeat. Undefined: the reader already has it. */
+  /** The reader's new last event id, to be sent with the next heartbeat. Undefined if the reader already has it. */
   #unsentLastId: (() => string) | undefined;
 
   constructor(reply: FastifyReply, times: Times) {

@@ -121,15 +121,15 @@ export async function removePet(
 }
 
 /**
- * Reserves an animal for an order. Of two concurrent callers the second finds it pending. Takes the caller's advisory lock in the
- * same round trip: a separate statement would be a tenth of the cost of an order.
+ * Reserves an animal for an order. If two callers do so at once, the second finds it pending. Takes the caller's advisory lock in
+ * the same statement, because a separate one would add a tenth to the cost of an order.
  */
 export async function reservePet(tx: CatalogueTransaction, id: bigint, lock: AdvisoryLock): Promise<Pet> {
   const { from, to } = placing.pet;
   const reserved = await lockAndMovePet(tx, lock, id, from, to);
   if (reserved) return reserved;
   const pet = await getPet(tx, id);
-  // It has just become available: try once more, so that the error is not wrong.
+  // It has become available in the meantime: try once more, because `pet_not_available` would be wrong.
   const retried = pet.status === from ? await lockAndMovePet(tx, lock, id, from, to) : undefined;
   if (retried) return retried;
   throw new AppError('pet_not_available', `${pet.name} (id ${id}) is ${pet.status}. Only an available animal can be ordered.`);
