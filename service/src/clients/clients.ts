@@ -49,7 +49,7 @@ export async function createKey(
     const client = (await findClientByName(tx, input.client)) ?? (await insertOrFindClient(tx, { name: input.client, ...input.limits }));
     if (describe(client) !== describe(input.limits)) {
       throw new ClientsError(
-        `The plan of client "${client.name}" is ${describe(client)}, not ${describe(input.limits)}. Use 'homeward clients set-plan' to change it, or pass the current plan.`,
+        `Client "${client.name}" has the plan ${describe(client)}, not ${describe(input.limits)}. Use 'homeward clients set-plan' to change it, or pass the current plan.`,
       );
     }
     return mint(tx, client.id, input);

@@ -57,7 +57,7 @@ describe('what does not exist or is not allowed exits with 2', () => {
     expect(rejection(second)).toEqual(
       rejectedWith(
         2,
-        'The plan of client "Paws" is free, not pro. Use \'homeward clients set-plan\' to change it, or pass the current plan.',
+        'Client "Paws" has the plan free, not pro. Use \'homeward clients set-plan\' to change it, or pass the current plan.',
       ),
     );
   });

@@ -89,7 +89,7 @@ describe('clientLimitError', () => {
 
   test('at the highest level announces the longest ban', () => {
     const error = clientLimitError(verdict({ outcome: 'minute', inMinute: 60, banLevel: 4 }), free, 'free');
-    expect(error.message).toContain('ban this key for 60 minutes.');
+    expect(error.message).toContain('this key is banned for 60 minutes.');
   });
 
   test('of a banned key says when the ban ends', () => {
