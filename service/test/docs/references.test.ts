@@ -17,7 +17,7 @@ describe.each(documents)('%s', (file) => {
   test('links to files that exist, and to sections that they have', () => {
     const targets = [...text.matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target = '']) => target);
     expect(targets.length).toBeGreaterThan(1);
-    expect(targets.filter((target) => !leadsSomewhere(file, target))).toEqual([]);
+    expect(targets.filter((target) => !leadsSomewhere(file, target) && !isWorkflow(target))).toEqual([]);
   });
 
   test('names paths that exist, or that git ignores', () => {
@@ -63,6 +63,12 @@ test('README.md states the limits of the plans', () => {
   });
   expect(stated).toEqual(expected);
 });
+
+/** A workflow of this repository, as the repository's page on a code host links to it. */
+function isWorkflow(target: string): boolean {
+  const [, name] = /^\.\.\/\.\.\/actions\/workflows\/([a-z]+\.yml)(\/badge\.svg)?$/.exec(target) ?? [];
+  return name !== undefined && exists(`.github/workflows/${name}`);
+}
 
 /** Resolves a link like a code host: relative to the document's folder, and to a heading by its slug. */
 function leadsSomewhere(from: string, target: string): boolean {
