@@ -220,7 +220,7 @@ export function postgresFolder(): string | undefined {
   return folders.find((folder) => existsSync(path.join(folder, 'initdb')) && existsSync(path.join(folder, 'postgres')));
 }
 
-/** PostgreSQL does not run as root. Root runs it as the user that its package created. */
+/** PostgreSQL does not start as root, so root starts it as the user `postgres`, which its package creates. */
 export function serverUser(): ServerOptions['user'] {
   if (process.getuid?.() !== 0) return undefined;
   const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));
