@@ -73,7 +73,7 @@ export class LocalLimiter {
     } else account.bans?.delete(charge.key.id);
   }
 
-  /** Redis did count a request, in these windows, that this process had also admitted: it is no longer owed. */
+  /** Removes a request from the debt: Redis has counted it too, in these windows. */
   cancelDebt(charge: Charge, { minute, day }: Pick<Counts, 'minute' | 'day'>): void {
     const account = this.#accounts.get(charge.subject);
     if (!account?.owed) return;
