@@ -28,6 +28,7 @@ import { ErrorSchema } from './http/schemas.ts';
 import { addSdkRoutes } from './http/sdk-files.ts';
 import { addSecurityHeaders } from './http/security-headers.ts';
 import { addSecurityTxt } from './http/security-txt.ts';
+import { createSerializerCompiler } from './http/serialization.ts';
 import type { Api } from './http/type-provider.ts';
 import { rejectUnknownQuery } from './http/unknown-query.ts';
 import { createValidatorCompiler } from './http/validation.ts';
@@ -101,6 +102,7 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
   ignoreExpectations(app.server);
   rejectTunnels(app.server, sendErrorOnSocket);
   app.setValidatorCompiler(createValidatorCompiler(sharedSchemas));
+  app.setSerializerCompiler(createSerializerCompiler(sharedSchemas));
   addJsonBodies(app);
   for (const schema of sharedSchemas) app.addSchema(schema);
   addSecurityHeaders(app);

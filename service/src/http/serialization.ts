@@ -1,0 +1,21 @@
+import fastJsonStringify, { type Schema } from 'fast-json-stringify';
+import type { FastifySerializerCompiler } from 'fastify';
+
+type Serializer = (data: unknown) => string;
+
+/**
+ * Compiles the schemas of responses, each schema once. The routes name some 200 responses with fewer than 20 schemas, and
+ * compiling every one of them took half of the time that the service needs to start.
+ */
+export function createSerializerCompiler(shared: readonly object[]): FastifySerializerCompiler<unknown> {
+  const byId = Object.fromEntries(shared.map((schema) => [(schema as { $id: string }).$id, schema as Schema]));
+  const compiled = new Map<string, Serializer>();
+  return ({ schema }) => {
+    // What only documents a response does not change how it is written.
+    const { description, headers, ...rest } = schema as { description?: unknown; headers?: unknown };
+    const text = JSON.stringify(rest);
+    const serializer = compiled.get(text) ?? (fastJsonStringify(rest as Schema, { schema: byId }) as Serializer);
+    compiled.set(text, serializer);
+    return serializer;
+  };
+}
