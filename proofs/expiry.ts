@@ -16,6 +16,7 @@ const expiryLoops = 3;
 export const expiry: Proof = {
   name: 'expiry',
   promise: 'an order expires on time, and when expiry races an approval or a cancellation, exactly one of them wins',
+  runsAlone: true,
   run,
 };
 

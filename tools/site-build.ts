@@ -1,5 +1,5 @@
 // Renders the documentation to docs-site/dist, which a store serves at /docs.
-import { globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '../docs-site/src/reference-document.ts';
@@ -19,18 +19,22 @@ const sources = [
   'service/src/http/openapi-components.ts',
 ];
 
-/** Writes to a temporary folder first, so that a service that starts meanwhile never reads an incomplete site. */
+/** Writes to another folder first and swaps the two, so that a service that starts meanwhile never reads half of a site. */
 export function buildSite(): void {
   const document = JSON.parse(readFileSync(path.join(root, 'openapi.json'), 'utf8')) as ApiDocument;
-  const folder = mkdtempSync(path.join(site, 'dist-'));
-  for (const [name, make] of siteContents(readSiteFiles(), document)) {
-    const { type, text } = make();
-    const file = path.join(folder, type.startsWith('text/html') ? `${name}.html` : name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
+  const [fresh, old] = [`${dist}-new-${process.pid}`, `${dist}-old-${process.pid}`];
+  try {
+    for (const [name, make] of siteContents(readSiteFiles(), document)) {
+      const { type, text } = make();
+      const file = path.join(fresh, type.startsWith('text/html') ? `${name}.html` : name);
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+    if (existsSync(dist)) renameSync(dist, old);
+    renameSync(fresh, dist);
+  } finally {
+    for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
   }
-  rmSync(dist, { recursive: true, force: true });
-  renameSync(folder, dist);
 }
 
 /** Builds it if a source was changed since the last build. */

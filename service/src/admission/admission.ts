@@ -108,8 +108,9 @@ export async function countUnreadable(limiter: Parts['limiter'], address: string
 async function admitKey(parts: Parts, given: string, { address, decided }: Request): Promise<Admission> {
   const { keys, limiter, clock } = parts;
   const lookUp = async (epoch: string | undefined) => requireNotEnded(await keys.lookUp(given, networkOf(address()), epoch), clock.now());
-  const cached = decided?.known ?? keys.findCached(given);
-  let known = cached ? requireNotEnded(cached, clock.now()) : await lookUp(undefined);
+  const cached = keys.findCached(given);
+  // The fast path has checked the key of its decision, which is already counted.
+  let known = decided?.known ?? (cached ? requireNotEnded(cached, clock.now()) : await lookUp(undefined));
   for (let changes = 0; changes <= epochChangesMax; changes += 1) {
     const decision = (changes === 0 && decided?.decision) || (await limiter.consume(known.charge));
     if ('stale' in decision) {

@@ -1,9 +1,12 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import type { Clock } from '../clock.ts';
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
+import { listenOnOthers } from '../http/further-addresses.ts';
 
 /** The maximum time of a shutdown, after the drain. */
 const closeTimeoutMs = 15_000;
@@ -25,6 +28,12 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
   const app = await createApp(dependencies);
   await db.open();
   await app.server.listen({ host: config.host, port: config.port });
+  // localhost is an address of IPv4 and one of IPv6.
+  const addresses = isIP(config.host) ? [] : await lookup(config.host, { all: true });
+  const others = listenOnOthers(
+    app.server,
+    addresses.map(({ address }) => address),
+  );
   const open = opened.move();
   closeWithGrace(
     { delay: config.drainMs + closeTimeoutMs, logger: { error: (text: unknown) => log.error(String(text)) } },
@@ -33,6 +42,7 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
       else log.info({ signal }, 'draining');
       app.drain();
       await sleep(err ? 0 : config.drainMs);
+      for (const server of others) server.close();
       await app.server.close();
       await open.disposeAsync();
       log.info('closed');

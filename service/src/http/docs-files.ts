@@ -19,7 +19,7 @@ const redirects: Readonly<Record<string, string>> = {
 
 /** Serves the documentation that the workspace docs-site has built, at /docs and /llms.txt. */
 export function addDocsRoutes(app: FastifyInstance): void {
-  const files = readBuiltFiles(folder);
+  const files = readBuiltFiles(folder, app.log);
   const find = (path: string) => (path.endsWith('.html') ? undefined : (files.get(path.slice(1)) ?? files.get(`${path.slice(1)}.html`)));
   const respond = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0] ?? '';

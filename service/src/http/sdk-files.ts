@@ -8,7 +8,7 @@ const packed = new URL('sdk.tgz', folder);
 
 /** Serves the SDK of this release: as a package for `npm install`, and as modules for browsers and Deno. */
 export function addSdkRoutes(app: FastifyInstance): void {
-  const files = new Map(readBuiltFiles(new URL('dist/', folder)));
+  const files = new Map(readBuiltFiles(new URL('dist/', folder), app.log));
   if (existsSync(packed)) files.set('sdk.tgz', makeStatic('application/gzip', readFileSync(packed)));
   app.get<{ Params: { '*': string } }>('/sdk/*', { schema: { hide: true } }, (request, reply) => {
     const name = request.params['*'];

@@ -84,7 +84,7 @@ function validateInt64(
 function describeBodyError(body: unknown, error: ErrorObject | undefined): string {
   const { 'x-must-be': expected = 'a JSON object' } = (error?.parentSchema ?? {}) as { 'x-must-be'?: string };
   // Fastify passes null for an empty body too.
-  if (body === null) return `The request body is empty. Send ${expected}.`;
+  if (body === null) return `The request body is empty or null. Send ${expected}.`;
   const field = fieldOf(error?.instancePath ?? '') || 'The body';
   if (error?.keyword === 'required') {
     const missing = String(error.params['missingProperty']);

@@ -115,7 +115,8 @@ export async function removePet(
     expect(pet);
     rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
     await markPetRemoved(tx, id);
-    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'removed by staff' });
+    // In the words of earlier releases: rows of history are compared over the years.
+    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'taken back by staff' });
     await recordEvents(tx, petEvent('pet.removed', pet));
   });
 }

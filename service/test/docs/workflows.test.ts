@@ -158,3 +158,12 @@ test('Editors recommend the same extensions inside and outside of the dev contai
   };
   expect(customizations.vscode.extensions).toEqual(recommendations);
 });
+
+test('Dependabot ignores the packages of the pinned Node.js, and no other', () => {
+  const { optionalDependencies } = JSON.parse(read('tools/node-runtime/package.json')) as { optionalDependencies: Record<string, string> };
+  const { updates } = parse<{ updates: ReadonlyArray<{ ignore?: ReadonlyArray<{ 'dependency-name': string }> }> }>(
+    '.github/dependabot.yml',
+  );
+  const ignored = updates.flatMap(({ ignore = [] }) => ignore.map((one) => one['dependency-name']));
+  expect(ignored.toSorted()).toEqual(Object.keys(optionalDependencies).toSorted());
+});

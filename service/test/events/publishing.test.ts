@@ -157,8 +157,8 @@ describe('Publishing', () => {
     expect(counts).toEqual([7, 7, 7, 7, 7, 7]);
     const events = await readNew();
     for (const { id } of pets) {
-      const redisKeys = events.filter((event) => petIdOf(event) === id).map(({ data }) => data.pet?.name);
-      expect(redisKeys).toEqual(['Biscuit', ...Array.from({ length: 20 }, (_, i) => `Name ${i}`)]);
+      const animalNames = events.filter((event) => petIdOf(event) === id).map(({ data }) => data.pet?.name);
+      expect(animalNames).toEqual(['Biscuit', ...Array.from({ length: 20 }, (_, i) => `Name ${i}`)]);
     }
   });
 

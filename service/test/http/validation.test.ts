@@ -20,7 +20,7 @@ describe('The message for a body', () => {
   });
 
   test.each([
-    ['is empty', null, 'The request body is empty. Send a JSON object.'],
+    ['is empty', null, 'The request body is empty or null. Send a JSON object.'],
     ['is not an object', 'A', 'The body must be an object; got "A".'],
     ['has a text that is too short', { url: '' }, 'url must be a string of 1–2,000 characters; got "".'],
     ['has a text that is too long', { from: 'x'.repeat(41) }, `from must be a string of at most 40 characters; got "${'x'.repeat(41)}".`],

@@ -209,7 +209,7 @@ describe('POST /v1/pets with an invalid body', () => {
     ['with the status null', { name: 'A', categoryId: 1, status: null }, 'got null.'],
     ['that is an array', [{ name: 'A', categoryId: 1 }], 'The body must be an object'],
     ['that is a text', 'A', 'The body must be an object; got "A".'],
-    ['that is null', null, 'The request body is empty. Send a JSON object.'],
+    ['that is null', null, 'The request body is empty or null. Send a JSON object.'],
   ])('%s is 400 and stores nothing', async (_, body, words) => {
     const before = await countPets();
     expect(await create(body)).toMatchObject(errorResponse(400, 'invalid_body', words));
@@ -217,12 +217,12 @@ describe('POST /v1/pets with an invalid body', () => {
   });
 
   test('that is empty is 400', async () => {
-    expect(await createRaw('')).toMatchObject(errorResponse(400, 'invalid_body', 'The request body is empty. Send a JSON object.'));
+    expect(await createRaw('')).toMatchObject(errorResponse(400, 'invalid_body', 'The request body is empty or null. Send a JSON object.'));
   });
 
   test('that is absent is 400', async () => {
     expect(await store.call('POST', '/v1/pets', { key: key.key })).toMatchObject(
-      errorResponse(400, 'invalid_body', 'The request body is empty. Send a JSON object.'),
+      errorResponse(400, 'invalid_body', 'The request body is empty or null. Send a JSON object.'),
     );
   });
 

@@ -29,7 +29,7 @@ describe('DELETE /v1/pets/{petId}', () => {
       text: 'select client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 1',
       values: [id],
     });
-    expect(rows).toEqual([{ client_id: manager.clientId, from_status: 'available', to_status: 'removed', why: 'removed by staff' }]);
+    expect(rows).toEqual([{ client_id: manager.clientId, from_status: 'available', to_status: 'removed', why: 'taken back by staff' }]);
   });
 
   test('again is 404', async () => {

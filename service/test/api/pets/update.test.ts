@@ -70,7 +70,7 @@ describe('PATCH /v1/pets/{petId}', () => {
     ['a blank name', { name: ' ' }, 'name must be'],
     ['no int64 as category', { categoryId: '1' }, 'categoryId must be an integer (int64); got "1".'],
     ['an unknown status', { status: 'adopted' }, 'status must be one of available, pending, sold; got "adopted".'],
-    ['null', null, 'The request body is empty. Send an object with name, categoryId or status.'],
+    ['null', null, 'The request body is empty or null. Send an object with name, categoryId or status.'],
   ])('with %s is 400 and changes nothing', async (_, body, words) => {
     const pet = await addPet(store, key);
     expect(await update(pet.id, body)).toMatchObject(errorResponse(400, 'invalid_body', words));
