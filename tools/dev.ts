@@ -85,7 +85,7 @@ async function open(options: {
     const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], { env, encoding: 'utf8', signal: ending });
     return stdout;
   };
-  progress('Building the SDK and migrating the database');
+  progress('Building the SDK and the documentation, and migrating the database');
   await Promise.all([ensureBuilt(), homeward('migrate')]);
   progress('Starting the service');
   const commands = [
