@@ -6,7 +6,7 @@ export interface Claim {
   readonly holds: boolean;
   /** A bound on elapsed time. Other load on the machine can break it, so CI may measure it again. */
   readonly isTimed?: boolean;
-  /** The bar is not reached yet, as docs/promises.md says. It is reported, and does not fail the run. */
+  /** The bar is not reached yet, as docs/promises.md says. The nightly check reports it and does not fail. */
   readonly isKnownMiss?: boolean;
 }
 

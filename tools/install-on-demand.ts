@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { runCommand } from './command.ts';
+import { changedAtMs } from './file-times.ts';
 
 const installTimeoutMs = 5 * 60_000;
 
@@ -12,5 +12,3 @@ export async function installOnDemand(folder: string, what: string): Promise<voi
   const { status, output } = await runCommand('npm', args, { timeoutMs: installTimeoutMs });
   if (status !== 0) throw new Error(`npm ci in ${folder} ended with status ${status}:\n${output}`);
 }
-
-const changedAtMs = (file: string): number => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;

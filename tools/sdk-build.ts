@@ -1,10 +1,11 @@
 // Builds the SDK, as a package and as the files that a store serves.
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { globSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
+import { changedAtMs } from './file-times.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sdk = path.join(root, 'sdk');
@@ -32,8 +33,6 @@ export async function bundleSdk(input: string, file: string): Promise<void> {
   await using build = await rolldown({ input, platform: 'neutral' });
   await build.write({ file, format: 'esm', minify: true, sourcemap: true, comments: false });
 }
-
-const changedAtMs = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 async function run(file: string, ...args: string[]): Promise<void> {
   await promisify(execFile)(file, args, { cwd: sdk, encoding: 'utf8', timeout: 120_000 });

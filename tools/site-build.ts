@@ -1,10 +1,11 @@
 // Renders the documentation to docs-site/dist, which a store serves at /docs.
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '../docs-site/src/reference-document.ts';
 import { siteContents } from '../docs-site/src/site.ts';
 import { readSiteFiles } from '../docs-site/src/site-files.ts';
+import { changedAtMs } from './file-times.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = path.join(root, 'docs-site');
@@ -39,7 +40,6 @@ export function buildSite(): void {
 
 /** Builds it if a source was changed since the last build. */
 export function ensureSite(): void {
-  const changedAtMs = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const newest = Math.max(...globSync(sources, { cwd: root }).map((file) => changedAtMs(path.join(root, file))));
   if (changedAtMs(dist) < newest) buildSite();
 }

@@ -108,9 +108,12 @@ export async function countUnreadable(limiter: Parts['limiter'], address: string
 async function admitKey(parts: Parts, given: string, { address, decided }: Request): Promise<Admission> {
   const { keys, limiter, clock } = parts;
   const lookUp = async (epoch: string | undefined) => requireNotEnded(await keys.lookUp(given, networkOf(address()), epoch), clock.now());
-  const cached = keys.findCached(given);
+  const findOrLookUp = async () => {
+    const cached = keys.findCached(given);
+    return cached ? requireNotEnded(cached, clock.now()) : lookUp(undefined);
+  };
   // The fast path has checked the key of its decision, which is already counted.
-  let known = decided?.known ?? (cached ? requireNotEnded(cached, clock.now()) : await lookUp(undefined));
+  let known = decided?.known ?? (await findOrLookUp());
   for (let changes = 0; changes <= epochChangesMax; changes += 1) {
     const decision = (changes === 0 && decided?.decision) || (await limiter.consume(known.charge));
     if ('stale' in decision) {

@@ -12,7 +12,8 @@ export function listenOnOthers(app: FastifyInstance, addresses: readonly string[
   return addresses
     .filter((address) => address !== main.address)
     .map((address) => {
-      const server = createServer((socket) => app.server.emit('connection', socket));
+      // The options with which Node's HTTP server accepts connections itself.
+      const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => app.server.emit('connection', socket));
       server.on('error', (error) => app.log.warn({ err: error, address }, 'not listening on a further address of the host'));
       return server.listen({ host: address, port: main.port });
     });
