@@ -4,6 +4,7 @@ import { revokeApiKey, setSuspended } from '../../service/src/clients/clients.ts
 import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
 import { addPet, adopter, createManager } from '../../service/test/adoption-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
+import { publishAll } from '../../service/test/event-steps.ts';
 import { countLockWaits } from '../../service/test/lock-waits.ts';
 import { ManualClock } from '../../service/test/manual-clock.ts';
 import { sendRaw } from '../../service/test/raw-request.ts';
@@ -107,6 +108,14 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   webhook_disabled: async () => {
     await store.call('PATCH', '/v1/webhooks/1', { key: partner.key, body: { status: 'disabled' } });
     return send('webhook_disabled', { key: partner });
+  },
+  replay_in_progress: async () => {
+    const at = await openStore();
+    const key = await at.createKey();
+    await addEndpoint(at, key, { url: 'https://example.org/hooks' });
+    await addPet(at, key);
+    await publishAll(at);
+    return last(2, () => send('replay_in_progress', { at, key }));
   },
   idempotency_in_progress: async () => whileInProgress,
   operation_removed: async () => {

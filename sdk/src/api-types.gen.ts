@@ -261,9 +261,9 @@ export type Webhook = {
      */
     description: string;
     /**
-     * Whether events are sent to the endpoint.
+     * unverified: only tests are sent until the endpoint accepts one; events wait. enabled: events are sent. disabled: nothing is sent.
      */
-    status: 'enabled' | 'disabled';
+    status: 'unverified' | 'enabled' | 'disabled';
     disabledReason: string | null;
     failingSince: string | null;
     /**
@@ -294,9 +294,9 @@ export type WebhookWithSecret = {
      */
     description: string;
     /**
-     * Whether events are sent to the endpoint.
+     * unverified: only tests are sent until the endpoint accepts one; events wait. enabled: events are sent. disabled: nothing is sent.
      */
-    status: 'enabled' | 'disabled';
+    status: 'unverified' | 'enabled' | 'disabled';
     disabledReason: string | null;
     failingSince: string | null;
     /**
@@ -318,7 +318,7 @@ export type WebhookWithSecret = {
  */
 export type Delivery = {
     /**
-     * Unique identifier assigned by the service.
+     * Identifier of the delivery, unique for the endpoint: the number in eventId.
      */
     id: Int64;
     /**
@@ -361,7 +361,7 @@ export type DeliveryAttempt = {
 
 export type DeliveryWithAttempts = {
     /**
-     * Unique identifier assigned by the service.
+     * Identifier of the delivery, unique for the endpoint: the number in eventId.
      */
     id: Int64;
     /**
@@ -421,7 +421,7 @@ export type Replayed = {
 /**
  * The error codes that existed when this version was generated.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'category_unknown' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'category_unknown' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.

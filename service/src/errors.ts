@@ -258,6 +258,15 @@ export const errorCodes = {
     fix: "Enable it with PATCH /v1/webhooks/{webhookId} and the status 'enabled'.",
     example: { request: 'POST /v1/webhooks/1/test', message: 'Endpoint 1 is disabled. Enable it first.' },
   },
+  replay_in_progress: {
+    status: 409,
+    cause: 'A replay of a period is still in progress for an endpoint of this client. A client has one at a time.',
+    fix: 'Retry when it is done: the deliveries of the endpoint show how far it is.',
+    example: {
+      request: 'POST /v1/webhooks/1/replay\n\n{"from":"2026-11-15T08:00:00Z","to":"2030-11-15T12:00:00Z"}',
+      message: 'A replay for endpoint 1 is still in progress. Start the next one when it is done.',
+    },
+  },
   idempotency_in_progress: {
     status: 409,
     cause: 'A request with the same Idempotency-Key is still in progress.',

@@ -1,7 +1,7 @@
 // Setup steps for tests about events.
 
 import type { PetStatus } from '../src/domain/pet-statuses.ts';
-import { publishEvents } from '../src/events/events.ts';
+import { Publisher } from '../src/events/publisher.ts';
 import type { OrderBody, PetBody } from './adoption-steps.ts';
 import { nextPage } from './page-walk.ts';
 import type { TestKey, TestStore } from './test-store.ts';
@@ -19,10 +19,10 @@ const pagesMax = 1_000;
 /** Publishes everything that is committed by now, like a worker. Returns the number of events. */
 export async function publishAll(store: TestStore): Promise<number> {
   const { db, catalogue } = store.dependencies;
-  const steps = { beforePublishing: () => catalogue.invalidate(), inTransaction: async () => {} };
+  const publisher = new Publisher({ db, batchSizeMax: 500, beforePublishing: () => catalogue.invalidate() });
   let published = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
-    const count = await publishEvents(db, 500, steps);
+    const count = await publisher.publish();
     if (count === 0) return published;
     published += count;
   }

@@ -18,8 +18,8 @@ export interface Reply {
 
 export class WebhookReceiver implements AsyncDisposable {
   readonly received: Received[] = [];
-  /** The response to the next requests; 'reset' closes the connection. */
-  respond: (request: Received) => Reply | 'reset' = () => ({ status: 204 });
+  /** The response to the next requests; 'reset' closes the connection. With a promise the sender waits. */
+  respond: (request: Received) => Reply | 'reset' | Promise<Reply | 'reset'> = () => ({ status: 204 });
   readonly #server: Server;
   #onReceived: () => void = () => {};
 
@@ -31,9 +31,10 @@ export class WebhookReceiver implements AsyncDisposable {
         const received = { path: request.url ?? '', headers: request.headers, text, json: JSON.parse(text) };
         this.received.push(received);
         this.#onReceived();
-        const reply = this.respond(received);
-        if (reply === 'reset') request.socket.destroy();
-        else response.writeHead(reply.status, reply.headers).end(reply.body);
+        void Promise.resolve(this.respond(received)).then((reply) => {
+          if (reply === 'reset') request.socket.destroy();
+          else response.writeHead(reply.status, reply.headers).end(reply.body);
+        });
       });
     });
   }

@@ -1,13 +1,14 @@
 // A worker's webhook tasks, run in the test's process.
+import { inspect } from 'node:util';
+import type { Transactor } from '../src/db/handles.ts';
+import { Deliverer } from '../src/delivery/deliverer.ts';
+import { SafeSender } from '../src/delivery/safe-sender.ts';
 import type { Dependencies } from '../src/dependencies.ts';
-import { publishEvents } from '../src/events/events.ts';
-import { Deliverer } from '../src/webhooks/deliverer.ts';
-import { SafeSender } from '../src/webhooks/safe-sender.ts';
-import { fanOut } from '../src/webhooks/webhooks.ts';
+import { Publisher } from '../src/events/publisher.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export async function publishAll({ db }: Dependencies): Promise<void> {
-  await publishEvents(db, 500, { beforePublishing: async () => {}, inTransaction: fanOut });
+  await new Publisher({ db, batchSizeMax: 500, beforePublishing: async () => {} }).publish();
 }
 
 export interface Work extends AsyncDisposable {
@@ -15,8 +16,8 @@ export interface Work extends AsyncDisposable {
   readonly disabled: Array<{ id: bigint; reason: string }>;
 }
 
-/** Delivers until it is disposed. */
-export function deliver({ db }: Dependencies): Work {
+/** Delivers until it is disposed. Errors are thrown then, unless they are expected. */
+export function deliver({ db }: { readonly db: Transactor }, { mayFail = false } = {}): Work {
   const stopping = new AbortController();
   const sender = new SafeSender({ toLoopback: true });
   const disabled: Array<{ id: bigint; reason: string }> = [];
@@ -34,7 +35,7 @@ export function deliver({ db }: Dependencies): Work {
       stopping.abort();
       await running;
       await sender.close();
-      if (failures.length > 0) throw failures[0];
+      if (failures.length > 0 && !mayFail) throw failures[0];
     },
   };
 }
@@ -79,10 +80,11 @@ export const deliveryOf = (store: TestStore, { key }: TestKey, id: number, deliv
 
 /** Polls until the value is as expected. A worker stores the result of a delivery after the receiver has responded. */
 export async function until<T>(read: () => Promise<T>, isExpected: (value: T) => boolean): Promise<T> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const value = await read();
-    if (isExpected(value)) return value;
+  let value = await read();
+  for (let tries = 0; tries < 500 && !isExpected(value); tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
+    value = await read();
   }
-  throw new Error('the expected value did not appear within 5 s');
+  if (isExpected(value)) return value;
+  throw new Error(`the expected value did not appear within 5 s; the last one was ${inspect(value)}`);
 }

@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { AppError } from '../errors.ts';
+import { replay } from '../webhooks/deliveries.ts';
 import { selectWebhooks } from '../webhooks/webhook-queries.ts';
 import type { Replay } from '../webhooks/webhook-schemas.ts';
-import { disableByOperator, enableByOperator, replay } from '../webhooks/webhooks.ts';
+import { disableByOperator, enableByOperator } from '../webhooks/webhooks.ts';
 import { parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 
 interface ReplayOptions {
@@ -24,20 +25,25 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
     .command('list')
     .description('list endpoints of all clients')
     .option('--client <id>', 'only endpoints of this client')
+    .option('--after <id>', 'only endpoints with a higher id, to go on after the last one of a list')
     .option('--json', 'print one JSON array')
-    .action(async ({ client, json }: { client?: string; json?: boolean }) => {
+    .action(async ({ client, after, json }: { client?: string; after?: string; json?: boolean }) => {
       await using dependencies = await openDependencies(config());
       const owner = client === undefined ? 'any' : { clientId: parseId(client) };
-      const rows = await selectWebhooks(dependencies.db, owner, { afterId: undefined, limit: rowsMax });
+      const rows = await selectWebhooks(dependencies.db, owner, {
+        afterId: after === undefined ? undefined : parseId(after),
+        limit: rowsMax,
+      });
       if (json) return printJson(rows);
       return printTable(
-        rows.map(({ id, clientId, keyId, url, status, failingSince, types }) => ({
+        rows.map(({ id, clientId, keyId, url, status, failingSince, behindSince, types }) => ({
           id,
           client: clientId,
           key: keyId,
           url,
           status,
           'failing since': failingSince,
+          'behind since': behindSince,
           types: types.length > 0 ? types : 'all',
         })),
         'There are no endpoints.',

@@ -2,15 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import type { Config, ReadConfig } from '../config.ts';
+import { Deliverer } from '../delivery/deliverer.ts';
+import { SafeSender } from '../delivery/safe-sender.ts';
 import { openDependencies } from '../dependencies.ts';
-import { publishEvents, rotatePartitions } from '../events/events.ts';
+import { rotatePartitions } from '../events/events.ts';
+import { Publisher } from '../events/publisher.ts';
 import { deleteOldResponses } from '../idempotency/idempotency-queries.ts';
 import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
-import { Deliverer } from '../webhooks/deliverer.ts';
+import { rotateAttemptPartitions, sweepDeliveries } from '../webhooks/deliveries.ts';
 import { disableWebhooksOfEndedKeys } from '../webhooks/endpoint-keys.ts';
-import { SafeSender } from '../webhooks/safe-sender.ts';
-import { fanOut, listFailing, sweepDeliveries } from '../webhooks/webhooks.ts';
+import { listFailing } from '../webhooks/webhooks.ts';
 
 const batchSizeMax = 100;
 /** Short, so that an animal is available within a second after its order expired. A poll costs one index probe. */
@@ -54,7 +56,7 @@ async function work(config: Config): Promise<void> {
     }
   };
   // Lists are invalidated before events are readable, so that a reader of an event finds the change in the list too.
-  const publishing = { beforePublishing: () => catalogue.invalidate(), inTransaction: fanOut };
+  const publisher = new Publisher({ db, batchSizeMax: publishSizeMax, beforePublishing: () => catalogue.invalidate() });
   const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });
   const deliverer = new Deliverer({
     db,
@@ -80,8 +82,9 @@ async function work(config: Config): Promise<void> {
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     // Logged at debug level: up to twenty times a second.
-    runJob('publish-events', publishIntervalMs, () => publishEvents(db, publishSizeMax, publishing), 'debug'),
+    runJob('publish-events', publishIntervalMs, () => publisher.publish(), 'debug'),
     runJob('turn-event-partitions', partitionIntervalMs, () => rotatePartitions(db)),
+    runJob('turn-attempt-partitions', partitionIntervalMs, () => rotateAttemptPartitions(db)),
     deliverer.run(stopping.signal),
     runJob('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     runJob('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),

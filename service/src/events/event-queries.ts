@@ -16,12 +16,15 @@ export interface EventRow {
   readonly position: bigint;
   readonly type: EventType;
   readonly at: Date;
+  readonly publishedAt: Date;
+  readonly petId: bigint;
+  /** The client whose order the event is about, or null. */
   readonly clientId: bigint | null;
   /** JSON. */
   readonly data: string;
 }
 
-const columns = 'position, type, at, client_id as "clientId", data';
+const columns = 'position, type, at, published_at as "publishedAt", pet_id as "petId", client_id as "clientId", data';
 
 /** Inserts any number of events with one statement, in the given order. */
 export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
@@ -42,7 +45,7 @@ export async function insertEvents(tx: Transaction, events: readonly NewEvent[])
 export async function isOutboxEmpty(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ empty: boolean }>({
     name: 'outbox-is-empty',
-    text: 'select not exists (select from outbox) as empty',
+    text: 'select not exists (select from outbox where id > (select published_to from feed)) as empty',
   });
   return rows[0]?.empty ?? true;
 }
@@ -63,10 +66,25 @@ export async function tryPublisherLock(tx: Transaction): Promise<boolean> {
 export async function selectUnpublished(tx: Transaction, limit: number): Promise<bigint[]> {
   const { rows } = await tx.query<{ id: bigint }>({
     name: 'select-unpublished',
-    text: 'select id from outbox order by id limit $1',
+    text: 'select id from outbox where id > (select published_to from feed) order by id limit $1',
     values: [limit],
   });
   return rows.map(({ id }) => id);
+}
+
+/** The transactions that are running: every id below `oldest` has ended, and new transactions get `next` or more. */
+export async function readRunningTransactions(db: Db): Promise<{ oldest: bigint; next: bigint }> {
+  const { rows } = await db.query<{ oldest: string; next: string }>({
+    name: 'running-transactions',
+    text: `select pg_snapshot_xmin(snapshot)::text as oldest, pg_snapshot_xmax(snapshot)::text as next
+      from pg_current_snapshot() as snapshot`,
+  });
+  return { oldest: BigInt(rows[0]?.oldest ?? 0), next: BigInt(rows[0]?.next ?? 0) };
+}
+
+/** Says that every row of the outbox with this id or a lower one is published. */
+export async function setPublishedTo(tx: Transaction, id: bigint): Promise<void> {
+  await tx.query({ name: 'set-published-to', text: 'update feed set published_to = $1 where published_to < $1', values: [id] });
 }
 
 /**
@@ -140,6 +158,76 @@ async function readFeed(
   if (!ends) throw new Error('the feed has no row');
   const events = rows.filter((row): row is { first: bigint; last: bigint } & EventRow => row.position !== null);
   return { firstPosition: ends.first, lastPosition: ends.last, events };
+}
+
+/** Which events an endpoint gets. */
+export interface Subscription {
+  readonly clientId: bigint;
+  readonly petTypes: readonly EventType[];
+  /** Of orders of this client. */
+  readonly orderTypes: readonly EventType[];
+}
+
+interface SubscribedPage {
+  readonly after: bigint;
+  readonly upTo: bigint;
+  readonly limit: number;
+}
+
+/**
+ * Reads the indexes on the type and on the client, so that a reader of rare events doesn't read all others. $1 are the types of events
+ * about animals, $2 those about orders of the client $3; after $4, up to $5, limited to $6.
+ *
+ * The comparisons of rows leave the planner no other index. The time of the first event after $4 excludes the partitions before it.
+ */
+const subscribed = (
+  columns: string,
+) => `with start as materialized (select published_at from events where position > $4 order by position limit 1)
+  select found.* from unnest($1::text[]) as subscribed (type) cross join lateral (
+    select ${columns} from events where published_at >= (select published_at from start)
+      and (events.type, position) > (subscribed.type, $4) and (events.type, position) <= (subscribed.type, $5)
+      order by events.type, position limit $6) as found
+  union all
+  select found.* from unnest($2::text[]) as subscribed (type) cross join lateral (
+    select ${columns} from events where published_at >= (select published_at from start) and client_id is not null
+      and (client_id, events.type, position) > ($3, subscribed.type, $4) and (client_id, events.type, position) <= ($3, subscribed.type, $5)
+      order by client_id, events.type, position limit $6) as found
+  order by position limit $6`;
+
+const subscribedValues = ({ clientId, petTypes, orderTypes }: Subscription, { after, upTo, limit }: SubscribedPage) => [
+  petTypes,
+  orderTypes,
+  clientId,
+  after,
+  upTo,
+  limit,
+];
+
+/** Events that a subscription includes, in the order of the feed. */
+export async function selectSubscribed(db: Db, subscription: Subscription, page: SubscribedPage): Promise<EventRow[]> {
+  const values = subscribedValues(subscription, page);
+  return (await db.query<EventRow>({ name: 'subscribed-events', text: subscribed(columns), values })).rows;
+}
+
+/** The number of events that a subscription includes, counted up to the limit. */
+export async function countSubscribed(db: Db, subscription: Subscription, page: SubscribedPage): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>({
+    name: 'count-subscribed-events',
+    text: `select count(*) from (${subscribed('position')}) as found`,
+    values: subscribedValues(subscription, page),
+  });
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** The positions of the events published from one time on and before another, as a range; undefined if there is none. */
+export async function findPositions(db: Db, from: Date, to: Date): Promise<{ after: bigint; upTo: bigint } | undefined> {
+  const { rows } = await db.query<{ first: bigint | null; last: bigint | null }>({
+    name: 'positions-of-time',
+    text: `select min(position) as first, max(position) as last from events where published_at >= $1 and published_at < $2`,
+    values: [from, to],
+  });
+  const [{ first, last } = { first: null, last: null }] = rows;
+  return first === null || last === null ? undefined : { after: first - 1n, upTo: last };
 }
 
 export async function makePartitions(db: Db): Promise<void> {

@@ -1,23 +1,24 @@
-import type { Db, Transaction, Transactor } from '../db/handles.ts';
+import type { Db, Transaction } from '../db/handles.ts';
 import { type EventType, isOrderEvent } from '../domain/event-types.ts';
 import type { Visibility } from '../domain/visibility.ts';
 import { AppError } from '../errors.ts';
 import {
+  countSubscribed,
   dropPartitions,
   type EventRow,
   type FeedPage,
+  findPositions,
   insertEvents,
-  isOutboxEmpty,
   makePartitions,
   type NewEvent,
-  publish,
+  type Subscription,
   selectEvents,
   selectEventsOfType,
-  selectUnpublished,
-  tryPublisherLock,
+  selectSubscribed,
 } from './event-queries.ts';
 
-export type { EventRow, NewEvent };
+export type { EventRow, NewEvent, Subscription };
+export { countSubscribed, findPositions, selectSubscribed as readSubscribed };
 
 /** Events are deleted this long after they were published. */
 export const retentionDays = 30;
@@ -31,37 +32,6 @@ const span = 10_000;
  */
 export async function recordEvents(tx: Transaction, ...events: NewEvent[]): Promise<void> {
   if (events.length > 0) await insertEvents(tx, events);
-}
-
-export interface Published {
-  readonly firstPosition: bigint;
-  readonly lastPosition: bigint;
-}
-
-/**
- * Publishes a batch of committed events: gives them positions in the feed. Only one publisher works at a time, and its batch
- * becomes visible at once, so a reader who follows the positions misses no event, however late a transaction commits.
- *
- * `beforePublishing` runs after the changes are committed and before the events are visible. `inTransaction` runs in the
- * transaction that publishes them.
- */
-export async function publishEvents(
-  db: Transactor,
-  batchSizeMax: number,
-  {
-    beforePublishing,
-    inTransaction,
-  }: { beforePublishing(): Promise<void>; inTransaction(tx: Transaction, published: Published): Promise<void> },
-): Promise<number> {
-  if (await isOutboxEmpty(db)) return 0;
-  return db.transaction(async (tx) => {
-    if (!(await tryPublisherLock(tx))) return 0;
-    const ids = await selectUnpublished(tx, batchSizeMax);
-    if (ids.length === 0) return 0;
-    await beforePublishing();
-    await inTransaction(tx, await publish(tx, ids));
-    return ids.length;
-  });
 }
 
 export interface EventFilter {

@@ -14,7 +14,7 @@ import {
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { respondOnce } from '../idempotency/idempotent-route.ts';
-import { selectDeliveries } from './delivery-queries.ts';
+import { getDelivery, listDeliveries, readDeliveryId, replay, testWebhook } from './deliveries.ts';
 import { deliveryJson } from './webhook-json.ts';
 import {
   DeliveryPath,
@@ -25,7 +25,7 @@ import {
   ReplaySchema,
   WebhookPath,
 } from './webhook-schemas.ts';
-import { getDelivery, getWebhook, readDeliveryId, readWebhookId, replay, testWebhook } from './webhooks.ts';
+import { getWebhook, readWebhookId } from './webhooks.ts';
 
 const path = '/v1/webhooks';
 const config = { scope: 'webhooks:manage' } as const;
@@ -67,7 +67,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         operationId: 'listDeliveries',
         summary: 'List deliveries',
         description:
-          'Returns a page of deliveries to an endpoint, sent or still queued, oldest first. Deliveries are deleted after 30 days.',
+          'Returns a page of deliveries to an endpoint, sent or still queued, oldest first; tests come last. Deliveries are deleted after 30 days.',
         params: WebhookPath,
         querystring: ListDeliveriesQuery,
         response: {
@@ -80,7 +80,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
     async (request, reply) => {
       const { id } = await getWebhook(db, callerOf(request), readWebhookId(request.params.webhookId));
       const { status } = request.query;
-      const select = (page: Page) => selectDeliveries(db, id, status, page);
+      const select = (page: Page) => listDeliveries(db, id, status, page);
       return sendPage(reply, await readPage(`${path}/${id}/deliveries`, request.query, { status }, select));
     },
   );
@@ -117,13 +117,20 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         operationId: 'replayWebhook',
         summary: 'Replay deliveries',
         description:
-          'Queues deliveries again: one delivery, every failed delivery, or every event published in a time range, even events that were never sent to the endpoint. At most 10,000 at once. Deliveries that wait for their next attempt are sent at once too.',
+          'Queues deliveries again: one delivery, every failed delivery, or every event published in a time range, even events that were never sent to the endpoint. At most 10,000 at once, and one time range at a time for a client. New events do not wait for them. Deliveries that wait for their next attempt are sent at once too.',
         params: WebhookPath,
         headers: idempotencyHeader,
         body: Ref(ReplaySchema),
         response: {
           202: jsonResponse('The number of queued deliveries.', Ref(ReplayedSchema)),
-          ...errorResponses(...bodyErrors, 'webhook_not_found', 'delivery_not_found', 'webhook_disabled', ...idempotencyErrors),
+          ...errorResponses(
+            ...bodyErrors,
+            'webhook_not_found',
+            'delivery_not_found',
+            'webhook_disabled',
+            'replay_in_progress',
+            ...idempotencyErrors,
+          ),
         },
       },
     },

@@ -4,18 +4,24 @@ import type { NewWebhook, Webhook } from './webhook-schemas.ts';
 /** Selects the endpoints of one client, or of any client for the operator's commands. */
 export type Owner = { readonly clientId: bigint } | 'any';
 
-const columns = `id, url, types, description, status, disabled_reason as "disabledReason", failing_since as "failingSince",
-  created_at as "createdAt", updated_at as "updatedAt"`;
+const columns = `id, url, types, description,
+  case when status = 'enabled' and verified_at is null then 'unverified' else status::text end as status,
+  disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt", updated_at as "updatedAt"`;
+
+export interface ListedWebhook extends Webhook {
+  readonly clientId: bigint;
+  readonly keyId: bigint | null;
+  /** When the first event that it may still have to get was published; null: it is not behind. */
+  readonly behindSince: Date | null;
+}
 
 /** One keyset page. */
-export async function selectWebhooks(
-  db: Db,
-  owner: Owner,
-  page: { afterId: bigint | undefined; limit: number },
-): Promise<Array<Webhook & { clientId: bigint; keyId: bigint | null }>> {
-  const { rows } = await db.query<Webhook & { clientId: bigint; keyId: bigint | null }>({
+export async function selectWebhooks(db: Db, owner: Owner, page: { afterId: bigint | undefined; limit: number }): Promise<ListedWebhook[]> {
+  const { rows } = await db.query<ListedWebhook>({
     name: 'webhooks',
-    text: `select ${columns}, client_id as "clientId", key_id as "keyId" from webhooks
+    text: `select ${columns}, client_id as "clientId", key_id as "keyId",
+        (select published_at from events where events.position > webhooks.position order by events.position limit 1) as "behindSince"
+      from webhooks
       where ($1::bigint is null or client_id = $1) and id > $2 and removed_at is null order by id limit $3`,
     values: [clientOf(owner), page.afterId ?? 0n, page.limit],
   });
@@ -27,12 +33,14 @@ export interface OwnedWebhook extends Webhook {
   readonly withOrders: boolean;
   /** Whether the key that it belongs to is revoked or expired. */
   readonly isKeyEnded: boolean;
+  /** How often it was disabled or suspended while deliveries from before were still queued. */
+  readonly pauseCount: number;
 }
 
 export async function findWebhook(db: Db, owner: Owner, id: bigint): Promise<OwnedWebhook | undefined> {
   const { rows } = await db.query<OwnedWebhook>({
     name: 'webhook',
-    text: `select ${columns}, with_orders as "withOrders", exists (select from api_keys
+    text: `select ${columns}, with_orders as "withOrders", (select count(*) from unnest(skipped))::int as "pauseCount", exists (select from api_keys
         where api_keys.id = key_id and (revoked_at is not null or expires_at <= now())) as "isKeyEnded"
       from webhooks where id = $1 and ($2::bigint is null or client_id = $2) and removed_at is null`,
     values: [id, clientOf(owner)],
@@ -87,7 +95,7 @@ export async function updateWebhook(
     url: string | undefined;
     types: readonly string[] | undefined;
     description: string | undefined;
-    status: Webhook['status'] | undefined;
+    status: 'enabled' | 'disabled' | undefined;
     /** The new owner; undefined if it does not change. */
     owner: { readonly keyId: bigint; readonly withOrders: boolean } | undefined;
   },
@@ -131,6 +139,15 @@ export async function markRemoved(db: Db, owner: Owner, id: bigint): Promise<boo
     values: [id, clientOf(owner)],
   });
   return rowCount === 1;
+}
+
+/** Lets the worker read the endpoint and its queued deliveries again. */
+export async function notifyWorker(tx: Transaction, id: bigint): Promise<void> {
+  await tx.query({
+    name: 'notify-webhook-worker',
+    text: 'update webhooks set is_changed = true, revision = revision + 1 where id = $1',
+    values: [id],
+  });
 }
 
 export interface FailingWebhook {

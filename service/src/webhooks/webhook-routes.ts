@@ -72,7 +72,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         operationId: 'createWebhook',
         summary: 'Add an endpoint',
         description:
-          "From now on, events about animals and about this client's own orders are sent to the endpoint, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.",
+          "The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.",
         headers: idempotencyHeader,
         body: Ref(NewWebhookSchema),
         response: {
@@ -120,12 +120,13 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         ...common,
         operationId: 'updateWebhook',
         summary: 'Change an endpoint',
-        description: 'Queued deliveries are sent at once if the endpoint is enabled or gets another url.',
+        description:
+          'Queued deliveries are sent at once if the endpoint is enabled or gets another url. With another url it is unverified again, and gets only events that the key of this request may read.',
         params: WebhookPath,
         body: Ref(WebhookChangesSchema),
         response: {
           200: jsonResponse('The updated endpoint.', Ref(WebhookSchema)),
-          ...errorResponses(...bodyErrors, 'webhook_url_refused', 'webhook_not_found'),
+          ...errorResponses(...bodyErrors, 'webhook_url_refused', 'webhook_not_found', 'webhook_disabled'),
         },
       },
     },

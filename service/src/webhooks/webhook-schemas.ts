@@ -3,7 +3,7 @@ import { eventTypes } from '../domain/event-types.ts';
 import { pageQuery } from '../http/paging.ts';
 import { Int64, PathIds, PlainText, Ref, StringEnum } from '../http/schemas.ts';
 
-export const webhookStatuses = ['enabled', 'disabled'] as const;
+const webhookStatuses = ['unverified', 'enabled', 'disabled'] as const;
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
@@ -41,7 +41,9 @@ export const WebhookChangesSchema = Type.Object(
     types: Type.Optional(fields.types),
     description: Type.Optional(fields.description),
     status: Type.Optional(
-      StringEnum(webhookStatuses, { description: 'While the endpoint is disabled, nothing is sent to it and no event is queued for it.' }),
+      StringEnum(['enabled', 'disabled'], {
+        description: 'While the endpoint is disabled, nothing is sent to it and no event is queued for it.',
+      }),
     ),
   },
   {
@@ -58,7 +60,10 @@ const webhook = {
   url: Type.String({ description: 'The URL that events are sent to.', examples: ['https://example.org/hooks'] }),
   types: fields.types,
   description: Type.String({ description: 'A note for people.', examples: ['The site'] }),
-  status: StringEnum(webhookStatuses, { description: 'Whether events are sent to the endpoint.' }),
+  status: StringEnum(webhookStatuses, {
+    description:
+      'unverified: only tests are sent until the endpoint accepts one; events wait. enabled: events are sent. disabled: nothing is sent.',
+  }),
   disabledReason: Type.Union([Type.String({ description: 'Why the service disabled the endpoint.' }), Type.Null()]),
   failingSince: TimeOrNull(
     'The time since which every delivery has failed; null if the last one succeeded. After 5 days the endpoint is disabled.',
@@ -85,7 +90,7 @@ export const WebhookWithSecretSchema = Type.Object(
 );
 
 const delivery = {
-  id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
+  id: Int64({ description: 'Identifier of the delivery, unique for the endpoint: the number in eventId.', examples: [1] }),
   eventId: Type.String({ description: 'The id of the event, as in the header webhook-id.', examples: ['evt_1'] }),
   type: Type.String({ description: 'The type of the event.', examples: ['pet.created'] }),
   status: StringEnum(deliveryStatuses, {
@@ -94,7 +99,7 @@ const delivery = {
   attemptCount: Int64({ description: 'Number of attempts so far, or since the last replay.', examples: [1] }),
   createdAt: Time('When the delivery was queued.'),
   nextAttemptAt: TimeOrNull(
-    'When the next attempt is due, if the delivery is pending. An earlier pending delivery for the same animal is sent first.',
+    'When the next attempt is due, if the delivery is pending. Null if an earlier delivery for the same animal must be sent first.',
   ),
   deliveredAt: TimeOrNull('When the endpoint received it.'),
 };
@@ -107,7 +112,10 @@ export const DeliveryAttemptSchema = Type.Object(
     at: Time('When the attempt started.'),
     durationMs: Int64({ description: 'Duration of the attempt in milliseconds.', examples: [12] }),
     status: Type.Union([Type.Integer({ description: 'The HTTP status of the response.', examples: [204] }), Type.Null()]),
-    answer: Type.Union([Type.String({ description: 'The first kilobyte of the response body.', examples: [''] }), Type.Null()]),
+    answer: Type.Union([
+      Type.String({ description: 'The first kilobyte of the response body. Null if the status is 2xx.', examples: [''] }),
+      Type.Null(),
+    ]),
     error: Type.Union([Type.String({ description: 'Why there was no response.' }), Type.Null()]),
   },
   { $id: 'DeliveryAttempt' },

@@ -3,21 +3,9 @@ import type { Db, Transaction, Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Scope } from '../domain/scopes.ts';
 import { AppError, show } from '../errors.ts';
-import type { Published } from '../events/events.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
-import {
-  countEnabled,
-  deleteOldDeliveries,
-  findDelivery,
-  hasten,
-  insertDeliveries,
-  insertTest,
-  replayFailed,
-  replayOne,
-  replayTime,
-  selectAttempts,
-} from './delivery-queries.ts';
+import { hasten } from './delivery-queries.ts';
 import { disableWebhook, enableWebhook } from './endpoint-key-queries.ts';
 import { newSecret } from './signatures.ts';
 import { readTargetUrl } from './target-urls.ts';
@@ -27,21 +15,14 @@ import {
   insertWebhook,
   lockWebhook,
   markRemoved,
+  notifyWorker,
   type OwnedWebhook,
   type Owner,
   replaceSecret,
   selectFailing,
   updateWebhook,
 } from './webhook-queries.ts';
-import {
-  type Delivery,
-  type DeliveryAttempt,
-  type NewWebhook,
-  type Replay,
-  testType,
-  type Webhook,
-  type WebhookChanges,
-} from './webhook-schemas.ts';
+import type { NewWebhook, Webhook, WebhookChanges } from './webhook-schemas.ts';
 
 export type { Owner };
 
@@ -53,23 +34,11 @@ interface Manager {
   readonly bounds: Pick<Bounds, 'webhooks'>;
 }
 
-const replayMax = 10_000;
-const retentionDays = 30;
-const attemptsShownMax = 100;
 const failingShownMax = 100;
-/** The maximum number of rows that one statement inserts, since PostgreSQL cancels a statement after 2 s. */
-const fanOutSizeMax = 20_000;
-
-/** Queues published events for the endpoints that subscribe to them, in the transaction that publishes the events. */
-export async function fanOut(tx: Transaction, { firstPosition, lastPosition }: Published): Promise<void> {
-  const endpoints = await countEnabled(tx);
-  if (endpoints === 0) return;
-  const step = BigInt(Math.max(Math.floor(fanOutSizeMax / endpoints), 1));
-  for (let from = firstPosition; from <= lastPosition; from += step) {
-    const to = from + step - 1n;
-    await insertDeliveries(tx, from, to < lastPosition ? to : lastPosition);
-  }
-}
+/** The maximum number of deliveries that are made due at once. */
+const hastenMax = 10_000;
+/** Each pause while deliveries are queued is a gap in what is sent, and stored with the endpoint. */
+const pausesMax = 100;
 
 export async function addWebhook(
   tx: Transaction,
@@ -78,7 +47,7 @@ export async function addWebhook(
   toLoopback: boolean,
 ): Promise<Webhook & { secret: string }> {
   const url = requireUrl(input.url, toLoopback);
-  requireOrdersScope(actor, input.types ?? []);
+  requireScopesFor(actor, input.types ?? []);
   await requireUnrevoked(tx, actor.keyId);
   const count = await countWebhooks(tx, actor.clientId);
   if (count >= actor.bounds.webhooks) {
@@ -113,15 +82,21 @@ export async function changeWebhook(
     await lockWebhook(tx, id);
     const webhook = await getWebhook(tx, actor, id);
     const url = changes.url === undefined ? undefined : requireUrl(changes.url, toLoopback);
-    requireOrdersScope(actor, changes.types ?? []);
+    requireScopesFor(actor, changes.types ?? []);
     const { types, description, status } = changes;
+    if (status === 'enabled' && webhook.status === 'disabled' && webhook.pauseCount >= pausesMax) {
+      throw new AppError(
+        'webhook_disabled',
+        `Endpoint ${id} was disabled ${pausesMax} times while deliveries were queued. Remove it and add another.`,
+      );
+    }
     // A key that sets the url or the types, or enables an endpoint whose key has ended, becomes the owner of the endpoint. Only
     // events that this key may read are sent.
     const takesOver = url !== undefined || types !== undefined || (status === 'enabled' && webhook.isKeyEnded);
     const owner = takesOver ? { keyId: actor.keyId, withOrders: maySeeOrders(actor) } : undefined;
     const changed = await updateWebhook(tx, id, { url, types, description, status, owner });
     if (!changed) throw webhookNotFound(String(id));
-    if (changes.status === 'enabled' || changes.url !== undefined) await hasten(tx, id, replayMax);
+    if (status === 'enabled' || url !== undefined) await hasten(tx, id, hastenMax);
     return changed;
   }, actor.clientId);
 }
@@ -137,7 +112,8 @@ export async function disableByOperator(db: Transactor, journal: Journal, id: bi
 export async function enableByOperator(db: Transactor, id: bigint): Promise<void> {
   await db.transaction(async (tx) => {
     if (!(await enableWebhook(tx, id))) throw webhookNotFound(String(id), 'any');
-    await hasten(tx, id, replayMax);
+    await hasten(tx, id, hastenMax);
+    await notifyWorker(tx, id);
   });
 }
 
@@ -152,50 +128,8 @@ export async function rotateSecret(tx: Transaction, owner: Owner, id: bigint): P
   return { ...webhook, secret };
 }
 
-/** Queues one test delivery to this endpoint only. */
-export async function testWebhook(tx: Transaction, owner: Owner, id: bigint): Promise<Delivery> {
-  await getEnabled(tx, owner, id);
-  return insertTest(tx, id, testType, '{}');
-}
-
-export async function getDelivery(
-  db: Db,
-  owner: Owner,
-  webhookId: bigint,
-  id: bigint,
-): Promise<Delivery & { attempts: DeliveryAttempt[] }> {
-  await getWebhook(db, owner, webhookId);
-  const delivery = await findDelivery(db, webhookId, id);
-  if (!delivery) throw deliveryNotFound(String(id));
-  return { ...delivery, attempts: await selectAttempts(db, id, attemptsShownMax) };
-}
-
-/** Queues deliveries again, and makes waiting deliveries due now. Returns how many were queued. */
-export async function replay(tx: Transaction, owner: Owner, webhookId: bigint, input: Replay): Promise<number> {
-  await getEnabled(tx, owner, webhookId);
-  const count = await queueAgain(tx, webhookId, input);
-  await hasten(tx, webhookId, replayMax);
-  return count;
-}
-
-async function queueAgain(tx: Transaction, webhookId: bigint, { deliveryId, failed, from, to }: Replay): Promise<number> {
-  if (deliveryId !== undefined) {
-    if (!(await findDelivery(tx, webhookId, deliveryId))) throw deliveryNotFound(String(deliveryId));
-    return replayOne(tx, webhookId, deliveryId);
-  }
-  if (failed) return replayFailed(tx, webhookId, replayMax);
-  const [start, end] = [readTime('from', from), readTime('to', to)];
-  const count = await replayTime(tx, webhookId, start, end, replayMax + 1);
-  if (count > replayMax) {
-    throw new AppError('invalid_body', `There are more than ${replayMax} events between from and to. Replay a shorter time range.`);
-  }
-  return count;
-}
-
 /** Endpoints that have been failing for a day or more. */
 export const listFailing = (db: Db) => selectFailing(db, failingShownMax);
-
-export const sweepDeliveries = (db: Db, batchSizeMax: number) => deleteOldDeliveries(db, retentionDays, batchSizeMax);
 
 /** Parses an id in a path. An id that is not an int64 does not exist, so it is 404. */
 export function readWebhookId(text: string): bigint {
@@ -204,20 +138,13 @@ export function readWebhookId(text: string): bigint {
   return id;
 }
 
-export function readDeliveryId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === undefined) throw deliveryNotFound(text);
-  return id;
-}
-
 const webhookNotFound = (id: string, owner?: Owner) =>
   new AppError('webhook_not_found', `${owner === 'any' ? 'There is' : 'You have'} no webhook endpoint with id ${id.slice(0, 40)}.`);
 
-const deliveryNotFound = (id: string) => new AppError('delivery_not_found', `This endpoint has no delivery with id ${id.slice(0, 40)}.`);
-
-async function getEnabled(tx: Transaction, owner: Owner, id: bigint): Promise<Webhook> {
+/** For what needs an endpoint that something may be sent to. */
+export async function getEnabled(tx: Transaction, owner: Owner, id: bigint): Promise<Webhook> {
   const webhook = await getWebhook(tx, owner, id);
-  if (webhook.status === 'enabled') return webhook;
+  if (webhook.status !== 'disabled') return webhook;
   throw new AppError('webhook_disabled', `Endpoint ${id} is disabled. ${webhook.disabledReason ?? ''} Enable it first.`.replace('  ', ' '));
 }
 
@@ -230,15 +157,12 @@ function requireUrl(text: string, toLoopback: boolean): string {
 
 const maySeeOrders = ({ scopes }: Manager) => scopes.includes('orders:read') || scopes.includes('store:manage');
 
-function requireOrdersScope(actor: Manager, types: readonly string[]): void {
-  const type = types.find((one) => one.startsWith('order.'));
-  if (!type || maySeeOrders(actor)) return;
-  throw new AppError('insufficient_scope', `Events of type ${type} need the scope orders:read; this key has ${actor.scopes.join(', ')}.`);
-}
-
-function readTime(name: string, text: string | undefined): Date {
-  const time = new Date(text ?? '');
-  if (text !== undefined && /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(time.getTime()))
-    return time;
-  throw new AppError('invalid_body', `${name} must be a time such as 2026-11-15T10:00:00Z; got ${show(text)}.`);
+/** Events of types that the key may not read would never be sent. */
+function requireScopesFor(actor: Manager, types: readonly string[]): void {
+  const order = maySeeOrders(actor) ? undefined : types.find((type) => type.startsWith('order.'));
+  const pet = actor.scopes.includes('pets:read') ? undefined : types.find((type) => type.startsWith('pet.'));
+  const type = order ?? pet;
+  if (!type) return;
+  const scope = order ? 'orders:read' : 'pets:read';
+  throw new AppError('insufficient_scope', `Events of type ${type} need the scope ${scope}; this key has ${actor.scopes.join(', ')}.`);
 }

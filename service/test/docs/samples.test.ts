@@ -8,6 +8,7 @@ import type { Clock } from '../../src/clock.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { addPetToCategory } from '../../src/pets/pets.ts';
 import { addPet, placeOrder } from '../adoption-steps.ts';
+import { executeAsOwner } from '../databases.ts';
 import { publishAll } from '../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
 import { type Block, fencedBlocks } from './fenced-blocks.ts';
@@ -28,6 +29,7 @@ interface World {
 /** The initial state of a guide, if it is not a store with the animals of `npm run dev`. */
 const worlds: Readonly<Record<string, World>> = {
   'events.md': { prepare: reserveBiscuit },
+  'webhooks.md': { prepare: requireVerification },
   'rehearsal.md': {
     prepare: addAnimals,
     plan: 'free',
@@ -183,4 +185,10 @@ async function reserveBiscuit(store: TestStore, key: TestKey): Promise<void> {
   const { id } = await addPet(store, key);
   await placeOrder(store, key, id);
   await publishAll(store);
+}
+
+/** In other tests endpoints are verified from the start. */
+async function requireVerification(store: TestStore): Promise<void> {
+  await executeAsOwner(store.dependencies.config.databaseUrl, 'alter table webhooks alter column verified_at drop default');
+  await addAnimals(store);
 }

@@ -1,7 +1,8 @@
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Transaction } from '../../src/db/handles.ts';
-import { type Published, publishEvents, recordEvents } from '../../src/events/events.ts';
+import { recordEvents } from '../../src/events/events.ts';
+import { Publisher, type PublisherParts } from '../../src/events/publisher.ts';
 import { expireDueOrders } from '../../src/orders/orders.ts';
 import { petJson } from '../../src/pets/pet-json.ts';
 import { addPet, createManager, letExpire, placeOrder, readPet } from '../adoption-steps.ts';
@@ -23,7 +24,8 @@ beforeEach(async () => {
 
 const readNew = async () => (await readOn(store, manager, next)).events;
 const patch = (id: number, body: object) => store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body });
-const quiet = { beforePublishing: async () => {}, inTransaction: async () => {} };
+const publisherOf = (parts: Partial<PublisherParts> = {}) =>
+  new Publisher({ db: store.dependencies.db, batchSizeMax: 500, beforePublishing: async () => {}, ...parts });
 
 /** A writer with its own transaction, which stays open. */
 async function openWriter(): Promise<pg.Client & AsyncDisposable> {
@@ -150,7 +152,7 @@ describe('Publishing', () => {
     for (let i = 0; i < 20; i += 1) for (const { id } of pets) await patch(id, { name: `Name ${i}` });
     const counts: number[] = [];
     for (let batches = 0; batches < 100; batches += 1) {
-      const count = await publishEvents(store.dependencies.db, 7, quiet);
+      const count = await publisherOf({ batchSizeMax: 7 }).publish();
       if (count === 0) break;
       counts.push(count);
     }
@@ -165,34 +167,31 @@ describe('Publishing', () => {
   test('is done by one publisher at a time; the other has nothing to do', async () => {
     await addPet(store, key);
     const [publishing, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const { db } = store.dependencies;
-    const first = publishEvents(db, 500, {
-      ...quiet,
+    const first = publisherOf({
       beforePublishing: async () => {
         publishing.resolve();
         await release.promise;
       },
-    });
+    }).publish();
     await publishing.promise;
-    expect(await publishEvents(db, 500, quiet)).toBe(0);
+    expect(await publisherOf().publish()).toBe(0);
     release.resolve();
     expect(await first).toBe(1);
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
 
   test('makes a batch visible only after the catalogue has a new token', async () => {
-    const { redis, redisKeys: names, catalogue, db } = store.dependencies;
+    const { redis, redisKeys: names, catalogue } = store.dependencies;
     const readToken = () => redis.client.get(names.catalogueToken);
     await addPet(store, key);
     const before = await readToken();
     let visible: unknown[] | undefined;
-    await publishEvents(db, 500, {
+    await publisherOf({
       beforePublishing: async () => {
         await catalogue.invalidate();
         visible = (await store.call<unknown[]>('GET', next, { key: key.key })).json;
       },
-      inTransaction: async () => {},
-    });
+    }).publish();
     expect(visible).toEqual([]);
     expect(await readToken()).not.toBe(before);
     expect(await readNew()).toHaveLength(1);
@@ -203,18 +202,38 @@ describe('Publishing', () => {
     const fail = async () => {
       throw new Error('died');
     };
-    await expect(publishEvents(store.dependencies.db, 500, { ...quiet, beforePublishing: fail })).rejects.toThrow('died');
-    await expect(publishEvents(store.dependencies.db, 500, { ...quiet, inTransaction: fail })).rejects.toThrow('died');
+    await expect(publisherOf({ beforePublishing: fail }).publish()).rejects.toThrow('died');
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
 
-  test('passes the positions of the batch to inTransaction', async () => {
-    for (let i = 0; i < 3; i += 1) await addPet(store, key);
-    const ranges: Published[] = [];
-    const inTransaction = async (_: unknown, published: Published) => void ranges.push(published);
-    await publishEvents(store.dependencies.db, 500, { ...quiet, inTransaction });
-    const ids = (await readNew()).map(({ id }) => BigInt(id.replace('evt_', '')));
-    expect(ranges).toEqual([{ firstPosition: ids[0], lastPosition: ids[2] }]);
-    expect(ids).toEqual([0n, 1n, 2n].map((n) => (ids[0] ?? 0n) + n));
+  test('starts after the rows that are published for good, and finds one of a transaction that was open meanwhile', async () => {
+    const { db } = store.dependencies;
+    const mark = async () => (await db.query<{ mark: bigint }>({ text: 'select published_to as mark from feed' })).rows[0]?.mark ?? 0n;
+    const publisher = publisherOf();
+    const publishUntilMarked = async (before: bigint) => {
+      // The mark moves a second after a batch at the earliest.
+      await vi.waitUntil(
+        async () => {
+          await publisher.publish();
+          return (await mark()) > before;
+        },
+        { timeout: 10_000, interval: 50 },
+      );
+      return mark();
+    };
+    const { id } = await addPet(store, key);
+    await publisher.publish();
+    const first = await publishUntilMarked(await mark());
+    await using late = await openWriter();
+    await recordEvents(new Transaction(late), renamed(id, 1));
+    await addPet(store, key);
+    await publisher.publish();
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await publisher.publish();
+    await publisher.publish();
+    expect(await mark()).toBe(first);
+    await late.query('commit');
+    await publishUntilMarked(first);
+    expect(typesOf(await readNew())).toEqual(['pet.created', 'pet.created', 'pet.updated']);
   });
 });

@@ -42,8 +42,11 @@ const change = (petId: number, name: string) =>
     values: [petId, JSON.stringify({ pet: { id: petId, name } })],
   });
 /** Makes pending retries due now, since they would be hours later. */
-const hurry = (id: number) =>
-  store.dependencies.db.query({ text: 'update deliveries set next_attempt_at = now() where webhook_id = $1', values: [id] });
+async function hurry(id: number, more = ''): Promise<void> {
+  const sql = (text: string) => store.dependencies.db.query({ text, values: [id] });
+  await sql(`update delivery_exceptions set next_attempt_at = now() ${more} where webhook_id = $1 and next_attempt_at < 'infinity'`);
+  await sql('update webhooks set is_changed = true, revision = revision + 1 where id = $1');
+}
 const statuses = async (id: number) => (await deliveriesOf(store, partner, id)).map(({ status }) => status);
 const settled = (id: number) =>
   until(
@@ -174,10 +177,7 @@ describe('a failed attempt', () => {
       () => deliveriesOf(store, partner, id),
       (all) => all[0]?.attemptCount === 1,
     );
-    await store.dependencies.db.query({
-      text: 'update deliveries set attempt_count = 9, next_attempt_at = now() where webhook_id = $1',
-      values: [id],
-    });
+    await hurry(id, ', attempt_count = 9, retry_count = 9');
     expect(
       await until(
         () => deliveriesOf(store, partner, id, '?status=failed'),
@@ -198,9 +198,9 @@ describe('a failed attempt', () => {
       async () => (await call<WebhookBody>('GET', `/${id}`)).json,
       ({ status }) => status === 'disabled',
     );
-    expect(webhook.disabledReason).toBe('The receiver answered 410.');
+    expect(webhook.disabledReason).toBe('The receiver responded with 410.');
     expect(work.disabled).toMatchObject(expect.arrayContaining([expect.objectContaining({ id: BigInt(id) })]));
-    expect(await call('POST', `/${id}/test`)).toMatchObject(errorResponse(409, 'webhook_disabled', 'The receiver answered 410.'));
+    expect(await call('POST', `/${id}/test`)).toMatchObject(errorResponse(409, 'webhook_disabled', 'The receiver responded with 410.'));
     expect((await call<WebhookBody>('PATCH', `/${id}`, { status: 'enabled' })).json).toMatchObject({
       status: 'enabled',
       disabledReason: null,
@@ -330,6 +330,23 @@ describe('POST /v1/webhooks/{webhookId}/replay', () => {
     expect(await call('POST', `/${id}/replay`, { deliveryId: 999_999 })).toMatchObject(errorResponse(404, 'delivery_not_found'));
     expect(await call('GET', `/${id}/deliveries/999999`)).toMatchObject(errorResponse(404, 'delivery_not_found'));
   });
+});
+
+test('a page is not filled by deliveries whose events the feed no longer has', async () => {
+  const { id } = await endpoint();
+  await addAnimal(store, partner, 'Pretzel');
+  await addAnimal(store, partner, 'Biscuit');
+  await publishAll(store.dependencies);
+  await receiver.has(2);
+  await settled(id);
+  const [first, second] = (await deliveriesOf(store, partner, id)).filter(({ type }) => type === 'pet.created');
+  const drop = (position: number | undefined) =>
+    store.dependencies.db.query({ text: 'update feed set first_position = $1', values: [position] });
+  await drop(second?.id);
+  const { json } = await call<DeliveryBody[]>('GET', `/${id}/deliveries?limit=1`);
+  await drop(1);
+  expect(json).toMatchObject([{ id: second?.id }]);
+  expect(first?.id).toBeLessThan(second?.id ?? 0);
 });
 
 test('deliveries of a removed endpoint are not sent', async () => {

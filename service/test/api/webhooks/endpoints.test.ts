@@ -121,6 +121,12 @@ describe('POST /v1/webhooks', () => {
     expect((await create({ url }, {}, key)).status).toBe(201);
   });
 
+  test('for event types of animals, by a key that may not read animals, is 403', async () => {
+    const key = await store.createKey({ scopes: ['orders:read', 'webhooks:manage'] });
+    expect(await create({ url, types: ['pet.created'] }, {}, key)).toMatchObject(errorResponse(403, 'insufficient_scope', 'pets:read'));
+    expect((await create({ url, types: ['order.placed'] }, {}, key)).status).toBe(201);
+  });
+
   test('without the scope webhooks:manage is 403', async () => {
     const key = await store.createKey({ scopes: ['pets:read'] });
     expect(await create({ url }, {}, key)).toMatchObject(errorResponse(403, 'insufficient_scope', 'webhooks:manage'));

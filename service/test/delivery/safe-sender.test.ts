@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SafeSender, type SenderOptions } from '../../src/webhooks/safe-sender.ts';
+import { SafeSender, type SenderOptions } from '../../src/delivery/safe-sender.ts';
 
 let server: Server;
 let port: number;
@@ -33,7 +33,7 @@ const send = async (url: string, options: Partial<SenderOptions> = {}) => {
 describe('a response', () => {
   test('is returned as its status and its first kilobyte', async () => {
     response = (socket) => socket.end(`HTTP/1.1 418 No\r\ncontent-length: 3000\r\n\r\n${'é'.repeat(1_500)}`);
-    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 418, answer: 'é'.repeat(512), error: undefined });
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 418, responseStart: 'é'.repeat(512), error: undefined });
   });
 
   test('without end is read up to 64 kB and then cut off', async () => {
@@ -57,7 +57,7 @@ describe('a response', () => {
 
   test('with a NUL in it can be stored', async () => {
     response = (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\na\0b');
-    expect((await send(`http://127.0.0.1:${port}/`)).answer).toBe('a\ufffdb');
+    expect((await send(`http://127.0.0.1:${port}/`)).responseStart).toBe('a\ufffdb');
   });
 });
 

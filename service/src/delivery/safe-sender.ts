@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
-import { isPublicAddress } from './public-addresses.ts';
-import { faultOfUrl, hostOf, isLoopbackHost } from './target-urls.ts';
+import { isPublicAddress } from '../webhooks/public-addresses.ts';
+import { faultOfUrl, hostOf, isLoopbackHost } from '../webhooks/target-urls.ts';
 
 export interface Message {
   readonly url: string;
@@ -14,7 +14,7 @@ export interface Message {
 export interface Exchange {
   readonly status: number | undefined;
   /** The first kilobyte of the response body. */
-  readonly answer: string | undefined;
+  readonly responseStart: string | undefined;
   readonly error: string | undefined;
   readonly durationMs: number;
 }
@@ -29,7 +29,7 @@ export interface SenderOptions {
 
 const exchangeTimeoutMs = 10_000;
 const connectTimeoutMs = 5_000;
-const answerBytesMax = 65_536;
+const responseBytesMax = 65_536;
 const keptBytesMax = 1_024;
 
 /**
@@ -66,7 +66,13 @@ export class SafeSender {
   async send(message: Message, ending?: AbortSignal): Promise<Exchange> {
     const startMs = performance.now();
     const exchange = await this.#exchange(message, ending).catch((error: unknown) => ({ error: describe(error) }));
-    return { status: undefined, answer: undefined, error: undefined, ...exchange, durationMs: Math.round(performance.now() - startMs) };
+    return {
+      status: undefined,
+      responseStart: undefined,
+      error: undefined,
+      ...exchange,
+      durationMs: Math.round(performance.now() - startMs),
+    };
   }
 
   async close(): Promise<void> {
@@ -75,7 +81,7 @@ export class SafeSender {
 
   async #exchange({ url, headers, body }: Message, ending: AbortSignal | undefined): Promise<Partial<Exchange>> {
     const fault = faultOfUrl(url, this.#toLoopback);
-    if (fault) throw new Refused(`the address ${fault}`);
+    if (fault) throw new Rejected(`the address ${fault}`);
     const { origin, pathname, search } = new URL(url);
     const timeout = AbortSignal.timeout(exchangeTimeoutMs);
     const response = await this.#agent.request({
@@ -86,11 +92,11 @@ export class SafeSender {
       body,
       signal: ending ? AbortSignal.any([timeout, ending]) : timeout,
     });
-    return { status: response.statusCode, answer: await readStart(response.body) };
+    return { status: response.statusCode, responseStart: await readStart(response.body) };
   }
 }
 
-class Refused extends Error {}
+class Rejected extends Error {}
 
 /** Returns the address to connect to. Throws if any of the host's addresses is not public. */
 async function chooseAddress(hostname: string, toLoopback: boolean, resolve: (host: string) => Promise<string[]>): Promise<string> {
@@ -98,8 +104,8 @@ async function chooseAddress(hostname: string, toLoopback: boolean, resolve: (ho
   if (toLoopback && isLoopbackHost(host)) return isIP(host) ? host : '127.0.0.1';
   const addresses = isIP(host) ? [host] : await resolve(host);
   const [first] = addresses;
-  if (first === undefined) throw new Refused('the host has no address');
-  if (!addresses.every(isPublicAddress)) throw new Refused('the host has an address that is not public');
+  if (first === undefined) throw new Rejected('the host has no address');
+  if (!addresses.every(isPublicAddress)) throw new Rejected('the host has an address that is not public');
   return first;
 }
 
@@ -118,7 +124,7 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
     for await (const chunk of body) {
       if (bytes < keptBytesMax) kept.push(chunk.subarray(0, keptBytesMax - bytes));
       bytes += chunk.length;
-      if (bytes >= answerBytesMax) break;
+      if (bytes >= responseBytesMax) break;
     }
   } catch {
     // The connection broke: return what has arrived.
@@ -129,7 +135,7 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
 
 function describe(error: unknown): string {
   const { name, code, message } = error as NodeJS.ErrnoException;
-  if (error instanceof Refused) return message;
+  if (error instanceof Rejected) return message;
   if (name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT') return `no response within ${exchangeTimeoutMs / 1_000} s`;
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1_000} s`;
   return (code ? `${code}: ${message}` : message).slice(0, 200);

@@ -1,0 +1,76 @@
+import type { EventType } from '../domain/event-types.ts';
+import type { EventRow } from '../events/events.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/**
+ * The endpoints of a worker's shards, with indexes by which an event finds those that get it.
+ *
+ * `awake` are those that have a line; the others have nothing to send until an event wakes them. `detached` are those with a stored
+ * cursor of their own; the others share the cursor of their shard.
+ */
+export class Endpoints {
+  readonly awake = new Set<Endpoint>();
+  readonly detached = new Set<Endpoint>();
+  readonly #byId = new Map<bigint, Endpoint>();
+  readonly #byShard = new Map<bigint, Set<Endpoint>>();
+  /** Endpoints that get events about animals, by type. */
+  readonly #byPetType = new Map<EventType, Set<Endpoint>>();
+  readonly #byClient = new Map<bigint, Set<Endpoint>>();
+
+  get(id: bigint): Endpoint | undefined {
+    return this.#byId.get(id);
+  }
+
+  ofShard(shard: bigint): Iterable<Endpoint> {
+    return this.#byShard.get(shard) ?? [];
+  }
+
+  add(endpoint: Endpoint): void {
+    this.#byId.set(endpoint.id, endpoint);
+    addTo(this.#byShard, endpoint.shard, endpoint);
+    addTo(this.#byClient, endpoint.clientId, endpoint);
+    if (endpoint.position !== null) this.detached.add(endpoint);
+    if (endpoint.hasLine) this.awake.add(endpoint);
+    this.#index(endpoint);
+  }
+
+  /** Takes nothing more from an endpoint. Results of what is in flight are still stored. */
+  remove(endpoint: Endpoint): void {
+    endpoint.isRetired = true;
+    this.awake.delete(endpoint);
+    this.detached.delete(endpoint);
+    this.#byId.delete(endpoint.id);
+    removeFrom(this.#byShard, endpoint.shard, endpoint);
+    removeFrom(this.#byClient, endpoint.clientId, endpoint);
+    for (const type of this.#byPetType.keys()) removeFrom(this.#byPetType, type, endpoint);
+  }
+
+  /** Call this after the settings of an endpoint have changed. */
+  reindex(endpoint: Endpoint): void {
+    if (endpoint.hasLine) this.awake.add(endpoint);
+    for (const type of this.#byPetType.keys()) removeFrom(this.#byPetType, type, endpoint);
+    this.#index(endpoint);
+  }
+
+  /** The endpoints that get an event. */
+  *matching(event: EventRow): Iterable<Endpoint> {
+    if (event.clientId === null) yield* this.#byPetType.get(event.type) ?? [];
+    else for (const endpoint of this.#byClient.get(event.clientId) ?? []) if (endpoint.types.all.has(event.type)) yield endpoint;
+  }
+
+  #index(endpoint: Endpoint): void {
+    for (const type of endpoint.types.petTypes) addTo(this.#byPetType, type, endpoint);
+  }
+}
+
+function addTo<K>(map: Map<K, Set<Endpoint>>, key: K, endpoint: Endpoint): void {
+  const set = map.get(key);
+  if (set) set.add(endpoint);
+  else map.set(key, new Set([endpoint]));
+}
+
+function removeFrom<K>(map: Map<K, Set<Endpoint>>, key: K, endpoint: Endpoint): void {
+  const set = map.get(key);
+  set?.delete(endpoint);
+  if (set?.size === 0) map.delete(key);
+}
