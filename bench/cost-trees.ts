@@ -1,19 +1,14 @@
 // Two source trees of the service, each with its own process and database, on shared servers.
-import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { checkOut, ownRoot } from '../testkit/revision-checkout.ts';
 import { startPostgres, startRedis } from '../testkit/servers.ts';
 import { type Program, startProgram } from './program.ts';
 import { type BenchKey, fillStore, insertKeys } from './seed.ts';
 
-export const ownRoot = fileURLToPath(new URL('..', import.meta.url));
 const commandTimeoutMs = 120_000;
-
-export class UnknownRevision extends Error {}
 
 export interface Tree {
   readonly name: 'base' | 'present';
@@ -43,45 +38,6 @@ export async function openTrees(revision: string, freshPets: number): Promise<Tr
   const opened = resources.move();
   return { base, present, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
-
-/** The commit's short hash, for the report. */
-export function commitOf(revision: string): string {
-  try {
-    return git('rev-parse', '--short', '--verify', '--end-of-options', `${revision}^{commit}`).trim();
-  } catch {
-    throw new UnknownRevision(`There is no revision "${revision}".`);
-  }
-}
-
-interface Checkout extends Disposable {
-  readonly root: string;
-}
-
-/** The checkout is removed at the end of a `using` block, or when this process exits. */
-function checkOut(revision: string): Checkout {
-  const commit = commitOf(revision);
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-base-'));
-  const root = path.join(folder, 'tree');
-  const remove = () => {
-    if (existsSync(root)) git('worktree', 'remove', '--force', root);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  process.once('exit', remove);
-  git('worktree', 'add', '--quiet', '--detach', root, commit);
-  for (const packages of ['node_modules', 'service/node_modules']) {
-    if (existsSync(path.join(ownRoot, packages))) symlinkSync(path.join(ownRoot, packages), path.join(root, packages));
-  }
-  return {
-    root,
-    [Symbol.dispose]() {
-      process.off('exit', remove);
-      remove();
-    },
-  };
-}
-
-const git = (...args: string[]): string =>
-  execFileSync('git', ['-C', ownRoot, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: commandTimeoutMs });
 
 async function openTree(options: {
   name: Tree['name'];

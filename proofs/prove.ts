@@ -29,7 +29,10 @@ import { sdk } from './sdk/sdk.ts';
 import { secrets } from './secrets/secrets.ts';
 import { ssrf } from './ssrf/ssrf.ts';
 import { streams } from './streams.ts';
+import { heldSnapshot } from './webhooks/held-snapshot.ts';
+import { manyEndpoints } from './webhooks/many-endpoints.ts';
 import { slowNeighbour } from './webhooks/slow-neighbour.ts';
+import { upgrade } from './webhooks/upgrade.ts';
 import { webhooks } from './webhooks/webhooks.ts';
 import { writeStorm } from './write-storm.ts';
 
@@ -59,6 +62,9 @@ const proofs: Proof[] = [
   ssrf,
   webhooks,
   slowNeighbour,
+  manyEndpoints,
+  heldSnapshot,
+  upgrade,
   hostilePartner,
   pages,
 ];

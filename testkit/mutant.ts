@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
 
 export interface Edit {
-  /** The path below service/src, or a page of the built site: docs-site/dist/… */
+  /** The path below service/src, a migration: migrations/…, or a page of the built site: docs-site/dist/… */
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -29,8 +29,13 @@ export function plantMutant(edits: readonly Edit[]): Mutant {
   for (const part of ['node_modules', 'service/node_modules', 'sdk']) {
     symlinkSync(path.join(ownRoot, part), path.join(root, part));
   }
-  for (const edit of edits) apply(edit, path.join(root, edit.file.startsWith('docs-site/') ? '' : 'service/src', edit.file));
+  for (const edit of edits) apply(edit, path.join(root, folderOf(edit.file), edit.file));
   return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+function folderOf(file: string): string {
+  if (file.startsWith('docs-site/')) return '';
+  return file.startsWith('migrations/') ? 'service' : 'service/src';
 }
 
 function apply({ file, from, to }: Edit, target: string): void {

@@ -106,11 +106,18 @@ process.once('exit', () => {
   for (const server of liveServers) server.killNow();
 });
 
+interface PostgresOptions {
+  readonly durable?: boolean;
+  readonly folder?: string;
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
  * `durable: false` turns fsync and synchronous commits off: faster, but a crash may lose data. A `folder` that is passed
  * is not removed.
  */
-export async function startPostgres({ durable = false, folder }: { durable?: boolean; folder?: string } = {}): Promise<PrivateServer> {
+export async function startPostgres({ durable = false, folder, settings: more }: PostgresOptions = {}): Promise<PrivateServer> {
   const bin = postgresFolder();
   if (!bin) throw new MissingServer('PostgreSQL is not installed: apt-get install postgresql, or brew install postgresql@17');
   const home = folder ?? newFolder();
@@ -126,6 +133,7 @@ export async function startPostgres({ durable = false, folder }: { durable?: boo
     unix_socket_directories: '',
     max_connections: 300,
     ...(!durable && { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }),
+    ...more,
   };
   const command = [
     path.join(bin, 'postgres'),

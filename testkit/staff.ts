@@ -13,10 +13,10 @@ export class Staff implements AsyncDisposable {
     this.dependencies = dependencies;
   }
 
-  static async of(store: Store): Promise<Staff> {
-    return new Staff(
-      await openDependencies(loadConfig({ DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' })),
-    );
+  /** `byIndex`: with the settings of a worker's connections. */
+  static async of(store: Store, { byIndex = false } = {}): Promise<Staff> {
+    const config = loadConfig({ DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' });
+    return new Staff(await openDependencies(config, { byIndex }));
   }
 
   /** Like `homeward keys create --plan enterprise`. */

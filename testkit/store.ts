@@ -32,9 +32,13 @@ export interface StoreOptions {
    */
   readonly clockRate?: number;
   readonly durable?: boolean;
+  /** Settings of PostgreSQL. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly env?: Record<string, string>;
   /** The source tree that `serve` runs from, if it is a mutant's. */
   readonly root?: string | undefined;
+  /** The store whose servers it shares. Only that one stops them. */
+  readonly beside?: Pick<Store, 'postgres' | 'redis'>;
 }
 
 export class Store implements AsyncDisposable {
@@ -44,6 +48,7 @@ export class Store implements AsyncDisposable {
   readonly #env: NodeJS.ProcessEnv;
   readonly #clock: { rate: number; start: number } | undefined;
   readonly #root: string;
+  readonly #ownsServers: boolean;
   readonly #workers: ChildProcess[] = [];
 
   private constructor(postgres: PrivateServer, redis: PrivateServer, options: StoreOptions) {
@@ -60,10 +65,11 @@ export class Store implements AsyncDisposable {
     };
     this.#clock = options.clockRate && options.clockRate !== 1 ? { rate: options.clockRate, start: Date.now() } : undefined;
     this.#root = options.root ?? ownRoot;
+    this.#ownsServers = options.beside === undefined;
   }
 
   static async open(options: StoreOptions): Promise<Store> {
-    const [postgres, redis] = await Promise.all([startPostgres({ durable: options.durable ?? false }), startRedis()]);
+    const { postgres, redis } = options.beside ?? (await startServers(options));
     await using onFailure = new AsyncDisposableStack();
     const store = onFailure.use(new Store(postgres, redis, options));
     await store.homeward('migrate');
@@ -117,6 +123,14 @@ export class Store implements AsyncDisposable {
     return child;
   }
 
+  /** Stops a worker in order, as an operator would. */
+  async stopWorker(worker: ChildProcess): Promise<void> {
+    if (worker.exitCode !== null || worker.signalCode !== null) return;
+    const ended = once(worker, 'exit');
+    worker.kill('SIGTERM');
+    await ended;
+  }
+
   /** Runs a `homeward` command as an operator would, and returns its output. */
   async homeward(...args: string[]): Promise<string> {
     return this.homewardAt(this.postgres.url, ...args);
@@ -147,6 +161,11 @@ export class Store implements AsyncDisposable {
         await ended;
       }),
     );
-    await Promise.all([this.postgres[Symbol.asyncDispose](), this.redis[Symbol.asyncDispose]()]);
+    if (this.#ownsServers) await Promise.all([this.postgres[Symbol.asyncDispose](), this.redis[Symbol.asyncDispose]()]);
   }
+}
+
+async function startServers({ durable = false, settings }: StoreOptions): Promise<Pick<Store, 'postgres' | 'redis'>> {
+  const [postgres, redis] = await Promise.all([startPostgres({ durable, settings }), startRedis()]);
+  return { postgres, redis };
 }

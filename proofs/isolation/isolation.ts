@@ -9,9 +9,12 @@ import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { callAll, callersOf } from './isolation-callers.ts';
 import { addEndpoint, placeOrder, type Reader, readAll, typesQueued, untilPublished } from './isolation-feed.ts';
+import { sendToEndpoints } from './isolation-webhooks.ts';
 
-/** The ids of orders, of endpoints and of deliveries. */
+/** The ids of orders and of endpoints. */
 const ids = [1, 2, 3];
+/** The id of the test of each of these endpoints. Tests have ids above all events'. */
+const testIdOf = (id: number) => 2_000_000_000_000_000 + id - 1;
 const endpointPath = '/hooks-of-the-owner';
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -22,7 +25,10 @@ export const isolation: Proof = {
   run,
 };
 
-/** In the mutant any client finds any order, one operation requires no scope, and the feed shows every order to everyone. */
+/**
+ * In the mutant any client finds any order, one operation requires no scope, the feed shows every order to everyone, and what waits for
+ * an endpoint is sent whatever its key may read.
+ */
 const edits = [
   {
     file: 'orders/order-queries.ts',
@@ -35,6 +41,7 @@ const edits = [
     to: "config: {},\n      schema: {\n        operationId: 'putCategory',",
   },
   { file: 'events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
+  { file: 'delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
 ];
 
 async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
@@ -50,6 +57,7 @@ async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
   const claims = [
     ...(await compareWithAbsent(http, url, staff, progress)),
     ...(await callEverything(http, url, staff, progress)),
+    ...(await checkEndpoints(http, url, staff, store, progress)),
     ...(await readFeeds(http, url, staff, store, progress)),
   ];
   if (!mutant) return claims.map(({ catches: _, ...claim }) => claim);
@@ -72,7 +80,7 @@ async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, pr
   const foreign = await requestAll(http, url, stranger);
   const foreignLists = await listsOf(http, url, stranger);
   const own = await http.send(`${url}/store/orders/1`, { key: owner.key });
-  const ownDelivery = await http.send(`${url}/webhooks/1/deliveries/1`, { key: owner.key });
+  const ownDelivery = await http.send(`${url}/webhooks/1/deliveries/${testIdOf(1)}`, { key: owner.key });
   const differing = [...absent].filter(([what, response]) => foreign.get(what) !== response).map(([what]) => what);
   const leaking = [...foreign.values(), ...foreignLists].filter(
     (response) => response.includes(adopter.email) || response.includes(endpointPath),
@@ -123,6 +131,42 @@ async function callEverything(http: HttpClient, url: string, staff: Staff, progr
       figure: `${wrong.length} of ${cells}, ${rejected} of which must be rejected for their scope${firstOf(wrong)}`,
       holds: wrong.length === 0 && rejected > 0,
       catches: true,
+    },
+  ];
+}
+
+/** Endpoints of every kind of key, and changes between an event and its sending. */
+async function checkEndpoints(
+  http: HttpClient,
+  url: string,
+  staff: Staff,
+  store: Store,
+  progress: (text: string) => void,
+): Promise<CatchingClaim[]> {
+  progress('events at endpoints');
+  const { leaks, missing, expected, arrivals, changes } = await sendToEndpoints({ http, url, staff, store });
+  return [
+    {
+      claim:
+        "Events of any type that reached the server of an endpoint whose key lacks the scope for them, or of another client's order: sent, retried, replayed one by one, by time or after they failed",
+      bar: '0',
+      figure: `${leaks.unchanged.length} of ${arrivals} requests${firstOf(leaks.unchanged)}`,
+      holds: leaks.unchanged.length === 0 && arrivals > 0,
+      catches: false,
+    },
+    {
+      claim: `The same after ${changes} changes while the events waited: repointed, types changed, key revoked, expired or rotated, client suspended, endpoint disabled`,
+      bar: '0',
+      figure: `${leaks.changed.length}${firstOf(leaks.changed)}`,
+      holds: leaks.changed.length === 0,
+      catches: true,
+    },
+    {
+      claim: 'Events that such an endpoint may get and that did not arrive',
+      bar: '0',
+      figure: `${missing.length} of ${expected}${firstOf(missing)}`,
+      holds: missing.length === 0 && expected > 0,
+      catches: false,
     },
   ];
 }
@@ -201,7 +245,8 @@ async function requestAll(http: HttpClient, url: string, key: Key): Promise<Map<
     for (const method of methods) {
       const body = matrix[`${method.toLowerCase()} ${path}`]?.body;
       for (const id of ids) {
-        const response = await http.send(url + path.replaceAll(/\{\w+\}/g, String(id)), { method, key: key.key, body });
+        const target = path.replace('{deliveryId}', String(testIdOf(id))).replaceAll(/\{\w+\}/g, String(id));
+        const response = await http.send(url + target, { method, key: key.key, body });
         responses.set(`${method} ${path} ${id}`, comparable(response));
       }
     }

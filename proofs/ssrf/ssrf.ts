@@ -2,7 +2,7 @@
 import { connect as connectTo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { SafeSender, SenderOptions } from '../../service/src/webhooks/safe-sender.ts';
+import type { SafeSender, SenderOptions } from '../../service/src/delivery/safe-sender.ts';
 import { newSecret } from '../../service/src/webhooks/signatures.ts';
 import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
@@ -29,7 +29,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     : undefined;
   const root = tree?.root ?? ownRoot;
   const sender: { SafeSender: typeof SafeSender } = await import(
-    pathToFileURL(path.join(root, 'service/src/webhooks/safe-sender.ts')).href
+    pathToFileURL(path.join(root, 'service/src/delivery/safe-sender.ts')).href
   );
   await using trap = await Trap.open();
   progress('literal addresses');
@@ -186,16 +186,20 @@ async function sendByWorker(root: string | undefined, trap: Trap): Promise<Claim
     const { status } = await http.send(`${url}/webhooks`, { method: 'POST', key: partner.key, body: { url: target } });
     if (status !== 400) accepted += 1;
   }
-  await queryStore(
-    store,
-    `with added as (insert into webhooks (client_id, with_orders, secret, url) select $1, false, $3, unnest($2::text[]) returning id)
-      insert into deliveries (webhook_id, type, data) select id, 'webhook.test', '{}' from added`,
-    [partner.clientId, urls, newSecret()],
-  );
+  await queryStore(store, 'insert into webhooks (client_id, with_orders, secret, url) select $1, false, $3, unnest($2::text[])', [
+    partner.clientId,
+    urls,
+    newSecret(),
+  ]);
+  // It sends a test to each new endpoint.
   store.work();
-  const left = () => queryStore<{ count: number }>(store, 'select count(*)::int as count from deliveries where attempt_count = 0');
+  const left = () =>
+    queryStore<{ count: number }>(
+      store,
+      'select count(*)::int as count from webhooks where not exists (select from webhook_attempts where webhook_id = id)',
+    );
   for (let tries = 0; ((await left())[0]?.count ?? 0) > 0; tries += 1) {
-    if (tries > 300) throw new Error('the worker did not attempt all deliveries');
+    if (tries > 300) throw new Error('the worker did not try all endpoints');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return {

@@ -1,0 +1,322 @@
+// Events wait for endpoints; their keys, addresses and types change; then they are sent, and replayed in every way, to real receivers.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EventType, eventTypes, isOrderEvent } from '../../service/src/domain/event-types.ts';
+import type { NewEvent } from '../../service/src/events/event-queries.ts';
+import { recordEvents } from '../../service/src/events/events.ts';
+import { Publisher } from '../../service/src/events/publisher.ts';
+import { queryStore } from '../../testkit/adopters.ts';
+import type { HttpClient } from '../../testkit/http.ts';
+import type { Staff } from '../../testkit/staff.ts';
+import type { Key, Store } from '../../testkit/store.ts';
+import { addSubjects, type Hold, isPermitted, nothing, type Subject, type ToldEvent, type Tools } from './isolation-endpoints.ts';
+
+export interface WebhookFindings {
+  /** Events that were sent to an endpoint that may not get them: without a change of its permissions, and after one. */
+  readonly leaks: { readonly unchanged: readonly string[]; readonly changed: readonly string[] };
+  /** Events that an endpoint must get and did not. */
+  readonly missing: readonly string[];
+  readonly expected: number;
+  readonly arrivals: number;
+  readonly changes: number;
+}
+
+interface Arrival {
+  readonly path: string;
+  readonly position: number;
+  readonly isAccepted: boolean;
+}
+
+const timeoutMs = 20_000;
+const quietMs = 1_000;
+const whileFailing: Hold = 'its deliveries fail';
+const whileUnverified: Hold = 'it is unverified';
+
+export async function sendToEndpoints(parts: { store: Store; staff: Staff; http: HttpClient; url: string }): Promise<WebhookFindings> {
+  const { store, staff, http, url } = parts;
+  await using receiver = await PathReceiver.open();
+  const tools: Tools = { http, url, staff, otherUrl: ({ name }) => receiver.urlOf(name + other) };
+  const subjects = await addSubjects(tools, (name) => receiver.urlOf(name));
+  for (const { name, hold } of subjects) {
+    if (hold === whileFailing) receiver.rejectsEvents.add(name);
+    if (hold === whileUnverified) receiver.rejectsTests.add(name);
+  }
+  const clientIds = [...new Set(subjects.map(({ key }) => key.clientId))];
+  const pets = await addPets(store);
+  const clients = await clientsIn(store, clientIds);
+
+  const firstWorker = store.work();
+  await untilVerified(store, subjects);
+  await tell(staff, pets, clients);
+  await until(() => receiver.hasRejected(subjects.filter(({ hold }) => hold === whileFailing)), 'failed deliveries');
+  await receiver.untilQuiet();
+  await stop(firstWorker);
+  await failSome(store, subjects);
+  await tell(staff, pets, clients);
+  await publishAll(staff);
+  const events = await eventsIn(store);
+
+  const record = new Record(receiver, subjects, events);
+  record.judge(({ before }) => before, isFirstAddress);
+  for (const subject of subjects) await subject.change.apply(subject, tools);
+  receiver.rejectsEvents.clear();
+  receiver.rejectsTests.clear();
+  const secondWorker = store.work();
+  await sendAgain(parts, subjects, events);
+  await record.untilArrived(store, ({ change }) => change.after);
+  record.judge(({ change }) => change.after, isLastAddress);
+
+  const resumed = new Map<Subject, Subject['before']>();
+  for (const subject of subjects) {
+    const permission = await subject.change.resume?.(subject, tools);
+    if (permission) resumed.set(subject, permission);
+  }
+  await sendAgain(parts, [...resumed.keys()], events);
+  await record.untilArrived(store, (subject) => resumed.get(subject) ?? nothing);
+  record.judge((subject) => resumed.get(subject) ?? subject.change.after, isLastAddress);
+  await stop(secondWorker);
+  return { ...record.findings, changes: subjects.filter(({ change }) => change.name).length };
+}
+
+/** What arrived in each stage, compared with what each endpoint may get in it. */
+class Record {
+  readonly #receiver: PathReceiver;
+  readonly #subjects: readonly Subject[];
+  readonly #events: ReadonlyMap<number, ToldEvent>;
+  readonly #leaks = { unchanged: new Set<string>(), changed: new Set<string>() };
+  readonly #missing = new Set<string>();
+  #expected = 0;
+  #from = 0;
+
+  constructor(receiver: PathReceiver, subjects: readonly Subject[], events: readonly ToldEvent[]) {
+    this.#receiver = receiver;
+    this.#subjects = subjects;
+    this.#events = new Map(events.map((event) => [event.position, event]));
+  }
+
+  /** Ends a stage, in which the endpoints had these permissions and addresses. */
+  judge(permissionOf: (subject: Subject) => Subject['before'], isAddress: (subject: Subject, path: string) => boolean): void {
+    const byName = new Map(this.#subjects.map((subject) => [subject.name, subject]));
+    for (const { path, position } of this.#receiver.arrivals.slice(this.#from)) {
+      const [subject, event] = [byName.get(pathOf(path)), this.#events.get(position)];
+      if (!subject || !event) throw new Error(`event ${position} arrived at ${path}`);
+      if (isAddress(subject, path) && isPermitted(permissionOf(subject), event, subject.key.clientId)) continue;
+      const whose = event.clientId !== null && event.clientId !== subject.key.clientId ? "another client's " : '';
+      const leak = `${whose}${event.type} to an endpoint ${subject.change.name || `with ${subject.before.scopes.join(' and ')}`}, while ${subject.hold}`;
+      this.#leaks[subject.change.name ? 'changed' : 'unchanged'].add(leak);
+    }
+    this.#from = this.#receiver.arrivals.length;
+  }
+
+  /** Waits until every endpoint has got in this stage what it may get, and for what it may not get, a little longer. */
+  async untilArrived(store: Store, permissionOf: (subject: Subject) => Subject['before']): Promise<void> {
+    const expected = this.#subjects.flatMap((subject) =>
+      [...this.#events.values()]
+        .filter((event) => isPermitted(permissionOf(subject), event, subject.key.clientId))
+        .map(({ position }) => `${subject.name} ${position}`),
+    );
+    const left = () => {
+      const arrived = new Set(this.#receiver.arrivals.slice(this.#from).map(({ path, position }) => `${pathOf(path)} ${position}`));
+      return expected.filter((name) => !arrived.has(name));
+    };
+    const deadlineMs = performance.now() + timeoutMs;
+    while (left().length > 0 && performance.now() < deadlineMs) {
+      await hasten(store);
+      await sleep(200);
+    }
+    await this.#receiver.untilQuiet();
+    this.#expected += expected.length;
+    for (const name of left()) this.#missing.add(name);
+  }
+
+  get findings(): Omit<WebhookFindings, 'changes'> {
+    return {
+      leaks: { unchanged: [...this.#leaks.unchanged], changed: [...this.#leaks.changed] },
+      missing: [...this.#missing],
+      expected: this.#expected,
+      arrivals: this.#receiver.arrivals.length,
+    };
+  }
+}
+
+const other = '-other';
+const pathOf = (path: string) => path.replace(other, '');
+const isFirstAddress = ({ name }: Subject, path: string) => path === name;
+const isLastAddress = ({ name, change }: Subject, path: string) => path === (change.isRepointed ? name + other : name);
+
+/** The key that is in charge, and one that may only manage webhooks, replay a time range, what failed, and single deliveries. */
+async function sendAgain(
+  { http, url, store }: { http: HttpClient; url: string; store: Store },
+  subjects: readonly Subject[],
+  events: readonly ToldEvent[],
+): Promise<void> {
+  const range = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date(Date.now() + 1_000).toISOString() };
+  await until(async () => (await countUnverified(store, subjects)) === 0, 'verified endpoints');
+  for (const { id, key, manager } of subjects) {
+    const samples = [
+      events.find(({ type }) => !isOrderEvent(type)),
+      events.find(({ clientId }) => clientId === key.clientId),
+      events.find(({ clientId }) => clientId !== null && clientId !== key.clientId),
+    ];
+    const bodies = [range, { failed: true }, ...samples.map((event) => ({ deliveryId: event?.position ?? 0 }))];
+    // The manager's key is valid whatever has become of the other one. Where the endpoint is disabled, it gets an error.
+    for (const body of bodies) await replay(http, `${url}/webhooks/${id}/replay`, manager, body);
+  }
+}
+
+/** A client has one replay of a time range at a time. */
+async function replay(http: HttpClient, url: string, { key }: Key, body: unknown): Promise<void> {
+  await until(async () => {
+    const { text } = await http.send(url, { method: 'POST', key, body });
+    return (JSON.parse(text) as { code?: string }).code !== 'replay_in_progress';
+  }, 'replay');
+}
+
+/** HTTP servers of partners, one for each path. */
+class PathReceiver implements AsyncDisposable {
+  /** Of events; tests are not recorded. */
+  readonly arrivals: Arrival[] = [];
+  readonly rejectsEvents = new Set<string>();
+  readonly rejectsTests = new Set<string>();
+  readonly #server: Server;
+  #lastAtMs = performance.now();
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        const path = (request.url ?? '').slice(1);
+        const id = String(request.headers['webhook-id']);
+        const isTest = id.startsWith('test_');
+        const isAccepted = !(isTest ? this.rejectsTests : this.rejectsEvents).has(path);
+        if (!isTest) this.arrivals.push({ path, position: Number(id.replace('evt_', '')), isAccepted });
+        this.#lastAtMs = performance.now();
+        response.writeHead(isAccepted ? 204 : 500).end();
+      });
+      request.on('error', () => {});
+    });
+  }
+
+  static async open(): Promise<PathReceiver> {
+    const receiver = new PathReceiver();
+    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
+    return receiver;
+  }
+
+  urlOf(path: string): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${path}`;
+  }
+
+  hasRejected(subjects: readonly Subject[]): boolean {
+    return subjects.every(({ name }) => this.arrivals.some(({ path, isAccepted }) => path === name && !isAccepted));
+  }
+
+  async untilQuiet(): Promise<void> {
+    const startMs = performance.now();
+    while (performance.now() - Math.max(this.#lastAtMs, startMs) < quietMs) await sleep(50);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+async function addPets(store: Store): Promise<bigint[]> {
+  const rows = await queryStore<{ id: string }>(
+    store,
+    `insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1) returning id::text`,
+    [eventTypes.length],
+  );
+  return rows.map(({ id }) => BigInt(id));
+}
+
+/** Records an event of each type: of an animal, or of an order of each client. */
+async function tell({ dependencies: { db } }: Staff, pets: readonly bigint[], clientIds: readonly bigint[]): Promise<void> {
+  const events = eventTypes.flatMap((type, i) => {
+    const of = (clientId: bigint | null) => eventOf(type, pets[i] ?? 1n, clientId);
+    return isOrderEvent(type) ? clientIds.map(of) : [of(null)];
+  });
+  await db.transaction((tx) => recordEvents(tx, ...events));
+}
+
+const eventOf = (type: EventType, petId: bigint, clientId: bigint | null): NewEvent => ({
+  type,
+  petId,
+  clientId,
+  data: clientId === null ? `{"pet":{"id":${petId}}}` : `{"order":{"id":1,"petId":${petId}}}`,
+});
+
+/** As a worker does; none is running. */
+async function publishAll({ dependencies: { db } }: Staff): Promise<void> {
+  const publisher = new Publisher({ db, batchSizeMax: 500, beforePublishing: async () => {} });
+  while ((await publisher.publish()) > 0);
+}
+
+async function eventsIn(store: Store): Promise<ToldEvent[]> {
+  return queryStore<{ position: number; type: EventType; clientId: number | null }>(
+    store,
+    `select position::int, type, client_id::int as "clientId" from events order by position`,
+  );
+}
+
+const clientsIn = async (store: Store, ids: readonly number[]): Promise<bigint[]> => {
+  const rows = await queryStore<{ id: string }>(store, 'select id::text from clients where id = any($1) order by id', [ids]);
+  return rows.map(({ id }) => BigInt(id));
+};
+
+async function countUnverified(store: Store, subjects: readonly Subject[]): Promise<number> {
+  const [row] = await queryStore<{ count: number }>(
+    store,
+    `select count(*)::int from webhooks where id = any($1) and verified_at is null and status = 'enabled' and not suspended`,
+    [subjects.map(({ id }) => id)],
+  );
+  await hasten(store);
+  return row?.count ?? 0;
+}
+
+const untilVerified = (store: Store, subjects: readonly Subject[]): Promise<void> => {
+  const verified = subjects.filter(({ hold }) => hold !== whileUnverified);
+  return until(async () => (await countUnverified(store, verified)) === 0, 'verified endpoints');
+};
+
+/** Every other delivery that waits for its next attempt has failed for good. The next one of its animal is due then. */
+async function failSome(store: Store, subjects: readonly Subject[]): Promise<void> {
+  const ids = [subjects.map(({ id }) => id)];
+  const own = 'webhook_id = any($1) and pet_id is not null';
+  await queryStore(store, `update delivery_exceptions set status = 'failed' where ${own} and delivery_id % 2 = 0`, ids);
+  await queryStore(
+    store,
+    `update delivery_exceptions set next_attempt_at = now() where ${own} and next_attempt_at = 'infinity' and not exists (
+      select from delivery_exceptions as earlier where earlier.webhook_id = delivery_exceptions.webhook_id
+        and earlier.pet_id = delivery_exceptions.pet_id and earlier.status = 'pending' and earlier.delivery_id < delivery_exceptions.delivery_id)`,
+    ids,
+  );
+}
+
+/** Retries are due in up to hours. */
+async function hasten(store: Store): Promise<void> {
+  await queryStore(
+    store,
+    `with due as (
+        update delivery_exceptions set next_attempt_at = now() where status = 'pending' and next_attempt_at > now() and next_attempt_at < 'infinity'
+          returning webhook_id)
+      update webhooks set is_changed = true, revision = revision + 1 where id in (select webhook_id from due)`,
+  );
+}
+
+async function stop(worker: ChildProcess): Promise<void> {
+  const ended = once(worker, 'exit');
+  worker.kill('SIGTERM');
+  await ended;
+}
+
+async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadlineMs) throw new Error(`no ${what} in ${timeoutMs} ms`);
+    await sleep(100);
+  }
+}

@@ -1,0 +1,422 @@
+// A store of the release before is upgraded under load, with deliveries in every state: nothing is lost, and both workers run for a while.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generous, queryStore } from '../../testkit/adopters.ts';
+import { HttpClient } from '../../testkit/http.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { checkOut } from '../../testkit/revision-checkout.ts';
+import { type Key, Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { type Endpoint, type Era, EventWriter, SwitchedReceiver, type WrittenEvent } from './upgrade-cast.ts';
+import { compareAttempts, compareQueued } from './upgrade-records.ts';
+
+export const upgrade: Proof = {
+  name: 'upgrade',
+  promise: 'a store is upgraded while its workers send: no event is lost or out of order, and deliveries stay readable',
+  hasMutant: true,
+  run,
+};
+
+/** The last commit of the release before. */
+const releaseBefore = '464fd47';
+
+interface Size {
+  /** A prime, so that every animal has events of every type. */
+  readonly animals: number;
+  readonly history: number;
+  /** Queued for two endpoints that are down; more than 1,000, so that they stay in the feed. */
+  readonly backlog: number;
+  readonly perSecond: number;
+  /** Each stage of the upgrade. */
+  readonly stageMs: number;
+  /** Deliveries that are due in more seconds than this are made due now. A lease of the release before lasts 30 s. */
+  readonly scaledFromSeconds: number;
+  readonly timeoutMs: number;
+}
+
+const sizes: Record<'short' | 'long', Size> = {
+  short: {
+    animals: 41,
+    history: 60,
+    backlog: 1_100,
+    perSecond: 50,
+    stageMs: 1_200,
+    scaledFromSeconds: 0,
+    timeoutMs: 40_000,
+  },
+  long: {
+    animals: 499,
+    history: 2_000,
+    backlog: 10_000,
+    perSecond: 100,
+    stageMs: 10_000,
+    scaledFromSeconds: 35,
+    timeoutMs: 300_000,
+  },
+};
+/** What the slow endpoint takes during the upgrade, so that deliveries are leased when an old worker is killed. */
+const slowMs = 9_000;
+const historyDays = 29;
+const duplicatesMax = 0.01;
+const attemptsMax = 10;
+const oldTests = 5;
+/** What the mutant loses does not come later either. */
+const mutantTimeoutMs = 15_000;
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  using tree = mutant ? plantMutant(edits) : undefined;
+  using before = checkOut(releaseBefore);
+  await using resources = new AsyncDisposableStack();
+  const size = { ...sizes[short ? 'short' : 'long'], ...(mutant && { timeoutMs: mutantTimeoutMs }) };
+  const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
+  progress('the release before');
+  const old = resources.use(await Store.open({ processes: 1, root: before.root, env }));
+  const oldUrl = old.processes[0]?.url ?? '';
+  const [partner, other] = await Promise.all([old.createKey('partner', generous), old.createKey('other', generous)]);
+  const writer = resources.use(await EventWriter.open(old, size.animals, partner.clientId));
+  const oldWorkers = [old.work(), old.work()];
+  const cast = await fill(old, oldUrl, { partner, other, writer, size, resources });
+  writer.start(size.perSecond);
+  await sleep(size.stageMs);
+
+  progress('the migration');
+  cast.slow.receiver.respondsAfterMs = slowMs;
+  const requests = pollOldServe(oldUrl, partner, cast.quick.id);
+  const startMs = performance.now();
+  const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env, beside: old }));
+  const migratedMs = performance.now() - startMs;
+  const url = store.processes[0]?.url ?? '';
+  const leased = await countLeased(old);
+  oldWorkers[0]?.kill('SIGKILL');
+  const queued = await compareQueued(url, store, cast.ofPartner);
+  const failedRequests = await requests.stop();
+  const testIds = await testThroughOldServe(oldUrl, cast.quick);
+  const replayStatus = await replayThroughOldServe(oldUrl, cast.rejecting);
+
+  progress('both workers');
+  store.work();
+  for (const { receiver } of cast.all) receiver.isUp = true;
+  await sleep(size.stageMs);
+  oldWorkers[1]?.kill('SIGKILL');
+  cast.slow.receiver.hurry();
+  await resume(store, url, writer, cast);
+  writer.start(size.perSecond);
+  await sleep(size.stageMs);
+  await writer.pause();
+  await untilArrived(store, cast, writer.events, size, progress);
+  progress('attempts');
+  const attempts = await compareAttempts(url, store, cast.all);
+  const lostTests = testIds.filter((id) => !cast.quick.receiver.tests.has(id));
+  return [
+    ...judge(
+      cast.all,
+      writer.events,
+      `migrated and \`serve\` started in ${(migratedMs / 1_000).toFixed(1)} s, ${leased} leased when the first of two old workers was killed`,
+    ),
+    {
+      claim: 'Pending and failed deliveries of the release before that the API shows differently, or not at all',
+      bar: '0',
+      figure: `${queued.differing.length} of ${format(queued.compared)}${firstOf(queued.differing)}`,
+      holds: queued.differing.length === 0 && queued.compared > 0,
+    },
+    {
+      claim: `Attempts of the release before, up to ${historyDays} days old, that the API does not show`,
+      bar: '0',
+      figure: `${attempts.differing.length} of ${format(attempts.compared)}${firstOf(attempts.differing)}`,
+      holds: attempts.differing.length === 0 && attempts.compared > 0,
+    },
+    {
+      claim: 'Requests to `serve` of the release before, during the migration, that got 5xx',
+      bar: '0',
+      figure: `${failedRequests.failed} of ${failedRequests.sent}`,
+      holds: failedRequests.failed === 0 && failedRequests.sent > 0,
+      isTimed: true,
+    },
+    {
+      claim: 'Tests that it queued after the migration and that were not sent; its response to a replay, which it can no longer do',
+      bar: '0; 503',
+      figure: `${lostTests.length} of ${testIds.length}; ${replayStatus}`,
+      holds: lostTests.length === 0 && replayStatus === 503,
+    },
+  ];
+}
+
+/** In the mutant a worker of the release before goes on with what it has queued. */
+const edits = [
+  {
+    file: 'migrations/0008_queued_deliveries.sql',
+    from: 'create trigger freeze_old_delivery before insert or update on deliveries for each row execute',
+    to: 'create trigger freeze_old_delivery before insert or update on deliveries for each row when (false) execute',
+  },
+];
+
+interface Cast {
+  readonly quick: Endpoint;
+  readonly slow: Endpoint;
+  readonly disabled: Endpoint;
+  readonly rejecting: Endpoint;
+  readonly ofPartner: readonly Endpoint[];
+  readonly all: readonly Endpoint[];
+}
+
+/** Fills the store until it has delivered, pending, failed and leased deliveries, and a history. */
+async function fill(
+  store: Store,
+  url: string,
+  parts: { partner: Key; other: Key; writer: EventWriter; size: Size; resources: AsyncDisposableStack },
+): Promise<Cast> {
+  const { partner, other, writer, size, resources } = parts;
+  using http = new HttpClient();
+  const ordinary = ['pet.created', 'pet.updated', 'pet.status_changed', 'order.placed'];
+  const add = async (name: string, key: Key, behaviour: Parameters<typeof SwitchedReceiver.open>[0], types: string[]) => {
+    const receiver = resources.use(await SwitchedReceiver.open(behaviour));
+    const added = await http.send(`${url}/webhooks`, { method: 'POST', key: key.key, body: { url: receiver.url, types } });
+    if (added.status !== 201) throw new Error(`an endpoint was not added: ${added.text}`);
+    const isOfType = ({ type, clientId }: WrittenEvent) => types.includes(type) && (clientId === null || clientId === key.clientId);
+    return { name, id: (JSON.parse(added.text) as { id: number }).id, key, receiver, wants: isOfType };
+  };
+  const quick = await add('quick', partner, {}, ordinary);
+  const slow = await add('slow', partner, { respondsAfterMs: 200 }, ['pet.status_changed']);
+  const flaky = await add('flaky', partner, { rejectsEvery: 11 }, ordinary);
+  await writer.write(size.history);
+  await writer.pause();
+  await until(() => missingAt(quick, writer.events) + missingAt(slow, writer.events) === 0, 'history', size.timeoutMs);
+  await setBack(store, size.history);
+
+  writer.era = 'before';
+  const down = { isUp: false };
+  const behind = withWants(await add('down', partner, down, [writer.backlogType, 'pet.updated']), isNeither('history', 'gap'));
+  const rejecting = withWants(await add('rejecting', partner, down, ['pet.created']), isNeither('history'));
+  const disabled = withWants(await add('disabled', partner, down, [writer.backlogType, ...ordinary]), isNeither('meanwhile'));
+  const suspended = withWants(await add('suspended', other, down, ordinary), isNeither('history', 'meanwhile'));
+  const range = { from: new Date(Date.now() - 40 * 86_400_000).toISOString(), to: new Date().toISOString() };
+  await call(http, 'POST', `${url}/webhooks/${disabled.id}/replay`, partner, range);
+  await writer.write(size.backlog, writer.backlogType);
+  writer.start(size.perSecond);
+  await sleep(size.stageMs);
+  await writer.pause();
+  writer.era = 'gap';
+  await call(http, 'PATCH', `${url}/webhooks/${behind.id}`, partner, { status: 'disabled' });
+  await writer.write(size.animals);
+  await writer.pause();
+  await call(http, 'PATCH', `${url}/webhooks/${behind.id}`, partner, { status: 'enabled' });
+  writer.era = 'before';
+  await writer.write(size.animals);
+  await writer.pause();
+  await failForGood(store, rejecting, size.timeoutMs);
+  await call(http, 'PATCH', `${url}/webhooks/${disabled.id}`, partner, { status: 'disabled' });
+  await store.homeward('clients', 'suspend', 'other');
+  writer.era = 'meanwhile';
+  const ofPartner = [quick, slow, flaky, behind, rejecting, disabled];
+  return { quick, slow, disabled, rejecting, ofPartner, all: [...ofPartner, suspended] };
+}
+
+const isNeither =
+  (...eras: readonly Era[]) =>
+  ({ era }: WrittenEvent) =>
+    !eras.includes(era);
+
+const withWants = (endpoint: Endpoint, also: Endpoint['wants']): Endpoint => ({
+  ...endpoint,
+  wants: (event) => endpoint.wants(event) && also(event),
+});
+
+/** Sets events, their deliveries and attempts back, the first by most days. */
+async function setBack(store: Store, count: number): Promise<void> {
+  const back = `make_interval(days => ${historyDays} - ((position - 1) * ${historyDays + 1} / ${count})::int)`;
+  await queryStore(
+    store,
+    `do $$ begin
+      for day in 1..${historyDays} loop
+        execute format('create table if not exists events_%s partition of events for values from (%L) to (%L)',
+          to_char((now() at time zone 'utc')::date - day, 'YYYYMMDD'),
+          ((now() at time zone 'utc')::date - day)::timestamp at time zone 'utc',
+          ((now() at time zone 'utc')::date - day + 1)::timestamp at time zone 'utc');
+      end loop;
+      update delivery_attempts set at = delivery_attempts.at - ${back} from deliveries where deliveries.id = delivery_id;
+      update deliveries set created_at = created_at - ${back}, delivered_at = delivered_at - ${back};
+      update events set published_at = published_at - ${back};
+    end $$`,
+  );
+}
+
+/** Lets every delivery that this endpoint has rejected reach its last attempt. */
+async function failForGood(store: Store, { id }: Endpoint, timeoutMs: number): Promise<void> {
+  const hasPending = async () => {
+    const [row] = await queryStore<{ pending: number }>(
+      store,
+      `with hastened as (
+          update deliveries set attempt_count = $2, next_attempt_at = now()
+            where webhook_id = $1 and status = 'pending' and leased_until is null and attempt_count < $2)
+        select count(*)::int as pending from deliveries where webhook_id = $1 and status = 'pending'`,
+      [id, attemptsMax - 1],
+    );
+    return row?.pending !== 0;
+  };
+  await until(async () => !(await hasPending()), 'failed deliveries', timeoutMs);
+}
+
+async function countLeased(store: Store): Promise<number> {
+  const [row] = await queryStore<{ leased: number }>(store, 'select count(*)::int as leased from deliveries where leased_until > now()');
+  return row?.leased ?? 0;
+}
+
+interface Polling {
+  stop(): Promise<{ readonly sent: number; readonly failed: number }>;
+}
+
+/** Clients of the release before go on with their requests. */
+function pollOldServe(url: string, key: Key, endpointId: number): Polling {
+  const http = new HttpClient();
+  let isStopped = false;
+  const counts = { sent: 0, failed: 0 };
+  const polling = (async () => {
+    while (!isStopped) {
+      const responses = await Promise.all([
+        http.send(`${url}/webhooks/${endpointId}/deliveries`, { key: key.key }),
+        http.send(`${url}/webhooks/${endpointId}`, { method: 'PATCH', key: key.key, body: { description: 'The site' } }),
+        http.send(`${url}/events?cursor=latest`, { key: key.key }),
+      ]);
+      counts.sent += responses.length;
+      counts.failed += responses.filter(({ status }) => status >= 500).length;
+      await sleep(20);
+    }
+  })();
+  // If the migration fails, that is the error to report.
+  polling.catch(() => {});
+  return {
+    async stop() {
+      isStopped = true;
+      await polling;
+      http[Symbol.dispose]();
+      return counts;
+    },
+  };
+}
+
+/** The ids as this release sends them. */
+async function testThroughOldServe(url: string, { id: endpointId, key }: Endpoint): Promise<string[]> {
+  using http = new HttpClient();
+  const ids: string[] = [];
+  for (let i = 0; i < oldTests; i += 1) {
+    const { id } = await call<{ id: number }>(http, 'POST', `${url}/webhooks/${endpointId}/test`, key);
+    ids.push(`test_${1_000_000_000_000_000 + id}`);
+  }
+  return ids;
+}
+
+async function replayThroughOldServe(url: string, { id, key }: Endpoint): Promise<number> {
+  using http = new HttpClient();
+  const { status } = await http.send(`${url}/webhooks/${id}/replay`, { method: 'POST', key: key.key, body: { failed: true } });
+  return status;
+}
+
+/** Serves the disabled endpoint and the suspended client again, and replays what failed. */
+async function resume(store: Store, url: string, writer: EventWriter, cast: Cast): Promise<void> {
+  using http = new HttpClient();
+  await writer.pause();
+  writer.era = 'after';
+  const { disabled, rejecting } = cast;
+  await call(http, 'PATCH', `${url}/webhooks/${disabled.id}`, disabled.key, { status: 'enabled' });
+  await store.homeward('clients', 'resume', 'other');
+  await call(http, 'POST', `${url}/webhooks/${rejecting.id}/replay`, rejecting.key, { failed: true });
+}
+
+async function untilArrived(
+  store: Store,
+  { all }: Cast,
+  events: readonly WrittenEvent[],
+  { timeoutMs, scaledFromSeconds }: Size,
+  progress: ProofContext['progress'],
+): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  for (let left = Infinity; left > 0 && performance.now() < deadlineMs; ) {
+    // Retries are due in up to hours, and leases of the killed worker end later.
+    await queryStore(
+      store,
+      `with hastened as (
+          update delivery_exceptions set next_attempt_at = now()
+            where status = 'pending' and next_attempt_at > now() + make_interval(secs => $1) and next_attempt_at < 'infinity'
+            returning webhook_id)
+        update webhooks set is_changed = true, revision = revision + 1 where id in (select webhook_id from hastened)`,
+      [scaledFromSeconds],
+    );
+    left = all.reduce((sum, endpoint) => sum + missingAt(endpoint, events), 0);
+    progress(`${format(left)} deliveries left`);
+    await sleep(250);
+  }
+}
+
+function missingAt({ receiver, wants }: Endpoint, events: readonly WrittenEvent[]): number {
+  const accepted = new Set(receiver.arrivals.filter(({ isAccepted }) => isAccepted).map(({ number }) => number));
+  return events.filter((event) => wants(event) && !accepted.has(event.number)).length;
+}
+
+function judge(endpoints: readonly Endpoint[], events: readonly WrittenEvent[], how: string): Claim[] {
+  const byNumber = new Map(events.map((event) => [event.number, event]));
+  const counts = { wanted: 0, missing: 0, accepted: 0, twice: 0, unwanted: 0, outOfOrder: 0 };
+  const faulty: string[] = [];
+  for (const endpoint of endpoints) {
+    const { arrivals } = endpoint.receiver;
+    const accepted = arrivals.filter(({ isAccepted }) => isAccepted).map(({ number }) => number);
+    const distinct = new Set(accepted);
+    const missing = missingAt(endpoint, events);
+    counts.wanted += events.filter((event) => endpoint.wants(event)).length;
+    counts.missing += missing;
+    counts.accepted += accepted.length;
+    counts.twice += accepted.length - distinct.size;
+    if (missing > 0) faulty.push(`${endpoint.name} ${missing}`);
+    for (const number of distinct) {
+      const event = byNumber.get(number);
+      if (!event || !endpoint.wants(event)) counts.unwanted += 1;
+    }
+    // What failed for good and is replayed comes after later events.
+    if (endpoint.name !== 'rejecting') counts.outOfOrder += countOutOfOrder(arrivals);
+  }
+  return [
+    {
+      claim: `Events missing at ${endpoints.length} endpoints: quick, slow, failing once, down, disabled, of a suspended client, and with failed deliveries`,
+      bar: '0',
+      figure: `${counts.missing} of ${format(counts.wanted)}${firstOf(faulty)}, ${how}`,
+      holds: counts.missing === 0 && counts.wanted > 0,
+    },
+    {
+      claim: 'Events accepted more than once, by webhook-id; accepted by an endpoint that should not get them',
+      bar: `at most ${duplicatesMax * 100}%; 0`,
+      figure: `${counts.twice} of ${format(counts.accepted)} (${((100 * counts.twice) / counts.accepted).toFixed(2)}%); ${counts.unwanted}`,
+      holds: counts.twice <= duplicatesMax * counts.accepted && counts.unwanted === 0,
+    },
+    {
+      claim: 'Requests with an event that arrived after a later event of the same animal',
+      bar: '0',
+      figure: String(counts.outOfOrder),
+      holds: counts.outOfOrder === 0,
+    },
+  ];
+}
+
+function countOutOfOrder(arrivals: SwitchedReceiver['arrivals']): number {
+  const lastOf = new Map<number, number>();
+  let outOfOrder = 0;
+  for (const { petId, number } of arrivals) {
+    if (number < (lastOf.get(petId) ?? -1)) outOfOrder += 1;
+    lastOf.set(petId, Math.max(number, lastOf.get(petId) ?? -1));
+  }
+  return outOfOrder;
+}
+
+const format = (count: number) => count.toLocaleString('en');
+const firstOf = (names: readonly string[]) => (names.length > 0 ? ` (${names.slice(0, 3).join(', ')})` : '');
+
+async function call<Body>(http: HttpClient, method: string, url: string, { key }: Key, body?: unknown): Promise<Body> {
+  const { status, text } = await http.send(url, { method, key, body });
+  if (status >= 300) throw new Error(`${method} ${url}: ${status} ${text}`);
+  return JSON.parse(text) as Body;
+}
+
+async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs: number): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadlineMs) throw new Error(`no ${what} in ${timeoutMs} ms`);
+    await sleep(50);
+  }
+}
