@@ -129,14 +129,16 @@ async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
   } catch {
     // The connection broke: return what has arrived.
   }
-  // PostgreSQL can't store NUL in a text.
-  return Buffer.concat(kept).toString('utf8').replaceAll('\0', '\ufffd');
+  return storable(Buffer.concat(kept).toString('utf8'));
 }
+
+/** PostgreSQL can't store NUL in a text. A result that can't be stored would stop the worker. */
+const storable = (text: string) => text.replaceAll('\0', '\ufffd');
 
 function describe(error: unknown): string {
   const { name, code, message } = error as NodeJS.ErrnoException;
   if (error instanceof Rejected) return message;
   if (name === 'TimeoutError' || code === 'UND_ERR_HEADERS_TIMEOUT') return `no response within ${exchangeTimeoutMs / 1_000} s`;
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return `no connection within ${connectTimeoutMs / 1_000} s`;
-  return (code ? `${code}: ${message}` : message).slice(0, 200);
+  return storable((code ? `${code}: ${message}` : message).slice(0, 200));
 }

@@ -68,6 +68,11 @@ test('no response is an error that says why', async () => {
   expect(await send('ftp://example.org/')).toMatchObject({ error: 'the address must use https' });
 });
 
+test('an error that contains NUL can be stored', async () => {
+  const dial: SenderOptions['dial'] = (_, callback) => callback(new Error('a\0b'), null);
+  expect((await send('https://example.org/', { resolve: async () => ['93.184.216.34'], dial })).error).toBe('a\ufffdb');
+});
+
 test('one address that is not public among several is enough to reject, and no connection is made', async () => {
   const dialled: string[] = [];
   const dial: SenderOptions['dial'] = ({ hostname }, callback) => {
