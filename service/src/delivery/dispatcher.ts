@@ -31,6 +31,8 @@ export interface DispatcherParts {
 }
 
 const decideSizeMax = 256;
+/** Results that wait to be stored. Beyond that nothing is sent: what a killed worker has not stored is sent again. */
+const unstoredMax = 64;
 const storeRetryMs = 500;
 /** At shutdown. What is cut off is sent again by another worker. */
 const endingMs = 8_000;
@@ -43,6 +45,7 @@ export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #results = new Batches<Result>((results) => this.#store(results));
   readonly #cutOff = new AbortController();
+  #unstored = 0;
   #isSending = false;
   #isStopping = false;
 
@@ -83,7 +86,7 @@ export class Dispatcher {
 
   #takeItems(): Array<{ item: Item; ticket: Ticket }> {
     const taken: Array<{ item: Item; ticket: Ticket }> = [];
-    while (taken.length < decideSizeMax) {
+    while (taken.length < decideSizeMax && this.#unstored < unstoredMax) {
       const endpoint = this.#parts.shares.next();
       if (!endpoint) break;
       if (!endpoint.mayTake) continue;
@@ -179,6 +182,7 @@ export class Dispatcher {
     // Retries say nothing new: an endpoint may reject some events for days, and accept all others.
     if (outcome === 'failed' && !item.row?.attemptCount) endpoint.noteFailure(event?.petId);
     endpoint.unstored += 1;
+    this.#unstored += 1;
     this.#results.add({ item, outcome, behind, sent, isRecovery });
     this.#parts.cursors.noteSent(endpoint.shard);
     this.#parts.shares.end(ticket);
@@ -209,6 +213,7 @@ export class Dispatcher {
     for (const { item, behind } of results) {
       const { endpoint, line, event, row } = item;
       endpoint.unstored -= 1;
+      this.#unstored -= 1;
       if (line && event) {
         // Not before: another worker that takes over would send this event again, after the next one.
         line.finish(event);
