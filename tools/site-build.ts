@@ -26,10 +26,9 @@ export function buildSite(): void {
   const [fresh, old] = [`${dist}-new-${process.pid}`, `${dist}-old-${process.pid}`];
   try {
     for (const [name, make] of siteContents(readSiteFiles(), document)) {
-      const { type, text } = make();
-      const file = path.join(fresh, type.startsWith('text/html') ? `${name}.html` : name);
+      const file = path.join(fresh, path.extname(name) === '' ? `${name}.html` : name);
       mkdirSync(path.dirname(file), { recursive: true });
-      writeFileSync(file, text);
+      writeFileSync(file, make());
     }
     if (existsSync(dist)) renameSync(dist, old);
     renameSync(fresh, dist);

@@ -14,7 +14,7 @@ for (const form of document.querySelectorAll('.try form')) {
 restoreKey();
 
 async function tryIt(form) {
-  const button = form.querySelector('button[type=submit]');
+  const button = form.querySelector('.send');
   const outcome = form.querySelector('[data-outcome]');
   const request = readRequest(form);
   button.disabled = true;
@@ -24,9 +24,9 @@ async function tryIt(form) {
     const { method, headers, body } = request;
     const response = await fetch(request.url, { method, headers, body, cache: 'no-store', signal: AbortSignal.timeout(timeoutMs) });
     const text = await response.text();
-    outcome.replaceChildren(...describe(response, text, performance.now() - startedAtMs), frame('The same as curl', curlOf(request), true));
+    outcome.replaceChildren(...describe(response, text, performance.now() - startedAtMs), frame('The same as curl', curlOf(request)));
   } catch (error) {
-    outcome.replaceChildren(`No response: ${error.message}`, frame('The same as curl', curlOf(request), true));
+    outcome.replaceChildren(`No response: ${error.message}`, frame('The same as curl', curlOf(request)));
   }
   button.disabled = false;
 }
@@ -86,20 +86,15 @@ function curlOf({ method, url, headers, body }) {
   return lines.join(' \\\n  ');
 }
 
-function frame(title, text, copyable = false) {
+function frame(title, text) {
   const figure = element('figure', '', 'code');
-  const caption = element('figcaption', title);
-  const pre = element('pre', text);
+  const caption = element('figcaption', '');
+  // The first copy button of the page has the icons; page.js handles the clicks.
+  const copy = document.querySelector('[data-copy]').cloneNode(true);
+  const pre = element('pre', '');
+  pre.append(element('code', text));
   Object.assign(pre, { tabIndex: 0, role: 'group', ariaLabel: title });
-  if (copyable && navigator.clipboard) {
-    const copy = element('button', 'Copy');
-    copy.type = 'button';
-    copy.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(text);
-      copy.textContent = 'Copied';
-    });
-    caption.append(copy);
-  }
+  caption.append(element('span', title), copy);
   figure.append(caption, pre);
   return figure;
 }

@@ -1,20 +1,29 @@
+import { highlight } from './highlight.ts';
 import { type Html, html } from './html.ts';
+import { icon } from './icons.ts';
 
 const languageNames: Readonly<Record<string, string>> = {
   sh: 'Shell',
   js: 'JavaScript',
   ts: 'TypeScript',
+  py: 'Python',
   json: 'JSON',
   http: 'HTTP',
   text: 'Output',
 };
 
-/** Languages whose long lines wrap: responses are read, not copied. */
-const wrapped = ['json', 'http'];
+export const labelOf = (language: string) => languageNames[language] ?? language;
 
-/** A code block with a caption. It scrolls, so it must be reachable by keyboard. */
-export function codeFrame(code: string, language = '', label = languageNames[language] ?? language): Html {
-  const caption = label !== '' && html`<figcaption>${label}</figcaption>`;
-  return html`<figure class="${wrapped.includes(language) ? 'code wraps' : 'code'}">${caption}<pre tabindex="0" role="group" aria-label="${label || 'Code'}"><code>${code.trimEnd()}</code></pre></figure>
+/** Output is laid out in columns, so its lines scroll. The lines of every other language wrap. */
+const scrolls = (language: string) => language === '' || language === 'text';
+
+/** A code block with a caption. It may scroll, so it must be reachable by keyboard. */
+export function codeFrame(code: string, language = '', label = labelOf(language)): Html {
+  return html`<figure class="${scrolls(language) ? 'code scrolls' : 'code'}" data-language="${language}"><figcaption><span>${label}</span>${copyButton}</figcaption>${codeBlock(code, language, label)}</figure>
 `;
 }
+
+const copyButton = html`<button type="button" class="copy" data-copy aria-label="Copy">${icon('copy')}${icon('check')}</button>`;
+
+const codeBlock = (code: string, language: string, label: string) =>
+  html`<pre tabindex="0" role="group" aria-label="${label || 'Code'}"><code>${highlight(code.trimEnd(), language)}</code></pre>`;

@@ -1,4 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
+import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { type HtmlValue, html } from './html.ts';
 import type { Page } from './page-layout.ts';
@@ -8,27 +10,31 @@ import { type ApiDocument, codesOf, commonCodes, operationsOf, operationUrl } fr
 const withoutValidKey: readonly ErrorCode[] = ['api_key_missing', 'api_key_invalid', 'malformed_request'];
 
 export function errorsPage(): Page {
-  const rows = Object.entries(errorCodes).map(
-    ([code, { status, cause }]) =>
-      html`<tr><th scope="row"><a href="/docs/errors/${code}"><code>${code}</code></a><span class="type">${status}</span></th><td>${cause}</td></tr>`,
-  );
+  const byStatus = Object.groupBy(Object.entries(errorCodes), ([, { status }]) => status);
+  const groups = Object.entries(byStatus).map(([status, codes = []]) => ({ ...headingOf(status), codes }));
   const main = html`<h1>Errors</h1>
 <p class="lead">An error has the body <code>{code, message, status}</code>. Act on <code>code</code>: the <code>message</code> is for people and may change. The <code>Link</code> header with <code>rel="help"</code> links to the page of the code.</p>
-<table class="fields"><thead><tr><th scope="col">Code and status</th><th scope="col">Cause</th></tr></thead><tbody>${rows}</tbody></table>`;
-  return { path: '/docs/errors', title: 'Errors', description: 'Every error code of the Homeward API, with its cause and its fix.', main };
+${groups.map(
+  ({ id, text, codes }) => html`<h2 id="${id}"><a class="anchor" href="#${id}">${text}</a></h2>
+<ul class="fields">${codes.map(([code, { cause }]) => html`<li><p class="named"><a href="/docs/errors/${code}"><code>${breakable(code)}</code></a></p><p>${cause}</p></li>`)}</ul>`,
+)}`;
+  const description = 'Every error code of the Homeward API, with its cause and its fix.';
+  return { path: '/docs/errors', title: 'Errors', description, main, headings: groups };
 }
+
+const headingOf = (status: string) => ({ id: `status-${status}`, text: `${status} ${STATUS_CODES[status]}` });
 
 export function errorPage(code: ErrorCode, document: ApiDocument): Page {
   const { status, cause, fix, example } = errorCodes[code];
   const main = html`<p class="crumb"><a href="/docs/errors">All codes</a></p>
 <h1><code>${code}</code></h1>
-<p class="badges"><span class="badge">HTTP status ${status}</span></p>
+<p class="badges"><span class="badge">HTTP status ${status} ${STATUS_CODES[status]}</span></p>
 <h2>Cause</h2>
 <p>${cause}</p>
 <h2>Fix</h2>
 <p>${fix}</p>
 <h2>Example</h2>
-${codeFrame(shownRequest(code, example.request), 'http', 'Request')}
+${codeFrame(shownRequest(code, example.request), code === 'malformed_request' ? 'text' : 'http', 'Request')}
 ${codeFrame(JSON.stringify({ code, message: example.message, status }, undefined, 2), 'json', `Response ${status}`)}
 <h2>Where it occurs</h2>
 ${occurrences(code, document)}`;

@@ -7,17 +7,22 @@ import type { Page } from './page-layout.ts';
 export function guidePage({ slug, title, summary }: Guide, markdown: string): Page {
   const { body, headings } = renderMarkdown(markdown, slug === 'orders' ? { diagram: orderDiagramFigure() } : {});
   const at = guides.findIndex((guide) => guide.slug === slug);
-  const main = html`<article>${body}</article>${end(`/docs/${slug}.md`)}${turn(guides[at - 1], guides[at + 1])}`;
-  return { path: `/docs/${slug}`, title, description: summary, main, headings };
+  const main = html`<article>${body}</article>${turn(guides[at - 1], guides[at + 1])}`;
+  return { path: `/docs/${slug}`, title, description: summary, main, headings, markdown: `/docs/${slug}.md` };
 }
 
 export function changelogPage(markdown: string): Page {
   const { body, headings } = renderMarkdown(markdown);
-  const main = html`<article>${body}</article>${end('/docs/changelog.md')}`;
-  return { path: '/docs/changelog', title: 'Changelog', description: 'All notable changes of Homeward.', main, headings };
+  const main = html`<article>${body}</article>`;
+  return {
+    path: '/docs/changelog',
+    title: 'Changelog',
+    description: 'All notable changes of Homeward.',
+    main,
+    headings,
+    markdown: '/docs/changelog.md',
+  };
 }
-
-const end = (source: string) => html`<p class="source"><a href="${source}">This page as Markdown</a></p>`;
 
 function turn(previous: Guide | undefined, next: Guide | undefined) {
   return html`<nav class="turn" aria-label="Previous and next guide">${

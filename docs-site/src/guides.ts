@@ -1,28 +1,43 @@
+import type { IconName } from './icons.ts';
+
 export interface Guide {
   /** The file is docs/guides/<slug>.md, the page is /docs/<slug>. */
   readonly slug: string;
   readonly title: string;
+  readonly icon: IconName;
   /** One sentence, for the start page and llms.txt. */
   readonly summary: string;
 }
 
 /** Every guide, in reading order. */
 export const guides: readonly Guide[] = [
-  { slug: 'quickstart', title: 'Quickstart', summary: 'From an API key to a working list of animals in five minutes.' },
+  { slug: 'quickstart', icon: 'start', title: 'Quickstart', summary: 'From an API key to a working list of animals in five minutes.' },
   {
     slug: 'sdk',
+    icon: 'box',
     title: 'The client',
     summary: '@homeward/sdk for JavaScript and TypeScript: it follows pages, honours Retry-After, and retries safely.',
   },
-  { slug: 'paging', title: 'Paging', summary: 'Read every animal exactly once, and check cheaply whether anything has changed.' },
-  { slug: 'limits', title: 'Limits', summary: 'How many requests your plan allows, and what happens when you exceed the limit.' },
-  { slug: 'orders', title: 'Orders', summary: 'Place an order for an adopter, and follow it until the animal goes home.' },
-  { slug: 'events', title: 'Events', summary: 'Read every change from a feed, in pages or as a stream.' },
-  { slug: 'webhooks', title: 'Webhooks', summary: 'Receive changes at a URL of yours, signed and in order.' },
+  {
+    slug: 'paging',
+    icon: 'pages',
+    title: 'Paging',
+    summary: 'Read every animal exactly once, and check cheaply whether anything has changed.',
+  },
+  {
+    slug: 'limits',
+    icon: 'gauge',
+    title: 'Limits',
+    summary: 'How many requests your plan allows, and what happens when you exceed the limit.',
+  },
+  { slug: 'orders', icon: 'home', title: 'Orders', summary: 'Place an order for an adopter, and follow it until the animal goes home.' },
+  { slug: 'events', icon: 'feed', title: 'Events', summary: 'Read every change from a feed, in pages or as a stream.' },
+  { slug: 'webhooks', icon: 'send', title: 'Webhooks', summary: 'Receive changes at a URL of yours, signed and in order.' },
   {
     slug: 'stability',
+    icon: 'shield',
     title: 'Stability and deprecations',
     summary: 'What is stable, what may still change, and what will be removed when.',
   },
-  { slug: 'rehearsal', title: 'Rehearsal', summary: 'Try a removal, a 429 or an outage on staging before it happens.' },
+  { slug: 'rehearsal', icon: 'flask', title: 'Rehearsal', summary: 'Try a removal, a 429 or an outage on staging before it happens.' },
 ];

@@ -1,6 +1,7 @@
-import { Marked, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens } from 'marked';
 import { errorCodes } from '../../service/src/errors.ts';
 import { codeFrame } from './code-frame.ts';
+import { type CodeBlock, codeTabs } from './code-tabs.ts';
 import { guides } from './guides.ts';
 import { Html, html } from './html.ts';
 
@@ -23,6 +24,7 @@ export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html }
   let title = '';
   let inLink = false;
   const marked = new Marked({
+    extensions: [{ name: tabsType, renderer: ({ blocks }) => codeTabs(blocks as CodeBlock[]).text }],
     renderer: {
       heading({ tokens, depth }) {
         const text = plainText(tokens);
@@ -63,8 +65,27 @@ export function renderMarkdown(markdown: string, { diagram }: { diagram?: Html }
       html: ({ text }) => html`${text}`.text,
     },
   });
-  const body = new Html(marked.parse(markdown, { async: false }));
+  const body = new Html(marked.parser(groupTabs(marked.lexer(markdown))));
   return { title, body, headings };
+}
+
+const tabsType = 'tabs';
+const tabLanguages = ['sh', 'ts', 'py'];
+
+/** Blocks of shell, TypeScript and Python that follow one another become tabs: they show the same request. */
+function groupTabs(tokens: readonly Tokens.Generic[]): Token[] {
+  const all: Tokens.Generic[] = [];
+  for (const token of tokens) {
+    if (token.type === 'space') continue;
+    const last = all.at(-1);
+    const blocks = (last?.type === tabsType ? last['blocks'] : []) as CodeBlock[];
+    const language = String(token['lang'] ?? '');
+    if (token.type !== 'code' || !tabLanguages.includes(language)) all.push(token);
+    else if (blocks.length === 0 || blocks.some((block) => block.language === language)) {
+      all.push({ type: tabsType, raw: '', blocks: [{ code: token['text'], language }] });
+    } else blocks.push({ code: token['text'], language });
+  }
+  return all as Token[];
 }
 
 /** The URL on the site for a link in a document. Undefined if its target is not served. */

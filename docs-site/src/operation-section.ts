@@ -2,7 +2,7 @@ import { errorCodes } from '../../service/src/errors.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { curlOf } from './curl-line.ts';
-import { fieldTable } from './field-table.ts';
+import { fieldList } from './field-list.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
 import { type ApiDocument, codesOf, isSuccess, type Operation, type Parameter, type Response } from './reference-document.ts';
 import { exampleOf } from './schema-example.ts';
@@ -26,14 +26,14 @@ export function operationSection(document: ApiDocument, operation: Operation, co
 <p class="line"><span class="method ${method.toLowerCase()}">${method}</span> <code class="path">${breakable(path)}</code></p>
 <p class="badges">${badgesOf(operation)}${scope && html`<span class="badge scope">Scope ${scope}</span>`}</p>
 ${description && html`<p>${withCode(description)}</p>`}
-${(['path', 'query', 'header'] as const).map((place) => parameterTable(document, parameters, place))}
-${body && html`<h3>Body</h3>${fieldTable(fieldsOf(document, body))}`}
+${(['path', 'query', 'header'] as const).map((place) => parameterList(document, parameters, place))}
+${body && html`<h3>Body</h3>${fieldList(fieldsOf(document, body))}`}
 <h3>Responses</h3>
-${responseTable(operation, common)}
+${responseList(operation, common)}
 </div>
 <div class="samples">
-${codeFrame(curlOf(document, operation), 'sh', 'curl')}
-${sample(document, operation)}
+${operationSamples(document, operation)}
+${responseFields(document, operation)}
 ${tryItForm(document, operation)}
 </div>
 </section>`;
@@ -41,26 +41,24 @@ ${tryItForm(document, operation)}
 
 const placeNames = { path: 'Path', query: 'Query', header: 'Headers' } as const;
 
-function parameterTable(document: ApiDocument, parameters: readonly Parameter[], place: Parameter['in']): HtmlValue {
+function parameterList(document: ApiDocument, parameters: readonly Parameter[], place: Parameter['in']): HtmlValue {
   const here = parameters.filter((parameter) => parameter.in === place);
   const fields = here.map(({ name, schema, required = false, description = '' }) => ({
     ...describe(document, name, schema, required),
     description,
   }));
-  return fields.length > 0 && html`<h3>${placeNames[place]}</h3>${fieldTable(fields, 'Parameter')}`;
+  return fields.length > 0 && html`<h3>${placeNames[place]}</h3>${fieldList(fields)}`;
 }
 
-function responseTable({ responses }: Operation, common: Common): Html {
-  const rows = Object.entries(responses).map(([status, response]) => {
+function responseList({ responses }: Operation, common: Common): Html {
+  const items = Object.entries(responses).map(([status, response]) => {
     if (isSuccess(status))
-      return html`<tr><th scope="row">${status}</th><td><p>${response.description}</p>${ownHeaders(response, common)}</td></tr>`;
-    const codes = codesOf(response);
-    // Codes that every operation can return are explained once, in the overview.
-    const shared = codes.filter((code) => common.codes.has(code));
-    const links = shared.map((code, i) => html`${i > 0 && ', '}<a href="/docs/errors/${code}"><code>${code}</code></a>`);
-    return html`<tr><th scope="row">${status}</th><td>${codes.filter((code) => !common.codes.has(code)).map(codeLine)}${links.length > 0 && html`<p>${links}</p>`}</td></tr>`;
+      return html`<li><span class="status-code ok">${status}</span><div><p>${withCode(response.description)}</p>${ownHeaders(response, common)}</div></li>`;
+    const own = codesOf(response).filter((code) => !common.codes.has(code));
+    return own.length > 0 && html`<li><span class="status-code failed">${status}</span><div>${own.map(codeLine)}</div></li>`;
   });
-  return html`<table class="responses"><thead><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<ul class="responses">${items}</ul>
+<details class="more"><summary>Errors that every operation can return</summary><ul class="shared">${[...common.codes].map((code) => html`<li><a href="/docs/errors/${code}"><code>${code}</code></a></li>`)}</ul></details>`;
 }
 
 const codeLine = (code: string) =>
@@ -71,13 +69,27 @@ function ownHeaders({ headers = {} }: Response, common: Common): Html[] {
   return own.map(([name, { description }]) => html`<p class="limits"><code>${name}</code>: ${description}</p>`);
 }
 
-function sample(document: ApiDocument, { responses }: Operation): HtmlValue {
-  const [status, success] = Object.entries(responses).find(([code]) => isSuccess(code)) ?? [];
-  const schema = success?.content?.['application/json']?.schema;
-  if (!schema) return html`<p class="nothing">Returns ${status} without a body.</p>`;
-  const fields = fieldsOf(document, schema);
-  return html`${codeFrame(JSON.stringify(exampleOf(document, schema), undefined, 2), 'json', `Response ${status}`)}
-<details class="more"><summary>Fields of the response</summary>${fieldTable(fields, 'Response')}</details>`;
+/** An example request, and the response to it. */
+export function operationSamples(document: ApiDocument, operation: Operation): Html {
+  const { status, schema } = successOf(operation);
+  const response = schema
+    ? codeFrame(JSON.stringify(exampleOf(document, schema), undefined, 2), 'json', `Response ${status}`)
+    : html`<p class="nothing">Returns ${status} without a body.</p>`;
+  return html`${codeFrame(curlOf(document, operation), 'sh', 'curl')}
+${response}`;
+}
+
+function responseFields(document: ApiDocument, operation: Operation): HtmlValue {
+  const { schema } = successOf(operation);
+  return (
+    schema &&
+    html`<details class="more"><summary>Fields of the response</summary>${fieldList(fieldsOf(document, schema), 'Response')}</details>`
+  );
+}
+
+function successOf({ responses }: Operation) {
+  const [status, response] = Object.entries(responses).find(([code]) => isSuccess(code)) ?? [];
+  return { status, schema: response?.content?.['application/json']?.schema };
 }
 
 /** Descriptions mark code with backticks and use no other Markdown. */

@@ -5,38 +5,21 @@ const box = { width: 116, height: 44 };
 const step = { x: 208, y: 92 };
 const margin = 16;
 
-const palettes = {
-  light: { box: '#fffdf9', border: '#8a7a6a', text: '#2b2520', line: '#8a7a6a', label: '#5d5147', paper: '#fdf9f3' },
-  dark: { box: '#2b2622', border: '#a39587', text: '#f0e9e0', line: '#a39587', label: '#cbbfb2', paper: '#1c1917' },
-} as const;
-export type Theme = keyof typeof palettes;
-export const themes = Object.keys(palettes) as Theme[];
-
-export const orderDiagramPath = (theme: Theme) => `/docs/assets/order-states-${theme}.svg`;
-
-/** The diagram for a page, with a text alternative. */
+/** The states of an order and the actions between them, drawn from the table of states. The style sheet colours it. */
 export function orderDiagramFigure(): Html {
-  const { width, height } = sizeOf(places());
-  const words = edges().map(({ from, to, name }) => `${name} changes ${from} to ${to}`);
-  return html`<figure class="diagram" tabindex="0"><picture><source media="(prefers-color-scheme: dark)" srcset="${orderDiagramPath('dark')}"><img src="${orderDiagramPath('light')}" width="${width}" height="${height}" alt="The states of an order. It starts as ${placing.to}. ${words.join(', ')}."></picture></figure>
-`;
-}
-
-/** The states of an order and the actions between them, drawn from the table of states. */
-export function orderDiagram(theme: Theme): string {
-  const colours = palettes[theme];
   const at = places();
   const { width, height } = sizeOf(at);
+  const words = edges().map(({ from, to, name }) => `${name} changes ${from} to ${to}`);
   const boxes = orderStatuses.map((status) => {
     const { x, y } = at[status];
-    return html`<rect x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="10" fill="${colours.box}" stroke="${colours.border}" stroke-width="1.5"/><text x="${x + box.width / 2}" y="${y + box.height / 2 + 5}" fill="${colours.text}" font-size="15" font-weight="600" text-anchor="middle">${status}</text>`;
+    return html`<rect x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="10"/><text x="${x + box.width / 2}" y="${y + box.height / 2 + 5}">${status}</text>`;
   });
   const arrows = edges().map(({ from, to, name }) => {
     const { path, label } = arrow(at[from], at[to]);
-    return html`<path d="${path}" fill="none" stroke="${colours.line}" stroke-width="1.5" marker-end="url(#tip)"/><text x="${label.x}" y="${label.y}" fill="${colours.label}" font-size="13" text-anchor="middle" stroke="${colours.paper}" stroke-width="5" paint-order="stroke">${name}</text>`;
+    return html`<path d="${path}" marker-end="url(#tip)"/><text class="label" x="${label.x}" y="${label.y}">${name}</text>`;
   });
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif"><defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0 10 5 0 10z" fill="${colours.line}"/></marker></defs>${arrows}${boxes}</svg>
-`.text;
+  return html`<figure class="diagram" tabindex="0"><svg role="img" aria-label="The states of an order. It starts as ${placing.to}. ${words.join(', ')}." viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"><defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0 10 5 0 10z"/></marker></defs>${arrows}${boxes}</svg></figure>
+`;
 }
 
 interface Point {

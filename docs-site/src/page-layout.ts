@@ -1,5 +1,6 @@
 import { guides } from './guides.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
+import { icon } from './icons.ts';
 import type { Heading } from './markdown.ts';
 import type { SectionLink } from './reference-document.ts';
 
@@ -13,36 +14,46 @@ export interface Page {
   /** Whether the page also uses the width of the aside. */
   readonly wide?: boolean;
   readonly script?: string;
+  /** The path of the same page as Markdown. */
+  readonly markdown?: string;
 }
 
 /** Renders a page with its header, navigation and footer. `sections` are the sections of the reference. */
 export function layOut(page: Page, sections: readonly SectionLink[]): string {
-  const { path, title, description, main, headings = [], wide = false, script } = page;
+  const { path, title, description, main, headings = [], wide = false, script, markdown } = page;
+  const fullTitle = title === 'Homeward' ? 'Homeward documentation' : `${title} · Homeward`;
   const aside =
-    headings.length > 1 &&
-    html`<nav class="toc links" aria-label="On this page"><h2>On this page</h2><ul>${headings.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>`;
-  const links = navigation(path, sections);
+    (headings.length > 1 || markdown) &&
+    html`<aside class="toc links">${headings.length > 1 && contents(headings)}${markdown && markdownLink(markdown)}</aside>`;
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title === 'Homeward' ? 'Homeward documentation' : `${title} · Homeward`}</title>
+<title>${fullTitle}</title>
 <meta name="description" content="${description}">
+<meta property="og:title" content="${fullTitle}">
+<meta property="og:description" content="${description}">
 <meta name="color-scheme" content="light dark">
+<script src="/docs/assets/early.js"></script>
+<link rel="preload" href="/docs/assets/figtree.woff2" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="/docs/assets/style.css">
 <link rel="icon" href="/docs/assets/icon.svg" type="image/svg+xml">
+<script type="module" src="/docs/assets/page.js"></script>
 ${script && html`<script type="module" src="${script}"></script>`}
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header class="top">
+<header class="top"><div class="bar">
 <a class="brand" href="/docs"><img src="/docs/assets/icon.svg" alt="" width="28" height="28">Homeward</a>
-<nav class="links" aria-label="Main"><ul class="across">${topLinks.map(([href, text]) => html`<li>${link(href, text, isWithin(path, href))}</li>`)}</ul></nav>
-</header>
-<details class="menu"><summary>Menu</summary><nav class="links" aria-label="All pages">${links}</nav></details>
+<nav class="links main-links" aria-label="Main"><ul class="across">${topLinks.map(([href, text]) => html`<li>${link(href, text, isWithin(path, href))}</li>`)}</ul></nav>
+<div class="tools">
+<button type="button" class="tool" data-theme-switch aria-label="Theme: system">${icon('system')}${icon('light')}${icon('dark')}</button>
+<details class="menu"><summary class="tool" aria-label="Menu">${icon('menu')}</summary><nav class="links" aria-label="All pages">${navigation(path, sections)}</nav></details>
+</div>
+</div></header>
 <div class="${wide ? 'columns wide' : 'columns'}">
-<nav class="side links" aria-label="Documentation">${links}</nav>
+<nav class="side links" aria-label="Documentation">${navigation(path, sections)}</nav>
 <main id="content" tabindex="-1">
 ${main}
 </main>
@@ -53,6 +64,11 @@ ${aside}
 </html>
 `.text;
 }
+
+const contents = (headings: readonly Heading[]) =>
+  html`<nav aria-label="On this page"><h2>On this page</h2><ul data-sections>${headings.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>`;
+
+const markdownLink = (path: string) => html`<p class="source"><a href="${path}">${icon('file')}This page as Markdown</a></p>`;
 
 const topLinks: ReadonlyArray<readonly [href: string, text: string]> = [
   ['/docs', 'Guides'],
@@ -74,7 +90,7 @@ function navigation(path: string, sections: readonly SectionLink[]): Html {
 <p class="part">Reference</p>
 <ul>${item('/docs/reference', 'Overview')}${sections.map(({ href, title, items }) => [
     html`<li>${link(href, title, path === href && 'page')}${
-      path === href && html`<ul>${items.map((one) => html`<li><a href="#${one.id}">${one.text}</a></li>`)}</ul>`
+      path === href && html`<ul data-sections>${items.map((one) => html`<li><a href="#${one.id}">${one.text}</a></li>`)}</ul>`
     }</li>`,
   ])}</ul>
 <p class="part">More</p>

@@ -1,6 +1,6 @@
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
-import { fieldTable } from './field-table.ts';
+import { fieldList } from './field-list.ts';
 import { type Html, html } from './html.ts';
 import { operationSection } from './operation-section.ts';
 import type { Page } from './page-layout.ts';
@@ -19,7 +19,7 @@ import { exampleOf } from './schema-example.ts';
 import { fieldsOf } from './schema-fields.ts';
 import { badgesOf } from './stability-badges.ts';
 
-export const tryItScript = '/docs/assets/try-it.js';
+const tryItScript = '/docs/assets/try-it.js';
 
 /** The list of operations, and what all of them have in common. */
 export function referenceOverview(document: ApiDocument): Page {
@@ -34,7 +34,7 @@ ${document.tags.map(({ name, description }) => operationList(name, description, 
 <p>Send your key as <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Bodies are JSON. Unknown query parameters are rejected; unknown fields of a body are ignored. Ids are 64-bit integers: parse them without rounding.</p>
 <h2 id="every-response"><a class="anchor" href="#every-response">Every response</a></h2>
 <p>Every response, including errors, has these headers:</p>
-<table class="fields"><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th></tr></thead><tbody>${[
+<table class="pairs"><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th></tr></thead><tbody>${[
     ...commonHeaders(operations),
   ].map(([name, meaning]) => html`<tr><th scope="row"><code>${name}</code></th><td>${meaning}</td></tr>`)}</tbody></table>
 <p>An error has the body <code>{code, message, status}</code>. Act on <code>code</code>. Every operation can return these codes: ${joined(
@@ -63,11 +63,11 @@ ${Object.entries(bySchema).map(([$ref, types = []]) => {
   const what = types[0]?.[0].startsWith('pet.') ? 'animals' : 'orders';
   return html`<h2 id="events-of-${what}"><a class="anchor" href="#events-of-${what}">Events about ${what}</a></h2>
 <p>${description}</p>
-<table class="fields"><thead><tr><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${types.map(
+<table class="pairs"><thead><tr><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${types.map(
     ([type, { post }]) => html`<tr id="${type}"><th scope="row"><code>${type}</code></th><td>${post.summary}</td></tr>`,
   )}</tbody></table>
 <h3>Fields</h3>
-${fieldTable(fieldsOf(document, { $ref }), 'Response')}
+${fieldList(fieldsOf(document, { $ref }), 'Response')}
 <h3>Example</h3>
 ${codeFrame(JSON.stringify(exampleOf(document, { $ref }), undefined, 2), 'json')}`;
 })}`;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { guides } from './guides.ts';
 
@@ -7,26 +8,28 @@ export interface SiteFiles {
   /** Markdown by the guide's slug. */
   readonly guides: ReadonlyMap<string, string>;
   readonly changelog: string;
-  readonly style: string;
-  readonly tryIt: string;
-  readonly icon: string;
+  /** By their name below /docs/assets. */
+  readonly assets: ReadonlyMap<string, Buffer>;
+  readonly favicon: Buffer;
 }
+
+const assets = ['style.css', 'early.js', 'page.js', 'try-it.js', 'icon.svg', 'fonts/figtree.woff2', 'fonts/jetbrains-mono.woff2'];
 
 /** `root` is the root folder of the repository. */
 export function readSiteFiles(root = new URL('../../', import.meta.url)): SiteFiles {
   const asset = (name: string) => read(new URL(`docs-site/assets/${name}`, root));
+  const text = (name: string) => read(new URL(name, root)).toString('utf8');
   return {
-    guides: new Map(guides.map(({ slug }) => [slug, read(new URL(`docs/guides/${slug}.md`, root))])),
-    changelog: read(new URL('CHANGELOG.md', root)),
-    style: asset('style.css'),
-    tryIt: asset('try-it.js'),
-    icon: asset('icon.svg'),
+    guides: new Map(guides.map(({ slug }) => [slug, text(`docs/guides/${slug}.md`)])),
+    changelog: text('CHANGELOG.md'),
+    assets: new Map(assets.map((name) => [path.basename(name), asset(name)])),
+    favicon: asset('favicon.ico'),
   };
 }
 
-function read(file: URL): string {
+function read(file: URL): Buffer {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   } catch (error) {
     throw new Error(`The documentation needs ${fileURLToPath(file)}, which cannot be read.`, { cause: error });
   }

@@ -19,7 +19,7 @@ ${
   html`<label for="${id}-body">Body</label>
 <textarea id="${id}-body" data-body rows="${Math.min(JSON.stringify(exampleOf(document, schema), undefined, 2).split('\n').length + 1, 12)}" spellcheck="false">${JSON.stringify(exampleOf(document, schema), undefined, 2)}</textarea>`
 }
-<p><button type="submit">Send</button></p>
+<p><button class="send" type="submit">Send</button></p>
 <div class="outcome" data-outcome role="status"></div>
 </form>
 </details>`;

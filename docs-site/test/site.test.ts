@@ -10,7 +10,7 @@ import { readSiteFiles } from '../src/site-files.ts';
 
 const root = new URL('../../', import.meta.url);
 const policy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 const pagesMax = 300;
 
 let store: TestStore;
@@ -23,7 +23,9 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]());
 
 const get = (path: string, headers: Record<string, string> = {}) => store.call('GET', path, { headers });
-const readable = (text: string) => text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))).replaceAll('<wbr>', '');
+const decoded = (text: string) => text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))).replaceAll('<wbr>', '');
+/** Without the elements around the tokens of code. */
+const readable = (text: string) => decoded(text.replaceAll(/<pre.*?<\/pre>/gs, (code) => code.replaceAll(/<\/?span[^>]*>/g, '')));
 const attributes = (text: string, name: string) =>
   [...text.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value = '']) => readable(value));
 
@@ -105,6 +107,31 @@ describe('Every page', () => {
   });
 });
 
+describe('Code', () => {
+  const blocks = () =>
+    [...pages.values()].flatMap((text) => [...text.matchAll(/<figure class="code.*?<\/figure>/gs)].map(([block]) => block));
+
+  test('can be copied, every block of it', () => {
+    expect(blocks().length).toBeGreaterThan(150);
+    expect(blocks().filter((block) => block.match(/<button [^>]*data-copy/g)?.length !== 1)).toEqual([]);
+  });
+
+  test('is highlighted, unless it is the output of a command', () => {
+    const plain = blocks().filter((block) => !block.includes('<span class="t-'));
+    expect(plain.filter((block) => !block.includes('data-language="text"') && !block.includes('data-language=""'))).toEqual([]);
+  });
+
+  test('has all the text that the guide has', () => {
+    const markdown = readFileSync(new URL('docs/guides/webhooks.md', root), 'utf8');
+    const written = [...markdown.matchAll(/^```\w+\n(.*?)\n```$/gms)].map(([, code = '']) => code.trimEnd());
+    const shown = [...(pages.get('/docs/webhooks') ?? '').matchAll(/<pre[^>]*><code>(.*?)<\/code><\/pre>/gs)].map(([pre]) =>
+      readable(pre).replaceAll(/^<pre[^>]*><code>|<\/code><\/pre>$/g, ''),
+    );
+    expect(written.length).toBeGreaterThan(3);
+    expect(shown).toEqual(expect.arrayContaining(written));
+  });
+});
+
 describe('A guide', () => {
   test('is in the table if and only if its file is in docs/guides', () => {
     const files = readdirSync(new URL('docs/guides/', root)).map((name) => name.replace(/\.md$/, ''));
@@ -125,14 +152,11 @@ describe('A guide', () => {
     expect(pages.get('/docs/orders')).toContain('<a href="/docs/errors/pet_not_available"><code>pet_not_available</code></a>');
   });
 
-  test('has an image instead of the diagram of orders, drawn from the states, and no other diagram', async () => {
+  test('has a drawing instead of the diagram of orders, made from the states, and no other diagram', () => {
     expect([...pages.values()].filter((text) => text.includes('mermaid'))).toEqual([]);
-    for (const src of ['/docs/assets/order-states-light.svg', '/docs/assets/order-states-dark.svg']) {
-      expect(pages.get('/docs/orders')).toContain(src);
-      const { headers, text } = await get(src);
-      expect(headers['content-type']).toBe('image/svg+xml');
-      for (const word of [...orderStatuses, ...Object.keys(orderActions)]) expect(text).toContain(`>${word}</text>`);
-    }
+    const drawings = [...pages].filter(([, text]) => text.includes('<figure class="diagram"'));
+    expect(drawings.map(([path]) => path)).toEqual(['/docs/orders']);
+    for (const word of [...orderStatuses, ...Object.keys(orderActions)]) expect(pages.get('/docs/orders')).toContain(`>${word}</text>`);
   });
 
   test('that is missing stops the build and is named', () => {
@@ -228,9 +252,9 @@ describe('The page of an error', () => {
     },
   );
 
-  test('is in the list of all codes', () => {
+  test('is in the list of all codes, below its status', () => {
     for (const code of Object.keys(errorCodes))
-      expect(pages.get('/docs/errors')).toContain(`<a href="/docs/errors/${code}"><code>${code}</code></a>`);
+      expect(readable(pages.get('/docs/errors') ?? '')).toContain(`<a href="/docs/errors/${code}"><code>${code}</code></a>`);
   });
 });
 
@@ -262,6 +286,29 @@ describe('A redirect or an unknown page', () => {
     expect(text).toContain('<h1>There is no such page</h1>');
     expect(text).not.toContain(decodeURIComponent(path.split('/').at(-1) || path));
   });
+});
+
+describe('/robots.txt and the icon', () => {
+  test('let search engines list the documentation, and not the API', async () => {
+    expect((await get('/robots.txt')).text).toBe('User-agent: *\nAllow: /docs\nDisallow: /v1\n');
+  });
+
+  test.each([
+    ['/favicon.ico', 'image/x-icon'],
+    ['/docs/assets/icon.svg', 'image/svg+xml'],
+    ['/docs/assets/figtree.woff2', 'font/woff2'],
+    ['/docs/assets/jetbrains-mono.woff2', 'font/woff2'],
+  ])('%s is served as %s', async (path, type) => {
+    expect(await get(path)).toMatchObject({ status: 200, headers: { 'content-type': type } });
+  });
+});
+
+test('The fonts are smaller than 60 kB together', () => {
+  const folder = new URL('docs-site/assets/fonts/', root);
+  const fonts = readdirSync(folder).filter((name) => name.endsWith('.woff2'));
+  const bytes = fonts.map((name) => readFileSync(new URL(name, folder)).length);
+  expect(fonts.length).toBe(2);
+  expect(bytes.reduce((sum, one) => sum + one)).toBeLessThan(60_000);
 });
 
 describe('/llms.txt', () => {

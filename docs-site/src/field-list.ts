@@ -2,16 +2,15 @@ import { breakable } from './breakable.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
 import type { Field } from './schema-fields.ts';
 
-type Source = 'Parameter' | 'Field' | 'Response';
+type Source = 'Field' | 'Response';
 
-/** A table of two columns, so that it fits a phone. */
-export function fieldTable(fields: readonly Field[], source: Source = 'Field'): Html {
-  const rows = fields.map(
+/** One entry for each field: its name, type and presence, and below them its meaning. It fits a phone. */
+export function fieldList(fields: readonly Field[], source: Source = 'Field'): Html {
+  const items = fields.map(
     (field) =>
-      html`<tr><th scope="row"><code>${breakable(field.name)}</code><span class="type">${field.type}</span>${presence(field, source)}</th><td>${meaning(field)}</td></tr>`,
+      html`<li><p class="named"><code>${breakable(field.name)}</code><span class="type">${field.type}</span>${presence(field, source)}</p>${meaning(field)}</li>`,
   );
-  const what = source === 'Parameter' ? source : 'Field';
-  return html`<table class="fields"><thead><tr><th scope="col">${what}</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<ul class="fields">${items}</ul>`;
 }
 
 /** For input: whether the field is required. For a response: whether it may be absent. */
