@@ -1,14 +1,19 @@
-// Runs a guide from top to bottom: its commands in bash, its JavaScript in Node.js, in one folder, against a store.
+// Runs a guide from top to bottom: its commands in bash, its programs in Node.js and Python, in one folder, against a store.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findPython } from '../../../testkit/python.ts';
 import type { Block } from './fenced-blocks.ts';
 
 const sdk = fileURLToPath(new URL('../../../sdk', import.meta.url));
 const stepTimeoutMs = 30_000;
+
+/** Undefined where it is missing, which only CI may not accept. */
+export const python = findPython();
+if (!python && process.env['CI']) throw new Error('The samples in Python need python3 with the library requests.');
 
 /** What the samples of the guides may use without declaring it. */
 const prelude = `import { createStore as createStoreOfThePrelude } from '@homeward/sdk';
@@ -65,9 +70,7 @@ export class GuideRun implements Disposable {
   }
 
   start(block: Block): { child: ChildProcess; output: () => string; errors: () => string } {
-    const [file, args] = isProgram(block)
-      ? [process.execPath, [this.#write(block)]]
-      : ['bash', ['-euo', 'pipefail', '-c', `${block.text}`]];
+    const [file, args] = commandOf(block, (program) => this.#write(program));
     const child = spawn(file, args, { cwd: this.folder, env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#children.add(child);
     child.once('exit', () => this.#children.delete(child));
@@ -84,12 +87,17 @@ export class GuideRun implements Disposable {
 
   #write(block: Block): string {
     this.#programs += 1;
-    const file = path.join(this.folder, `sample-${this.#programs}.m${block.language}`);
+    const file = path.join(this.folder, `sample-${this.#programs}.${block.language === 'py' ? 'py' : `m${block.language}`}`);
     const text = block.text
       .replaceAll(`${placeholders.url}/sdk/index.js`, '@homeward/sdk')
       .replaceAll(placeholders.url, this.#env['HOMEWARD_URL'] ?? '')
       .replaceAll(placeholders.key, this.#env['HOMEWARD_KEY'] ?? '');
-    writeFileSync(file, (makesStore(block) ? '' : prelude) + text);
+    writeFileSync(file, (block.language === 'py' || makesStore(block) ? '' : prelude) + text);
     return file;
   }
+}
+
+function commandOf(block: Block, write: (program: Block) => string): [file: string, args: string[]] {
+  if (block.language === 'py') return [python ?? 'python3', [write(block)]];
+  return isProgram(block) ? [process.execPath, [write(block)]] : ['bash', ['-euo', 'pipefail', '-c', block.text]];
 }
