@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const site = path.join(root, 'docs-site');
 const dist = path.join(site, 'dist');
 const sources = [
-  'docs-site/{src,assets}/**',
+  'docs-site/{src,assets,examples}/**',
   'docs/guides/*.md',
   'CHANGELOG.md',
   'openapi.json',

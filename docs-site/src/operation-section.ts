@@ -1,11 +1,11 @@
 import { errorCodes } from '../../service/src/errors.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
-import { curlOf } from './curl-line.ts';
+import { codeTabs } from './code-tabs.ts';
+import { findOperationExample } from './examples/operation-examples.ts';
 import { fieldList } from './field-list.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
 import { type ApiDocument, codesOf, isSuccess, type Operation, type Parameter, type Response } from './reference-document.ts';
-import { exampleOf } from './schema-example.ts';
 import { describe, fieldsOf } from './schema-fields.ts';
 import { badgesOf } from './stability-badges.ts';
 import { tryItForm } from './try-it-form.ts';
@@ -32,9 +32,9 @@ ${body && html`<h3>Body</h3>${fieldList(fieldsOf(document, body))}`}
 ${responseList(operation, common)}
 </div>
 <div class="samples">
-${operationSamples(document, operation)}
+${operationSamples(operation)}
 ${responseFields(document, operation)}
-${tryItForm(document, operation)}
+${tryItForm(operation)}
 </div>
 </section>`;
 }
@@ -70,26 +70,25 @@ function ownHeaders({ headers = {} }: Response, common: Common): Html[] {
 }
 
 /** An example request, and the response to it. */
-export function operationSamples(document: ApiDocument, operation: Operation): Html {
-  const { status, schema } = successOf(operation);
-  const response = schema
-    ? codeFrame(JSON.stringify(exampleOf(document, schema), undefined, 2), 'json', `Response ${status}`)
-    : html`<p class="nothing">Returns ${status} without a body.</p>`;
-  return html`${codeFrame(curlOf(document, operation), 'sh', 'curl')}
+export function operationSamples({ operationId }: Operation): HtmlValue {
+  const example = findOperationExample(operationId);
+  if (!example) return undefined;
+  const { status, body } = example.response;
+  const response =
+    body === undefined
+      ? html`<p class="nothing">Returns ${status} without a body.</p>`
+      : codeFrame(JSON.stringify(body, undefined, 2), 'json', `Response ${status}`);
+  return html`${codeTabs(example.requests)}
 ${response}`;
 }
 
-function responseFields(document: ApiDocument, operation: Operation): HtmlValue {
-  const { schema } = successOf(operation);
+function responseFields(document: ApiDocument, { responses }: Operation): HtmlValue {
+  const [, success] = Object.entries(responses).find(([status]) => isSuccess(status)) ?? [];
+  const schema = success?.content?.['application/json']?.schema;
   return (
     schema &&
     html`<details class="more"><summary>Fields of the response</summary>${fieldList(fieldsOf(document, schema), 'Response')}</details>`
   );
-}
-
-function successOf({ responses }: Operation) {
-  const [status, response] = Object.entries(responses).find(([code]) => isSuccess(code)) ?? [];
-  return { status, schema: response?.content?.['application/json']?.schema };
 }
 
 /** Descriptions mark code with backticks and use no other Markdown. */

@@ -1,5 +1,7 @@
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
+import { codeTabs } from './code-tabs.ts';
+import { findEventExample, setupExample } from './examples/operation-examples.ts';
 import { fieldList } from './field-list.ts';
 import { type Html, html } from './html.ts';
 import { operationSection } from './operation-section.ts';
@@ -15,7 +17,6 @@ import {
   resolve,
   sectionPath,
 } from './reference-document.ts';
-import { exampleOf } from './schema-example.ts';
 import { fieldsOf } from './schema-fields.ts';
 import { badgesOf } from './stability-badges.ts';
 
@@ -48,6 +49,7 @@ export function referenceSection(document: ApiDocument, tag: ApiDocument['tags']
   const common = { codes: commonCodes(all), headers: commonHeaders(all) };
   const main = html`<h1>${tag.name}</h1>
 <p class="lead">${tag.description}</p>
+<details class="more"><summary>What the examples need</summary>${codeTabs(setupExample())}</details>
 ${all.filter(({ tags }) => tags?.[0] === tag.name).map((operation) => operationSection(document, operation, common))}`;
   const description = `Reference of the operations on ${tag.name.toLowerCase()}: parameters, responses, examples.`;
   return { path: sectionPath(tag.name), title: `${tag.name} reference`, description, main, wide: true, script: tryItScript };
@@ -68,11 +70,15 @@ ${Object.entries(bySchema).map(([$ref, types = []]) => {
   )}</tbody></table>
 <h3>Fields</h3>
 ${fieldList(fieldsOf(document, { $ref }), 'Response')}
-<h3>Example</h3>
-${codeFrame(JSON.stringify(exampleOf(document, { $ref }), undefined, 2), 'json')}`;
+<h3>Examples</h3>
+${types.map(([type], i) => eventSample(type, i === 0))}`;
 })}`;
   return { path: eventTypesPath, title: 'Event types', description: 'The events that Homeward publishes, and their fields.', main };
 }
+
+/** The first one is open. */
+const eventSample = (type: string, isOpen: boolean): Html =>
+  html`<details class="more"${isOpen && html` open`}><summary><code>${type}</code></summary>${codeFrame(JSON.stringify(findEventExample(type), undefined, 2) ?? '', 'json')}</details>`;
 
 const schemaOf = ({ requestBody }: { requestBody?: Operation['requestBody'] }) => requestBody?.content['application/json']?.schema ?? {};
 

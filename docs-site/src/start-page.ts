@@ -26,7 +26,7 @@ export function startPage(document: ApiDocument): Page {
 
 function sampleOf(document: ApiDocument): Html {
   const [first] = operationsOf(document);
-  return html`${first && operationSamples(document, first)}`;
+  return html`${first && operationSamples(first)}`;
 }
 
 const card = (href: string, name: IconName, title: string, summary: string) =>

@@ -16,6 +16,7 @@ const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 /** Commands that take too long to run here, and the line of CI that runs them. */
 const runElsewhere: Readonly<Record<string, { readonly file: string; readonly line: string }>> = {
   'npm ci': { file: '.ci/run', line: "step 'npm ci' npm ci" },
+  'npm run examples': { file: 'package.json', line: 'docs-site/test/operation-examples.test.ts --update' },
   'npm run check': { file: '.ci/run', line: 'npm run check' },
   'npm run dev': { file: 'proofs/first-call.ts', line: "command: 'npm run dev'" },
   'npm run dev -- --private': { file: 'proofs/first-call.ts', line: "command: 'npm run dev -- --private'" },

@@ -1,0 +1,45 @@
+export interface SdkCall {
+  /** The function of a `store`. */
+  readonly call: string;
+  /** The variable for the result, in every language. Undefined if there is none. */
+  readonly result?: string;
+  /** How the result is read, if it is not what the function returns. */
+  readonly read?: 'page of list' | 'page';
+  readonly comment?: string;
+}
+
+/** How the SDK calls each operation. */
+const sdkCalls: Readonly<Record<string, SdkCall>> = {
+  listPets: { call: 'pets.list', result: 'pets', read: 'page of list' },
+  createPet: { call: 'pets.add', result: 'pet' },
+  getPet: { call: 'pets.get', result: 'pet', comment: 'Deprecated: use store.pets.find(1).' },
+  updatePet: { call: 'pets.update', result: 'pet' },
+  removePet: { call: 'pets.remove' },
+  listCategories: { call: 'categories.list', result: 'categories', read: 'page of list' },
+  putCategory: { call: 'categories.name', result: 'category' },
+  removeCategory: { call: 'categories.remove' },
+  listEvents: { call: 'events.page', result: 'events', read: 'page', comment: 'To get events as they happen: store.events.follow().' },
+  listOrders: { call: 'orders.list', result: 'orders', read: 'page of list' },
+  placeOrder: { call: 'orders.place', result: 'order' },
+  getOrder: { call: 'orders.get', result: 'order' },
+  approveOrder: { call: 'orders.approve', result: 'order' },
+  completeOrder: { call: 'orders.complete', result: 'order' },
+  cancelOrder: { call: 'orders.cancel', result: 'order' },
+  returnOrder: { call: 'orders.return', result: 'order' },
+  listWebhooks: { call: 'webhooks.list', result: 'webhooks', read: 'page of list' },
+  createWebhook: { call: 'webhooks.add', result: 'webhook' },
+  getWebhook: { call: 'webhooks.get', result: 'webhook' },
+  updateWebhook: { call: 'webhooks.update', result: 'webhook' },
+  removeWebhook: { call: 'webhooks.remove' },
+  rotateWebhookSecret: { call: 'webhooks.rotateSecret', result: 'webhook' },
+  testWebhook: { call: 'webhooks.test', result: 'delivery' },
+  listDeliveries: { call: 'webhooks.deliveries', result: 'deliveries', read: 'page of list' },
+  getDelivery: { call: 'webhooks.delivery', result: 'delivery' },
+  replayWebhook: { call: 'webhooks.replay', result: 'replayed' },
+};
+
+export function sdkCallOf(operationId: string): SdkCall {
+  const call = sdkCalls[operationId];
+  if (!call) throw new Error(`The SDK's call of ${operationId} is missing in docs-site/src/examples/sdk-calls.ts.`);
+  return call;
+}

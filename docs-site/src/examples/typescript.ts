@@ -1,0 +1,38 @@
+import type { ExampleRequest } from './example.ts';
+import { literal, typescriptSyntax, widthMax } from './literals.ts';
+import { type SdkCall, sdkCallOf } from './sdk-calls.ts';
+
+/** The request with the SDK, which adds idempotency keys by itself. */
+export function typescriptOf(request: ExampleRequest): string {
+  const sdkCall = sdkCallOf(request.operationId);
+  const statement = sdkCall.read === 'page of list' ? pageOfList(sdkCall, request) : simpleCall(sdkCall, request);
+  return sdkCall.comment ? `// ${sdkCall.comment}\n${statement}` : statement;
+}
+
+function simpleCall(sdkCall: SdkCall, request: ExampleRequest): string {
+  const start = `${declaration(sdkCall)}await store.${sdkCall.call}(`;
+  return `${start}${argumentsOf(request, start.length)});`;
+}
+
+/** On one line if it fits, otherwise with a line for each call. */
+function pageOfList(sdkCall: SdkCall, request: ExampleRequest): string {
+  const [part, list] = sdkCall.call.split('.');
+  const start = `${declaration(sdkCall)}await store.${part}`;
+  const args = argumentsOf(request, typescriptSyntax.indent.length);
+  const line = `${start}.${list}(${args}).page();`;
+  return line.length <= widthMax ? line : `${start}\n  .${list}(${args})\n  .page();`;
+}
+
+function declaration({ result, read }: SdkCall): string {
+  if (!result) return '';
+  return read ? `const { items: ${result}, cursor } = ` : `const ${result} = `;
+}
+
+/** The path's parameters, then the query or the body. */
+function argumentsOf({ operationId, parameters, query, body }: ExampleRequest, column: number): string {
+  // The only call that takes a field of the body instead of the body.
+  const sent =
+    operationId === 'putCategory' ? (body as { name: string }).name : (body ?? (Object.keys(query).length > 0 ? query : undefined));
+  const values = [...Object.values(parameters), ...(sent === undefined ? [] : [sent])];
+  return values.map((value) => literal(value, typescriptSyntax, { column: column + 2 })).join(', ');
+}

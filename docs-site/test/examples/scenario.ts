@@ -1,0 +1,104 @@
+// What happens in a small store over a week. Every operation of the API is called once by a shown step.
+
+import { eraseAdopterOf } from '../../../service/src/orders/adopters.ts';
+import { expireDueOrders } from '../../../service/src/orders/orders.ts';
+import { addPet } from '../../../service/test/adoption-steps.ts';
+import { executeAsOwner } from '../../../service/test/databases.ts';
+import { publishAll } from '../../../service/test/event-steps.ts';
+import { deliverAll } from './deliveries.ts';
+import { placeOrder, type World } from './world.ts';
+
+/** A call that the reference shows. */
+export interface ShownStep {
+  /** When it happens in the examples. */
+  readonly at: string;
+  readonly operationId: string;
+  /** Whose key is used: by default the partner's. */
+  readonly by?: 'partner' | 'staff';
+  /** In the order of the path. */
+  readonly parameters?: Readonly<Record<string, number>>;
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly body?: unknown;
+}
+
+/** Something that happens meanwhile. */
+export interface HiddenStep {
+  readonly at: string;
+  readonly prepare: (world: World) => Promise<void>;
+}
+
+export type Step = ShownStep | HiddenStep;
+
+export const isShown = (step: Step): step is ShownStep => 'operationId' in step;
+
+const hooks = 'https://example.org/hooks';
+
+export const scenario: readonly Step[] = [
+  { at: '2026-11-15T09:12:04.318Z', operationId: 'createPet', body: { name: 'Biscuit', categoryId: 1 } },
+  {
+    at: '2026-11-15T09:14:30.207Z',
+    prepare: async ({ store, partner }) => {
+      await addPet(store, partner, { name: 'Zoe', categoryId: 1 });
+      // The category of cats is 2.
+      await addPet(store, partner, { name: 'Milo', categoryId: 22 });
+      await addPet(store, partner, { name: 'Test', categoryId: 10 });
+    },
+  },
+  { at: '2026-11-15T09:20:11.540Z', operationId: 'listPets', query: { status: 'available', limit: 2 } },
+  { at: '2026-11-15T09:21:02.015Z', operationId: 'getPet', parameters: { petId: 1 } },
+  { at: '2026-11-15T09:30:45.771Z', operationId: 'listCategories', query: { limit: 3 } },
+  { at: '2026-11-15T09:32:10.093Z', operationId: 'putCategory', by: 'staff', parameters: { categoryId: 11 }, body: { name: 'Ferrets' } },
+  { at: '2026-11-15T09:35:27.664Z', operationId: 'updatePet', by: 'staff', parameters: { petId: 3 }, body: { categoryId: 2 } },
+  { at: '2026-11-15T09:36:03.482Z', operationId: 'removeCategory', by: 'staff', parameters: { categoryId: 22 } },
+  { at: '2026-11-15T09:37:50.126Z', operationId: 'removePet', by: 'staff', parameters: { petId: 4 } },
+  {
+    at: '2026-11-15T09:45:08.951Z',
+    operationId: 'createWebhook',
+    body: { url: hooks, types: ['order.approved', 'order.completed'], description: 'Tells adopters by e-mail' },
+  },
+  { at: '2026-11-15T09:47:33.270Z', operationId: 'testWebhook', parameters: { webhookId: 1 } },
+  { at: '2026-11-15T09:47:33.402Z', prepare: deliverAll },
+  { at: '2026-11-15T09:50:16.835Z', operationId: 'getWebhook', parameters: { webhookId: 1 } },
+  { at: '2026-11-15T09:51:40.198Z', operationId: 'listWebhooks' },
+  {
+    at: '2026-11-15T10:00:12.627Z',
+    operationId: 'placeOrder',
+    body: { petId: 1, adopter: { name: 'Robin Vega', email: 'robin@example.org' } },
+  },
+  { at: '2026-11-15T10:02:29.344Z', operationId: 'getOrder', parameters: { orderId: 1 } },
+  { at: '2026-11-15T10:05:41.089Z', operationId: 'approveOrder', by: 'staff', parameters: { orderId: 1 } },
+  { at: '2026-11-15T10:05:41.217Z', prepare: deliverAll },
+  { at: '2026-11-15T10:20:18.712Z', prepare: (world) => placeOrder(world, 2, { name: 'Sam Okoye', email: 'sam@example.org' }) },
+  { at: '2026-11-15T10:21:55.436Z', operationId: 'listOrders', query: { status: 'placed' } },
+  { at: '2026-11-15T11:08:07.553Z', operationId: 'cancelOrder', parameters: { orderId: 2 } },
+  { at: '2026-11-16T14:30:22.169Z', operationId: 'completeOrder', by: 'staff', parameters: { orderId: 1 } },
+  { at: '2026-11-16T14:30:22.305Z', prepare: deliverAll },
+  { at: '2026-11-16T14:35:38.874Z', operationId: 'listEvents', query: { type: 'pet.status_changed', limit: 2 } },
+  { at: '2026-11-16T14:36:14.610Z', operationId: 'listDeliveries', parameters: { webhookId: 1 }, query: { limit: 2 } },
+  { at: '2026-11-16T14:37:49.028Z', operationId: 'getDelivery', parameters: { webhookId: 1, deliveryId: 9 } },
+  { at: '2026-11-16T14:38:05.397Z', operationId: 'replayWebhook', parameters: { webhookId: 1 }, body: { deliveryId: 9 } },
+  { at: '2026-11-16T14:38:05.521Z', prepare: deliverAll },
+  { at: '2026-11-16T14:40:57.243Z', operationId: 'updateWebhook', parameters: { webhookId: 1 }, body: { types: ['order.approved'] } },
+  { at: '2026-11-16T14:41:31.786Z', operationId: 'rotateWebhookSecret', parameters: { webhookId: 1 } },
+  { at: '2026-11-16T14:42:44.902Z', operationId: 'removeWebhook', parameters: { webhookId: 1 } },
+  { at: '2026-11-21T16:10:26.051Z', operationId: 'returnOrder', by: 'staff', parameters: { orderId: 1 } },
+  { at: '2026-11-22T10:00:03.280Z', prepare: (world) => placeOrder(world, 3, { name: 'Kim Larsen', email: 'kim@example.org' }) },
+  {
+    at: '2026-11-22T10:00:03.915Z',
+    // The order was placed two days before, and nobody has approved it.
+    prepare: async ({ store: { dependencies } }) => {
+      await executeAsOwner(
+        dependencies.config.databaseUrl,
+        `update orders set created_at = created_at - interval '48 hours', expires_at = expires_at - interval '48 hours' where id = 3`,
+      );
+      await expireDueOrders(dependencies.db, dependencies.catalogue, 100);
+    },
+  },
+  {
+    at: '2026-11-22T11:15:48.637Z',
+    prepare: async ({ store }) => {
+      await eraseAdopterOf(store.dependencies.db, () => {}, 2n);
+      await publishAll(store);
+    },
+  },
+];
