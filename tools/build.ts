@@ -3,12 +3,12 @@ import { buildSdk, ensureSdk } from './sdk-build.ts';
 import { buildSite, ensureSite } from './site-build.ts';
 
 if (import.meta.main) {
-  buildSite();
+  await buildSite();
   await buildSdk();
 }
 
 /** Builds what is missing or older than its sources. */
 export async function ensureBuilt(): Promise<void> {
-  ensureSite();
+  await ensureSite();
   await ensureSdk();
 }

@@ -3,6 +3,7 @@ import { type Html, type HtmlValue, html } from './html.ts';
 import { icon } from './icons.ts';
 import type { Heading } from './markdown.ts';
 import type { SectionLink } from './reference-document.ts';
+import { searchButton, searchDialog, searchScript } from './search-box.ts';
 
 export interface Page {
   /** The URL path; navigation marks the page by it. */
@@ -40,6 +41,7 @@ export function layOut(page: Page, sections: readonly SectionLink[]): string {
 <link rel="stylesheet" href="/docs/assets/style.css">
 <link rel="icon" href="/docs/assets/icon.svg" type="image/svg+xml">
 <script type="module" src="/docs/assets/page.js"></script>
+<script type="module" src="${searchScript}"></script>
 ${script && html`<script type="module" src="${script}"></script>`}
 </head>
 <body>
@@ -48,6 +50,7 @@ ${script && html`<script type="module" src="${script}"></script>`}
 <a class="brand" href="/docs"><img src="/docs/assets/icon.svg" alt="" width="28" height="28">Homeward</a>
 <nav class="links main-links" aria-label="Main"><ul class="across">${topLinks.map(([href, text]) => html`<li>${link(href, text, isWithin(path, href))}</li>`)}</ul></nav>
 <div class="tools">
+${searchButton}
 <button type="button" class="tool" data-theme-switch aria-label="Theme: system">${icon('system')}${icon('light')}${icon('dark')}</button>
 <details class="menu"><summary class="tool" aria-label="Menu">${icon('menu')}</summary><nav class="links" aria-label="All pages">${navigation(path, sections)}</nav></details>
 </div>
@@ -60,6 +63,7 @@ ${main}
 ${aside}
 </div>
 <footer><p>More about this store: <a href="/openapi.json">openapi.json</a>, <a href="/llms.txt">llms.txt</a>, <a href="/docs/changelog">changelog</a>.</p></footer>
+${searchDialog}
 </body>
 </html>
 `.text;

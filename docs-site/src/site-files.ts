@@ -13,7 +13,8 @@ export interface SiteFiles {
   readonly favicon: Buffer;
 }
 
-const assets = ['style.css', 'early.js', 'page.js', 'try-it.js', 'icon.svg', 'fonts/figtree.woff2', 'fonts/jetbrains-mono.woff2'];
+const styles = ['style.css', 'search.css'];
+const assets = ['early.js', 'page.js', 'search.js', 'try-it.js', 'icon.svg', 'fonts/figtree.woff2', 'fonts/jetbrains-mono.woff2'];
 
 /** `root` is the root folder of the repository. */
 export function readSiteFiles(root = new URL('../../', import.meta.url)): SiteFiles {
@@ -22,7 +23,11 @@ export function readSiteFiles(root = new URL('../../', import.meta.url)): SiteFi
   return {
     guides: new Map(guides.map(({ slug }) => [slug, text(`docs/guides/${slug}.md`)])),
     changelog: text('CHANGELOG.md'),
-    assets: new Map(assets.map((name) => [path.basename(name), asset(name)])),
+    assets: new Map([
+      ...assets.map((name) => [path.basename(name), asset(name)] as const),
+      // One file for the browser.
+      ['style.css', Buffer.concat(styles.map(asset))],
+    ]),
     favicon: asset('favicon.ico'),
   };
 }

@@ -7,6 +7,9 @@ import { llmsText } from './llms-text.ts';
 import { layOut, type Page } from './page-layout.ts';
 import { type ApiDocument, eventTypesPath, sectionPath, sectionsOf } from './reference-document.ts';
 import { eventTypesPage, referenceOverview, referenceSection } from './reference-pages.ts';
+import { searchIndex } from './search-box.ts';
+import { makeIndex } from './search-engine.ts';
+import { searchEntries } from './search-index.ts';
 import type { SiteFiles } from './site-files.ts';
 import { startPage } from './start-page.ts';
 
@@ -28,6 +31,7 @@ export function siteContents(files: SiteFiles, document: ApiDocument): Map<strin
     ...document.tags.map((tag) => [sectionPath(tag.name), page(() => referenceSection(document, tag))] as const),
     [eventTypesPath, page(() => eventTypesPage(document))],
     ...[...files.assets].map(([name, bytes]) => [`/docs/assets/${name}`, () => bytes] as const),
+    [searchIndex, () => makeIndex(searchEntries(files, document))],
     ['/llms.txt', llmsText],
     ['/robots.txt', () => robots],
     ['/favicon.ico', () => files.favicon],
