@@ -196,6 +196,24 @@ describe('POST /v1/pets with closed categories', () => {
   });
 });
 
+describe('POST /v1/pets with several faults', () => {
+  test('is 400 with one sentence for each invalid field', async () => {
+    expect((await create({ name: '', status: 'adopted' })).json).toEqual({
+      code: 'invalid_body',
+      message:
+        'name must be a string of 1–200 characters, not blank, without control characters or lone surrogates; got "". categoryId is required. status must be one of available, pending, sold; got "adopted".',
+      status: 400,
+    });
+  });
+
+  test('in a body of 1 MiB is 400 with a short message', async () => {
+    const hostile = `{"name":[${'1,'.repeat(500_000)}1],"categoryId":[],"status":{}}`;
+    const { status, text } = await createRaw(hostile);
+    expect(status).toBe(400);
+    expect(text.length).toBeLessThan(600);
+  });
+});
+
 describe('POST /v1/pets with an invalid body', () => {
   test.each([
     ['without name', { categoryId: 1 }, 'name is required.'],
