@@ -3,7 +3,7 @@ import type { Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import { AppError, show } from '../errors.ts';
 import { nextLink, readPage, sendPage } from '../http/paging.ts';
-import { bodyErrors, errorResponses, etagHeader, jsonResponse, notModified, PathIds, Ref } from '../http/schemas.ts';
+import { bodyErrors, errorResponses, etagHeader, jsonResponse, locationHeader, notModified, PathIds, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { categoryUnknown, nameCategory, removeCategory } from './categories.ts';
 import { selectCategories } from './category-queries.ts';
@@ -49,7 +49,7 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
         body: Ref(NewCategorySchema),
         response: {
           200: jsonResponse('The renamed category.', Ref(CategorySchema)),
-          201: jsonResponse('The created category.', Ref(CategorySchema)),
+          201: jsonResponse('The created category.', Ref(CategorySchema), locationHeader),
           ...errorResponses(...bodyErrors, 'route_not_found'),
         },
       },
@@ -58,7 +58,8 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
       const id = parseInt64(params.categoryId);
       if (id === undefined) throw new AppError('route_not_found', `The id of a category must be an int64; got ${show(params.categoryId)}.`);
       const { category, created } = await nameCategory(db, id, body.name);
-      return reply.status(created ? 201 : 200).send(category);
+      if (created) reply.status(201).header('location', `/v1/categories/${id}`);
+      return reply.send(category);
     },
   );
 

@@ -80,6 +80,9 @@ const rateHeaders = {
 /** The response to every successful read has it. */
 export const etagHeader = { ETag: { type: 'string', description: 'A hash of the response, for If-None-Match.' } };
 
+/** The response to every request that creates something has it. */
+export const locationHeader = { Location: { type: 'string', description: 'The path of what was created.' } };
+
 export const notModified = {
   type: 'null',
   description: 'Unchanged since the ETag in If-None-Match; no body. Counts as a request.',

@@ -13,6 +13,7 @@ import {
   idempotencyErrors,
   idempotencyHeader,
   jsonResponse,
+  locationHeader,
   notModified,
   PathIds,
   Ref,
@@ -77,7 +78,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         headers: idempotencyHeader,
         body: Ref(NewOrderSchema),
         response: {
-          201: jsonResponse('The order.', Ref(OrderSchema)),
+          201: jsonResponse('The order.', Ref(OrderSchema), locationHeader),
           ...errorResponses(...bodyErrors, 'pet_not_found', 'pet_not_available', 'open_order_limit', ...idempotencyErrors),
         },
       },

@@ -17,6 +17,7 @@ import {
   idempotencyErrors,
   idempotencyHeader,
   jsonResponse,
+  locationHeader,
   notModified,
   PathIds,
   Ref,
@@ -87,7 +88,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         headers: idempotencyHeader,
         body: Ref(NewPetSchema),
         response: {
-          201: jsonResponse('The created animal.', Ref(PetSchema), etagHeader),
+          201: jsonResponse('The created animal.', Ref(PetSchema), { ...locationHeader, ...etagHeader }),
           ...errorResponses(...bodyErrors, 'category_not_found', 'category_limit', ...idempotencyErrors),
         },
       },
@@ -200,7 +201,11 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   );
 }
 
-const createdResponse = (pet: Pet) => ({ status: 201, body: petJson(pet), headers: { etag: petEtag(pet) } });
+const createdResponse = (pet: Pet) => ({
+  status: 201,
+  body: petJson(pet),
+  headers: { location: `/v1/pets/${pet.id}`, etag: petEtag(pet) },
+});
 
 /** Keys of the store's staff may register any number of categories. */
 const registrantOf = ({ scopes, clientId, bounds }: Caller) =>

@@ -9,6 +9,7 @@ import {
   idempotencyErrors,
   idempotencyHeader,
   jsonResponse,
+  locationHeader,
   notModified,
   Ref,
 } from '../http/schemas.ts';
@@ -45,7 +46,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         params: WebhookPath,
         headers: idempotencyHeader,
         response: {
-          202: jsonResponse('The queued delivery. Get it later to see the result.', Ref(DeliverySchema)),
+          202: jsonResponse('The queued delivery. Get it later to see the result.', Ref(DeliverySchema), locationHeader),
           ...errorResponses('webhook_not_found', 'webhook_disabled', ...idempotencyErrors),
         },
       },

@@ -10,6 +10,7 @@ import {
   idempotencyErrors,
   idempotencyHeader,
   jsonResponse,
+  locationHeader,
   notModified,
   Ref,
 } from '../http/schemas.ts';
@@ -76,7 +77,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         headers: idempotencyHeader,
         body: Ref(NewWebhookSchema),
         response: {
-          201: jsonResponse('The endpoint, with its secret.', Ref(WebhookWithSecretSchema)),
+          201: jsonResponse('The endpoint, with its secret.', Ref(WebhookWithSecretSchema), locationHeader),
           ...errorResponses(...bodyErrors, 'webhook_url_refused', 'webhook_limit_reached', ...idempotencyErrors),
         },
       },
