@@ -6,13 +6,19 @@ import { makeStatic, type StaticContent } from './static-content.ts';
 const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
+  ico: 'image/x-icon',
   js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
   map: 'application/json',
   md: 'text/markdown; charset=utf-8',
+  png: 'image/png',
   svg: 'image/svg+xml',
   tgz: 'application/gzip',
   ts: 'text/plain; charset=utf-8',
   txt: 'text/plain; charset=utf-8',
+  webmanifest: 'application/manifest+json',
+  webp: 'image/webp',
+  woff2: 'font/woff2',
 };
 
 /**

@@ -1,8 +1,19 @@
 import { hash } from 'node:crypto';
+import { type Coding, codings } from './content-coding.ts';
 
 /** A hash of the body, and of its Link header if it has one. */
 export const etagOf = (payload: string, links = ''): string => `"${hash('sha256', payload + links, 'base64url').slice(0, 22)}"`;
 
-/** True if an If-Match header contains the ETag. A strong comparison: a weak tag never matches. */
+/** A strong ETag identifies the bytes that are sent, so each coding has its own: `"hash"`, `"hash-gzip"` and `"hash-br"`. */
+export const codedEtag = (etag: string, coding: Coding | undefined): string => (coding ? `${etag.slice(0, -1)}-${coding}"` : etag);
+
+/** True if an If-Match header contains the ETag, with any coding. A strong comparison: a weak tag never matches. */
 export const matchesEtag = (field: string, etag: string): boolean =>
-  field.split(',').some((one) => one.trim() === '*' || one.trim() === etag);
+  field.split(',').some((one) => {
+    const tag = one.trim();
+    return tag === '*' || tag === etag || codings.some((coding) => tag === codedEtag(etag, coding));
+  });
+
+/** True if If-None-Match contains the ETag, with any coding. A weak comparison, as RFC 9110 requires. */
+export const isUnmodified = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch !== undefined && matchesEtag(ifNoneMatch.replaceAll('W/', ''), etag);

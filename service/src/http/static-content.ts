@@ -1,14 +1,13 @@
-import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { etagOf, matchesEtag } from './etags.ts';
+import { type Coding, codingFor, compress } from './content-coding.ts';
+import { codedEtag, etagOf, isUnmodified } from './etags.ts';
 
-/** Content that doesn't change while the process runs. It is compressed and hashed once, not for each request. */
+/** Content that doesn't change while the process runs. It is hashed once, and compressed at the first request for a coding. */
 export interface StaticContent {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Undefined: compression would not make it smaller. */
-  readonly gzipped: Buffer | undefined;
-  readonly hash: string;
+  readonly etag: string;
+  readonly compressed: Map<Coding, Promise<Buffer>>;
 }
 
 export const staticHeaders = {
@@ -18,24 +17,34 @@ export const staticHeaders = {
 
 export function makeStatic(type: string, content: string | Buffer): StaticContent {
   const bytes = Buffer.from(content);
-  const gzipped = gzipSync(bytes, { level: 9 });
-  return { type, bytes, gzipped: gzipped.length < bytes.length ? gzipped : undefined, hash: etagOf(bytes.toString('base64')) };
+  return { type, bytes, etag: etagOf(bytes.toString('base64')), compressed: new Map() };
 }
 
-/** Compressed if the caller accepts gzip; 304 if it already has the content. A 404 page is never 304. */
-export function sendStatic({ headers }: FastifyRequest, reply: FastifyReply, { type, bytes, gzipped, hash }: StaticContent): FastifyReply {
+/** Compressed if the caller accepts that; 304 if it already has the content. A 404 page is never 304. */
+export async function sendStatic({ headers }: FastifyRequest, reply: FastifyReply, content: StaticContent): Promise<FastifyReply> {
+  const { type, bytes, etag } = content;
+  const coding = isText(type) ? codingFor(headers['accept-encoding'], bytes.length) : undefined;
   reply.headers(staticHeaders);
   if (reply.statusCode === 200) {
-    // Weak, since the compressed bytes have the same ETag.
-    reply.header('etag', `W/${hash}`);
-    const ifNoneMatch = headers['if-none-match'];
-    if (ifNoneMatch !== undefined && matchesEtag(ifNoneMatch.replaceAll('W/', ''), hash)) return reply.status(304).send();
+    reply.header('etag', codedEtag(etag, coding));
+    if (isUnmodified(headers['if-none-match'], etag)) return reply.status(304).send();
   }
   reply.type(type);
-  return gzipped && acceptsGzip(headers['accept-encoding'] ?? '')
-    ? reply.header('content-encoding', 'gzip').send(gzipped)
-    : reply.send(bytes);
+  return coding ? reply.header('content-encoding', coding).send(await compressOnce(content, coding)) : reply.send(bytes);
 }
 
-/** `gzip;q=0` means that the caller does not accept it. */
-const acceptsGzip = (accepted: string) => /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(accepted);
+/** Other types, such as images, fonts and archives, are already compressed. */
+const isText = (type: string) => /^text\/|json\b|\bxml\b/.test(type);
+
+/**
+ * The best compression takes up to 100 ms for a file. Doing it for every file at startup would delay the start by a second, for files
+ * that most processes never send.
+ */
+function compressOnce({ bytes, compressed }: StaticContent, coding: Coding): Promise<Buffer> {
+  const known = compressed.get(coding);
+  if (known) return known;
+  const compressing = compress(bytes, coding, 'best');
+  compressed.set(coding, compressing);
+  compressing.catch(() => compressed.delete(coding));
+  return compressing;
+}

@@ -6,7 +6,9 @@ import type { KeyFinder } from '../clients/key-finder.ts';
 import { invalidityOf } from '../clients/key-validity.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { isUnmodified, readHeaders } from '../http/conditional-responses.ts';
+import { readHeaders } from '../http/conditional-responses.ts';
+import { type Coding, codingFor } from '../http/content-coding.ts';
+import { codedEtag, isUnmodified } from '../http/etags.ts';
 import { countOfHeader } from '../http/raw-headers.ts';
 import { newRequestId } from '../http/request-id.ts';
 import { isRequestLogged, logRequest } from '../http/request-log.ts';
@@ -106,8 +108,9 @@ class FastPathRequest implements PendingDecision {
   resolve(decision: LimiterDecision): void {
     const admitted = 'catalogueToken' in decision && decision.verdict.outcome === 'admitted' ? decision : undefined;
     const page = admitted && this.#parts.pages.find(this.#request.url ?? '', admitted.catalogueToken);
-    if (admitted && page) this.#send(page, admitted.verdict);
-    else this.#fallThrough(this.#request, this.#response, { known: this.#known, decision });
+    if (!admitted || !page || !this.#send(page, admitted.verdict)) {
+      this.#fallThrough(this.#request, this.#response, { known: this.#known, decision });
+    }
   }
 
   /** Fastify then calls the limiter again, and sends the error if there is one. */
@@ -115,16 +118,23 @@ class FastPathRequest implements PendingDecision {
     this.#fallThrough(this.#request, this.#response);
   }
 
-  #send(page: PetPage, verdict: Verdict): void {
-    const unmodified = isUnmodified(this.#request.headers['if-none-match'], page.etag);
+  /** False if the page is not compressed yet: nothing is sent. */
+  #send(page: PetPage, verdict: Verdict): boolean {
+    const { url = '', headers } = this.#request;
+    const coding = codingFor(headers['accept-encoding'], page.bytes);
+    const unmodified = isUnmodified(headers['if-none-match'], page.etag);
+    const body = coding ? this.#parts.pages.findCompressed(url, page, coding) : page.body;
+    if (body === undefined && !unmodified) return false;
     const id = newRequestId();
     const rate = rateLimitHeaders(verdict, this.charge.quota);
-    const fields = fieldsOf(page);
-    const headers = [...(unmodified ? fields.unmodified : fields.whole), 'x-request-id', id];
-    for (const [name, value] of Object.entries(rate)) headers.push(name, value);
-    this.#response.writeHead(unmodified ? 304 : 200, headers);
-    this.#response.end(unmodified ? undefined : page.body);
+    const { always, withBody } = fieldsOf(page, coding);
+    const fields = [...always, 'x-request-id', id];
+    for (const [name, value] of Object.entries(rate)) fields.push(name, value);
+    if (!unmodified) fields.push(...withBody, 'content-length', String(Buffer.isBuffer(body) ? body.length : page.bytes));
+    this.#response.writeHead(unmodified ? 304 : 200, fields);
+    this.#response.end(unmodified ? undefined : body);
     this.#log(id);
+    return true;
   }
 
   #log(id: string): void {
@@ -143,19 +153,20 @@ class FastPathRequest implements PendingDecision {
 }
 
 interface Fields {
-  readonly whole: readonly string[];
-  readonly unmodified: readonly string[];
+  readonly always: readonly string[];
+  readonly withBody: readonly string[];
 }
 
-const fieldsOfPages = new WeakMap<PetPage, Fields>();
+const fieldsOfPages = new WeakMap<PetPage, Map<Coding | undefined, Fields>>();
 
-/** The header fields of a page that are the same in every response. */
-function fieldsOf(page: PetPage): Fields {
-  const known = fieldsOfPages.get(page);
+/** The header fields of a page that are the same in every response with this coding. */
+function fieldsOf(page: PetPage, coding: Coding | undefined): Fields {
+  const byCoding = fieldsOfPages.get(page) ?? new Map<Coding | undefined, Fields>();
+  const known = byCoding.get(coding);
   if (known) return known;
-  const named = { ...readHeaders, etag: page.etag, ...(page.link && { link: page.link }) };
-  const unmodified = Object.entries(named).flat();
-  const whole = [...unmodified, 'content-type', 'application/json; charset=utf-8', 'content-length', String(Buffer.byteLength(page.body))];
-  fieldsOfPages.set(page, { whole, unmodified });
-  return { whole, unmodified };
+  const always = { ...readHeaders, etag: codedEtag(page.etag, coding), ...(page.link && { link: page.link }) };
+  const withBody = { 'content-type': 'application/json; charset=utf-8', ...(coding && { 'content-encoding': coding }) };
+  const fields = { always: Object.entries(always).flat(), withBody: Object.entries(withBody).flat() };
+  fieldsOfPages.set(page, byCoding.set(coding, fields));
+  return fields;
 }

@@ -1,6 +1,11 @@
+import { type Coding, compress } from '../http/content-coding.ts';
+
 /** A page of the list as it is sent. */
 export interface PetPage {
   readonly body: string;
+  /** The length of the body in UTF-8. */
+  readonly bytes: number;
+  /** Of the body as it is. */
   readonly etag: string;
   /** The Link header to the next page; undefined on the last page. */
   readonly link: string | undefined;
@@ -11,7 +16,10 @@ interface CachedPage {
   /** The catalogue's token, read before the page. */
   readonly token: string;
   readonly readAtMs: number;
-  readonly bytes: number;
+  /** The compressed bodies that callers have asked for. A promise: it is being compressed. */
+  readonly compressed: Map<Coding, Buffer | Promise<Buffer>>;
+  /** Including the compressed bodies. */
+  bytes: number;
 }
 
 /** Bounds how long a page can be stale if a writer died between its commit and the invalidation. */
@@ -28,6 +36,9 @@ const entryBytes = 512;
  *
  * Concurrent reads of the same URL under the same token share one query (`#reading`). A read that was in flight when
  * `invalidateAll` was called is not cached.
+ *
+ * The body of a cached page is compressed when a caller first asks for it in a coding, once for each coding. It is dropped with
+ * its page.
  */
 export class PageCache {
   readonly #cached = new Map<string, CachedPage>();
@@ -44,6 +55,32 @@ export class PageCache {
     return cached && cached.token === token && performance.now() - cached.readAtMs < ageMaxMs ? cached.page : undefined;
   }
 
+  /** The compressed body of a page that `find` has returned; undefined: it is not compressed yet. */
+  findCompressed(url: string, page: PetPage, coding: Coding): Buffer | undefined {
+    const cached = this.#cached.get(url);
+    const compressed = cached?.page === page ? cached.compressed.get(coding) : undefined;
+    return compressed instanceof Promise ? undefined : compressed;
+  }
+
+  /** Compresses the body of a page, at most once for each coding while the page is cached. */
+  async compress(url: string, page: PetPage, coding: Coding): Promise<Buffer> {
+    const cached = this.#cached.get(url);
+    if (cached?.page !== page) return compress(page.body, coding, 'fast');
+    const shared = cached.compressed.get(coding);
+    if (shared) return shared;
+    const compressing = compress(page.body, coding, 'fast');
+    cached.compressed.set(coding, compressing);
+    try {
+      const compressed = await compressing;
+      cached.compressed.set(coding, compressed);
+      if (this.#cached.get(url) === cached) this.#count(cached, compressed.length);
+      return compressed;
+    } catch (error) {
+      cached.compressed.delete(coding);
+      throw error;
+    }
+  }
+
   /** `token` must have been read before this call. If it is undefined, the page is not cached. */
   async read(url: string, token: string | undefined, fetch: () => Promise<PetPage>): Promise<PetPage> {
     if (token === undefined) return fetch();
@@ -58,7 +95,7 @@ export class PageCache {
     try {
       const page = await reading;
       // Not cached if invalidateAll was called meanwhile.
-      if (this.#reading.get(key) === reading) this.#add(url, { page, token, readAtMs, bytes: bytesOf(url, page) });
+      if (this.#reading.get(key) === reading) this.#add(url, { page, token, readAtMs, compressed: new Map(), bytes: 0 });
       return page;
     } finally {
       if (this.#reading.get(key) === reading) this.#reading.delete(key);
@@ -74,7 +111,13 @@ export class PageCache {
   #add(url: string, cached: CachedPage): void {
     this.#drop(url);
     this.#cached.set(url, cached);
-    this.#bytes += cached.bytes;
+    this.#count(cached, bytesOf(url, cached.page));
+  }
+
+  /** Counts bytes of a cached page, and evicts the oldest pages beyond the bounds. */
+  #count(cached: CachedPage, bytes: number): void {
+    cached.bytes += bytes;
+    this.#bytes += bytes;
     for (const oldest of this.#cached.keys()) {
       if (this.#bytes <= bytesMax && this.#cached.size <= pagesMax) return;
       this.#drop(oldest);
@@ -87,4 +130,4 @@ export class PageCache {
   }
 }
 
-const bytesOf = (url: string, { body }: PetPage) => body.length + 2 * url.length + entryBytes;
+const bytesOf = (url: string, { bytes }: PetPage) => bytes + 2 * url.length + entryBytes;

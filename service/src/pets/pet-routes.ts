@@ -71,8 +71,11 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         },
       },
     },
-    async ({ url, catalogueToken, query }, reply) =>
-      sendPetPage(reply, await pages.read(url, catalogueToken ?? undefined, () => readPetPage(db, query))),
+    async ({ url, catalogueToken, query }, reply) => {
+      const page = await pages.read(url, catalogueToken ?? undefined, () => readPetPage(db, query));
+      reply.compressBody = (coding) => pages.compress(url, page, coding);
+      return sendPetPage(reply, page);
+    },
   );
 
   api.post(
@@ -218,7 +221,7 @@ async function readPetPage(db: Db, query: ListPets): Promise<PetPage> {
   const body = petsJson(rows);
   const [only] = rows;
   // For a single id it is the animal's own ETag, the same as the deprecated operation returns.
-  return { body, link, etag: only && id?.length === 1 ? petEtag(only) : etagOf(body, link) };
+  return { body, bytes: Buffer.byteLength(body), link, etag: only && id?.length === 1 ? petEtag(only) : etagOf(body, link) };
 }
 
 const sendPet = (reply: FastifyReply, pet: Pet) =>

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { brotliDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { PageCache, type PetPage } from '../../src/pets/page-cache.ts';
 
 const url = '/v1/pets?limit=1';
-const pageOf = (body: string): PetPage => ({ body, etag: `"${body.length}"`, link: undefined });
+const pageOf = (body: string): PetPage => ({ body, bytes: body.length, etag: `"${body.length}"`, link: undefined });
 const page = pageOf('[]');
+const long = pageOf('[{"name":"Biscuit"}]'.repeat(100));
 
 let pages: PageCache;
 let reads: number;
@@ -87,5 +90,40 @@ describe('PageCache', () => {
   test('caches at most 10,000 pages', async () => {
     for (let i = 0; i <= 10_000; i += 1) await pages.read(`/${i}`, 'a', fetch);
     expect([pages.has('/0'), pages.has('/1'), pages.has('/10000')]).toEqual([false, true, true]);
+  });
+
+  test('compresses a page once for each coding, also for concurrent callers', async () => {
+    const read = await pages.read(url, 'a', async () => long);
+    expect(pages.findCompressed(url, read, 'br')).toBeUndefined();
+    const both = await Promise.all([pages.compress(url, read, 'br'), pages.compress(url, read, 'br')]);
+    expect(both[0]).toBe(both[1]);
+    expect(await pages.compress(url, read, 'br')).toBe(both[0]);
+    expect(pages.findCompressed(url, read, 'br')).toBe(both[0]);
+    expect(pages.findCompressed(url, read, 'gzip')).toBeUndefined();
+    expect(brotliDecompressSync(both[0]).toString()).toBe(long.body);
+  });
+
+  test('does not find the compressed body of a page that was replaced or invalidated', async () => {
+    const replaced = await pages.read(url, 'a', async () => long);
+    const compressing = pages.compress(url, replaced, 'br');
+    const current = await pages.read(url, 'b', async () => ({ ...long, etag: '"new"' }));
+    await compressing;
+    expect([pages.findCompressed(url, replaced, 'br'), pages.findCompressed(url, current, 'br')]).toEqual([undefined, undefined]);
+    await pages.compress(url, current, 'br');
+    pages.invalidateAll();
+    expect(pages.findCompressed(url, current, 'br')).toBeUndefined();
+    expect(brotliDecompressSync(await pages.compress(url, current, 'br')).toString()).toBe(long.body);
+  });
+
+  test('counts the compressed bodies too, and evicts the oldest pages for them', async () => {
+    const incompressible = pageOf(randomBytes(786_432).toString('base64'));
+    for (let i = 0; i < 60; i += 1) await pages.read(`/${i}`, 'a', async () => incompressible);
+    expect(pages.has('/0')).toBe(true);
+    await pages.compress('/59', incompressible, 'gzip');
+    for (let i = 20; i < 28; i += 1) await pages.compress(`/${i}`, incompressible, 'gzip');
+    const cached = Array.from({ length: 60 }, (_, i) => pages.has(`/${i}`));
+    const compressedMegabytes = (9 * (await pages.compress('/59', incompressible, 'gzip')).length) / 1_048_576;
+    expect(cached.indexOf(true)).toBe(Math.ceil(60 + compressedMegabytes - 64));
+    expect(cached.lastIndexOf(false)).toBe(cached.indexOf(true) - 1);
   });
 });
