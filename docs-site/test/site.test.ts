@@ -10,7 +10,7 @@ import { readSiteFiles } from '../src/site-files.ts';
 
 const root = new URL('../../', import.meta.url);
 const policy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; font-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; font-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 const pagesMax = 300;
 
 let store: TestStore;

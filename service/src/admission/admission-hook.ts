@@ -4,7 +4,8 @@ import type { Scope } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import { requestSubject } from '../http/addresses.ts';
 import { corsHeaders } from '../http/cors.ts';
-import { asAppError, sendError } from '../http/error-handler.ts';
+import { asAppError, routeNotFound, sendError } from '../http/error-handler.ts';
+import { hasEmptyId } from '../http/methods.ts';
 import { countOfHeader, requireOneHost } from '../http/raw-headers.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import type { Admission, Caller, Rehearsal } from './admission.ts';
@@ -34,6 +35,7 @@ export function addAdmission(api: FastifyInstance, admit: Admit): void {
   api.addHook('onRequest', async (request, reply) => {
     await admitRequest(request, reply, admit);
     requireOneHost(request.raw);
+    if (hasEmptyId(request)) throw routeNotFound(request.url);
     requireScope(request);
   });
 }

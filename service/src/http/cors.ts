@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requestSubject } from './addresses.ts';
+import { routeNotFound } from './error-handler.ts';
+import { allowedMethods } from './methods.ts';
 
 export const exposedHeaders = [
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Strikes-Remaining, RateLimit-Policy, RateLimit',
@@ -17,26 +19,28 @@ interface Parts {
   readonly moreHeaders: readonly string[];
 }
 
-/** Lets browsers of any origin call the API. Responds to preflights, before authentication. */
+/** Lets browsers of any origin call the API. Responds to preflights and to plain OPTIONS, before authentication. */
 export function addCors(api: FastifyInstance, parts: Parts): void {
   api.addHook('onRequest', async (request, reply) => {
     reply.headers(corsHeaders);
     reply.header('x-request-id', request.id);
-    return isPreflight(request) ? respondToPreflight(request, reply, parts) : undefined;
+    return request.method === 'OPTIONS' ? respondToOptions(request, reply, parts) : undefined;
   });
 }
 
-const isPreflight = ({ method, headers }: FastifyRequest) =>
-  method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+const isPreflight = ({ headers }: FastifyRequest) => headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-async function respondToPreflight(request: FastifyRequest, reply: FastifyReply, { readRateHeaders, moreHeaders }: Parts) {
-  return reply
-    .status(204)
-    .headers(await readRateHeaders(requestSubject(request)))
-    .headers({
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
-      'access-control-allow-headers': [...allowedHeaders, ...moreHeaders].join(', '),
-      'access-control-max-age': '86400',
-    })
-    .send();
+/** Neither is counted: a browser sends a preflight by itself. */
+async function respondToOptions(request: FastifyRequest, reply: FastifyReply, { readRateHeaders, moreHeaders }: Parts) {
+  reply.headers(await readRateHeaders(requestSubject(request)));
+  if (isPreflight(request)) return reply.status(204).headers(preflightHeaders('GET, HEAD, POST, PUT, PATCH, DELETE', moreHeaders)).send();
+  const allow = allowedMethods(request);
+  if (!allow) throw routeNotFound(request.url);
+  return reply.status(204).header('allow', allow).send();
 }
+
+export const preflightHeaders = (methods: string, moreHeaders: readonly string[] = []) => ({
+  'access-control-allow-methods': methods,
+  'access-control-allow-headers': [...allowedHeaders, ...moreHeaders].join(', '),
+  'access-control-max-age': '86400',
+});

@@ -7,7 +7,7 @@ const folder = new URL('../../../docs-site/dist/', import.meta.url);
 const headers = {
   ...staticHeaders,
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; font-src 'self'; img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'same-origin',
 };
 
@@ -17,7 +17,7 @@ const redirects: Readonly<Record<string, string>> = {
   '/docs/deprecations': '/docs/stability#getting-one-animal',
 };
 
-/** Serves the documentation that the workspace docs-site has built, at /docs and /llms.txt. */
+/** Serves the documentation that the workspace docs-site has built: /docs, /llms.txt, and what browsers and crawlers ask for at the root. */
 export function addDocsRoutes(app: FastifyInstance): void {
   const files = readBuiltFiles(folder, app.log);
   const find = (path: string) => (path.endsWith('.html') ? undefined : (files.get(path.slice(1)) ?? files.get(`${path.slice(1)}.html`)));
@@ -31,7 +31,10 @@ export function addDocsRoutes(app: FastifyInstance): void {
     if (notFound) return sendStatic(request, reply.status(404), notFound);
     return reply.status(404).type('text/plain; charset=utf-8').send(notBuilt);
   };
-  for (const path of ['/docs', '/docs/*', '/llms.txt']) app.get(path, { schema: { hide: true } }, respond);
+  const optional = ['/robots.txt', '/favicon.ico'].filter(find);
+  for (const path of ['/docs', '/docs/*', '/llms.txt', ...optional]) app.get(path, { schema: { hide: true } }, respond);
+  // Temporary, since a browser would remember a permanent one for every site that this address ever has.
+  app.get('/', { schema: { hide: true } }, (_, reply) => reply.redirect('/docs', 302));
 }
 
 const notBuilt = "The documentation is not built here. Run 'npm run build' and restart the service.\n";

@@ -8,10 +8,14 @@ export const helpLink = (code: ErrorCode) => `</docs/errors/${code}>; rel="help"
 /** Added to the whole app, and again under /v1, so that the hooks of /v1 also run for unknown paths. */
 export function addErrorHandler(api: FastifyInstance): void {
   api.setErrorHandler<FastifyError>((error, request, reply) => sendError(asAppError(error), request, reply));
-  api.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '';
-    return sendError(new AppError('route_not_found', `There is no operation at ${path.slice(0, 100)}.`), request, reply);
-  });
+  api.setNotFoundHandler((request, reply) => sendError(routeNotFound(request.url), request, reply));
+}
+
+export function routeNotFound(url: string): AppError {
+  const path = url.split('?', 1)[0] ?? '';
+  const [, plainPath] = /^(\/v1\/.*[^/])\/+$/.exec(path) ?? [];
+  const advice = plainPath ? ` Paths have no slash at the end: try ${plainPath.slice(0, 100)}.` : '';
+  return new AppError('route_not_found', `There is no operation at ${path.slice(0, 100)}.${advice}`);
 }
 
 /** An error is logged once, here, and only if the service caused it. */

@@ -1,8 +1,25 @@
 import { METHODS } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 
-/** Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. */
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The methods of the path, for the Allow header. */
+    allow?: string;
+  }
+}
+
+/** The methods of the path that an OPTIONS asks for; undefined: no operation is there. */
+export const allowedMethods = (request: FastifyRequest): string | undefined =>
+  hasEmptyId(request) ? undefined : request.routeOptions.config.allow;
+
+/** The router matches `/pets/` to `/pets/:petId`, with an empty id. There is no operation at such a path. */
+export const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('');
+
+/**
+ * Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. OPTIONS is
+ * answered before, in cors.ts.
+ */
 export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
   const methodsByPath = new Map<string, Set<string>>();
   for (const method of METHODS) if (method !== 'CONNECT' && !api.supportedMethods.includes(method)) api.addHttpMethod(method);
@@ -14,16 +31,18 @@ export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
   return {
     register() {
       for (const [path, methods] of [...methodsByPath]) {
-        const allow = [...methods].sort().join(', ');
+        const named = [...methods].sort().join(', ');
+        const allow = [...methods, 'OPTIONS'].sort().join(', ');
         const others = api.supportedMethods.filter((method) => !methods.has(method));
         const url = path.slice(api.prefix.length);
         api.route({
           method: others,
           url,
+          config: { allow },
           schema: { hide: true },
           // Before the body is read, which may be large or invalid.
           onRequest: async ({ method }) => {
-            throw new AppError('method_not_allowed', `${method} isn't supported here. Allowed: ${allow}.`, { headers: { allow } });
+            throw new AppError('method_not_allowed', `${method} isn't supported here. Allowed: ${named}.`, { headers: { allow } });
           },
           handler: () => {},
         });

@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { corsHeaders, preflightHeaders } from './cors.ts';
 import { type InlineDocument, shareComponents } from './openapi-components.ts';
 import { makeStatic, type StaticContent, sendStatic } from './static-content.ts';
 
@@ -37,8 +38,14 @@ export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, 
   app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
     // Generated on the first request: the document is complete only once the app is ready.
     content ??= makeStatic('application/json; charset=utf-8', JSON.stringify(openApiDocument(app)));
-    return sendStatic(request, reply.header('access-control-allow-origin', '*'), content);
+    return sendStatic(request, reply.headers(corsHeaders), content);
   });
+  app.options('/openapi.json', { schema: { hide: true } }, (_, reply) =>
+    reply
+      .status(204)
+      .headers({ ...corsHeaders, ...preflightHeaders('GET, HEAD'), allow: 'GET, HEAD, OPTIONS' })
+      .send(),
+  );
 }
 
 /** The document as it is served, with shared components. Complete once the app is ready. */

@@ -85,7 +85,7 @@ describe('A request without a valid key', () => {
     ['DELETE', '/v1/pets'],
     ['GET', '/v1/pets/%zz'],
     ['GET', '/v1/pets?colour=red'],
-    ['OPTIONS', '/v1/pets'],
+    ['TRACE', '/v1/pets'],
     ['GET', '/v1'],
   ])('is 401 before any other error: %s %s', async (method, path) => {
     expect(await store.call(method, path)).toMatchObject(errorResponse(401, 'api_key_missing'));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
@@ -52,9 +53,45 @@ describe('A preflight', () => {
     expect((await store.call('GET', '/v1/pets')).status).toBe(429);
     expect(await preflight('/v1/pets')).toMatchObject({ status: 204, headers: { 'x-ratelimit-remaining': '0' } });
   });
+});
 
-  test('without an origin is an ordinary request: 401', async () => {
-    expect((await store.call('OPTIONS', '/v1/pets', { headers: { 'access-control-request-method': 'GET' } })).status).toBe(401);
+describe('OPTIONS that is not a preflight', () => {
+  const options = (path: string, headers: Record<string, string> = {}) => store.call('OPTIONS', path, { headers });
+
+  test.each([
+    ['/v1/pets', 'GET, HEAD, OPTIONS, POST'],
+    ['/v1/pets/1', 'DELETE, GET, HEAD, OPTIONS, PATCH'],
+    ['/v1/categories/1', 'DELETE, OPTIONS, PUT'],
+    ['/v1/store/orders/1/approve', 'OPTIONS, POST'],
+  ])('at %s is 204 without a key, with Allow', async (path, allow) => {
+    const { status, text, headers } = await options(path);
+    expect({ status, text, allow: headers.allow }).toEqual({ status: 204, text: '', allow });
+    expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'x-request-id': expect.stringMatching(/^req_/) });
+    expect(headers['access-control-allow-methods']).toBeUndefined();
+  });
+
+  test.each([{ 'access-control-request-method': 'GET' }, { origin }])('has Allow with only %j', async (headers) => {
+    expect(await options('/v1/pets', headers)).toMatchObject({ status: 204, headers: { allow: 'GET, HEAD, OPTIONS, POST' } });
+  });
+
+  test.each(['/v1/no-such-path', '/v1/pets/', '/v1/pets/1/', '/v1'])('at %s, which does not exist, is 404 without a key', async (path) => {
+    expect(await options(path)).toMatchObject({
+      ...errorResponse(404, 'route_not_found', `There is no operation at ${path}.`),
+      headers: { 'x-ratelimit-limit': '60', 'cache-control': 'no-store' },
+    });
+  });
+
+  test("shows the address's limit and counts nothing, even where nothing is", async () => {
+    const unused = { headers: { 'x-ratelimit-limit': '60', 'x-ratelimit-remaining': '60' } };
+    expect([await options('/v1/pets'), await options('/v1/nothing'), await options('/v1/pets')]).toMatchObject([unused, unused, unused]);
+  });
+
+  test('is 204 whatever key it has, and after the address has used up its limit', async () => {
+    for (let i = 0; i < 61; i += 1) await store.call('GET', '/v1/pets');
+    expect(await options('/v1/pets', { authorization: 'Bearer nonsense' })).toMatchObject({
+      status: 204,
+      headers: { 'x-ratelimit-remaining': '0' },
+    });
   });
 });
 

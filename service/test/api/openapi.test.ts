@@ -244,6 +244,36 @@ describe('GET /openapi.json', () => {
     });
   });
 
+  test('answers a preflight and a plain OPTIONS, without a key', async () => {
+    const preflight = { origin: 'https://partner.example', 'access-control-request-method': 'GET' };
+    for (const headers of [preflight, {}]) {
+      expect(await store.call('OPTIONS', '/openapi.json', { headers })).toMatchObject({
+        status: 204,
+        text: '',
+        headers: {
+          allow: 'GET, HEAD, OPTIONS',
+          'access-control-allow-origin': '*',
+          'access-control-allow-methods': 'GET, HEAD',
+          'access-control-allow-headers': expect.stringContaining('If-None-Match'),
+          'access-control-max-age': '86400',
+        },
+      });
+    }
+  });
+
+  test('exposes its ETag to a page from another origin, on 200 and on 304', async () => {
+    const { status, headers } = await store.call('GET', '/openapi.json', { headers: { 'if-none-match': '*' } });
+    for (const one of [headers, (await store.call('GET', '/openapi.json')).headers]) {
+      expect(one).toMatchObject({
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': expect.stringContaining('ETag'),
+        'cache-control': 'public, max-age=300',
+        vary: 'accept-encoding',
+      });
+    }
+    expect(status).toBe(304);
+  });
+
   test('is compressed for a caller that accepts gzip, and 304 for one with its ETag', async () => {
     const packed = await fetch(`${store.url}/openapi.json`, { headers: { 'accept-encoding': 'gzip' } });
     expect(packed.headers.get('content-encoding')).toBe('gzip');

@@ -50,7 +50,47 @@ describe('A path', () => {
     });
   });
 
-  test.each(['/', '/v2/pets', '/pets', '/favicon.ico'])('%s, outside the API, is 404 without a key and without a limit', async (path) => {
+  test.each([
+    ['GET', '/v1/pets/', '/v1/pets'],
+    ['HEAD', '/v1/pets/', '/v1/pets'],
+    ['POST', '/v1/pets/', '/v1/pets'],
+    ['PUT', '/v1/pets/', '/v1/pets'],
+    ['PATCH', '/v1/pets/?a=1', '/v1/pets'],
+    ['DELETE', '/v1/pets/', '/v1/pets'],
+    ['GET', '/v1/pets//', '/v1/pets'],
+    ['GET', '/v1/pets/1/', '/v1/pets/1'],
+    ['GET', '/v1/store/orders/', '/v1/store/orders'],
+    ['POST', '/v1/store/orders/', '/v1/store/orders'],
+    ['POST', '/v1/store/orders/1/approve/', '/v1/store/orders/1/approve'],
+    ['PUT', '/v1/categories/', '/v1/categories'],
+    ['GET', '/v1/webhooks/1/deliveries/', '/v1/webhooks/1/deliveries'],
+  ])('with a slash at the end is 404 and names the one without: %s %s', async (method, path, plain) => {
+    const { status, json } = await call(method, path);
+    const message = `There is no operation at ${path.split('?')[0]}. Paths have no slash at the end: try ${plain}.`;
+    expect({ status, json }).toEqual({
+      status: 404,
+      json: method === 'HEAD' ? undefined : { code: 'route_not_found', message, status: 404 },
+    });
+  });
+
+  test.each([
+    ['GET', '/v1/webhooks//deliveries'],
+    ['POST', '/v1/store/orders//approve'],
+  ])('without an id in its middle is 404: %s %s', async (method, path) => {
+    expect(await call(method, path)).toMatchObject(errorResponse(404, 'route_not_found', `There is no operation at ${path}.`));
+  });
+
+  test('with a slash at the end is 401 without a key, like every unknown path, and 404 with a key of any scope', async () => {
+    expect(await store.call('PATCH', '/v1/pets/')).toMatchObject(errorResponse(401, 'api_key_missing'));
+    const reader = await store.createKey({ scopes: ['pets:read'] });
+    expect(await store.call('PATCH', '/v1/pets/', { key: reader.key })).toMatchObject(errorResponse(404, 'route_not_found'));
+  });
+
+  test('/ leads to the documentation', async () => {
+    expect(await store.call('GET', '/')).toMatchObject({ status: 302, headers: { location: '/docs' } });
+  });
+
+  test.each(['/v2/pets', '/pets'])('%s, outside the API, is 404 without a key and without a limit', async (path) => {
     const { status, json, headers } = await store.call('GET', path);
     expect({ status, json }).toMatchObject(errorResponse(404, 'route_not_found', path));
     expect(headers['x-ratelimit-limit']).toBeUndefined();
@@ -59,24 +99,26 @@ describe('A path', () => {
 
 describe('A method that a path does not have', () => {
   test.each([
-    ['PUT', '/v1/pets', 'GET, HEAD, POST'],
-    ['DELETE', '/v1/pets', 'GET, HEAD, POST'],
-    ['OPTIONS', '/v1/pets', 'GET, HEAD, POST'],
-    ['POST', '/v1/pets/1', 'DELETE, GET, HEAD, PATCH'],
-    ['POST', '/v1/categories', 'GET, HEAD'],
-    ['GET', '/v1/categories/1', 'DELETE, PUT'],
-    ['DELETE', '/v1/store/orders/1', 'GET, HEAD'],
-    ['GET', '/v1/store/orders/1/approve', 'POST'],
-  ])('%s %s is 405, and lists the allowed methods in the message and in Allow', async (method, path, allow) => {
+    ['PUT', '/v1/pets', 'GET, HEAD, POST', 'GET, HEAD, OPTIONS, POST'],
+    ['DELETE', '/v1/pets', 'GET, HEAD, POST', 'GET, HEAD, OPTIONS, POST'],
+    ['POST', '/v1/pets/1', 'DELETE, GET, HEAD, PATCH', 'DELETE, GET, HEAD, OPTIONS, PATCH'],
+    ['POST', '/v1/categories', 'GET, HEAD', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v1/categories/1', 'DELETE, PUT', 'DELETE, OPTIONS, PUT'],
+    ['DELETE', '/v1/store/orders/1', 'GET, HEAD', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v1/store/orders/1/approve', 'POST', 'OPTIONS, POST'],
+  ])('%s %s is 405, and lists the allowed methods in the message and in Allow', async (method, path, named, allow) => {
     expect(await call(method, path)).toMatchObject({
-      ...errorResponse(405, 'method_not_allowed', `${method} isn't supported here. Allowed: ${allow}.`),
+      ...errorResponse(405, 'method_not_allowed', `${method} isn't supported here. Allowed: ${named}.`),
       headers: { ...trio, allow },
     });
   });
 
-  test.each(METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'POST'].includes(method)))('%s /v1/pets is 405', async (method) => {
-    expect((await call(method, '/v1/pets')).status).toBe(405);
-  });
+  test.each(METHODS.filter((method) => !['CONNECT', 'GET', 'HEAD', 'OPTIONS', 'POST'].includes(method)))(
+    '%s /v1/pets is 405',
+    async (method) => {
+      expect((await call(method, '/v1/pets')).status).toBe(405);
+    },
+  );
 
   test('is 405 whatever its body is', async () => {
     const response = await store.call('PUT', '/v1/pets', { key: key.key, raw: '{', headers: { 'content-type': 'text/plain' } });

@@ -30,7 +30,7 @@ describe('GET /v1/pets/{petId}', () => {
     },
   );
 
-  test.each(['', 'abc', '1.0', '1e3', '01', '+1', '%201', '9223372036854775808', '-9223372036854775809', '%00', 'x'.repeat(2_000)])(
+  test.each(['abc', '1.0', '1e3', '01', '+1', '%201', '9223372036854775808', '-9223372036854775809', '%00', 'x'.repeat(2_000)])(
     'with %s, which is not an int64, is 404',
     async (id) => {
       expect(await get(id)).toMatchObject(errorResponse(404, 'pet_not_found'));
