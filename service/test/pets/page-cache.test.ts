@@ -110,6 +110,7 @@ describe('PageCache', () => {
     await compressing;
     expect([pages.findCompressed(url, replaced, 'br'), pages.findCompressed(url, current, 'br')]).toEqual([undefined, undefined]);
     await pages.compress(url, current, 'br');
+    expect(pages.findCompressed(url, replaced, 'br')).toBeUndefined();
     pages.invalidateAll();
     expect(pages.findCompressed(url, current, 'br')).toBeUndefined();
     expect(brotliDecompressSync(await pages.compress(url, current, 'br')).toString()).toBe(long.body);
