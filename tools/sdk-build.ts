@@ -31,7 +31,7 @@ export async function ensureSdk(): Promise<void> {
 
 export async function bundleSdk(input: string, file: string): Promise<void> {
   await using build = await rolldown({ input, platform: 'neutral' });
-  await build.write({ file, format: 'esm', minify: true, sourcemap: true, comments: false });
+  await build.write({ file, format: 'esm', minify: false, sourcemap: true });
 }
 
 async function run(file: string, ...args: string[]): Promise<void> {

@@ -13,7 +13,7 @@ import { nodeRuntime, openBrowserRuntime, type Runtime } from './sdk-runtimes.ts
 import { type CallOutcome, callWithoutPause, iterate, write } from './sdk-scenarios.ts';
 
 const source = fileURLToPath(new URL('../../sdk/src', import.meta.url));
-const bytesMax = 6_000;
+const bytesMax = 12_000;
 const animals = 10_000;
 const callMinutes = 10;
 const perMinute = 60;
@@ -62,7 +62,7 @@ function replace(file: string, from: string, to: string): void {
 function sizeOf(module: string): Claim {
   const bytes = gzipSync(readFileSync(module), { level: 9 }).length;
   return {
-    claim: 'Size of the SDK, as a page loads it, gzipped',
+    claim: 'Size of the SDK, not minified, as a page loads it, gzipped',
     bar: `≤ ${bytesMax.toLocaleString('en')} bytes`,
     figure: `${bytes.toLocaleString('en')} bytes`,
     holds: bytes <= bytesMax,
