@@ -28,5 +28,6 @@ export type { FeedEvent, FollowOptions } from './feed.ts';
 export type { Listing, Page } from './listing.ts';
 export type { RateLimit } from './rate-limit.ts';
 export { createStore, type Store } from './store.ts';
-export type { CallOptions, StoreOptions } from './transport.ts';
+export type { StoreOptions } from './store-options.ts';
+export type { CallOptions } from './transport.ts';
 export { verifyWebhook, WebhookError, type WebhookEvent } from './webhooks.ts';

@@ -25,7 +25,8 @@ import type {
 } from './api-types.gen.ts';
 import { type FeedEvent, type FollowOptions, followFeed } from './feed.ts';
 import { createListing, type Listing, type Page, readPage } from './listing.ts';
-import { type Call, type CallOptions, createTransport, type StoreOptions, type Transport } from './transport.ts';
+import type { StoreOptions } from './store-options.ts';
+import { type Call, type CallOptions, createTransport, type Transport } from './transport.ts';
 
 interface WriteOptions extends CallOptions {
   /** By default each call generates one. Pass your own if another process may retry the call. */
@@ -39,8 +40,11 @@ interface ChangeOptions extends CallOptions {
 
 export type Store = ReturnType<typeof createStore>;
 
-/** A client for one store and API key. Create one per key and reuse it: its calls share the rate limit. */
-export function createStore(options: StoreOptions) {
+/**
+ * A client for one store and API key. Create one per key and reuse it: its calls share the rate limit. Throws a TypeError if the
+ * URL or the key is missing or can't be right.
+ */
+export function createStore(options: StoreOptions = {}) {
   const transport = createTransport(options);
   return {
     pets: petsOf(transport),

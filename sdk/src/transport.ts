@@ -5,21 +5,7 @@ import { exactText, parseJson, writeJson } from './json.ts';
 import { linkOf } from './links.ts';
 import { createPace } from './pace.ts';
 import type { RateLimit } from './rate-limit.ts';
-
-export interface StoreOptions {
-  /** The store's URL, such as https://homeward.example. */
-  readonly url: string | URL;
-  /** API key. Server-side only: never ship it to a browser. */
-  readonly key: string;
-  /** Used instead of the global fetch. */
-  readonly fetch?: typeof fetch;
-  /** Total time for a call, including waits and retries. Default: 90 s, so that it can wait out a one-minute rate limit. */
-  readonly totalTimeoutMs?: number;
-  /** Time for one attempt. Default: 30 s. */
-  readonly timeoutMs?: number;
-  /** Extra headers for every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { type StoreOptions, targetOf } from './store-options.ts';
 
 export interface CallOptions {
   /** Aborts the call, also while it waits. */
@@ -58,7 +44,7 @@ export interface Transport {
 
 export function createTransport(options: StoreOptions): Transport {
   const { fetch: send = fetch, totalTimeoutMs = 90_000, timeoutMs = 30_000 } = options;
-  const base = `${String(options.url).replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`;
+  const { base, key } = targetOf(options);
   const pace = createPace();
   const warned = new Set<string>();
 
@@ -111,7 +97,7 @@ export function createTransport(options: StoreOptions): Transport {
     for (const [name, value] of Object.entries(query)) {
       for (const one of [value ?? []].flat()) target.searchParams.append(name, typeof one === 'string' ? one : exactText(one));
     }
-    const all = new Headers({ accept: 'application/json', ...options.headers, authorization: `Bearer ${options.key}` });
+    const all = new Headers({ accept: 'application/json', ...options.headers, authorization: `Bearer ${key}` });
     if (body) all.set('content-type', 'application/json');
     if (method === 'POST') all.set('idempotency-key', newIdempotencyKey());
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
