@@ -1,5 +1,7 @@
 import type { ErrorCode } from './api-types.gen.ts';
+import { codeOf } from './connection-failure.ts';
 import { linkOf } from './links.ts';
+import { inspectSymbol } from './printing.ts';
 import { type RateLimit, readRateLimit } from './rate-limit.ts';
 
 interface Body {
@@ -9,7 +11,6 @@ interface Body {
 
 /** An error response from the store. Branch on `code`; `message` is for people. */
 export class HomewardError extends Error {
-  override readonly name = 'HomewardError';
   /** A store may be newer than this package and return codes that are not listed here. */
   readonly code: ErrorCode | (string & {});
   readonly status: number;
@@ -31,12 +32,62 @@ export class HomewardError extends Error {
     const seconds = Number(headers.get('retry-after') ?? Number.NaN);
     this.retryAfterSeconds = seconds >= 0 ? seconds : undefined;
     this.rateLimit = readRateLimit(headers);
+    this.#addFieldsToStack();
+  }
+
+  override get name(): 'HomewardError' {
+    return 'HomewardError';
+  }
+
+  /** One line, for a log. */
+  override toString(): string {
+    return `${this.name}: ${this.message} (${this.#printedFields().join(', ')})`;
+  }
+
+  toJSON(): object {
+    const { name, message, code, status, requestId, helpUrl, retryAfterSeconds, rateLimit } = this;
+    return { name, message, code, status, requestId, helpUrl, retryAfterSeconds, rateLimit };
+  }
+
+  /** The stack alone: it has all fields that matter. */
+  [inspectSymbol](): string {
+    return this.stack ?? String(this);
+  }
+
+  /** The stack is what most runtimes, loggers and error trackers print of an error, and all that they print. */
+  #addFieldsToStack(): void {
+    const title = `${this.name}: ${this.message}`;
+    // Firefox and Safari have no title in the stack.
+    if (!this.stack?.startsWith(title)) return;
+    this.stack = [title, ...this.#printedFields().map((field) => `  ${field}`)].join('\n') + this.stack.slice(title.length);
+  }
+
+  #printedFields(): string[] {
+    const { code, status, requestId, helpUrl, retryAfterSeconds } = this;
+    return Object.entries({ code, status, requestId, helpUrl, retryAfterSeconds })
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => `${field}: ${value}`);
   }
 }
 
 /** The request got no response, or an incomplete one. `cause` has the reason. */
 export class ConnectionError extends Error {
-  override readonly name = 'ConnectionError';
+  /** The runtime's code of the reason, such as ECONNREFUSED. Browsers give none. */
+  readonly code: string | undefined;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = codeOf(options?.cause);
+  }
+
+  override get name(): 'ConnectionError' {
+    return 'ConnectionError';
+  }
+
+  toJSON(): object {
+    const { name, message, code } = this;
+    return { name, message, code };
+  }
 }
 
 export function errorOf(response: Response, text: string, url: string): HomewardError {

@@ -1,4 +1,5 @@
 import { linkOf } from './links.ts';
+import { printedAs } from './printing.ts';
 import type { ApiResponse, Call, Transport } from './transport.ts';
 
 export interface Page<T> {
@@ -30,13 +31,15 @@ export function createListing<T>(transport: Transport, call: Call): Listing<T> {
     } while (cursor !== undefined);
   }
 
-  return {
+  const listing: Listing<T> = {
     page: () => readPage<T>(transport, call),
     pages,
     async *[Symbol.asyncIterator]() {
       for await (const { items } of pages()) yield* items;
     },
   };
+  // Forgetting to read it is a common mistake.
+  return printedAs(listing, 'Listing', () => ({ url: call.url, query, hint: "Not read yet: use 'for await', or call page()." }));
 }
 
 export async function readPage<T>(transport: Transport, call: Call): Promise<Page<T>> {

@@ -25,6 +25,7 @@ import type {
 } from './api-types.gen.ts';
 import { type FeedEvent, type FollowOptions, followFeed } from './feed.ts';
 import { createListing, type Listing, type Page, readPage } from './listing.ts';
+import { printedAs } from './printing.ts';
 import type { StoreOptions } from './store-options.ts';
 import { type Call, type CallOptions, createTransport, type Transport } from './transport.ts';
 
@@ -46,7 +47,7 @@ export type Store = ReturnType<typeof createStore>;
  */
 export function createStore(options: StoreOptions = {}) {
   const transport = createTransport(options);
-  return {
+  const store = {
     pets: petsOf(transport),
     categories: categoriesOf(transport),
     orders: ordersOf(transport),
@@ -57,6 +58,7 @@ export function createStore(options: StoreOptions = {}) {
       return transport.rateLimit;
     },
   };
+  return printedAs(store, 'Store', () => ({ url: transport.base, rateLimit: transport.rateLimit }));
 }
 
 function petsOf(transport: Transport) {

@@ -1,5 +1,6 @@
 import type { ApiUrl } from './api-types.gen.ts';
 import { backoffMs, sleep } from './backoff.ts';
+import { explainFailure } from './connection-failure.ts';
 import { ConnectionError, errorOf, HomewardError, isRetryable } from './errors.ts';
 import { exactText, parseJson, writeJson } from './json.ts';
 import { linkOf } from './links.ts';
@@ -36,6 +37,8 @@ export interface ApiResponse {
 }
 
 export interface Transport {
+  /** The base address of the store, which ends in /v1. */
+  readonly base: string;
   readonly rateLimit: RateLimit | undefined;
   call(call: Call): Promise<ApiResponse>;
   /** The caller reads the body. */
@@ -47,6 +50,7 @@ export function createTransport(options: StoreOptions): Transport {
   const { base, key } = targetOf(options);
   const pace = createPace();
   const warned = new Set<string>();
+  let hasConnected = false;
 
   /** Sends one request, and retries it while a retry may succeed before the total timeout. */
   async function sendWithRetries<T>(call: Call, read: (response: Response) => Promise<T>): Promise<{ response: Response; read: T }> {
@@ -63,6 +67,7 @@ export function createTransport(options: StoreOptions): Transport {
       if (!(failure instanceof Error)) return failure;
       const waitMs = Math.max(backoffMs(failures), 1_000 * ((failure instanceof HomewardError && failure.retryAfterSeconds) || 0));
       if (Date.now() + waitMs > deadlineMs) throw failure;
+      warnIfNeverConnected(failure);
       // After a 429, `pace.enter` makes every call wait.
       if (!(failure instanceof HomewardError && failure.status === 429)) await sleep(waitMs, signal);
     }
@@ -76,6 +81,7 @@ export function createTransport(options: StoreOptions): Transport {
     try {
       const signal = given ? AbortSignal.any([given, abandon.signal]) : abandon.signal;
       response = await send(request.href, { ...request.init, signal });
+      hasConnected = true;
       warnIfDeprecated(call, response.headers);
       if (response.ok) return { response, read: await read(response) };
       const error = errorOf(response, await response.text(), request.href);
@@ -85,7 +91,10 @@ export function createTransport(options: StoreOptions): Transport {
     } catch (error) {
       given?.throwIfAborted();
       if (error instanceof HomewardError) throw error;
-      throw new ConnectionError(`${request.init.method} ${request.href} got no response.`, { cause: abandon.signal.reason ?? error });
+      const cause = abandon.signal.reason ?? error;
+      throw new ConnectionError(`${request.init.method} ${request.href} got no response. ${explainFailure(request.href, cause)}`, {
+        cause,
+      });
     } finally {
       clearTimeout(timer);
       pace.leave(response?.headers);
@@ -104,6 +113,13 @@ export function createTransport(options: StoreOptions): Transport {
     return { href: target.href, init: { method, headers: all, ...(body && { body: writeJson(body) }) } };
   }
 
+  /** A wrong URL is found at once, and not only after the total timeout. */
+  function warnIfNeverConnected(failure: Error): void {
+    if (hasConnected || warned.has('connection') || !(failure instanceof ConnectionError)) return;
+    warned.add('connection');
+    console.warn(`Homeward: ${failure.message} Retrying for up to ${totalTimeoutMs / 1_000} s.`);
+  }
+
   function warnIfDeprecated({ method = 'GET', url }: Call, headers: Headers): void {
     const operation = `${method} ${url}`;
     if (!headers.has('deprecation') || warned.has(operation)) return;
@@ -115,6 +131,7 @@ export function createTransport(options: StoreOptions): Transport {
   }
 
   return {
+    base,
     get rateLimit() {
       return pace.rateLimit;
     },

@@ -162,3 +162,27 @@ describe('in a browser', () => {
     expect(JSON.stringify(warn.mock.calls)).not.toContain(key);
   });
 });
+
+describe('a store that was never reached', () => {
+  test('is reported at the first failure, once, and not only after the total timeout', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const store = createStore({ url: 'http://127.0.0.1:9', key, totalTimeoutMs: 1_200 });
+    await Promise.allSettled([store.pets.find(1), store.pets.find(2)]);
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/127\.0\.0\.1:9 .* Retrying for up to 1\.2 s\.$/)]]);
+  });
+
+  test('is not reported if it has responded before', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    let calls = 0;
+    const flaky: typeof fetch = async () => {
+      calls += 1;
+      if (calls === 2) throw new TypeError('fetch failed');
+      return new Response('[]');
+    };
+    const store = createStore({ url, key, fetch: flaky });
+    await store.pets.find(1);
+    await store.pets.find(1);
+    expect(calls).toBe(3);
+    expect(warn).not.toHaveBeenCalled();
+  });
+});
