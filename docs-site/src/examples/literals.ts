@@ -10,7 +10,8 @@ export interface Syntax {
   name(value: string): string;
 }
 
-export const widthMax = 72;
+/** As wide as the column of samples on a page of the reference. */
+export const widthMax = 56;
 
 export const typescriptSyntax: Syntax = {
   indent: '  ',
