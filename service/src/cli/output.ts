@@ -1,7 +1,13 @@
+import { styleText } from 'node:util';
 import { printable, printableJson } from '../characters.ts';
+import { relativeTime } from './relative-time.ts';
+import { fittedTable, plainRecord, plainTable, type Row, recordLines, type Screen, type Style } from './table.ts';
 
 /** A mistake in the command line that commander can't detect. */
 export class UsageError extends Error {}
+
+/** The width of a terminal that does not tell it. */
+const usualWidth = 80;
 
 /** Prints lines of text. Stored text may contain control characters, which are escaped so that the terminal does not act on them. */
 export function printLines(...lines: readonly string[]): void {
@@ -10,7 +16,7 @@ export function printLines(...lines: readonly string[]): void {
 
 /** Prints one line to standard error, apart from the command's result. */
 export function printProblem(text: string): void {
-  console.error(printable(`homeward: ${text}`));
+  console.error(`${styled('red', 'homeward:', process.stderr)} ${printable(text)}`);
 }
 
 /** Prints one JSON value, on one line unless it is indented. Ids stay exact: the service's own ids are below 2^53. */
@@ -18,26 +24,36 @@ export function printJson(value: unknown, indent?: number): void {
   console.log(printableJson(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one), indent)));
 }
 
-/** Prints a table for people, or `ifEmpty` if there are no rows. */
-export function printTable(rows: ReadonlyArray<Readonly<Record<string, unknown>>>, ifEmpty: string): void {
-  const [first] = rows;
-  if (!first) {
-    printLines(ifEmpty);
-    return;
-  }
-  const names = Object.keys(first);
-  const cells = rows.map((row) => names.map((name) => cell(row[name])));
-  const widths = names.map((name, i) => Math.max(name.length, ...cells.map((line) => line[i]?.length ?? 0)));
-  const lines = [names, ...cells].map((line) => line.map((text, i) => text.padEnd(widths[i] ?? 0)).join('  '));
-  printLines(...lines.map((line) => line.trimEnd()));
+/**
+ * Prints a table for people, or `ifEmpty` if there are no rows. On a terminal it fits the width: the columns in `leastImportant` are
+ * left out first, in this order. The words of the columns `state` and `status` have colours.
+ */
+export function printTable(
+  rows: readonly Row[],
+  ifEmpty: string,
+  { leastImportant = [] }: { leastImportant?: readonly string[] } = {},
+): void {
+  if (rows.length === 0) printLines(ifEmpty);
+  // Their cells are escaped already. Escaping the lines would escape the colours.
+  else for (const line of process.stdout.isTTY ? fittedTable(rows, screen(), leastImportant) : plainTable(rows)) console.log(line);
 }
 
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return '-';
-  if (value instanceof Date) return value.toISOString().slice(0, 16).replace('T', ' ');
-  // Escaped here, so that the column widths fit the escaped text.
-  return printable(Array.isArray(value) ? value.join(',') : String(value as string | number | bigint | boolean));
+/** Prints one thing with all its values, a line for each. Null and undefined values are left out. */
+export function printRecord(row: Row): void {
+  for (const line of process.stdout.isTTY ? recordLines(row, screen()) : plainRecord(row)) console.log(line);
 }
+
+/** A time within a sentence: "3 min ago" on a terminal, complete elsewhere. */
+export const timeText = (at: Date): string => (process.stdout.isTTY ? relativeTime(at, Date.now()) : at.toISOString());
+
+/** The text in this style where the stream shows colours; control characters in it are escaped. */
+export const styled = (style: Style, text: string, stream: NodeJS.WriteStream): string => styleText(style, printable(text), { stream });
+
+const screen = (): Screen => ({
+  widthMax: process.stdout.columns || usualWidth,
+  nowMs: Date.now(),
+  paint: (style, text) => styled(style, text, process.stdout),
+});
 
 const units = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

@@ -1,0 +1,183 @@
+import stringWidth from 'string-width';
+import { printable } from '../characters.ts';
+import { relativeTime } from './relative-time.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+export interface Screen {
+  readonly widthMax: number;
+  readonly nowMs: number;
+  paint(style: Style, text: string): string;
+}
+
+interface Column {
+  readonly name: string;
+  readonly cells: readonly string[];
+  readonly width: number;
+  /** The least width at which its cells can still be told apart. */
+  readonly widthMin: number;
+  readonly isNumeric: boolean;
+}
+
+const gap = '  ';
+const cutWidthMin = 12;
+
+/** A table for another program: nothing is cut, and times are complete. */
+export function plainTable(rows: readonly Row[]): string[] {
+  const names = namesOf(rows);
+  const cells = rows.map((row) => names.map((name) => plainCell(row[name])));
+  const widths = names.map((name, i) => Math.max(name.length, ...cells.map((line) => line[i]?.length ?? 0)));
+  return [names, ...cells].map((line) =>
+    line
+      .map((text, i) => text.padEnd(widths[i] ?? 0))
+      .join(gap)
+      .trimEnd(),
+  );
+}
+
+/**
+ * A table no wider than the screen. Long text is cut. If that is not enough, the least important columns are left out, in the
+ * order given; if the others still don't fit, each row becomes a block of lines.
+ */
+export function fittedTable(rows: readonly Row[], screen: Screen, leastImportant: readonly string[] = []): string[] {
+  const columns = namesOf(rows).map((name) => columnOf(name, rows, screen));
+  for (let leftOut = 0; leftOut <= leastImportant.length; leftOut += 1) {
+    const hidden = leastImportant.slice(0, leftOut);
+    const shown = columns.filter(({ name }) => !hidden.includes(name));
+    const widths = fit(shown, screen.widthMax);
+    if (widths) return [...tableLines(shown, widths, screen), ...hiddenNote(hidden, screen)];
+  }
+  return rows.flatMap((row, i) => [...(i > 0 ? [''] : []), ...recordLines(row, screen)]);
+}
+
+/** One row as a block: a line for each value that it has. */
+export function recordLines(row: Row, { widthMax, nowMs, paint }: Screen): string[] {
+  const { entries, labelWidth } = presentValues(row);
+  return entries.map(([name, value]) => {
+    const text = cut(shownCell(value, nowMs), Math.max(widthMax - labelWidth - gap.length, 1));
+    return `${paint('dim', name.padEnd(labelWidth))}${gap}${paintCell(name, text, text, paint)}`;
+  });
+}
+
+/** The same for another program. */
+export function plainRecord(row: Row): string[] {
+  const { entries, labelWidth } = presentValues(row);
+  return entries.map(([name, value]) => `${name.padEnd(labelWidth)}${gap}${plainCell(value)}`);
+}
+
+function presentValues(row: Row): { entries: Array<[name: string, value: unknown]>; labelWidth: number } {
+  const entries = Object.entries(row).filter(([, value]) => isPresent(value));
+  return { entries, labelWidth: Math.max(...entries.map(([name]) => name.length)) };
+}
+
+const isPresent = (value: unknown) => value !== null && value !== undefined;
+
+const namesOf = (rows: readonly Row[]) => Object.keys(rows[0] ?? {});
+
+function columnOf(name: string, rows: readonly Row[], { nowMs }: Screen): Column {
+  const values = rows.map((row) => row[name]);
+  const cells = values.map((value) => shownCell(value, nowMs));
+  const headWidth = stringWidth(name);
+  const width = Math.max(headWidth, ...cells.map((text) => stringWidth(text)));
+  const present = values.filter(isPresent);
+  // A cut number or time would be a wrong one, and a cut state a riddle.
+  const canBeCut = !(name in stateColumns) && present.some((value) => typeof value === 'string' || Array.isArray(value));
+  return {
+    name,
+    cells,
+    width,
+    widthMin: canBeCut ? Math.min(width, Math.max(headWidth, cutWidthMin)) : width,
+    isNumeric: present.length > 0 && present.every((value) => typeof value === 'number' || typeof value === 'bigint'),
+  };
+}
+
+/** The width of each column; undefined if they don't fit even at their least. */
+function fit(columns: readonly Column[], widthMax: number): number[] | undefined {
+  const available = widthMax - gap.length * (columns.length - 1);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
+  if (sum(columns.map(({ widthMin }) => widthMin)) > available) return undefined;
+  const widths = columns.map(({ width }) => width);
+  for (let excess = sum(widths) - available; excess > 0; excess -= 1) {
+    const spare = columns.map(({ widthMin }, i) => ((widths[i] ?? 0) > widthMin ? (widths[i] ?? 0) : 0));
+    const widest = spare.indexOf(Math.max(...spare));
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function tableLines(columns: readonly Column[], widths: readonly number[], { paint }: Screen): string[] {
+  const last = columns.length - 1;
+  const align = ({ isNumeric }: Column, text: string, i: number) => {
+    const width = widths[i] ?? 0;
+    if (isNumeric) return ' '.repeat(Math.max(width - stringWidth(text), 0)) + text;
+    return i === last ? text : pad(text, width);
+  };
+  const head = columns.map((column, i) => align(column, column.name, i)).join(gap);
+  const count = columns[0]?.cells.length ?? 0;
+  const body = Array.from({ length: count }, (_, row) =>
+    columns
+      .map((column, i) => {
+        const text = cut(column.cells[row] ?? '', widths[i] ?? 0);
+        return paintCell(column.name, text, align(column, text, i), paint);
+      })
+      .join(gap)
+      .trimEnd(),
+  );
+  return [paint('dim', head), ...body];
+}
+
+const hiddenNote = (hidden: readonly string[], { paint }: Screen) =>
+  hidden.length > 0 ? ['', paint('dim', `Too narrow for: ${hidden.join(', ')}. See --json.`)] : [];
+
+/** Stored text may contain control characters. Escaped here, so that the column widths fit the escaped text. */
+const asText = (value: unknown) => printable(Array.isArray(value) ? value.join(',') : String(value as string | number | bigint | boolean));
+
+function plainCell(value: unknown): string {
+  if (!isPresent(value)) return '-';
+  return value instanceof Date ? value.toISOString() : asText(value);
+}
+
+function shownCell(value: unknown, nowMs: number): string {
+  return value instanceof Date ? relativeTime(value, nowMs) : plainCell(value);
+}
+
+/** Columns whose words have colours. */
+const stateColumns: Readonly<Record<string, true>> = { state: true, status: true };
+
+const stateStyles: Readonly<Record<string, Style>> = {
+  active: 'green',
+  enabled: 'green',
+  available: 'green',
+  approved: 'cyan',
+  pending: 'yellow',
+  placed: 'yellow',
+  replaced: 'yellow',
+  failing: 'yellow',
+  revoked: 'red',
+  suspended: 'red',
+  disabled: 'red',
+  banned: 'red',
+};
+
+function paintCell(name: string, text: string, aligned: string, paint: Screen['paint']): string {
+  const style = text === '-' ? 'dim' : name in stateColumns ? stateStyles[text.split(' ')[0] ?? ''] : undefined;
+  return style ? aligned.replace(text, () => paint(style, text)) : aligned;
+}
+
+const pad = (text: string, width: number) => text + ' '.repeat(Math.max(width - stringWidth(text), 0));
+
+const graphemes = new Intl.Segmenter();
+
+/** The text, shortened with … if it is wider than this many columns. */
+export function cut(text: string, widthMax: number): string {
+  if (stringWidth(text) <= widthMax) return text;
+  let kept = '';
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    width += stringWidth(segment);
+    if (width > widthMax - 1) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
+}
