@@ -5,8 +5,9 @@ import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
 import { applyJournal } from '../recovery/apply-journal.ts';
-import { printJson, printLines, printProblem, UsageError } from './output.ts';
+import { confirm, printJson, printLines, printProblem, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
+import { describePostgres } from './server-addresses.ts';
 
 /** Bounds memory. */
 const linesMax = 1_000_000;
@@ -21,10 +22,18 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
     )
     .argument('<file...>', "logs of the worker and of commands, or the file of HOMEWARD_JOURNAL; '-' reads standard input")
     .option('--skip-unreadable', 'skip journal lines that were cut off, and print them')
+    .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
-    .action(async (files: string[], { json, skipUnreadable = false }: { json?: boolean; skipUnreadable?: boolean }) => {
+    .action(async (files: string[], { yes = false, json, skipUnreadable = false }: ApplyOptions) => {
       const lines = await readLines(files, skipUnreadable);
       await using dependencies = await openDependencies(config());
+      await confirm({
+        target: `${describeLines(lines)}, to ${describePostgres(dependencies.config.databaseUrl)}`,
+        question: 'Apply them?',
+        // The terminal was read to its end as the journal, so nothing more can be asked there.
+        yes: yes || files.includes('-'),
+        json,
+      });
       const result = await applyJournal(dependencies.db, lines, drawBar);
       endProgress();
       if (json) printJson({ lines: lines.length, ...result });
@@ -34,6 +43,18 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
         );
       }
     });
+}
+
+interface ApplyOptions {
+  readonly skipUnreadable?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+function describeLines(lines: readonly JournalLine[]): string {
+  const times = lines.map(({ at }) => at.getTime()).toSorted((a, b) => a - b);
+  const [first, last] = [times[0], times.at(-1)].map((time) => new Date(time ?? 0).toISOString().slice(0, 16));
+  return `${lines.length} journal ${lines.length === 1 ? 'line' : 'lines'} written from ${first} to ${last} UTC`;
 }
 
 async function readLines(files: readonly string[], skipUnreadable: boolean): Promise<JournalLine[]> {

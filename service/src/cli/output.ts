@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { printable, printableJson } from '../characters.ts';
 import { relativeTime } from './relative-time.ts';
@@ -5,6 +6,9 @@ import { fittedTable, plainRecord, plainTable, type Row, recordLines, type Scree
 
 /** A mistake in the command line that commander can't detect. */
 export class UsageError extends Error {}
+
+/** The operator was asked, and said no. */
+export class Declined extends Error {}
 
 /** The width of a terminal that does not tell it. */
 const usualWidth = 80;
@@ -17,6 +21,11 @@ export function printLines(...lines: readonly string[]): void {
 /** Prints one line to standard error, apart from the command's result. */
 export function printProblem(text: string): void {
   console.error(`${styled('red', 'homeward:', process.stderr)} ${printable(text)}`);
+}
+
+/** Prints one line about the run, not its result: to standard error, and only if that is a terminal. */
+export function printNote(text: string): void {
+  if (process.stderr.isTTY) console.error(styled('dim', text, process.stderr));
 }
 
 /** Prints one JSON value, on one line unless it is indented. Ids stay exact: the service's own ids are below 2^53. */
@@ -41,6 +50,29 @@ export function printTable(
 /** Prints one thing with all its values, a line for each. Null and undefined values are left out. */
 export function printRecord(row: Row): void {
   for (const line of process.stdout.isTTY ? recordLines(row, screen()) : plainRecord(row)) console.log(line);
+}
+
+/**
+ * Asks before an act that can't be undone. Shows what it is about. Asks only on a terminal: elsewhere, with --json and with --yes,
+ * the act is done at once. Anything but y, including Ctrl-C, throws `Declined`.
+ */
+export async function confirm(asked: {
+  question: string;
+  target: string;
+  yes?: boolean | undefined;
+  json?: boolean | undefined;
+}): Promise<void> {
+  if (asked.yes || asked.json || !process.stdin.isTTY || !process.stderr.isTTY) return;
+  console.error(styled('bold', asked.target, process.stderr));
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const reply = await new Promise<string | undefined>((resolve) => {
+    // Ctrl-C and Ctrl-D close it.
+    terminal.once('close', () => resolve(undefined));
+    terminal.question(`${asked.question} [y/N] `, resolve);
+  });
+  if (reply === undefined) console.error();
+  terminal.close();
+  if (!/^y(es)?$/i.test(reply?.trim() ?? '')) throw new Declined('Nothing was changed.');
 }
 
 /** A time within a sentence: "3 min ago" on a terminal, complete elsewhere. */

@@ -10,7 +10,7 @@ import { addKeyCommands } from './keys.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addOrderCommands } from './orders.ts';
-import { printProblem, UsageError } from './output.ts';
+import { Declined, printNote, printProblem, UsageError } from './output.ts';
 import { addServeCommand } from './serve.ts';
 import { addVerifyCommand } from './verify.ts';
 import { addWebhookCommands } from './webhooks.ts';
@@ -68,6 +68,10 @@ function listVariables(): string {
 /** Prints in one line what went wrong, and returns the exit status. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof Declined) {
+    printNote(error.message);
+    return 1;
+  }
   const isUserError = error instanceof UsageError || error instanceof ConfigError || error instanceof ClientsError;
   printProblem(isUserError ? error.message : explainFailure(error));
   return isUserError ? 2 : 1;

@@ -1,0 +1,28 @@
+import pg from 'pg';
+
+/** Where the store's data is, without the password: PostgreSQL at 127.0.0.1:5432, database "homeward". */
+export function describePostgres(url: string): string {
+  if (showsPassword(url)) return 'PostgreSQL at the address in DATABASE_URL';
+  // Parsed as for a connection: an address may have parameters, and parts may come from PGHOST and other variables.
+  const { host, port, database } = new pg.Client({ connectionString: url });
+  const place = host.startsWith('/') ? `the socket ${host}/.s.PGSQL.${port}` : withPort(host, port);
+  return `PostgreSQL at ${place}, database "${database}"`;
+}
+
+/** Redis at 127.0.0.1:6379. */
+export function describeRedis(url: string): string {
+  if (showsPassword(url) || !URL.canParse(url)) return 'Redis at the address in REDIS_URL';
+  const { hostname, port } = new URL(url);
+  return `Redis at ${withPort(hostname || 'localhost', Number(port || 6_379))}`;
+}
+
+/**
+ * True if a parser would take a part of the password for the host or the database, because a / ? # or @ in it is not percent-encoded.
+ * There is then an @ after the first one, or outside the part between // and the path.
+ */
+export function showsPassword(url: string): boolean {
+  const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/is.exec(url) ?? [];
+  return rest.includes('@') || authority.split('@').length > 2 || !URL.canParse(url);
+}
+
+const withPort = (host: string, port: number) => (host.includes(':') && !host.startsWith('[') ? `[${host}]:${port}` : `${host}:${port}`);

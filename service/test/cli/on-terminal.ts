@@ -1,0 +1,50 @@
+// Runs the real `homeward` command on a pseudo-terminal, as an operator would see it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { compileCache } from '../../../testkit/compile-cache.ts';
+
+const launcher = fileURLToPath(new URL('../../bin/homeward.mjs', import.meta.url));
+const timeoutMs = 30_000;
+
+export interface Shown {
+  readonly status: number | null;
+  /** Standard output and standard error, with their colours. */
+  readonly output: string;
+  /** The same without colours, and without what a terminal echoes or erases. */
+  readonly text: string;
+}
+
+export interface TerminalOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly columns?: number;
+  readonly cwd?: string;
+  /** Typed each time that the output first contains the text. */
+  readonly typed?: ReadonlyArray<{ readonly after: string; readonly keys: string }>;
+  /** Runs instead of `homeward` and its arguments. */
+  readonly shellCommand?: string;
+}
+
+export async function homewardOnTerminal(args: readonly string[], options: TerminalOptions = {}): Promise<Shown> {
+  const { env, columns = 80, cwd, typed = [] } = options;
+  const quoted = [process.execPath, launcher, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  const child = spawn('script', ['-qec', `stty cols ${columns}; exec ${options.shellCommand ?? quoted}`, '/dev/null'], {
+    env: { PATH: process.env['PATH'], TERM: 'xterm-256color', SHELL: '/bin/sh', NODE_COMPILE_CACHE: compileCache, ...env },
+    ...(cwd && { cwd }),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let output = '';
+  let seen = 0;
+  const due = [...typed];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    for (let next = due[0]; next && output.includes(next.after, seen); next = due[0]) {
+      seen = output.indexOf(next.after, seen) + next.after.length;
+      child.stdin.write(next.keys);
+      due.shift();
+    }
+  });
+  const [status] = (await once(child, 'close', { signal: AbortSignal.timeout(timeoutMs) })) as [number | null];
+  return { status, output, text: stripVTControlCharacters(output).replaceAll('\r', '') };
+}
