@@ -53,6 +53,7 @@ async function tryOut(checkout: CleanCheckout, trial: { command: string; servers
     throw error;
   });
   const seconds = trial.installSeconds + (performance.now() - startedAtMs) / 1_000;
+  const site = await visitSite(dev.screen);
   const { started, left } = await dev.end();
   return [
     {
@@ -61,6 +62,12 @@ async function tryOut(checkout: CleanCheckout, trial: { command: string; servers
       figure: `${status} with ${animals} after ${seconds.toFixed(1)} s, of which npm ci ${trial.installSeconds.toFixed(1)} s`,
       holds: status === 200 && animals > 0 && seconds <= secondsMax,
       isTimed: status === 200 && animals > 0,
+    },
+    {
+      claim: `The example site at the address that it prints, with ${trial.servers}`,
+      bar: '200 with animals',
+      figure: `${site.status} with ${site.animals}`,
+      holds: site.status === 200 && site.animals > 0,
     },
     {
       claim: `Ctrl-C ends every process that it started, with ${trial.servers}`,
@@ -83,6 +90,13 @@ async function paste(checkout: CleanCheckout, line: string): Promise<{ status: n
   } finally {
     rmSync(home, { recursive: true });
   }
+}
+
+async function visitSite(screen: string): Promise<{ status: number | string; animals: number }> {
+  const [, url] = /^ {2}Site +(http:\S+)/m.exec(screen) ?? [];
+  const response = url ? await fetch(url).catch(() => undefined) : undefined;
+  const page = (await response?.text()) ?? '';
+  return { status: response?.status ?? 'no response', animals: page.match(/<li class="card"/g)?.length ?? 0 };
 }
 
 /**

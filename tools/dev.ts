@@ -12,6 +12,7 @@ import { scopes } from '../service/src/domain/scopes.ts';
 import { freePort } from '../testkit/servers.ts';
 import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
+import { describeExampleSite, type ExampleSite, openExampleSite } from './dev-example-site.ts';
 import { prettyLogLine } from './dev-log.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
 import { DevService } from './dev-service.ts';
@@ -21,6 +22,7 @@ interface Store {
   /** Without /v1. */
   readonly url: string;
   readonly key: string;
+  readonly site: ExampleSite;
 }
 
 interface BufferedLog {
@@ -102,7 +104,8 @@ async function open(options: {
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const key = await loadKey(url, homeward);
   await seed(url, key, ending);
-  return { servers, url, key };
+  const site = await openExampleSite({ url, key }, resources);
+  return { servers, url, key, site };
 }
 
 /** Aborts on the first signal. Further signals are ignored, because the shutdown takes a bounded time. */
@@ -181,7 +184,7 @@ async function seed(url: string, key: string, ending: AbortSignal): Promise<void
   }
 }
 
-function showScreen({ servers: { postgres, redis }, url, key }: Store): void {
+function showScreen({ servers: { postgres, redis }, url, key, site }: Store): void {
   const row = (name: string, value: string, note = '') => `  ${name.padEnd(12)}${value}${note && styleText('dim', `  (${note})`)}`;
   const settings = [
     ['DATABASE_URL', postgres],
@@ -192,8 +195,9 @@ function showScreen({ servers: { postgres, redis }, url, key }: Store): void {
   console.log(`
 ${styleText('bold', 'Homeward is running.')}
 
-${row('API', `${url}/v1`)}
+${row('Site', describeExampleSite(site), 'examples/adoption-site')}
 ${row('Docs', `${url}/docs`)}
+${row('API', `${url}/v1`)}
 ${row('OpenAPI', `${url}/openapi.json`)}
 ${row('PostgreSQL', withoutPassword(postgres.url), postgres.origin)}
 ${row('Redis', withoutPassword(redis.url), redis.origin)}
