@@ -1,4 +1,4 @@
-// The store has no photos, so each animal gets a drawing: the kind from its category, the colours from its id.
+// The store has no photos, so each animal gets a drawing: the kind from its category, the breed and the colours from its id.
 // A page contains each kind once, as a symbol; the colours come from public/style.css.
 import { createHash } from 'node:crypto';
 import type { Pet } from '@homeward/sdk';
@@ -22,11 +22,20 @@ const kinds = {
     ${both('<path d="M35 36c-14-4-24 10-23 31 0 12 9 17 14 10 5-8 4-20 14-33z" fill="var(--deep)"/>')}
     <ellipse cx="60" cy="78" rx="19" ry="15" fill="var(--pale)"/>${eyes(58, 15)}
     <path d="M55 86q5 14 10 0z" fill="#e5787a"/><path d="M52 70q8-5 16 0q-2 8-8 8t-8-8z" fill="${ink}"/>${smile(77)}`,
+  shepherd: `${body}${both('<path d="M29 56 21 15q0-6 6-3l27 24z" fill="var(--deep)"/><path d="m32 44-4-20 16 14z" fill="#e9a29b"/>')}
+    <path d="M60 30c21 0 36 13 36 32 0 12-6 18-14 22-4 9-12 12-22 12s-18-3-22-12c-8-4-14-10-14-22 0-19 15-32 36-32z" fill="var(--coat)"/>
+    <path d="M53 30h14l-2 24q-1 8 6 12c8 4 9 10 7 16-3 9-9 12-18 12s-15-3-18-12c-2-6-1-12 7-16q7-4 6-12z" fill="var(--pale)"/>${eyes(59, 16)}
+    <path d="M55 86q5 13 10 0z" fill="#e5787a"/><path d="M52 70q8-5 16 0q-2 8-8 8t-8-8z" fill="${ink}"/>${smile(77)}`,
   cat: `${body}${both('<path d="M27 52 26 18q0-4 4-1l24 19z" fill="var(--coat)"/><path d="m32 40-1-14 14 10z" fill="#e9a29b"/>')}
     <ellipse cx="60" cy="63" rx="36" ry="30" fill="var(--coat)"/><path d="M60 33c22 0 36 12 36 29-14 8-30 0-33-12z" fill="var(--patch)"/>
     <path d="M57 34h6l-3 14zM46 36l5-1 1 11zM74 36l-5-1-1 11z" fill="var(--deep)"/>
     <ellipse cx="60" cy="76" rx="14" ry="10" fill="var(--pale)"/>${eyes(61, 17)}
     <path d="m55 70h10l-5 6z" fill="#d9716f"/>${smile(75)}${both(line('M36 73 16 69m20 9-20 2', 1.8))}`,
+  tuxedo: `${body}${both('<path d="M27 52 26 18q0-4 4-1l24 19z" fill="var(--deep)"/><path d="m32 40-1-14 14 10z" fill="#e9a29b"/>')}
+    <ellipse cx="60" cy="63" rx="36" ry="30" fill="var(--deep)"/>
+    <path d="M60 42c4 10 6 18 14 22 10 5 12 12 8 19-4 7-12 10-22 10s-18-3-22-10c-4-7-2-14 8-19 8-4 10-12 14-22z" fill="var(--pale)"/>
+    ${both('<circle cx="43" cy="60" r="8.5" fill="#e8cf6e"/>')}${eyes(60, 17)}
+    <path d="m55 70h10l-5 6z" fill="#d9716f"/>${smile(75)}${both(line('M36 76 18 73m18 8-18 3', 1.8))}`,
   rabbit: `${body}${both('<path d="M52 44C38 34 32 14 39 4c5-6 17 6 19 36z" fill="var(--coat)"/><path d="M51 36c-7-8-11-18-9-24 4 2 9 11 11 24z" fill="#ecaba4"/>')}
     <ellipse cx="60" cy="66" rx="31" ry="28" fill="var(--coat)"/><path d="M60 38c18 0 31 12 31 26-10 9-26 2-29-8z" fill="var(--patch)"/>
     ${both('<circle cx="49" cy="81" r="11" fill="var(--pale)"/>')}${eyes(62, 15)}<path d="m55 72h10l-5 6z" fill="#d9716f"/>
@@ -74,19 +83,28 @@ const kinds = {
 type Kind = keyof typeof kinds;
 
 /** By the ids of the categories that every store starts with; a store may add others. */
-const kindOfCategory: Readonly<Record<string, Kind>> = {
-  1: 'dog',
-  2: 'cat',
-  3: 'rabbit',
-  4: 'bird',
-  5: 'hamster',
-  6: 'turtle',
-  7: 'fish',
-  8: 'horse',
-  9: 'cow',
-  10: 'hedgehog',
+const kindsOfCategory: Readonly<Record<string, readonly [Kind, ...Kind[]]>> = {
+  1: ['dog', 'shepherd'],
+  2: ['cat', 'tuxedo'],
+  3: ['rabbit'],
+  4: ['bird'],
+  5: ['hamster'],
+  6: ['turtle'],
+  7: ['fish'],
+  8: ['horse'],
+  9: ['cow'],
+  10: ['hedgehog'],
 };
-const kindOf = ({ categoryId }: Pet): Kind => kindOfCategory[String(categoryId)] ?? 'paw';
+
+function kindOf({ categoryId, id }: Pet): Kind {
+  const breeds = kindsOfCategory[String(categoryId)] ?? ['paw'];
+  return breeds[pick(id, 3, breeds.length)] ?? breeds[0];
+}
+
+/** A number below `count` that looks random, and is the same for the same animal. */
+function pick(id: Pet['id'], choice: number, count: number): number {
+  return (createHash('sha256').update(String(id)).digest()[choice] ?? 0) % count;
+}
 
 /** The symbols for these animals, each once per page. */
 export function symbolsFor(animals: readonly Pet[]): Html {
@@ -97,8 +115,7 @@ export function symbolsFor(animals: readonly Pet[]): Html {
 }
 
 export function drawingOf(animal: Pet): Html {
-  const chance = createHash('sha256').update(String(animal.id)).digest();
-  const pick = (choice: number, among: number) => (chance[choice] ?? 0) % among;
-  const look = `coat-${pick(0, coats)} ground-${pick(1, backgrounds)}${pick(2, 2) === 0 ? ' patched' : ''}`;
+  const { id } = animal;
+  const look = `coat-${pick(id, 0, coats)} ground-${pick(id, 1, backgrounds)}${pick(id, 2, 2) === 0 ? ' patched' : ''}`;
   return html`<span class="drawing ${look}" aria-hidden="true"><svg viewBox="0 0 120 120" preserveAspectRatio="xMidYMax"><use href="#${kindOf(animal)}"/></svg></span>`;
 }

@@ -25,6 +25,8 @@ export function layout({ title, description, animals = [], asOf, main }: PagePar
 <meta name="description" content="${description ?? 'Dogs, cats and other animals from the shelter that need a home.'}">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${assetAddress('icon.svg')}" type="image/svg+xml">
+<link rel="preload" href="${assetAddress('fonts/figtree.woff2')}" as="font" type="font/woff2" crossorigin>
+<link rel="preload" href="${assetAddress('fonts/fraunces.woff2')}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assetAddress('style.css')}">
 ${asOf !== undefined && html`<script type="module" src="${assetAddress('live.js')}"></script>`}
 </head>

@@ -31,7 +31,7 @@ const closingMs = 3_000;
 
 const securityHeaders = {
   'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   // Not no-referrer: browsers would then hide the origin of the adoption form, which the site has to check.
   'referrer-policy': 'same-origin',

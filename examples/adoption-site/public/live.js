@@ -39,6 +39,7 @@ function changeBadge(element, { name, status, words }) {
   if (badge.dataset.status === status) return;
   badge.dataset.status = status;
   badge.textContent = words;
+  element.classList.add('changed');
   // Don't disturb someone who is filling in the form: the page reloads when they choose to.
   if (element.matches('article')) offerReload(`${name}: ${words.toLowerCase()}. `);
   else spoken.textContent = `${name}: ${words.toLowerCase()}.`;
