@@ -6,11 +6,15 @@ import type { Browser } from 'playwright-core';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const startTimeoutMs = 60_000;
 
-/**
- * The browser closes at the end of an `await using` block, or when this process ends for any reason. Other tools can
- * connect to `debuggingPort`.
- */
-export async function launchBrowser({ debuggingPort }: { debuggingPort?: number } = {}): Promise<Browser> {
+interface BrowserOptions {
+  /** Other tools can connect to it. */
+  readonly debuggingPort?: number;
+  /** The host and port of this machine that a name such as `homeward.example` leads to. */
+  readonly hosts?: Readonly<Record<string, string>>;
+}
+
+/** The browser closes at the end of an `await using` block, or when this process ends for any reason. */
+export async function launchBrowser({ debuggingPort, hosts = {} }: BrowserOptions = {}): Promise<Browser> {
   // Imported only when it is needed: it takes seconds, and every run loads the modules of all proofs.
   const { chromium } = await import('playwright-core');
   return chromium.launch({
@@ -21,6 +25,7 @@ export async function launchBrowser({ debuggingPort }: { debuggingPort?: number 
       '--disable-quic',
       '--disable-sync',
       ...(debuggingPort === undefined ? [] : [`--remote-debugging-port=${debuggingPort}`]),
+      `--host-resolver-rules=${Object.entries(hosts).map(([name, target]) => `MAP ${name} ${target}`)}`,
     ],
   });
 }

@@ -1,0 +1,77 @@
+// What the pictures show: a store with animals, the example site on it, and visitors in a real browser.
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../testkit/browser.ts';
+import { Store } from '../testkit/store.ts';
+import { ensureBuilt } from './build.ts';
+import { devAnimals } from './dev-animals.ts';
+import { pictureWidth, pixelRatio } from './picture-windows.ts';
+
+export type Theme = 'light' | 'dark';
+
+/** A visitor's viewport in CSS pixels, and how many pixels of the picture each gets. */
+export interface Viewport {
+  readonly width: number;
+  readonly height: number;
+  readonly scale: number;
+}
+
+/** The addresses that the browser shows. */
+export const addresses = { site: 'http://secondhome.example', docs: 'http://homeward.example/docs' };
+
+const animalCount = 60;
+const timeoutMs = 20_000;
+
+export class Stage implements AsyncDisposable {
+  readonly #resources: AsyncDisposableStack;
+  readonly #browser: Browser;
+
+  private constructor(resources: AsyncDisposableStack, browser: Browser) {
+    this.#resources = resources;
+    this.#browser = browser;
+  }
+
+  static async open(): Promise<Stage> {
+    await ensureBuilt();
+    await using resources = new AsyncDisposableStack();
+    const store = resources.use(await Store.open({ processes: 1, env: { LOG_LEVEL: 'warn' } }));
+    store.work();
+    const url = store.processes[0]?.url.replace(/\/v1$/, '') ?? '';
+    const { key } = await store.createKey('Second Home', 'business');
+    await addAnimals(url, key);
+    // Imported only here, because it needs the built SDK.
+    const { startSite } = await import('../examples/adoption-site/start-site.ts');
+    const site = await startSite({ url, key, port: 0 });
+    resources.defer(() => site.close());
+    const hosts = { [new URL(addresses.site).host]: new URL(site.url).host, [new URL(addresses.docs).host]: new URL(url).host };
+    const browser = resources.use(await launchBrowser({ hosts }));
+    return new Stage(resources.move(), browser);
+  }
+
+  /** A visitor with an own session. */
+  async visit(address: string, theme: Theme, { width, height, scale }: Viewport): Promise<Page> {
+    const context = await this.#browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale, colorScheme: theme });
+    context.setDefaultTimeout(timeoutMs);
+    const page = await context.newPage();
+    // Not 'networkidle': pages of the site have an open stream.
+    await page.goto(address, { waitUntil: 'load' });
+    await page.evaluate('document.fonts.ready.then(() => true)');
+    return page;
+  }
+
+  /** An empty page on which windows are drawn. */
+  openDesk(theme: Theme): Promise<Page> {
+    return this.visit('about:blank', theme, { width: pictureWidth, height: 100, scale: pixelRatio });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync();
+  }
+}
+
+async function addAnimals(url: string, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  for (const animal of devAnimals().slice(0, animalCount)) {
+    const added = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify(animal) });
+    if (added.status !== 201) throw new Error(`${animal.name} was not added: ${await added.text()}`);
+  }
+}
