@@ -28,6 +28,25 @@ export async function findCategory(db: Db, id: bigint): Promise<Category | undef
   return rows[0] && asCategory(rows[0]);
 }
 
+/** The names of those of the categories that have one, by id. */
+export async function findCategoryNames(db: Db, ids: readonly bigint[]): Promise<Map<bigint, string>> {
+  const { rows } = await db.query<{ id: bigint; name: string }>({
+    text: 'select id, name from categories where id = any($1::bigint[]) and name is not null',
+    values: [ids],
+  });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** Categories with this name, compared case-insensitively. Several categories may have the same name. */
+export async function selectCategoriesByName(db: Db, name: string, limit: number): Promise<Category[]> {
+  const { rows } = await db.query<Row>({
+    // Only staff name categories, so there are few names to compare.
+    text: 'select id, name from categories where (name is null) = false and lower(name) = lower($1) order by id limit $2',
+    values: [name, limit],
+  });
+  return rows.map(asCategory);
+}
+
 /** Names a category, and creates it if it doesn't exist. The store chooses the ids. */
 export async function upsertCategory(tx: Transaction, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
   const { rows } = await tx.query<Row & { created: boolean }>({

@@ -28,10 +28,13 @@ export function printNote(text: string): void {
   if (process.stderr.isTTY) console.error(styled('dim', text, process.stderr));
 }
 
-/** Prints one JSON value, on one line unless it is indented. Ids stay exact: the service's own ids are below 2^53. */
+/** Prints one JSON value, on one line unless it is indented. Ids stay exact: a store may choose ids of categories beyond 2^53. */
 export function printJson(value: unknown, indent?: number): void {
-  console.log(printableJson(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? Number(one) : one), indent)));
+  console.log(printableJson(JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? rawJSON(String(one)) : one), indent)));
 }
+
+/** Not declared by TypeScript yet. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
 
 /**
  * Prints a table for people, or `ifEmpty` if there are no rows. On a terminal it fits the width: the columns in `leastImportant` are

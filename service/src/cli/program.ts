@@ -11,6 +11,7 @@ import { addMigrateCommand } from './migrate.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addOrderCommands } from './orders.ts';
 import { Declined, printNote, printProblem, UsageError } from './output.ts';
+import { addPetCommands } from './pets.ts';
 import { addServeCommand } from './serve.ts';
 import { addVerifyCommand } from './verify.ts';
 import { addWebhookCommands } from './webhooks.ts';
@@ -48,6 +49,7 @@ export function buildProgram(env: Environment): Command {
   addClientCommands(program, quietConfig);
   addBanCommands(program, quietConfig);
   addCategoryCommands(program, quietConfig);
+  addPetCommands(program, quietConfig);
   addOrderCommands(program, quietConfig);
   addWebhookCommands(program, quietConfig);
   addVerifyCommand(program, quietConfig);

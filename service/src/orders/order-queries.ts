@@ -13,9 +13,45 @@ const columns = `id, pet_id as "petId", case when ${overdue} then 'expired' else
 export async function selectOrders(
   db: Db,
   visibility: Visibility,
-  filter: { status: OrderStatus | undefined; petId: bigint | undefined },
+  filter: OrderFilter,
   page: { afterId: bigint | undefined; limit: number },
 ): Promise<Order[]> {
+  const { name, conditions, values } = pageConditions(visibility, filter, page);
+  const text = `select ${columns} from orders where ${conditions} order by id limit $2`;
+  const { rows } = await db.query<Order>({ name, text, values });
+  return rows;
+}
+
+/** An order with the names of its animal and its client, for staff. */
+export interface NamedOrder extends Order {
+  readonly pet: string;
+  readonly clientId: bigint;
+  readonly client: string;
+}
+
+/** The same page for staff. The animal may have been removed since. */
+export async function selectNamedOrders(db: Db, filter: OrderFilter, page: { afterId: bigint; limit: number }): Promise<NamedOrder[]> {
+  const { conditions, values } = pageConditions('all', filter, page);
+  const { rows } = await db.query<NamedOrder>({ text: withNames(`${conditions} order by id limit $2`), values });
+  return rows;
+}
+
+export async function findNamedOrder(db: Db, id: bigint): Promise<NamedOrder | undefined> {
+  const { rows } = await db.query<NamedOrder>({ text: withNames('id = $1'), values: [id] });
+  return rows[0];
+}
+
+/** Finds orders first, and then the names for those only. */
+const withNames = (conditions: string) => `select found.*, pets.name as pet, clients.name as client
+  from (select ${columns}, client_id as "clientId" from orders where ${conditions}) as found
+    join pets on pets.id = "petId" join clients on clients.id = "clientId" order by found.id`;
+
+interface OrderFilter {
+  readonly status: OrderStatus | undefined;
+  readonly petId: bigint | undefined;
+}
+
+function pageConditions(visibility: Visibility, filter: OrderFilter, page: { afterId: bigint | undefined; limit: number }) {
   const values: unknown[] = [page.afterId ?? 0n, page.limit];
   const conditions = ['id > $1'];
   const used = ['orders'];
@@ -28,9 +64,7 @@ export async function selectOrders(
   if (filter.status === 'placed') where('placed', `status = ? and not ${overdue}`, 'placed');
   else if (filter.status === 'expired') where('expired', `(status = ? or ${overdue})`, 'expired');
   else if (filter.status) where('status', 'status = ?', filter.status);
-  const text = `select ${columns} from orders where ${conditions.join(' and ')} order by id limit $2`;
-  const { rows } = await db.query<Order>({ name: used.join('-by-'), text, values });
-  return rows;
+  return { name: used.join('-by-'), conditions: conditions.join(' and '), values };
 }
 
 export async function findOrder(db: Db, visibility: Visibility, id: bigint): Promise<Order | undefined> {
@@ -140,6 +174,15 @@ export async function findOpenOrderId(tx: Transaction, petId: bigint): Promise<b
     values: [petId, openOrderStatuses],
   });
   return rows[0]?.id;
+}
+
+/** The open orders of animals, by the animal's id. Without a lock, for display. */
+export async function findOpenOrdersOfPets(db: Db, petIds: readonly bigint[]): Promise<Map<bigint, bigint>> {
+  const { rows } = await db.query<{ id: bigint; petId: bigint }>({
+    text: `select id, pet_id as "petId" from orders where pet_id = any($1::bigint[]) and status in ('placed', 'approved') and not ${overdue}`,
+    values: [petIds],
+  });
+  return new Map(rows.map(({ id, petId }) => [petId, id]));
 }
 
 /** Whether another order has reserved or sold the animal. */

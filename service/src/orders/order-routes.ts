@@ -85,7 +85,9 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
     },
     (request, reply) =>
       respondOnce(catalogue, request, reply, async (tx) => {
-        const order = await placeOrder(tx, request.body, callerOf(request), config.orderExpirySeconds);
+        const caller = callerOf(request);
+        const terms = { client: caller, expiresInSeconds: config.orderExpirySeconds };
+        const order = await placeOrder(tx, request.body, caller, terms);
         return { status: 201, body: orderJson(order), headers: { location: `${path}/${order.id}` }, orderId: order.id };
       }),
   );

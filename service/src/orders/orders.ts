@@ -24,19 +24,23 @@ import {
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
 
-/** Reserves the animal and records the order. Enforces the client's bounds, also for concurrent requests. */
+/**
+ * Reserves the animal and records the order of a client. Enforces the client's bounds, also for concurrent requests. The actor is
+ * the client, or the service if staff place the order for it.
+ */
 export async function placeOrder(
   tx: CatalogueTransaction,
   order: NewOrder,
-  actor: { clientId: bigint; keyId: bigint; bounds: OrderBounds },
-  expiresInSeconds: number,
+  actor: Actor,
+  { client, expiresInSeconds }: { client: { clientId: bigint; bounds: OrderBounds }; expiresInSeconds: number },
 ): Promise<Order> {
-  const pet = await reservePet(tx, order.petId, openOrdersLock(actor.clientId));
-  const placed = await insertOrder(tx, { ...order, clientId: actor.clientId, expiresInSeconds }, actor.bounds);
-  if (!placed) throw tooManyOpen(await countOpenOrders(tx, actor.clientId, order.adopter.email), actor.bounds);
+  const { clientId, bounds } = client;
+  const pet = await reservePet(tx, order.petId, openOrdersLock(clientId));
+  const placed = await insertOrder(tx, { ...order, clientId, expiresInSeconds }, bounds);
+  if (!placed) throw tooManyOpen(await countOpenOrders(tx, clientId, order.adopter.email), bounds);
   const move = { id: placed.id, petId: order.petId, from: null, to: placing.to, why: 'placed' };
   await recordTransitions(tx, actor, ...transitionsOf(move, placing.pet));
-  await recordEvents(tx, orderEvent(placing.to, placed, actor.clientId), petStatusChanged(pet, placing.pet.from));
+  await recordEvents(tx, orderEvent(placing.to, placed, clientId), petStatusChanged(pet, placing.pet.from));
   return placed;
 }
 

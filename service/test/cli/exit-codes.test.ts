@@ -29,6 +29,27 @@ describe('a mistake in the command line exits with 2 and says what is wrong, bef
     [[...create, '--plan', 'free', '--expires', 'soon'], '"soon" is not a duration; write 90d, 12h, 30m or 45s.'],
     [[...create, '--plan', 'free', '--expires', '0d'], '--expires 0 would create a key that never works.'],
     [['keys', 'rotate', '1', '--overlap', '1w'], '"1w" is not a duration'],
+    [['pets', 'list', '--status', 'lost'], '--status must be one of available, pending, sold; got "lost".'],
+    [['pets', 'list', '--limit', '0'], '--limit must be an integer from 1 to 1000; got "0".'],
+    [['pets', 'list', '--limit', '1001'], '--limit must be an integer from 1 to 1000; got "1001".'],
+    [['pets', 'show', 'Biscuit'], '"Biscuit" is not an id.'],
+    [['pets', 'remove', '-1'], '"-1" is not an id.'],
+    [['pets', 'add', '--category', 'Dogs'], "required option '--name <name>' not specified"],
+    [['pets', 'add', '--name', ' ', '--category', 'Dogs'], '--name must be a string of 1–200 characters, not blank'],
+    [['pets', 'add', '--name', 'Bis\u001bcuit', '--category', 'Dogs'], 'It contains U+001B.'],
+    [
+      ['orders', 'list', '--status', 'lost'],
+      '--status must be one of placed, approved, completed, cancelled, expired, returned; got "lost".',
+    ],
+    [['orders', 'list', '--pet', 'Biscuit'], '"Biscuit" is not an id.'],
+    [['orders', 'show', '0'], '"0" is not an id.'],
+    [['orders', 'approve', '1e3'], '"1e3" is not an id.'],
+    [['orders', 'cancel'], 'Give the id of an order, or --client, --email, or both.'],
+    [['orders', 'cancel', '1', '--client', 'Paws'], 'Give the id of an order, or --client, --email, or both.'],
+    [
+      ['orders', 'place', '1', '--adopter', 'Ada', '--email', 'ada', '--client', 'Paws'],
+      '--email must be an e-mail address of at most 254 characters, such as ada@example.org; got "ada".',
+    ],
   ])('homeward %j: %s', async (args, message) => {
     expect(rejection(await homeward(args, { env: nowhere }))).toEqual(rejectedWith(2, message));
   });
@@ -73,6 +94,15 @@ describe('what does not exist or is not allowed exits with 2', () => {
     [['keys', 'revoke', 'Paws'], '"Paws" is not an id.'],
     [['bans', 'lift', '999'], 'There is no key 999.'],
     [['orders', 'erase', '999'], 'There is no order 999.'],
+    [['orders', 'show', '999'], "There is no order 999. 'homeward orders list' lists all."],
+    [['orders', 'approve', '999'], 'There is no order 999.'],
+    [['orders', 'complete', '999'], 'There is no order 999.'],
+    [['orders', 'cancel', '999'], 'There is no order 999.'],
+    [['orders', 'return', '999'], 'There is no order 999.'],
+    [['orders', 'cancel', '--client', 'Nobody'], 'There is no client "Nobody".'],
+    [['pets', 'show', '999'], "There is no animal 999. 'homeward pets list' lists all."],
+    [['pets', 'remove', '999'], 'There is no animal 999.'],
+    [['pets', 'add', '--name', 'Smaug', '--category', 'Dragons'], 'There is no category "Dragons". There are Dogs (1), Cats (2), '],
     [['clients', 'set-plan', 'Nobody', '--plan', 'pro'], 'There is no client "Nobody".'],
   ])('homeward %j: %s', async (args, message) => {
     expect(rejection(await homeward(args, { env: migrated }))).toEqual(rejectedWith(2, message));

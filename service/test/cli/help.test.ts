@@ -3,12 +3,13 @@ import { variables } from '../../src/config.ts';
 import { homeward } from './homeward-command.ts';
 
 const commands = {
-  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'categories', 'orders', 'webhooks', 'verify', 'journal', 'openapi'],
+  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'categories', 'pets', 'orders', 'webhooks', 'verify', 'journal', 'openapi'],
   keys: ['create', 'list', 'rotate', 'revoke'],
   clients: ['list', 'set-plan', 'suspend', 'resume'],
   bans: ['list', 'lift'],
   categories: ['prune'],
-  orders: ['cancel', 'erase'],
+  pets: ['list', 'show', 'add', 'remove'],
+  orders: ['list', 'show', 'place', 'approve', 'complete', 'cancel', 'return', 'erase'],
   webhooks: ['list', 'disable', 'enable', 'replay'],
   journal: ['apply'],
 };

@@ -27,6 +27,19 @@ beforeAll(async () => {
   const insertWebhook = `insert into webhooks (id, client_id, url, types, description, with_orders, secret)
     overriding system value values (1000, 1, $1, '{}', $1, false, 'whsec_x')`;
   await executeAsOwner(url, insertWebhook, [hostile]);
+  await executeAsOwner(url, 'insert into categories (id, name) values (1000, $1)', [hostile]);
+  await executeAsOwner(url, "insert into pets (name, category_id, status) values ($1, 1000, 'pending'), ($1, 1000, 'available')", [
+    hostile,
+  ]);
+  const insertOrder = `insert into orders (client_id, pet_id, adopter_name, adopter_email, expires_at)
+    values (1, 1, $1, $1, now() + interval '1 day')`;
+  await executeAsOwner(url, insertOrder, [hostile]);
+  await executeAsOwner(
+    url,
+    `insert into history (pet_id, order_id, from_status, to_status, why) values (1, null, null, 'available', $1), (1, 1, null, 'placed', $1),
+      (1, null, 'available', 'pending', $1), (2, null, null, 'available', $1)`,
+    [hostile],
+  );
 });
 
 describe('stored text with control characters and overrides is escaped on a terminal', () => {
@@ -50,6 +63,29 @@ describe('stored text with control characters and overrides is escaped on a term
     [['bans', 'list'], 0, undefined],
     [['bans', 'lift', '1000'], 0, undefined],
     [['orders', 'erase', '<name>'], 2, 'Paws\\u{1b}[2J'],
+    [['pets', 'list'], 0, 'Paws\\u{1b}[2J'],
+    [['pets', 'list', '--json'], 0, 'Paws\\u001b[2J'],
+    [['pets', 'list', '--category', '<name>'], 0, 'Paws\\u{1b}[2J'],
+    [['pets', 'list', '--category', 'no <name>'], 2, 'no Paws\\u{1b}[2J'],
+    [['pets', 'list', '--status', '<name>'], 2, 'Paws\\u{1b}[2J'],
+    [['pets', 'show', '1'], 0, 'Paws\\u{1b}[2J'],
+    [['pets', 'show', '1', '--json'], 0, 'Paws\\u001b[2J'],
+    [['pets', 'show', '<name>'], 2, 'Paws\\u{1b}[2J'],
+    [['pets', 'add', '--name', '<name>', '--category', '1'], 2, 'Paws\\u001b[2J'],
+    [['pets', 'add', '--name', 'Biscuit', '--category', '<name>'], 0, 'Paws\\u{1b}[2J'],
+    [['pets', 'remove', '1'], 2, 'Paws\\u{1b}[2J'],
+    [['pets', 'remove', '2'], 0, 'Paws\\u{1b}[2J'],
+    [['orders', 'list'], 0, 'Paws\\u{1b}[2J'],
+    [['orders', 'list', '--json'], 0, 'Paws\\u001b[2J'],
+    [['orders', 'show', '1'], 0, 'Paws\\u{1b}[2J'],
+    [['orders', 'show', '1', '--json'], 0, 'Paws\\u001b[2J'],
+    [['orders', 'place', '1', '--adopter', 'Ada', '--email', 'ada@example.org', '--client', '<name>'], 2, 'Paws\\u{1b}[2J'],
+    [['orders', 'place', '1', '--adopter', '<name>', '--email', 'ada@example.org', '--client', '<name>'], 2, 'Paws\\u001b[2J'],
+    [['orders', 'place', '1', '--adopter', 'Ada', '--email', 'ada@example.org', '--client', 'no <name>'], 2, 'no Paws\\u{1b}[2J'],
+    [['orders', 'approve', '1'], 0, 'Paws\\u{1b}[2J'],
+    [['orders', 'complete', '1', '--json'], 0, 'Paws\\u001b[2J'],
+    [['orders', 'return', '1'], 0, 'Paws\\u{1b}[2J'],
+    [['orders', 'cancel', '<name>'], 2, 'Paws\\u{1b}[2J'],
     [['verify'], 0, undefined],
   ])('homeward %j', async (args, expected, shows = '') => {
     const { status, stdout, stderr } = await homeward(

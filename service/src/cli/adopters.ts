@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import type { ReadConfig } from '../config.ts';
+import { type Dependencies, openDependencies } from '../dependencies.ts';
+import { eraseAdopterByEmail, eraseAdopterOf } from '../orders/adopters.ts';
+import { parseId, printJson, printLines, UsageError } from './output.ts';
+
+const batchSizeMax = 100;
+
+export function addErasureCommand(orders: Command, config: ReadConfig): void {
+  orders
+    .command('erase')
+    .description("erase an adopter's name and e-mail address from one order, or from every order that is not open; the orders stay")
+    .argument('[id]', 'the order')
+    .option('--email <address>', 'every order for the adopter with this e-mail address; open orders are listed and not erased')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string | undefined, { email, json }: { email?: string; json?: boolean }) => {
+      if ((id === undefined) === (email === undefined)) throw new UsageError('Give the id of an order, or --email.');
+      await using dependencies = await openDependencies(config());
+      // Awaited here: a returned promise would be awaited after the connections are closed.
+      if (email !== undefined) await eraseEmail(dependencies, email, json);
+      else await eraseOrder(dependencies, parseId(id ?? ''), json);
+    });
+}
+
+const backups = "Backups still contain the data until they are overwritten. After restoring one, run 'homeward journal apply'.";
+
+async function eraseOrder({ db, journal }: Dependencies, id: bigint, json: boolean | undefined): Promise<void> {
+  const erased = await eraseAdopterOf(db, journal, id);
+  if (!erased) throw new UsageError(`There is no order ${id}.`);
+  if (json) printJson({ id, erased: true, answers: erased.responses });
+  else printLines(`Erased the adopter of order ${id}, also from ${responses(erased.responses)}. ${backups}`);
+}
+
+async function eraseEmail({ db, journal }: Dependencies, email: string, json: boolean | undefined): Promise<void> {
+  const { orders, responses: stored, open } = await eraseAdopterByEmail(db, journal, email, batchSizeMax);
+  // A script must notice that some orders were not erased.
+  if (open.length > 0) process.exitCode = 1;
+  if (json) return printJson({ orders, answers: stored, open });
+  printLines(`Erased the adopter from ${orders} ${orders === 1 ? 'order' : 'orders'} and ${responses(stored)}. ${backups}`);
+  if (open.length > 0) {
+    printLines(
+      `Not erased, because they are still open: ${open.join(', ')}. Cancel or complete them, then erase again: homeward orders cancel --email …`,
+    );
+  }
+}
+
+const responses = (count: number) => `${count} stored ${count === 1 ? 'response' : 'responses'}`;

@@ -1,0 +1,27 @@
+import { selectCategories, selectCategoriesByName } from '../categories/category-queries.ts';
+import type { Db } from '../db/handles.ts';
+import { parseInt64 } from '../db/int64.ts';
+import { named } from './names.ts';
+import { UsageError } from './output.ts';
+
+const listedMax = 20;
+
+/** The id of a category that is given by its id or by its name. An id is not looked up. */
+export async function readCategoryId(db: Db, text: string): Promise<bigint> {
+  const id = parseInt64(text);
+  if (id !== undefined) return id;
+  const found = await selectCategoriesByName(db, text, listedMax);
+  const [only] = found;
+  if (!only) throw new UsageError(`There is no category "${text}". ${await describeCategories(db)}`);
+  if (found.length === 1) return only.id;
+  throw new UsageError(`Several categories have the name "${text}". Give the id of one: ${found.map((one) => one.id).join(', ')}.`);
+}
+
+/** The categories that have a name, as far as they fit a message. */
+export async function describeCategories(db: Db): Promise<string> {
+  const page = await selectCategories(db, { afterId: undefined, inSecondPart: false, limit: listedMax + 1 });
+  const withName = page.filter(({ name }) => name !== undefined);
+  if (withName.length === 0) return 'No category has a name yet. Give an id.';
+  const shown = withName.slice(0, listedMax).map(({ id, name }) => named(name, id));
+  return `There are ${shown.join(', ')}${withName.length > listedMax ? ' and more' : ''}.`;
+}

@@ -1,0 +1,9 @@
+import { type Client, findClientByName } from '../clients/client-queries.ts';
+import type { Db } from '../db/handles.ts';
+import { UsageError } from './output.ts';
+
+export async function getClientByName(db: Db, name: string): Promise<Client> {
+  const client = await findClientByName(db, name);
+  if (!client) throw new UsageError(`There is no client "${name}". 'homeward clients list' lists all.`);
+  return client;
+}

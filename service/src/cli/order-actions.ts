@@ -1,0 +1,149 @@
+import type { Command } from 'commander';
+import type { Client } from '../clients/client-queries.ts';
+import type { ReadConfig } from '../config.ts';
+import { type Dependencies, openDependencies } from '../dependencies.ts';
+import { theService } from '../domain/actor.ts';
+import { type CallerAction, orderActions } from '../domain/order-states.ts';
+import { AppError } from '../errors.ts';
+import { findNamedOrder, findOpenOrdersOfPets, type NamedOrder } from '../orders/order-queries.ts';
+import { NewAdopterSchema, type NewOrder, type Order } from '../orders/order-schemas.ts';
+import { actOnOrder, cancelOpenOrders, placeOrder } from '../orders/orders.ts';
+import { findPet } from '../pets/pet-queries.ts';
+import { boundsOf } from '../rate-limit/plans.ts';
+import { checkOptions } from './checked-options.ts';
+import { getClientByName } from './clients-by-name.ts';
+import { getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
+import { named } from './names.ts';
+import { parseId, printJson, printLines, UsageError } from './output.ts';
+import { drawCount, endProgress } from './progress.ts';
+import { asUsageError } from './rejections.ts';
+
+const batchSizeMax = 100;
+
+interface PlaceOptions {
+  readonly adopter: string;
+  readonly email: string;
+  readonly client: string;
+  readonly json?: boolean;
+}
+
+interface CancelOptions {
+  readonly client?: string;
+  readonly email?: string;
+  readonly json?: boolean;
+}
+
+export function addOrderActionCommands(orders: Command, config: ReadConfig): void {
+  orders
+    .command('place')
+    .description('place an order for a client: reserves an available animal for an adopter')
+    .argument('<pet>', 'the id of the animal')
+    .requiredOption('--adopter <name>', "the adopter's name")
+    .requiredOption('--email <address>', "the adopter's e-mail address")
+    .requiredOption('--client <name>', 'the client that the order belongs to; its limits apply')
+    .option('--json', 'print one JSON object')
+    .action(async (pet: string, { adopter, email, client: name, json }: PlaceOptions) => {
+      const { name: nameSchema, email: emailSchema } = NewAdopterSchema.properties;
+      checkOptions({ '--adopter': { value: adopter, schema: nameSchema }, '--email': { value: email, schema: emailSchema } });
+      const petId = parseId(pet);
+      await using dependencies = await openDependencies(config());
+      const client = await getClientByName(dependencies.db, name);
+      const { id } = await place(dependencies, client, { petId, adopter: { name: adopter, email } });
+      const placed = await getNamedOrder(dependencies.db, id);
+      if (json) printJson(withActions(placed));
+      else
+        printLines(
+          `Order ${id} reserves ${petOf(placed)} for ${adopter}.`,
+          '',
+          'Next:',
+          ...nextCommands(placed).map((command) => `  ${command}`),
+        );
+    });
+
+  addActionCommand(orders, config, 'approve');
+  addActionCommand(orders, config, 'complete');
+
+  orders
+    .command('cancel')
+    .description(
+      'cancel one order, or every open order of a client, of an adopter, or of an adopter with one client; their animals become available again',
+    )
+    .argument('[id]', 'the order')
+    .option('--client <name>', 'orders that this client placed')
+    .option('--email <address>', 'orders for the adopter with this e-mail address')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string | undefined, options: CancelOptions) => {
+      const isById = id !== undefined;
+      if (isById === (options.client !== undefined || options.email !== undefined)) {
+        throw new UsageError('Give the id of an order, or --client, --email, or both.');
+      }
+      const orderId = isById ? parseId(id) : undefined;
+      await using dependencies = await openDependencies(config());
+      // Awaited here: a returned promise would be awaited after the connections are closed.
+      if (orderId !== undefined) await cancelOne(dependencies, orderId, options);
+      else await cancelAll(dependencies, options);
+    });
+
+  addActionCommand(orders, config, 'return');
+}
+
+function addActionCommand(orders: Command, config: ReadConfig, name: Exclude<CallerAction, 'cancel'>): void {
+  const { from, pet } = orderActions[name];
+  orders
+    .command(name)
+    .description(`${name} an order that is ${from.join(' or ')}${pet ? `; its animal becomes ${pet.to}` : ''}`)
+    .argument('<id>', 'the order')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const orderId = parseId(id);
+      await using dependencies = await openDependencies(config());
+      const order = await getNamedOrder(dependencies.db, orderId);
+      await act(dependencies, order, name, json);
+    });
+}
+
+async function cancelOne(dependencies: Dependencies, id: bigint, { json }: CancelOptions): Promise<void> {
+  const order = await getNamedOrder(dependencies.db, id);
+  await act(dependencies, order, 'cancel', json);
+}
+
+/** The same operation as the API's, done as the store's staff. */
+async function act({ db, catalogue }: Dependencies, order: NamedOrder, name: CallerAction, json: boolean | undefined): Promise<void> {
+  const changed = await catalogue.transaction((tx) => actOnOrder(tx, 'all', order.id, name, theService)).catch(asUsageError);
+  if (json) return printJson(withActions({ ...order, ...changed }));
+  const pet = await findPet(db, order.petId);
+  const status = pet ? ` ${petOf(order)} is ${pet.status}.` : ` ${petOf(order)} was removed before.`;
+  printLines(`Order ${order.id} is ${changed.status}.${status}`);
+}
+
+async function cancelAll({ db, catalogue }: Dependencies, { client: name, email, json }: CancelOptions): Promise<void> {
+  const client = name === undefined ? undefined : await getClientByName(db, name);
+  const cancelled = await cancelOpenOrders(db, catalogue, { clientId: client?.id, email }, { batchSizeMax, progress: drawCount });
+  endProgress();
+  if (json) printJson({ cancelled });
+  else printLines(`Cancelled orders: ${cancelled}.`);
+}
+
+async function place({ db, catalogue, config }: Dependencies, client: Client, order: NewOrder): Promise<Order> {
+  if (client.suspendedAt) {
+    throw new UsageError(
+      `${named(client.name, client.id)} is suspended, so no order can be placed for it. 'homeward clients resume' ends that.`,
+    );
+  }
+  const terms = { client: { clientId: client.id, bounds: boundsOf(client) }, expiresInSeconds: config.orderExpirySeconds };
+  try {
+    return await catalogue.transaction((tx) => placeOrder(tx, order, theService, terms));
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'pet_not_available') throw await explainUnavailable(db, order.petId, error);
+    return asUsageError(error);
+  }
+}
+
+/** Names the order that reserves the animal, if there is one. */
+async function explainUnavailable(db: Dependencies['db'], petId: bigint, error: AppError): Promise<UsageError> {
+  const [pet, orders] = [await findPet(db, petId), await findOpenOrdersOfPets(db, [petId])];
+  const orderId = orders.get(petId);
+  const order = orderId === undefined ? undefined : await findNamedOrder(db, orderId);
+  if (order) return new UsageError(`${petOf(order)} is already reserved by order ${order.id}. See it: homeward orders show ${order.id}`);
+  return new UsageError(pet ? `${named(pet.name, petId)} is ${pet.status}. Only an available animal can be ordered.` : error.message);
+}
