@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { findKey } from '../clients/client-queries.ts';
+import { findClientNames, findKey } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { liftBan, listBans } from '../rate-limit/bans.ts';
+import { named } from './names.ts';
 import { parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 
 export function addBanCommands(program: Command, config: ReadConfig): void {
@@ -14,11 +15,16 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
     .option('--json', 'print one JSON array')
     .action(async ({ json }: { json?: boolean }) => {
       await using dependencies = await openDependencies(config());
-      const { redis, redisKeys, clock } = dependencies;
-      const rows = await redis.call((client) => listBans(client, redisKeys, clock.now()));
-      if (json) return printJson(rows.map((ban) => ({ ...ban, keyId: Number(ban.keyId), clientId: Number(ban.clientId) })));
+      const { db, redis, redisKeys, clock } = dependencies;
+      const bans = await redis.call((client) => listBans(client, redisKeys, clock.now()));
+      const names = await findClientNames(db, [...new Set(bans.map(({ clientId }) => BigInt(clientId)))]);
+      const rows = bans.map(({ keyId, clientId, until, level }) => {
+        const id = BigInt(clientId);
+        return { keyId: BigInt(keyId), clientId: id, client: names.get(id), until: new Date(until), level };
+      });
+      if (json) return printJson(rows);
       return printTable(
-        rows.map(({ keyId, clientId, until, level }) => ({ key: keyId, client: clientId, until, level })),
+        rows.map(({ keyId, clientId, client, until, level }) => ({ key: keyId, client: named(client, clientId), until, level })),
         'No key is banned.',
       );
     });

@@ -30,6 +30,16 @@ export const addLimitOptions = (command: Command): Command =>
     .option('--open-orders <n>', `open orders at once (enterprise; ${planBounds.enterprise.openOrders} unless set)`)
     .option('--new-categories <n>', `new categories per day (enterprise; ${planBounds.enterprise.newCategoriesPerDay} unless set)`);
 
+/** Undefined without a plan: the client exists, and keeps its plan. */
+export function readLimitsIfGiven({ plan, ...limits }: Partial<LimitOptions>): Terms | undefined {
+  if (plan !== undefined) return readLimits({ plan, ...limits });
+  const { perMinute, perDay, openOrders, newCategories } = limits;
+  if ([perMinute, perDay, openOrders, newCategories].some((one) => one !== undefined)) {
+    throw new UsageError('--per-minute, --per-day, --open-orders and --new-categories need --plan enterprise.');
+  }
+  return undefined;
+}
+
 export function readLimits(options: LimitOptions): Terms {
   const plan = planNames.find((name): name is PlanName => name === options.plan);
   if (!plan) throw new UsageError(`--plan must be one of ${planNames.join(', ')}; got "${options.plan}".`);

@@ -6,12 +6,16 @@ import { openDependencies } from '../dependencies.ts';
 import { defaultScopes, isScope, type Scope, scopes } from '../domain/scopes.ts';
 import { planNames } from '../rate-limit/plans.ts';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../webhooks/endpoint-keys.ts';
-import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
+import { addLimitOptions, announce, type LimitOptions, readLimitsIfGiven } from './client-changes.ts';
+import { getClientByName } from './clients-by-name.ts';
+import { describeState, withStates } from './key-states.ts';
+import { printHowToGoOn, quoted } from './list-options.ts';
+import { named } from './names.ts';
 import { parseDuration, parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 
 const listedMax = 1_000;
 
-interface CreateOptions extends LimitOptions {
+interface CreateOptions extends Partial<LimitOptions> {
   client: string;
   scopes?: string;
   expires?: string;
@@ -26,13 +30,13 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       .command('create')
       .description('create a key, and its client if it does not exist; the key is shown only once')
       .requiredOption('--client <name>', 'the client that the key belongs to')
-      .requiredOption('--plan <plan>', `one of ${planNames.join(', ')}`),
+      .option('--plan <plan>', `one of ${planNames.join(', ')}; needed for a new client`),
   )
     .option('--scopes <list>', `comma-separated, of ${scopes.join(', ')} (default: ${defaultScopes.join(',')})`)
     .option('--expires <duration>', 'how long the key is valid: 90d, 12h, 30m')
     .option('--json', 'print one JSON object')
     .action(async (options: CreateOptions) => {
-      const limits = readLimits(options);
+      const limits = readLimitsIfGiven(options);
       const requestedScopes = readScopes(options.scopes);
       const lifeSeconds = options.expires === undefined ? undefined : parseDuration(options.expires);
       if (lifeSeconds === 0) throw new UsageError('--expires 0 would create a key that never works.');
@@ -45,24 +49,30 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
 
   keys
     .command('list')
-    .description('list keys; the keys themselves are not stored')
+    .description('list keys with their plans and states; the keys themselves are not stored')
     .option('--client <name>', 'only keys of this client')
     .option('--after <id>', `list keys after this id; at most ${listedMax} are listed at once`)
     .option('--json', 'print one JSON array')
     .action(async (options: { client?: string; after?: string; json?: boolean }) => {
-      await using dependencies = await openDependencies(config());
       const after = options.after ? parseId(options.after) : 0n;
-      const rows = await listKeys(dependencies.db, { client: options.client, after, limit: listedMax });
+      await using dependencies = await openDependencies(config());
+      const client = options.client === undefined ? undefined : await getClientByName(dependencies.db, options.client);
+      const found = await listKeys(dependencies.db, { clientId: client?.id, after, limit: listedMax + 1 });
+      const rows = await withStates(dependencies, found.slice(0, listedMax));
       if (options.json) return printJson(rows);
-      const shown = rows.map(({ id, client, hint, scopes, expiresAt, revokedAt }) => ({
-        id,
-        client,
-        key: hint,
-        scopes,
-        expires: expiresAt,
-        revoked: revokedAt,
-      }));
-      return printTable(shown, 'There are no keys.');
+      printTable(
+        rows.map((key) => ({
+          id: key.id,
+          client: named(key.client, key.clientId),
+          plan: key.plan,
+          state: describeState(key),
+          key: key.hint,
+          scopes: key.scopes,
+        })),
+        'There are no keys.',
+        { leastImportant: ['scopes', 'key'] },
+      );
+      printHowToGoOn(`homeward keys list${client ? ` --client ${quoted(client.name)}` : ''}`, rows, found);
     });
 
   keys

@@ -29,6 +29,9 @@ export function printHowToGoOn(command: string, shown: ReadonlyArray<{ readonly 
   if (last && found.length > shown.length) printLines('', `More follow: ${command} --after ${last.id}`);
 }
 
+/** As one word of a shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 export function readChoice<T extends string>(option: string, text: string, choices: readonly T[]): T {
   const choice = choices.find((one) => one === text);
   if (choice === undefined) throw new UsageError(`${option} must be one of ${choices.join(', ')}; got "${text}".`);

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { findClientNames } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
-import { AppError } from '../errors.ts';
 import { replay } from '../webhooks/deliveries.ts';
 import { selectWebhooks } from '../webhooks/webhook-queries.ts';
 import type { Replay } from '../webhooks/webhook-schemas.ts';
 import { disableByOperator, enableByOperator } from '../webhooks/webhooks.ts';
+import { named } from './names.ts';
 import { parseId, printJson, printLines, printTable, UsageError } from './output.ts';
+import { asUsageError } from './rejections.ts';
 
 interface ReplayOptions {
   readonly delivery?: string;
@@ -34,11 +36,12 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
         afterId: after === undefined ? undefined : parseId(after),
         limit: rowsMax,
       });
-      if (json) return printJson(rows);
+      const names = await findClientNames(dependencies.db, [...new Set(rows.map(({ clientId }) => clientId))]);
+      if (json) return printJson(rows.map((webhook) => ({ ...webhook, client: names.get(webhook.clientId) })));
       return printTable(
         rows.map(({ id, clientId, keyId, url, status, failingSince, behindSince, types }) => ({
           id,
-          client: clientId,
+          client: named(names.get(clientId), clientId),
           key: keyId,
           url,
           status,
@@ -90,11 +93,6 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       if (options.json) printJson({ id: parseId(id), count });
       else printLines(`Queued ${count} ${count === 1 ? 'delivery' : 'deliveries'}.`);
     });
-}
-
-/** Errors that the API would return to a caller are usage errors of the operator here. */
-function asUsageError(error: unknown): never {
-  throw error instanceof AppError && error.status < 500 ? new UsageError(error.message) : error;
 }
 
 function readReplay({ delivery, failed, from, to }: ReplayOptions): Replay {

@@ -44,6 +44,15 @@ export async function findClient(db: Db, id: bigint): Promise<Client | undefined
   return rows[0];
 }
 
+/** The names of clients, by id. */
+export async function findClientNames(db: Db, ids: readonly bigint[]): Promise<Map<bigint, string>> {
+  const { rows } = await db.query<{ id: bigint; name: string }>({
+    text: 'select id, name from clients where id = any($1::bigint[])',
+    values: [ids],
+  });
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /** Undefined if a client of that name was created in the meantime. */
 export async function insertClient(db: Db, client: Terms & { name: string }): Promise<Client | undefined> {
   const { rows } = await db.query<Client>({
@@ -97,14 +106,22 @@ export async function lockKey(db: Db, id: bigint): Promise<ApiKey | undefined> {
   return rows[0];
 }
 
-export async function listKeys(
-  db: Db,
-  filter: { client: string | undefined; after: bigint; limit: number },
-): Promise<Array<ApiKey & { client: string }>> {
-  const { rows } = await db.query<ApiKey & { client: string }>({
-    text: `select ${keyColumns}, clients.name as client from api_keys join clients on clients.id = client_id
-      where api_keys.id > $1 and ($2::text is null or clients.name = $2) order by api_keys.id limit $3`,
-    values: [filter.after, filter.client ?? null, filter.limit],
+/** A key with what staff need to know about its client. */
+export interface ListedKey extends ApiKey {
+  readonly client: string;
+  readonly plan: PlanName;
+  readonly suspendedAt: Date | null;
+}
+
+/** A page of keys: of one client, or of all. */
+export async function listKeys(db: Db, filter: { clientId: bigint | undefined; after: bigint; limit: number }): Promise<ListedKey[]> {
+  const ofClient = filter.clientId === undefined ? '' : 'and client_id = $3';
+  const { rows } = await db.query<ListedKey>({
+    // The client's columns are looked up for the page only.
+    text: `select page.*, name as client, plan, suspended_at as "suspendedAt"
+      from (select ${keyColumns} from api_keys where id > $1 ${ofClient} order by id limit $2) as page
+        join clients on clients.id = "clientId" order by page.id`,
+    values: [filter.after, filter.limit, ...(filter.clientId === undefined ? [] : [filter.clientId])],
   });
   return rows;
 }

@@ -4,7 +4,7 @@ import type { Db, Transaction, Transactor } from '../db/handles.ts';
 import type { Scope } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
-import { boundsOf, type Quota, quotaOf } from '../rate-limit/plans.ts';
+import { boundsOf, planNames, type Quota, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey, keyHint, mintApiKey } from './api-key.ts';
 import {
   type ApiKey,
@@ -37,19 +37,25 @@ export interface MintedKey {
   readonly record: ApiKey;
 }
 
+/** Creates a key, and its client if that is new. Without limits the client must exist. */
 export async function createKey(
   db: Transactor,
-  input: { client: string; limits: Terms; scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
+  input: { client: string; limits: Terms | undefined; scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
 ): Promise<MintedKey> {
   const nameLength = [...input.client].length;
   if (!input.client.trim() || nameLength > nameLengthMax) {
     throw new ClientsError(`A client's name must have 1–${nameLengthMax} characters and must not be blank. This one has ${nameLength}.`);
   }
   return db.transaction(async (tx) => {
-    const client = (await findClientByName(tx, input.client)) ?? (await insertOrFindClient(tx, { name: input.client, ...input.limits }));
-    if (describe(client) !== describe(input.limits)) {
+    const { limits } = input;
+    const client =
+      (await findClientByName(tx, input.client)) ?? (limits && (await insertOrFindClient(tx, { name: input.client, ...limits })));
+    if (!client) {
+      throw new ClientsError(`There is no client "${input.client}". To create it, give a plan with --plan: ${planNames.join(', ')}.`);
+    }
+    if (limits && describe(client) !== describe(limits)) {
       throw new ClientsError(
-        `Client "${client.name}" has the plan ${describe(client)}, not ${describe(input.limits)}. Use 'homeward clients set-plan' to change it, or pass the current plan.`,
+        `Client "${client.name}" has the plan ${describe(client)}, not ${describe(limits)}. Use 'homeward clients set-plan' to change it, or leave out --plan.`,
       );
     }
     return mint(tx, client.id, input);

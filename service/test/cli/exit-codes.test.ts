@@ -28,6 +28,7 @@ describe('a mistake in the command line exits with 2 and says what is wrong, bef
     [[...create, '--plan', 'free', '--scopes', 'pets:reed'], 'There is no scope "pets:reed"; choose from pets:read'],
     [[...create, '--plan', 'free', '--expires', 'soon'], '"soon" is not a duration; write 90d, 12h, 30m or 45s.'],
     [[...create, '--plan', 'free', '--expires', '0d'], '--expires 0 would create a key that never works.'],
+    [[...create, '--per-minute', '5'], '--per-minute, --per-day, --open-orders and --new-categories need --plan enterprise.'],
     [['keys', 'rotate', '1', '--overlap', '1w'], '"1w" is not a duration'],
     [['pets', 'list', '--status', 'lost'], '--status must be one of available, pending, sold; got "lost".'],
     [['pets', 'list', '--limit', '0'], '--limit must be an integer from 1 to 1000; got "0".'],
@@ -76,10 +77,7 @@ describe('what does not exist or is not allowed exits with 2', () => {
     expect(first.status).toBe(0);
     const second = await homeward(['keys', 'create', '--client', 'Paws', '--plan', 'pro'], { env: migrated });
     expect(rejection(second)).toEqual(
-      rejectedWith(
-        2,
-        'Client "Paws" has the plan free, not pro. Use \'homeward clients set-plan\' to change it, or pass the current plan.',
-      ),
+      rejectedWith(2, 'Client "Paws" has the plan free, not pro. Use \'homeward clients set-plan\' to change it, or leave out --plan.'),
     );
   });
 
@@ -103,6 +101,11 @@ describe('what does not exist or is not allowed exits with 2', () => {
     [['pets', 'show', '999'], "There is no animal 999. 'homeward pets list' lists all."],
     [['pets', 'remove', '999'], 'There is no animal 999.'],
     [['pets', 'add', '--name', 'Smaug', '--category', 'Dragons'], 'There is no category "Dragons". There are Dogs (1), Cats (2), '],
+    [['keys', 'list', '--client', 'Nobody'], 'There is no client "Nobody".'],
+    [
+      ['keys', 'create', '--client', 'Nobody'],
+      'There is no client "Nobody". To create it, give a plan with --plan: free, pro, business, enterprise.',
+    ],
     [['clients', 'set-plan', 'Nobody', '--plan', 'pro'], 'There is no client "Nobody".'],
   ])('homeward %j: %s', async (args, message) => {
     expect(rejection(await homeward(args, { env: migrated }))).toEqual(rejectedWith(2, message));

@@ -88,12 +88,29 @@ test('keys revoke', async () => {
 });
 
 test('keys list', async () => {
-  const common = { clientId: expect.any(Number), hint, createdAt: instant };
-  const managing = { ...common, client: 'Claws', scopes: ['pets:read', 'store:manage'], expiresAt: instant, revokedAt: null };
+  const common = { clientId: expect.any(Number), hint, createdAt: instant, suspendedAt: null, bannedUntil: null };
+  const managing = {
+    ...common,
+    client: 'Claws',
+    plan: 'business',
+    scopes: ['pets:read', 'store:manage'],
+    expiresAt: instant,
+    revokedAt: null,
+  };
   expect(await homewardJson(['keys', 'list'], env)).toEqual([
-    { ...common, id: 1, client: 'Paws', scopes: allButManage, expiresAt: null, revokedAt: instant, replacedBy: null },
-    { ...managing, id: 2, replacedBy: 3 },
-    { ...managing, id: 3, replacedBy: null },
+    {
+      ...common,
+      id: 1,
+      client: 'Paws',
+      plan: 'free',
+      state: 'revoked',
+      scopes: allButManage,
+      expiresAt: null,
+      revokedAt: instant,
+      replacedBy: null,
+    },
+    { ...managing, id: 2, state: 'replaced', replacedBy: 3 },
+    { ...managing, id: 3, state: 'active', replacedBy: null },
   ]);
   expect(await homewardJson(['keys', 'list', '--client', 'Paws'], env)).toHaveLength(1);
   expect(await homewardJson(['keys', 'list', '--after', '2'], env)).toMatchObject([{ id: 3 }]);
@@ -152,7 +169,15 @@ test('webhooks list and webhooks replay', async () => {
   const { databaseUrl, redisUrl } = store.dependencies.config;
   const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
   const listed = [
-    { id: 1, clientId: Number(clientId), url: 'https://example.org/hooks', status: 'enabled', failingSince: null, types: [] },
+    {
+      id: 1,
+      clientId: Number(clientId),
+      client: 'client 1',
+      url: 'https://example.org/hooks',
+      status: 'enabled',
+      failingSince: null,
+      types: [],
+    },
   ];
   expect(await homewardJson(['webhooks', 'list'], there)).toMatchObject(listed);
   expect(await homewardJson(['webhooks', 'list', '--client', '999'], there)).toEqual([]);
@@ -173,7 +198,7 @@ test('openapi needs neither PostgreSQL nor Redis', async () => {
 
 test('without --json a list is a table for people, and contains no complete key', async () => {
   const { stdout } = await homeward(['keys', 'list'], { env });
-  expect(stdout.split('\n')[0]).toMatch(/^id +client +key +scopes +expires +revoked$/);
-  expect(stdout).toContain('Paws');
+  expect(stdout.split('\n')[0]).toMatch(/^id +client +plan +state +key +scopes$/);
+  expect(stdout).toMatch(/^1 +Paws \(\d+\) +free +revoked \d{4}-\S+Z +hw_live_/m);
   expect(stdout).not.toMatch(/hw_live_[0-9A-Za-z]{38}/);
 });

@@ -97,7 +97,7 @@ test('a ban is listed while it lasts, and lifted for the next request', async ()
   expect(await list(key)).toMatchObject({ status: 429, json: { code: 'api_key_banned' } });
 
   const until = new Date(nowMs + minuteMs).toISOString();
-  expect(await staff('bans', 'list')).toEqual([{ keyId: key.id, clientId: key.clientId, until, level: 1 }]);
+  expect(await staff('bans', 'list')).toEqual([{ keyId: key.id, clientId: key.clientId, client: 'Hasty', until, level: 1 }]);
   expect(await staff('bans', 'lift', String(key.id))).toEqual({ id: key.id, lifted: true });
   expect(await staff('bans', 'list')).toEqual([]);
   // The current window is still used up. The next one is open, although the ban would not have ended.

@@ -33,7 +33,7 @@ test.each([
   ['keys revoke 12 --all', 'keys revoke 12 --all: there is no option --all'],
   ['keys revoke 12 13', 'keys revoke 12 13: there are 2 arguments, not 1'],
   ['keys revoke', 'keys revoke: there are 0 arguments, not 1'],
-  ["keys create --client 'Shelter North'", "keys create --client 'Shelter North': --plan is missing"],
+  ['keys create --plan free', 'keys create --plan free: --client is missing'],
 ])('the mistake in "%s" is detected', (line, fault) => {
   expect(faultOf(line, 'whole')).toBe(fault);
 });
