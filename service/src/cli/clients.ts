@@ -5,7 +5,9 @@ import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
-import { parseId, printJson, printLines, printTable } from './output.ts';
+import { getClientByName } from './clients-by-name.ts';
+import { named } from './names.ts';
+import { confirm, parseId, printJson, printLines, printTable } from './output.ts';
 
 const listedMax = 1_000;
 
@@ -69,9 +71,12 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       .command(command)
       .description(description)
       .argument('<name>', 'the client')
+      .option('--yes', 'do not ask on a terminal')
       .option('--json', 'print one JSON object')
-      .action(async (name: string, { json }: { json?: boolean }) => {
+      .action(async (name: string, { yes, json }: { yes?: boolean; json?: boolean }) => {
         await using dependencies = await openDependencies(config());
+        const { id } = await getClientByName(dependencies.db, name);
+        if (isSuspended) await confirm({ target: `Every key and endpoint of ${named(name, id)}`, question: 'Suspend them?', yes, json });
         const client = await setSuspended(dependencies.db, dependencies.journal, name, isSuspended);
         const everywhere = await announce(dependencies, client.id);
         if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere });

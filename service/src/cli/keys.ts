@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { listKeys } from '../clients/client-queries.ts';
+import { findClient, findKey, listKeys } from '../clients/client-queries.ts';
 import { createKey, type MintedKey } from '../clients/clients.ts';
 import type { Config, ReadConfig } from '../config.ts';
+import type { Db } from '../db/handles.ts';
 import { openDependencies } from '../dependencies.ts';
 import { defaultScopes, isScope, type Scope, scopes } from '../domain/scopes.ts';
 import { planNames } from '../rate-limit/plans.ts';
@@ -11,7 +12,7 @@ import { getClientByName } from './clients-by-name.ts';
 import { describeState, withStates } from './key-states.ts';
 import { printHowToGoOn, quoted } from './list-options.ts';
 import { named } from './names.ts';
-import { parseDuration, parseId, printJson, printLines, printTable, UsageError } from './output.ts';
+import { confirm, parseDuration, parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 
 const listedMax = 1_000;
 
@@ -106,10 +107,12 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
     .argument('<id>', 'the key')
     .option('--keep-webhooks', 'leave its endpoints enabled; they still receive what the key could read')
     .option('--all-webhooks', 'also disable the endpoints of its client that have no recorded key')
+    .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
     .action(async (id: string, options: RevokeOptions) => {
       const onRevocation = readOnRevocation(options);
       await using dependencies = await openDependencies(config());
+      await confirmRevocation(dependencies.db, parseId(id), options);
       const revoked = await revokeKeyAndWebhooks(dependencies.db, dependencies.journal, parseId(id), onRevocation);
       const everywhere = await announce(dependencies, revoked.clientId);
       const { hint: _, ...printed } = revoked;
@@ -121,12 +124,20 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
 interface RevokeOptions {
   readonly keepWebhooks?: boolean;
   readonly allWebhooks?: boolean;
+  readonly yes?: boolean;
   readonly json?: boolean;
 }
 
 function readOnRevocation({ keepWebhooks, allWebhooks }: RevokeOptions): OnRevocation {
   if (keepWebhooks && allWebhooks) throw new UsageError('--keep-webhooks and --all-webhooks contradict each other; give one.');
   return keepWebhooks ? 'keep' : allWebhooks ? 'disable-unowned-too' : 'disable';
+}
+
+async function confirmRevocation(db: Db, id: bigint, { yes, json }: RevokeOptions): Promise<void> {
+  const key = await findKey(db, id);
+  const client = key && (await findClient(db, key.clientId));
+  // What does not exist is reported by the revocation.
+  if (client) await confirm({ target: `Key ${id} (${key.hint}) of ${named(client.name, client.id)}`, question: 'Revoke it?', yes, json });
 }
 
 function describeRevocation({ id, hint, disabled, stillEnabled }: RevokedKey, onRevocation: OnRevocation): string[] {

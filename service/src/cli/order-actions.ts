@@ -12,9 +12,9 @@ import { findPet } from '../pets/pet-queries.ts';
 import { boundsOf } from '../rate-limit/plans.ts';
 import { checkOptions } from './checked-options.ts';
 import { getClientByName } from './clients-by-name.ts';
-import { getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
+import { clientOf, getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
 import { named } from './names.ts';
-import { parseId, printJson, printLines, UsageError } from './output.ts';
+import { confirm, parseId, printJson, printLines, UsageError } from './output.ts';
 import { drawCount, endProgress } from './progress.ts';
 import { asUsageError } from './rejections.ts';
 
@@ -30,6 +30,7 @@ interface PlaceOptions {
 interface CancelOptions {
   readonly client?: string;
   readonly email?: string;
+  readonly yes?: boolean;
   readonly json?: boolean;
 }
 
@@ -71,6 +72,7 @@ export function addOrderActionCommands(orders: Command, config: ReadConfig): voi
     .argument('[id]', 'the order')
     .option('--client <name>', 'orders that this client placed')
     .option('--email <address>', 'orders for the adopter with this e-mail address')
+    .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
     .action(async (id: string | undefined, options: CancelOptions) => {
       const isById = id !== undefined;
@@ -102,8 +104,15 @@ function addActionCommand(orders: Command, config: ReadConfig, name: Exclude<Cal
     });
 }
 
-async function cancelOne(dependencies: Dependencies, id: bigint, { json }: CancelOptions): Promise<void> {
+async function cancelOne(dependencies: Dependencies, id: bigint, { yes, json }: CancelOptions): Promise<void> {
   const order = await getNamedOrder(dependencies.db, id);
+  const adopter = order.adopter ? ` for ${order.adopter.name}` : '';
+  await confirm({
+    target: `Order ${id} of ${clientOf(order)}: ${petOf(order)}${adopter}, ${order.status}`,
+    question: 'Cancel it?',
+    yes,
+    json,
+  });
   await act(dependencies, order, 'cancel', json);
 }
 
@@ -116,8 +125,10 @@ async function act({ db, catalogue }: Dependencies, order: NamedOrder, name: Cal
   printLines(`Order ${order.id} is ${changed.status}.${status}`);
 }
 
-async function cancelAll({ db, catalogue }: Dependencies, { client: name, email, json }: CancelOptions): Promise<void> {
+async function cancelAll({ db, catalogue }: Dependencies, { client: name, email, yes, json }: CancelOptions): Promise<void> {
   const client = name === undefined ? undefined : await getClientByName(db, name);
+  const whose = `${client ? ` of ${named(client.name, client.id)}` : ''}${email === undefined ? '' : ` for ${email}`}`;
+  await confirm({ target: `Every open order${whose}`, question: 'Cancel them?', yes, json });
   const cancelled = await cancelOpenOrders(db, catalogue, { clientId: client?.id, email }, { batchSizeMax, progress: drawCount });
   endProgress();
   if (json) printJson({ cancelled });

@@ -16,7 +16,7 @@ import { describeCategories, readCategoryId } from './categories-by-name.ts';
 import { checkOptions } from './checked-options.ts';
 import { addListOptions, type ListOptions, printHowToGoOn, readChoice, readListOptions } from './list-options.ts';
 import { named } from './names.ts';
-import { parseId, printJson, printLines, printRecord, printTable, timeText, UsageError } from './output.ts';
+import { confirm, parseId, printJson, printLines, printRecord, printTable, timeText, UsageError } from './output.ts';
 import { asUsageError } from './rejections.ts';
 
 interface ListPetsOptions extends ListOptions {
@@ -83,11 +83,13 @@ export function addPetCommands(program: Command, config: ReadConfig): void {
     .command('remove')
     .description('remove an animal that was added by mistake; it disappears from every list, and its history is kept')
     .argument('<id>', 'the animal')
+    .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
-    .action(async (id: string, { json }: { json?: boolean }) => {
+    .action(async (id: string, { yes, json }: { yes?: boolean; json?: boolean }) => {
       const petId = parseId(id);
       await using dependencies = await openDependencies(config());
       const pet = await getNamedPet(dependencies.db, petId);
+      await confirm({ target: `${named(pet.name, petId)} of ${categoryOf(pet)}, ${pet.status}`, question: 'Remove it?', yes, json });
       await remove(dependencies, pet);
       if (json) printJson({ id: petId, removed: true });
       else printLines(`Removed ${named(pet.name, petId)}.`);

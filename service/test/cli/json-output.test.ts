@@ -128,7 +128,7 @@ test('clients suspend and resume', async () => {
   expect(resumed).toEqual({ id: expect.any(Number), name: 'Claws', suspendedAt: null, everywhere: true });
   expect(await homeward(['clients', 'suspend', 'Nobody'], { env })).toMatchObject({
     status: 2,
-    stderr: 'homeward: There is no client "Nobody".\n',
+    stderr: 'homeward: There is no client "Nobody". \'homeward clients list\' lists all.\n',
   });
 });
 

@@ -4,7 +4,7 @@ import { createTestStore, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
 // Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 interface ListedKey {
   readonly id: number;

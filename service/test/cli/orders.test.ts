@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { act, actAll, addPet, adopterOf, createManager, type OrderBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
-import { countLockWaits } from '../lock-waits.ts';
+import { countLockWaits, holdLocks } from '../lock-waits.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
 // Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 interface ShownOrder extends OrderBody {
   readonly pet: string;
@@ -210,7 +210,7 @@ describe('orders approve, complete, return and cancel', () => {
     ['approve', 'cancel'],
   ])('%s by command and %s by the API at the same moment: exactly one happens', async (byCommand, byApi) => {
     const { id } = await orderFor('Race');
-    const lock = await lockOrder(id);
+    const lock = await holdLocks(store, 'select from orders where id = $1 for update', [id]);
     const command = run('orders', byCommand, String(id));
     await expect.poll(() => countLockWaits(store), { timeout: 20_000 }).toBe(1n);
     const request = act(store, manager, id, byApi);
@@ -233,24 +233,6 @@ describe('orders approve, complete, return and cancel', () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(`Order ${id} is already expired`) });
   });
 });
-
-/** Locks the order's row until it is released, so that whoever acts on it waits. */
-async function lockOrder(id: number): Promise<{ release(): Promise<void> }> {
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
-  const transaction = store.dependencies.db.transaction(async (tx) => {
-    await tx.query({ text: 'select from orders where id = $1 for update', values: [id] });
-    lock();
-    await released;
-  });
-  await locked;
-  return {
-    release: async () => {
-      release();
-      await transaction;
-    },
-  };
-}
 
 async function historyOf(orderId: number): Promise<Array<{ client_id: bigint | null; key_id: bigint | null; to_status: string }>> {
   const text = 'select client_id, key_id, to_status from history where order_id = $1 order by id';

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { createManager, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
+import { countLockWaits, holdLocks } from '../lock-waits.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
 // Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 interface ShownPet extends PetBody {
   readonly category: string | null;
@@ -134,6 +135,18 @@ describe('pets remove', () => {
   test('with --json prints one object', async () => {
     const { id } = await add('Twin');
     expect(await homewardJson(['pets', 'remove', String(id)], env)).toEqual({ id, removed: true });
+  });
+
+  test('an animal that is changed after it was shown is not removed', async () => {
+    const { id } = await add('Otis');
+    const change = await holdLocks(store, "update pets set name = 'Otto' where id = $1", [id]);
+    const command = homeward(['pets', 'remove', String(id)], { env });
+    // The command has read the animal, and waits for its lock.
+    await expect.poll(() => countLockWaits(store), { timeout: 20_000 }).toBe(1n);
+    await change.release();
+    const { stderr } = await command;
+    expect(stderr).toBe(`homeward: Otto (${id}) has just been changed. Look at it again: homeward pets show ${id}\n`);
+    expect(await readPet(store, manager, id)).toMatchObject({ name: 'Otto' });
   });
 
   test('an animal with an open order is rejected with 2 and the order to cancel', async () => {

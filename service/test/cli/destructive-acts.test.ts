@@ -1,0 +1,68 @@
+// What can't be undone, or stops a partner, shows its target and asks on a terminal.
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { addPet, createManager, placeOrder, readPet } from '../adoption-steps.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { homewardJson } from './homeward-command.ts';
+import { homewardOnTerminal } from './on-terminal.ts';
+
+// Each command is a separate process.
+vi.setConfig({ testTimeout: 120_000 });
+
+let store: TestStore;
+let manager: TestKey;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  store = await createTestStore();
+  const { databaseUrl, redisUrl } = store.dependencies.config;
+  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  manager = await createManager(store, { client: 'Happy Tails' });
+  return () => store[Symbol.asyncDispose]();
+});
+
+const reply = (args: string[], keys: string) =>
+  homewardOnTerminal(args, { env, columns: 200, typed: [{ after: '[y/N] ', keys: `${keys}\r` }] });
+
+test('pets remove shows the animal, and removes it on y only', async () => {
+  const { id } = await addPet(store, manager);
+  const declined = await reply(['pets', 'remove', String(id)], 'n');
+  expect(declined.text).toContain(`Biscuit (${id}) of Dogs (1), available\nRemove it? [y/N] n\n`);
+  expect(declined.status).toBe(1);
+  expect(await readPet(store, manager, id)).toBeDefined();
+  const accepted = await reply(['pets', 'remove', String(id)], 'y');
+  expect({ status: accepted.status, last: accepted.text.trimEnd().split('\n').at(-1) }).toEqual({
+    status: 0,
+    last: `Removed Biscuit (${id}).`,
+  });
+  expect(await readPet(store, manager, id)).toBeUndefined();
+});
+
+describe('on n, nothing is changed', () => {
+  test('orders cancel and orders erase', async () => {
+    const { id: petId } = await addPet(store, manager, { name: 'Zoe' });
+    const { id, adopter } = await placeOrder(store, manager, petId);
+    const one = await reply(['orders', 'cancel', String(id)], 'n');
+    expect(one.text).toContain(
+      `Order ${id} of Happy Tails (${manager.clientId}): Zoe (${petId}) for Ada Lovelace, placed\nCancel it? [y/N]`,
+    );
+    const all = await reply(['orders', 'cancel', '--client', 'Happy Tails', '--email', adopter?.email ?? ''], 'n');
+    expect(all.text).toContain(`Every open order of Happy Tails (${manager.clientId}) for ${adopter?.email}\nCancel them? [y/N]`);
+    const erased = await reply(['orders', 'erase', String(id)], 'n');
+    expect(erased.text).toContain(
+      `The adopter of order ${id} for Zoe (${petId}): Ada Lovelace <${adopter?.email}>\nErase name and address? [y/N]`,
+    );
+    const byEmail = await reply(['orders', 'erase', '--email', adopter?.email ?? ''], 'n');
+    expect(byEmail.text).toContain(`${adopter?.email} in every order that is not open\nErase name and address? [y/N]`);
+    expect([one, all, erased, byEmail].map(({ status }) => status)).toEqual([1, 1, 1, 1]);
+    expect(await homewardJson(['orders', 'show', String(id)], env)).toMatchObject({ status: 'placed', adopter });
+  });
+
+  test('keys revoke and clients suspend', async () => {
+    const revoked = await reply(['keys', 'revoke', String(manager.id)], 'n');
+    expect(revoked.text).toMatch(/^Key \d+ \(hw_live_\w+…\w+\) of Happy Tails \(\d+\)\nRevoke it\? \[y\/N\]/m);
+    const suspended = await reply(['clients', 'suspend', 'Happy Tails'], 'n');
+    expect(suspended.text).toMatch(/^Every key and endpoint of Happy Tails \(\d+\)\nSuspend them\? \[y\/N\]/m);
+    expect([revoked.status, suspended.status]).toEqual([1, 1]);
+    expect(await homewardJson(['keys', 'list'], env)).toMatchObject([{ state: 'active' }]);
+  });
+});
