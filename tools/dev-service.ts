@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accepts } from '../testkit/servers.ts';
-import { eachLine } from './dev-log.ts';
+import { eachLine } from './dev-lines.ts';
 
 const startTimeoutMs = 15_000;
 const stopTimeoutMs = 5_000;

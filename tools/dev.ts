@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify, styleText } from 'node:util';
 import { loadConfig } from '../service/src/config.ts';
 import { scopes } from '../service/src/domain/scopes.ts';
+import { readableLogLine } from '../service/src/readable-log.ts';
 import { freePort } from '../testkit/servers.ts';
 import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
 import { describeExampleSite, type ExampleSite, openExampleSite } from './dev-example-site.ts';
-import { prettyLogLine } from './dev-log.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
 import { DevService } from './dev-service.ts';
 
@@ -124,10 +124,10 @@ function bufferLog(): BufferedLog {
   return {
     buffered,
     say(line) {
-      const pretty = prettyLogLine(line, releasedAtMs ?? 0);
-      if (pretty === undefined) return;
-      if (releasedAtMs !== undefined) console.log(pretty);
-      else if (buffered.push(pretty) > bufferedLinesMax) buffered.shift();
+      const readable = readableLogLine(line, releasedAtMs);
+      if (readable === undefined) return;
+      if (releasedAtMs !== undefined) console.log(readable);
+      else if (buffered.push(readable) > bufferedLinesMax) buffered.shift();
     },
     release() {
       releasedAtMs = Date.now();

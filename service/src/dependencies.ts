@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import { withoutKeys } from './clients/api-key.ts';
 import { KeyFinder } from './clients/key-finder.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -12,6 +12,7 @@ import { Catalogue } from './pets/catalogue.ts';
 import { PageCache } from './pets/page-cache.ts';
 import { Limiter } from './rate-limit/limiter.ts';
 import type { ReadToken } from './rate-limit/redis-limiter.ts';
+import { readableLogLine } from './readable-log.ts';
 import { type RedisKeys, redisKeysOf } from './redis/redis-keys.ts';
 import { RedisLink } from './redis/redis-link.ts';
 
@@ -89,14 +90,21 @@ export function openCaches({ config, db, redis, redisKeys, catalogue, clock, log
   return { keys, pages, limiter };
 }
 
+/** Logs JSON, or lines for people if standard output is a terminal. */
 export function createLogger(config: Config): FastifyBaseLogger {
-  return pino({
+  const options = {
     level: config.logLevel,
     serializers: {
-      err: (error) => {
+      err: (error: Error) => {
         const { type, message, stack, code } = pino.stdSerializers.err(error) as unknown as Record<string, string>;
         return { type, message: withoutKeys(message ?? ''), stack: withoutKeys(stack ?? ''), code };
       },
     },
-  }) as FastifyBaseLogger;
+  };
+  return (process.stdout.isTTY ? pino(options, readableOutput()) : pino(options)) as FastifyBaseLogger;
+}
+
+function readableOutput(): DestinationStream {
+  const output = pino.destination({ fd: process.stdout.fd, sync: true });
+  return { write: (line) => void output.write(`${readableLogLine(line)}\n`) };
 }

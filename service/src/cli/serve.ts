@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Config, ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { listenOnOthers } from '../http/further-addresses.ts';
+import { printLines } from './output.ts';
 
 /** The maximum time of a shutdown, after the drain. */
 const closeTimeoutMs = 15_000;
@@ -34,6 +35,7 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
     app.server,
     addresses.map(({ address }) => address),
   );
+  if (process.stdout.isTTY) printLines(...describeAddresses(app.server.server.address() as AddressInfo));
   const open = opened.move();
   closeWithGrace(
     { delay: config.drainMs + closeTimeoutMs, logger: { error: (text: unknown) => log.error(String(text)) } },
@@ -48,4 +50,11 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
       log.info('closed');
     },
   );
+}
+
+/** Where a browser on this machine finds the service. */
+function describeAddresses({ address, port }: AddressInfo): string[] {
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return ['', 'Homeward is running. Ctrl-C stops it.', '', `  API   ${url}/v1`, `  Docs  ${url}/docs`, ''];
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { JournalEntry } from './journal.ts';
 
 /** An entry and the time at which it was written, by the clock of the process that wrote it. */
@@ -7,8 +8,10 @@ export interface JournalLine {
 }
 
 /** Parses a line of a log. Undefined: it is not a journal line. Throws if it is one and can't be parsed. */
-export function readJournalLine(line: string): JournalLine | undefined {
-  if (!journalMark.test(line)) return undefined;
+export function readJournalLine(text: string): JournalLine | undefined {
+  if (!journalMark.test(text)) return undefined;
+  // The line may have been recorded from a terminal, with colours.
+  const line = stripVTControlCharacters(text);
   const fields = parseObject(line);
   // Another log line may quote a journal line in a message.
   if (fields?.['journal'] !== true) return undefined;

@@ -1,5 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isatty } from 'node:tty';
+import { styleText } from 'node:util';
 
 /**
  * A change that must be applied again after an older backup is restored. Only ids and times: the journal is a log, and
@@ -28,9 +30,12 @@ export function openJournal({ fd, file }: { readonly fd: number; readonly file: 
     // Ids of this service are below 2^53.
     const text = `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`;
     if (file) appendDurably(file, text);
-    writeFully(fd, text);
+    writeFully(fd, isatty(fd) ? dimmed(text) : text);
   };
 }
+
+/** On a terminal the lines that are for people stand out. `readJournalLine` reads it all the same. */
+const dimmed = (line: string) => `${styleText('dim', line.trimEnd(), { stream: process.stderr })}\n`;
 
 function appendDurably(file: string, text: string): void {
   try {

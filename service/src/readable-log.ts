@@ -1,31 +1,22 @@
 import { styleText } from 'node:util';
+import { printable } from './characters.ts';
 
-/** Formats a line of the service's log for people. A line that is not JSON stays unchanged; undefined if it is older than `sinceMs`. */
-export function prettyLogLine(line: string, sinceMs: number): string | undefined {
+/**
+ * A line of the log for people on a terminal, such as `12:00:00  200  GET /v1/pets  3 ms`. A line that is not JSON stays as it is.
+ * Undefined if it is older than `sinceMs`. Control characters are escaped: a caller's path may contain some.
+ */
+export function readableLogLine(line: string, sinceMs = 0): string | undefined {
   const entry = parse(line);
-  if (!entry) return line;
+  if (!entry) return printable(line);
   const { level = 30, time = 0, msg = '', pid, hostname, reqId, err, ...rest } = entry;
   if (time < sinceMs) return undefined;
   const at = styleText('dim', new Date(time).toTimeString().slice(0, 8));
   if (msg === 'request') return `${at}  ${describeRequest(rest)}`;
-  const word = levels[level] ?? String(level);
+  const word = (levels[level] ?? String(level)).padEnd(5);
   const more = Object.entries({ ...rest, ...(reqId && { reqId }) }).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-  const stack = err?.stack ? `\n${err.stack}` : '';
-  return `${at}  ${level >= 40 ? styleText(level >= 50 ? 'red' : 'yellow', word) : word}  ${[msg, ...more].join(' ')}${stack}`;
-}
-
-/** Splits a stream of chunks into whole lines. */
-export function eachLine(stream: NodeJS.ReadableStream, take: (line: string) => void): void {
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) take(line);
-  });
-  stream.on('end', () => {
-    if (rest) take(rest);
-  });
+  const stack = err?.stack ? `\n${err.stack.split('\n').map(printable).join('\n')}` : '';
+  const text = [printable(msg), ...(more.length > 0 ? [styleText('dim', printable(more.join(' ')))] : [])].join(' ');
+  return `${at}  ${level >= 40 ? styleText(level >= 50 ? 'red' : 'yellow', word) : word}  ${text}${stack}`;
 }
 
 interface LogEntry {
@@ -41,7 +32,8 @@ const levels: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 4
 
 function describeRequest({ status, method, url, ms }: { readonly [field: string]: unknown }): string {
   const colour = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
-  return `${styleText(colour, String(status))}  ${method} ${url}  ${styleText('dim', `${ms} ms`)}`;
+  // As wide as a level and the gap after it.
+  return `${styleText(colour, String(status))}    ${printable(`${method} ${url}`)}  ${styleText('dim', `${ms} ms`)}`;
 }
 
 function parse(line: string): LogEntry | undefined {
