@@ -1,7 +1,11 @@
+import { ReplyError } from 'ioredis';
+import pg from 'pg';
+import type { Config } from '../config.ts';
 import { applicationRole } from '../db/pool.ts';
 import { NotMigrated } from '../dependencies.ts';
 import { AppError } from '../errors.ts';
 import { RedisLost } from '../redis/redis-link.ts';
+import { describePostgres, describeRedis, showsPassword } from './server-addresses.ts';
 
 /** The properties that Node and pg add to an error. */
 interface Details {
@@ -9,26 +13,52 @@ interface Details {
   readonly address?: string;
   readonly port?: number;
   readonly hostname?: string;
+  readonly syscall?: string;
 }
 
-/** Says in one line what failed and what the operator can do about it. */
-export function explainFailure(error: unknown): string {
-  if (error instanceof NotMigrated) return error.message;
-  if (error instanceof RedisLost) return 'Redis does not respond. Is REDIS_URL correct, and is Redis running?';
+type Settings = Pick<Config, 'databaseUrl' | 'redisUrl' | 'host'>;
+
+/** Says in one line what failed, on which server, and what the operator can do about it. */
+export function explainFailure(error: unknown, settings: Settings | undefined): string {
+  // Without a configuration, no server was tried.
+  if (!settings) return error instanceof Error ? error.message : String(error);
+  const { databaseUrl, redisUrl, host } = settings;
+  if (error instanceof RedisLost) return `${describeRedis(redisUrl)} does not respond. Is REDIS_URL correct, and is Redis running?`;
   const reason = reasonOf(error);
   const message = reason.message.replace(/\s*\n\s*/g, ' ');
+  if (reason instanceof ReplyError) return `${describeRedis(redisUrl)}: ${message}`;
   const { code = '', address, port, hostname } = reason as Details;
-  if (isEmptyDatabase(code, message)) return "The database is empty. Run 'homeward migrate' first.";
-  if (code === 'ECONNREFUSED') return `Nothing is listening at ${address}:${port}. Is DATABASE_URL correct, and is PostgreSQL running?`;
-  if (code === 'ENOTFOUND') return `The host "${hostname}" was not found. Correct DATABASE_URL.`;
   if (code === 'EADDRINUSE') return `Port ${port} on ${address} is already in use. Set PORT to another port.`;
-  if (code === databaseMissing) return `PostgreSQL says: ${message}. Create it, or correct DATABASE_URL.`;
-  if (authenticationFailed.has(code) || message.startsWith('SASL:'))
-    return 'PostgreSQL rejects the user or the password. Correct DATABASE_URL.';
+  const postgres = describePostgres(databaseUrl);
+  if (code === 'ENOTFOUND' && hostname === host && !postgres.includes(host)) return `The host "${host}" was not found. Correct HOST.`;
+  if (!isOfPostgres(reason)) return message;
+  if (showsPassword(databaseUrl)) return `${postgres}: it can't be reached. ${howToEncode}`;
+  return `${postgres}: ${explainPostgresFailure(reason, code, message)}`;
+}
+
+/** Errors of a listening socket and of files are not. */
+function isOfPostgres(reason: Error): boolean {
+  const { code = '', syscall = '' } = reason as Details;
+  const isOfConnection =
+    ['connect', 'getaddrinfo', 'read', 'write'].includes(syscall) || /^(ECONN|EPIPE|ERR_INVALID_URL|ERR_TLS|.*CERT)/.test(code);
+  return reason instanceof NotMigrated || reason instanceof pg.DatabaseError || isOfConnection || withoutCode.test(reason.message);
+}
+
+const howToEncode = 'In the user and the password of DATABASE_URL, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23 and "%" as %25.';
+
+function explainPostgresFailure(reason: Error, code: string, message: string): string {
+  if (isEmptyDatabase(code, message)) return "it is empty. Run 'homeward migrate' first.";
+  if (code === 'ECONNREFUSED' || code === 'ENOENT')
+    return 'nothing is listening there. Is DATABASE_URL correct, and is PostgreSQL running?';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the host was not found. Correct DATABASE_URL.';
+  if (code === 'ETIMEDOUT' || isTimeout.test(message))
+    return 'it does not reply. Is DATABASE_URL correct, is PostgreSQL running, and does a firewall let this machine through?';
+  if (code === databaseMissing) return 'the database does not exist. Create it, or correct DATABASE_URL.';
+  if (authenticationFailed.has(code) || message.startsWith('SASL:')) return 'it rejects the user or the password. Correct DATABASE_URL.';
   if (code === permissionDenied && message.includes(applicationRole)) {
-    return `The user in DATABASE_URL may not use the role ${applicationRole}. Run 'homeward migrate' as that user, or grant it the role.`;
+    return `the user in DATABASE_URL may not use the role ${applicationRole}. Run 'homeward migrate' as that user, or grant it the role.`;
   }
-  return message;
+  return reason instanceof NotMigrated ? message.replace('The database lacks', 'it lacks') : message;
 }
 
 /** The pool words an outage for callers of the API. An operator needs the error behind it. */
@@ -37,6 +67,11 @@ function reasonOf(error: unknown): Error {
   const first = inner instanceof AggregateError ? inner.errors[0] : inner;
   return first instanceof Error ? first : new Error(String(first));
 }
+
+/** Errors that pg reports without a code. */
+const withoutCode =
+  /^(Connection terminated|Query read timeout|timeout (exceeded|expired)|Client |SASL:|The server does not support SSL|PostgreSQL is unreachable)/;
+const isTimeout = /^(timeout (exceeded|expired)|Connection terminated due to connection timeout|Query read timeout)/;
 
 // SQLSTATEs.
 const tableMissing = '42P01';

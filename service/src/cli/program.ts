@@ -1,6 +1,8 @@
-import { Command, CommanderError } from 'commander';
+import { styleText } from 'node:util';
+import { Command, CommanderError, type Help } from 'commander';
+import release from '../../package.json' with { type: 'json' };
 import { ClientsError } from '../clients/clients.ts';
-import { ConfigError, loadConfig, type ReadConfig, variables } from '../config.ts';
+import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from '../config.ts';
 import { addBanCommands } from './bans.ts';
 import { addCategoryCommands } from './categories.ts';
 import { addClientCommands } from './clients.ts';
@@ -10,7 +12,7 @@ import { addKeyCommands } from './keys.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addOrderCommands } from './orders.ts';
-import { Declined, printNote, printProblem, UsageError } from './output.ts';
+import { Declined, printNote, printProblem, styled, UsageError } from './output.ts';
 import { addPetCommands } from './pets.ts';
 import { addServeCommand } from './serve.ts';
 import { addVerifyCommand } from './verify.ts';
@@ -19,29 +21,49 @@ import { addWorkerCommand } from './worker.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+const termWidth = Math.max(...Object.keys(variables).map((name) => name.length));
 const exitCodes = 'Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.';
 
 /** The `homeward` command. */
 export function createProgram(env: Environment): { parseAsync(): Promise<void> } {
-  const program = buildProgram(env);
+  let used: Config | undefined;
+  const program = buildProgram(env, { onConfig: (config) => (used = config) });
   return {
     async parseAsync() {
       try {
         await program.parseAsync();
       } catch (error) {
-        process.exitCode = report(error);
+        process.exitCode = report(error, used);
       }
     },
   };
 }
 
+interface BuildOptions {
+  /** Called with the configuration that the command uses. */
+  onConfig?(config: Config): void;
+}
+
 /** Every command with its arguments and options. A test compares the documents with it. */
-export function buildProgram(env: Environment): Command {
-  const config: ReadConfig = () => loadConfig(env);
+export function buildProgram(env: Environment, { onConfig = () => {} }: BuildOptions = {}): Command {
+  const config: ReadConfig = () => {
+    const read = loadConfig(env);
+    onConfig(read);
+    return read;
+  };
   // These commands log nothing, so that standard output contains only their result.
   const quietConfig: ReadConfig = () => ({ ...config(), logLevel: 'silent' });
-  const program = new Command('homeward').description('An animal adoption store as a service.').exitOverride();
-  program.showHelpAfterError('Add --help for usage.');
+  const program = new Command('homeward')
+    .description('An animal adoption store as a service.')
+    .version(release.version, '-V, --version', 'print the version')
+    // The launcher acts on it, before anything is printed.
+    .option('--no-color', 'print no colours; the variable NO_COLOR does the same')
+    .exitOverride()
+    .showHelpAfterError('Add --help for usage.')
+    .configureHelp({ showGlobalOptions: true, styleTitle: (title) => styleText('bold', title, { validateStream: false }) })
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error:/, (word) => styled('red', word, process.stderr))),
+    });
   addServeCommand(program, config);
   addWorkerCommand(program, config);
   addMigrateCommand(program, quietConfig);
@@ -55,26 +77,27 @@ export function buildProgram(env: Environment): Command {
   addVerifyCommand(program, quietConfig);
   addJournalCommands(program, quietConfig);
   addOpenApiCommand(program, quietConfig);
-  program.addHelpText('after', () => `\n${listVariables()}\n\n${exitCodes}`);
-  program.configureHelp({ showGlobalOptions: true });
+  program.addHelpText('after', () => `\n${listVariables(program.createHelp())}\n\n${exitCodes}`);
   return program;
 }
 
-function listVariables(): string {
-  const rows = Object.entries(variables).map(
-    ([name, { fallback, help }]) => `  ${name.padEnd(26)} ${help}${fallback ? ` (default: ${fallback})` : ''}`,
+/** On a terminal wrapped to its width, like the rest of the help. */
+function listVariables(help: Help): string {
+  help.helpWidth = process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
+  const rows = Object.entries(variables).map(([name, { fallback, help: text }]) =>
+    help.formatItem(name, termWidth, `${text}${fallback ? ` (default: ${fallback})` : ''}`, help),
   );
-  return ['Environment:', ...rows].join('\n');
+  return [styled('bold', 'Environment:', process.stdout), ...rows].join('\n');
 }
 
 /** Prints in one line what went wrong, and returns the exit status. */
-function report(error: unknown): number {
+function report(error: unknown, used: Config | undefined): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof Declined) {
     printNote(error.message);
     return 1;
   }
   const isUserError = error instanceof UsageError || error instanceof ConfigError || error instanceof ClientsError;
-  printProblem(isUserError ? error.message : explainFailure(error));
+  printProblem(isUserError ? error.message : explainFailure(error, used));
   return isUserError ? 2 : 1;
 }

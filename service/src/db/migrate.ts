@@ -7,11 +7,16 @@ import type { Db } from './handles.ts';
 const dir = fileURLToPath(new URL('../../migrations', import.meta.url));
 const migrationsTable = 'schema_migrations';
 const lockId = 4_663_957;
+const connectTimeoutMs = 10_000;
 const lockTimeoutMs = 60_000;
 
 /** Applies pending migrations, each file in its own transaction. A second caller waits for the first. */
 export async function migrate(databaseUrl: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'homeward migrate' });
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: 'homeward migrate',
+  });
   await client.connect();
   try {
     await client.query(`set lock_timeout = ${lockTimeoutMs}`);

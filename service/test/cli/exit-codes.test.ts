@@ -116,7 +116,10 @@ describe('a failure outside the command exits with 1 and one line', () => {
   test.each([['serve'], ['migrate'], ['keys', 'list']])('homeward %s %s with no PostgreSQL at DATABASE_URL', async (...args) => {
     const rejected = await homeward(args, { env: nowhere });
     expect(rejection(rejected)).toEqual(
-      rejectedWith(1, 'Nothing is listening at 127.0.0.1:1. Is DATABASE_URL correct, and is PostgreSQL running?'),
+      rejectedWith(
+        1,
+        'PostgreSQL at 127.0.0.1:1, database "homeward": nothing is listening there. Is DATABASE_URL correct, and is PostgreSQL running?',
+      ),
     );
   });
 
@@ -127,14 +130,14 @@ describe('a failure outside the command exits with 1 and one line', () => {
   test('homeward migrate with a database that does not exist', async () => {
     const env = { ...migrated, DATABASE_URL: inject('postgresUrl').replace(/[^/]*$/, 'never_created') };
     expect(rejection(await homeward(['migrate'], { env }))).toEqual(
-      rejectedWith(1, 'database "never_created" does not exist. Create it, or correct DATABASE_URL.'),
+      rejectedWith(1, 'database "never_created": the database does not exist. Create it, or correct DATABASE_URL.'),
     );
   });
 
   test('homeward bans list without Redis', async () => {
     const env = { ...migrated, REDIS_URL: nowhere.REDIS_URL };
     expect(rejection(await homeward(['bans', 'list'], { env }))).toEqual(
-      rejectedWith(1, 'Redis does not respond. Is REDIS_URL correct, and is Redis running?'),
+      rejectedWith(1, 'Redis at 127.0.0.1:1 does not respond. Is REDIS_URL correct, and is Redis running?'),
     );
   });
 
