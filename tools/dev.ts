@@ -15,6 +15,7 @@ import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
 import { describeExampleSite, type ExampleSite, openExampleSite } from './dev-example-site.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
+import { publishServers } from './dev-servers-file.ts';
 import { DevService } from './dev-service.ts';
 
 interface Store {
@@ -99,6 +100,7 @@ async function open(options: {
     throw new Error([...log.buffered, error.message].join('\n'));
   });
   service.restartOnChange(source);
+  resources.use(publishServers(root, env));
   ending.throwIfAborted();
   const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -186,12 +188,6 @@ async function seed(url: string, key: string, ending: AbortSignal): Promise<void
 
 function showScreen({ servers: { postgres, redis }, url, key, site }: Store): void {
   const row = (name: string, value: string, note = '') => `  ${name.padEnd(12)}${value}${note && styleText('dim', `  (${note})`)}`;
-  const settings = [
-    ['DATABASE_URL', postgres],
-    ['REDIS_URL', redis],
-  ] as const;
-  // Variables that are already set need not be shown again, and may contain a password.
-  const given = settings.filter(([name, { origin }]) => origin !== name).map(([name, { url: value }]) => `${name}=${value} `);
   console.log(`
 ${styleText('bold', 'Homeward is running.')}
 
@@ -207,9 +203,9 @@ Try it:
 
   curl -H 'Authorization: Bearer ${key}' '${url}/v1/pets?limit=3'
 
-The command line:
+The command line, which finds this store by itself:
 
-  ${given.join('')}npx homeward keys list
+  npx homeward keys list
 
 ${styleText('dim', 'The service restarts when service/src changes. Ctrl-C ends everything.')}
 `);

@@ -1,7 +1,11 @@
+import { fileURLToPath } from 'node:url';
+import { findDevServers } from './cli/dev-servers.ts';
 import { createProgram } from './cli/program.ts';
 
 // If the launcher is killed, stop too: nothing else would stop this process.
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();
 
-await createProgram(process.env).parseAsync();
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const devServers = process.env['DATABASE_URL'] ? undefined : findDevServers(root, process.cwd());
+await createProgram(process.env, devServers).parseAsync();

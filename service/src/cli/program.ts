@@ -6,6 +6,7 @@ import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from
 import { addBanCommands } from './bans.ts';
 import { addCategoryCommands } from './categories.ts';
 import { addClientCommands } from './clients.ts';
+import { type DevServers, withDevServers } from './dev-servers.ts';
 import { explainFailure } from './failures.ts';
 import { addJournalCommands } from './journal.ts';
 import { addKeyCommands } from './keys.ts';
@@ -24,10 +25,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const termWidth = Math.max(...Object.keys(variables).map((name) => name.length));
 const exitCodes = 'Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.';
 
-/** The `homeward` command. */
-export function createProgram(env: Environment): { parseAsync(): Promise<void> } {
+/** The `homeward` command. Commands that end, unlike `serve` and `worker`, use `devServers` for what the environment does not set. */
+export function createProgram(env: Environment, devServers?: DevServers): { parseAsync(): Promise<void> } {
   let used: Config | undefined;
-  const program = buildProgram(env, { onConfig: (config) => (used = config) });
+  const program = buildProgram(env, { devServers, onConfig: (config) => (used = config) });
   return {
     async parseAsync() {
       try {
@@ -40,19 +41,25 @@ export function createProgram(env: Environment): { parseAsync(): Promise<void> }
 }
 
 interface BuildOptions {
+  readonly devServers?: DevServers | undefined;
   /** Called with the configuration that the command uses. */
   onConfig?(config: Config): void;
 }
 
 /** Every command with its arguments and options. A test compares the documents with it. */
-export function buildProgram(env: Environment, { onConfig = () => {} }: BuildOptions = {}): Command {
-  const config: ReadConfig = () => {
-    const read = loadConfig(env);
-    onConfig(read);
-    return read;
+export function buildProgram(env: Environment, { devServers, onConfig = () => {} }: BuildOptions = {}): Command {
+  const read = (settings: Environment, quiet: boolean): Config => {
+    const config = loadConfig(settings);
+    onConfig(config);
+    return quiet ? { ...config, logLevel: 'silent' } : config;
   };
-  // These commands log nothing, so that standard output contains only their result.
-  const quietConfig: ReadConfig = () => ({ ...config(), logLevel: 'silent' });
+  const config: ReadConfig = () => read(env, false);
+  // The other commands log nothing, so that standard output contains only their result.
+  const documentConfig: ReadConfig = () => read(env, true);
+  const quietConfig: ReadConfig = () => {
+    if (devServers) printNote("Using the store of 'npm run dev'.");
+    return read(devServers ? withDevServers(env, devServers) : env, true);
+  };
   const program = new Command('homeward')
     .description('An animal adoption store as a service.')
     .version(release.version, '-V, --version', 'print the version')
@@ -76,7 +83,7 @@ export function buildProgram(env: Environment, { onConfig = () => {} }: BuildOpt
   addWebhookCommands(program, quietConfig);
   addVerifyCommand(program, quietConfig);
   addJournalCommands(program, quietConfig);
-  addOpenApiCommand(program, quietConfig);
+  addOpenApiCommand(program, documentConfig);
   program.addHelpText('after', () => `\n${listVariables(program.createHelp())}\n\n${exitCodes}`);
   return program;
 }
