@@ -6,6 +6,7 @@ import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from
 import { addBanCommands } from './bans.ts';
 import { addCategoryCommands } from './categories.ts';
 import { addClientCommands } from './clients.ts';
+import { addCompletionCommand } from './completion.ts';
 import { type DevServers, withDevServers } from './dev-servers.ts';
 import { explainFailure } from './failures.ts';
 import { addJournalCommands } from './journal.ts';
@@ -84,6 +85,7 @@ export function buildProgram(env: Environment, { devServers, onConfig = () => {}
   addVerifyCommand(program, quietConfig);
   addJournalCommands(program, quietConfig);
   addOpenApiCommand(program, documentConfig);
+  addCompletionCommand(program);
   program.addHelpText('after', () => `\n${listVariables(program.createHelp())}\n\n${exitCodes}`);
   return program;
 }

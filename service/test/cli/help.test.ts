@@ -3,7 +3,22 @@ import { variables } from '../../src/config.ts';
 import { homeward } from './homeward-command.ts';
 
 const commands = {
-  '': ['serve', 'worker', 'migrate', 'keys', 'clients', 'bans', 'categories', 'pets', 'orders', 'webhooks', 'verify', 'journal', 'openapi'],
+  '': [
+    'serve',
+    'worker',
+    'migrate',
+    'keys',
+    'clients',
+    'bans',
+    'categories',
+    'pets',
+    'orders',
+    'webhooks',
+    'verify',
+    'journal',
+    'openapi',
+    'completion',
+  ],
   keys: ['create', 'list', 'rotate', 'revoke'],
   clients: ['list', 'set-plan', 'suspend', 'resume'],
   bans: ['list', 'lift'],

@@ -45,6 +45,8 @@ export async function homewardOnTerminal(args: readonly string[], options: Termi
       due.shift();
     }
   });
-  const [status] = (await once(child, 'close', { signal: AbortSignal.timeout(timeoutMs) })) as [number | null];
+  const tooLate = setTimeout(() => child.kill(), timeoutMs);
+  const [status] = (await once(child, 'close')) as [number | null];
+  clearTimeout(tooLate);
   return { status, output, text: stripVTControlCharacters(output).replaceAll('\r', '') };
 }
