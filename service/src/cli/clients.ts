@@ -3,7 +3,8 @@ import { type Client, listClients } from '../clients/client-queries.ts';
 import { setPlan, setSuspended } from '../clients/clients.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
-import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
+import { boundsOf, planNames, quotaOf } from '../rate-limit/plans.ts';
+import { choiceOption } from './choices.ts';
 import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { named } from './names.ts';
@@ -44,7 +45,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       .command('set-plan')
       .description("change a client's plan; it applies from the client's next request")
       .argument('<name>', 'the client')
-      .requiredOption('--plan <plan>', 'free, pro, business or enterprise'),
+      .addOption(choiceOption('--plan <plan>', 'the new plan', planNames).makeOptionMandatory()),
   )
     .option('--json', 'print one JSON object')
     .action(async (name: string, options: LimitOptions & { json?: boolean }) => {

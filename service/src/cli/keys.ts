@@ -7,12 +7,13 @@ import { openDependencies } from '../dependencies.ts';
 import { defaultScopes, isScope, type Scope, scopes } from '../domain/scopes.ts';
 import { planNames } from '../rate-limit/plans.ts';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../webhooks/endpoint-keys.ts';
+import { choiceOption } from './choices.ts';
 import { addLimitOptions, announce, type LimitOptions, readLimitsIfGiven } from './client-changes.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { describeState, withStates } from './key-states.ts';
 import { printHowToGoOn, quoted } from './list-options.ts';
 import { named } from './names.ts';
-import { confirm, parseDuration, parseId, printJson, printLines, printTable, UsageError } from './output.ts';
+import { confirm, parseDuration, parseId, printJson, printLines, printTable, timeText, UsageError } from './output.ts';
 
 const listedMax = 1_000;
 
@@ -31,7 +32,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       .command('create')
       .description('create a key, and its client if it does not exist; the key is shown only once')
       .requiredOption('--client <name>', 'the client that the key belongs to')
-      .option('--plan <plan>', `one of ${planNames.join(', ')}; needed for a new client`),
+      .addOption(choiceOption('--plan <plan>', 'needed for a new client', planNames)),
   )
     .option('--scopes <list>', `comma-separated, of ${scopes.join(', ')} (default: ${defaultScopes.join(',')})`)
     .option('--expires <duration>', 'how long the key is valid: 90d, 12h, 30m')
@@ -81,12 +82,14 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
     .description('create a successor with the same scopes, which takes over the endpoints; the old key works until the overlap ends')
     .argument('<id>', 'the key')
     .option('--overlap <duration>', 'how long the old key still works', '24h')
+    .option('--yes', 'with --overlap 0s, do not ask on a terminal')
     .option('--json', 'print one JSON object')
-    .action(async (id: string, options: { overlap: string; json?: boolean }) => {
+    .action(async (id: string, options: { overlap: string; yes?: boolean; json?: boolean }) => {
       const overlapSeconds = parseDuration(options.overlap);
       await using dependencies = await openDependencies(config());
       const { environment } = dependencies.config;
       const { db, journal } = dependencies;
+      if (overlapSeconds === 0) await confirmForKey(db, parseId(id), 'Replace it? It stops working at once.', options);
       const { handedOver, ...minted } = await rotateKeyAndWebhooks(db, journal, parseId(id), { overlapSeconds, environment });
       await announce(dependencies, minted.record.clientId);
       const endpoints =
@@ -112,7 +115,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
     .action(async (id: string, options: RevokeOptions) => {
       const onRevocation = readOnRevocation(options);
       await using dependencies = await openDependencies(config());
-      await confirmRevocation(dependencies.db, parseId(id), options);
+      await confirmForKey(dependencies.db, parseId(id), 'Revoke it?', options);
       const revoked = await revokeKeyAndWebhooks(dependencies.db, dependencies.journal, parseId(id), onRevocation);
       const everywhere = await announce(dependencies, revoked.clientId);
       const { hint: _, ...printed } = revoked;
@@ -133,11 +136,13 @@ function readOnRevocation({ keepWebhooks, allWebhooks }: RevokeOptions): OnRevoc
   return keepWebhooks ? 'keep' : allWebhooks ? 'disable-unowned-too' : 'disable';
 }
 
-async function confirmRevocation(db: Db, id: bigint, { yes, json }: RevokeOptions): Promise<void> {
+async function confirmForKey(db: Db, id: bigint, question: string, options: { yes?: boolean; json?: boolean }): Promise<void> {
   const key = await findKey(db, id);
   const client = key && (await findClient(db, key.clientId));
-  // What does not exist is reported by the revocation.
-  if (client) await confirm({ target: `Key ${id} (${key.hint}) of ${named(client.name, client.id)}`, question: 'Revoke it?', yes, json });
+  // What does not exist is reported by the act itself.
+  if (!client) return;
+  const target = `Key ${id} (${key.hint}) of ${named(client.name, client.id)}, ${client.plan}, created ${timeText(key.createdAt)}`;
+  await confirm({ target, question, ...options });
 }
 
 function describeRevocation({ id, hint, disabled, stillEnabled }: RevokedKey, onRevocation: OnRevocation): string[] {

@@ -3,6 +3,7 @@ import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { type OrderStatus, orderStatuses } from '../domain/order-states.ts';
 import { type NamedOrder, selectNamedOrders } from '../orders/order-queries.ts';
+import { choiceOption } from './choices.ts';
 import { addListOptions, type ListOptions, printHowToGoOn, readChoice, readListOptions } from './list-options.ts';
 import { clientOf, getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
 import { parseId, printJson, printLines, printRecord, printTable } from './output.ts';
@@ -17,7 +18,7 @@ export function addOrderListCommands(orders: Command, config: ReadConfig): void 
     orders
       .command('list')
       .description('list orders of all clients, with their animals and adopters')
-      .option('--status <status>', `only orders with this status: ${orderStatuses.join(', ')}`)
+      .addOption(choiceOption('--status <status>', 'only orders with this status', orderStatuses))
       .option('--pet <id>', 'only orders for this animal'),
     'orders',
   ).action(async (options: ListOrdersOptions) => {

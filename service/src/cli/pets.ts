@@ -14,6 +14,7 @@ import { type NewPet, NewPetSchema, type Pet } from '../pets/pet-schemas.ts';
 import { addPetToCategory, createPet, removePet } from '../pets/pets.ts';
 import { describeCategories, readCategoryId } from './categories-by-name.ts';
 import { checkOptions } from './checked-options.ts';
+import { choiceOption } from './choices.ts';
 import { addListOptions, type ListOptions, printHowToGoOn, readChoice, readListOptions } from './list-options.ts';
 import { named } from './names.ts';
 import { confirm, parseId, printJson, printLines, printRecord, printTable, timeText, UsageError } from './output.ts';
@@ -38,7 +39,7 @@ export function addPetCommands(program: Command, config: ReadConfig): void {
     pets
       .command('list')
       .description('list animals with their categories and open orders')
-      .option('--status <status>', `only animals with this status: ${petStatuses.join(', ')}`)
+      .addOption(choiceOption('--status <status>', 'only animals with this status', petStatuses))
       .option('--category <category>', 'only animals of this category, given by its id or its name'),
     'animals',
   ).action(async (options: ListPetsOptions) => {
@@ -64,7 +65,7 @@ export function addPetCommands(program: Command, config: ReadConfig): void {
     .description('add an animal')
     .requiredOption('--name <name>', "the animal's name")
     .requiredOption('--category <category>', 'its category, given by its id or its name')
-    .option('--status <status>', `one of ${petStatuses.join(', ')}`, 'available')
+    .addOption(choiceOption('--status <status>', 'its status', petStatuses).default('available'))
     .option('--json', 'print one JSON object')
     .action(async ({ name, category, status = 'available', json }: AddOptions) => {
       checkOptions({ '--name': { value: name, schema: NewPetSchema.properties.name } });

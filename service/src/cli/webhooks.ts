@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import { findClientNames } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
+import type { Db } from '../db/handles.ts';
 import { openDependencies } from '../dependencies.ts';
 import { replay } from '../webhooks/deliveries.ts';
 import { selectWebhooks } from '../webhooks/webhook-queries.ts';
 import type { Replay } from '../webhooks/webhook-schemas.ts';
 import { disableByOperator, enableByOperator } from '../webhooks/webhooks.ts';
 import { named } from './names.ts';
-import { parseId, printJson, printLines, printTable, UsageError } from './output.ts';
+import { confirm, parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 import { asUsageError } from './rejections.ts';
 
 interface ReplayOptions {
@@ -57,9 +58,12 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
     .command('disable')
     .description('stop sending to an endpoint; its client can enable it again unless the client is suspended')
     .argument('<id>', 'the endpoint')
+    .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
-    .action(async (id: string, { json }: { json?: boolean }) => {
+    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+      const { json } = options;
       await using dependencies = await openDependencies(config());
+      await confirmDisabling(dependencies.db, parseId(id), options);
       await disableByOperator(dependencies.db, dependencies.journal, parseId(id)).catch(asUsageError);
       if (json) printJson({ id: parseId(id), status: 'disabled' });
       else printLines(`Endpoint ${id} is disabled.`);
@@ -93,6 +97,15 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       if (options.json) printJson({ id: parseId(id), count });
       else printLines(`Queued ${count} ${count === 1 ? 'delivery' : 'deliveries'}.`);
     });
+}
+
+async function confirmDisabling(db: Db, id: bigint, options: { yes?: boolean; json?: boolean }): Promise<void> {
+  const [webhook] = await selectWebhooks(db, 'any', { afterId: id - 1n, limit: 1 });
+  // What does not exist is reported by the act itself.
+  if (webhook?.id !== id) return;
+  const names = await findClientNames(db, [webhook.clientId]);
+  const target = `Endpoint ${id} of ${named(names.get(webhook.clientId), webhook.clientId)}, ${webhook.url}`;
+  await confirm({ target, question: 'Stop sending to it?', ...options });
 }
 
 function readReplay({ delivery, failed, from, to }: ReplayOptions): Replay {

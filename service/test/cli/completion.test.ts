@@ -34,6 +34,9 @@ const cases: ReadonlyArray<[line: string, offered: string[]]> = [
   ['homeward clients set-plan keys --new', ['--new-categories']],
   ['homeward completion ', ['bash', 'fish', 'zsh']],
   ['homeward keys create --client ', []],
+  ['homeward keys create --plan ', ['business', 'enterprise', 'free', 'pro']],
+  ['homeward clients set-plan keys --plan b', ['business']],
+  ['homeward pets list --status a', ['available']],
 ];
 
 describe('bash', () => {

@@ -59,10 +59,25 @@ describe('on n, nothing is changed', () => {
 
   test('keys revoke and clients suspend', async () => {
     const revoked = await reply(['keys', 'revoke', String(manager.id)], 'n');
-    expect(revoked.text).toMatch(/^Key \d+ \(hw_live_\w+…\w+\) of Happy Tails \(\d+\)\nRevoke it\? \[y\/N\]/m);
+    expect(revoked.text).toMatch(/^Key \d+ \(hw_live_\w+…\w+\) of Happy Tails \(\d+\), \w+, created \w.*\nRevoke it\? \[y\/N\]/m);
     const suspended = await reply(['clients', 'suspend', 'Happy Tails'], 'n');
     expect(suspended.text).toMatch(/^Every key and endpoint of Happy Tails \(\d+\)\nSuspend them\? \[y\/N\]/m);
-    expect([revoked.status, suspended.status]).toEqual([1, 1]);
+    const replaced = await reply(['keys', 'rotate', String(manager.id), '--overlap', '0s'], 'n');
+    expect(replaced.text).toMatch(/^Key \d+ .* of Happy Tails .*\nReplace it\? It stops working at once\. \[y\/N\]/m);
+    expect([revoked.status, suspended.status, replaced.status]).toEqual([1, 1, 1]);
     expect(await homewardJson(['keys', 'list'], env)).toMatchObject([{ state: 'active' }]);
+  });
+
+  test('webhooks disable', async () => {
+    const { json } = await store.call<{ id: number }>('POST', '/v1/webhooks', {
+      key: manager.key,
+      body: { url: 'https://example.org/hooks' },
+    });
+    const { status, text } = await reply(['webhooks', 'disable', String(json.id)], 'n');
+    expect(text).toContain(
+      `Endpoint ${json.id} of Happy Tails (${manager.clientId}), https://example.org/hooks\nStop sending to it? [y/N]`,
+    );
+    expect(status).toBe(1);
+    expect(await homewardJson(['webhooks', 'list'], env)).toMatchObject([{ status: 'enabled' }]);
   });
 });
