@@ -8,12 +8,14 @@ import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { type Block, fencedBlocks } from './fenced-blocks.ts';
-import { GuideRun } from './guide-run.ts';
+import { GuideRun, python, withSetup } from './guide-run.ts';
 
 const read = (guide: string) => readFileSync(new URL(`../../../docs/guides/${guide}`, import.meta.url), 'utf8');
 const guide = read('events.md');
-const programs = fencedBlocks(guide).filter(({ language }) => language === 'js');
-const [ofPages, ofStream, ofLatest] = programs as [Block, Block, Block];
+const blocks = fencedBlocks(guide);
+/** The programs that have no end. */
+const programs = blocks.filter(({ text }) => /^(for \(;;\)|for await|while True)/m.test(text));
+const [ofPages, ofPagesInPython, ofStream, ofLatest, ofLatestInPython] = programs as [Block, Block, Block, Block, Block];
 
 describe('docs/guides/events.md', () => {
   test('has every event type with its meaning', () => {
@@ -25,8 +27,8 @@ describe('docs/guides/events.md', () => {
     expect(guide).toContain(`Events are kept for ${retentionDays} days.`);
   });
 
-  test('has three programs', () => {
-    expect(programs).toHaveLength(3);
+  test('has readers of pages and of a stream, in several languages', () => {
+    expect(programs.map(({ language }) => language)).toEqual(['js', 'py', 'js', 'ts', 'py']);
   });
 });
 
@@ -51,10 +53,12 @@ describe('The readers of the guide', () => {
     return lines(await run.doUntil(program, (output) => lines(output).length >= lineCount && isSaved()));
   }
 
-  function bookmark(file: string): string {
+  const bookmark = (file: string) => fileIn(run, file);
+
+  function fileIn({ folder }: GuideRun, file: string): string {
     try {
       // A file that is being written is empty for a moment.
-      return readFileSync(path.join(run.folder, file), 'utf8') || 'none yet';
+      return readFileSync(path.join(folder, file), 'utf8') || 'none yet';
     } catch {
       return 'none yet';
     }
@@ -79,17 +83,51 @@ describe('The readers of the guide', () => {
     expect(await linesOf(ofStream, 1, () => secondLink.includes(bookmark('events-cursor.txt')))).toEqual(second);
   });
 
-  test('of new events prints what happens after it was started', { timeout: 60_000 }, async () => {
-    const output = run.doUntil(ofLatest, (text) => text.includes('\n'));
-    let isOver = false;
-    const ended = output.finally(() => (isOver = true));
-    for (let tries = 0; !isOver && tries < 500; tries += 1) {
-      await placeOrder(store, key, (await addPet(store, key)).id);
+  test.skipIf(!python)(
+    'of pages in Python prints each event once, and continues where it was after a restart',
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      using own = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: key.key });
+      const isSaved = (link: string | string[]) => link.includes(fileIn(own, 'next-events.txt'));
+      const before = (await store.call<Array<{ id: string; type: string }>>('GET', '/v1/events?limit=100', { key: key.key })).json;
+      const firstLink = await nextLink();
+      const printed = await own.doUntil(ofPagesInPython, (output) => output.split('\n').length > before.length && isSaved(firstLink));
+      expect(
+        printed
+          .trim()
+          .split('\n')
+          .map((line) => line.split(' ', 2)),
+      ).toEqual(before.map(({ id, type }) => [id, type]));
+      await addPet(store, key, { name: 'Zoé' });
       await publishAll(store);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    expect(await ended).toMatch(/^evt_\d+ \{\n? *pet: /);
-  });
+      const secondLink = await nextLink();
+      const then = await own.doUntil(ofPagesInPython, (output) => output.includes('\n') && isSaved(secondLink));
+      expect(then).toMatch(/^evt_\d+ pet\.created \{'pet': \{'id': \d+, 'name': 'Zoé', 'categoryId': 1, 'status': 'available'\}\}\n$/);
+    },
+  );
+
+  const ofNewEvents = [
+    { name: 'the SDK', program: ofLatest, printed: /^evt_\d+ \{\n? *pet: / },
+    // A name with a line separator, which must not end a line of the stream.
+    { name: 'Python', program: withSetup(ofLatestInPython, blocks), printed: /^evt_\d+ \{'pet': .*'name': 'Zoé\\u2028'/ },
+  ].filter(({ program }) => python || program.language !== 'py');
+  test.each(ofNewEvents)(
+    'of new events by $name prints what happens after it was started',
+    { timeout: 60_000 },
+    async ({ program, printed }) => {
+      const output = run.doUntil(program, (text) => text.includes('\n'));
+      let isOver = false;
+      const ended = output.finally(() => (isOver = true));
+      for (let tries = 0; !isOver && tries < 500; tries += 1) {
+        await placeOrder(store, key, (await addPet(store, key, { name: 'Zoé\u2028' })).id);
+        await publishAll(store);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      expect(await ended).toMatch(printed);
+    },
+  );
 
   test('of docs/guides/sdk.md prints the feed from its start', { timeout: 60_000 }, async () => {
     const [follower] = fencedBlocks(read('sdk.md')).filter(({ text }) => text.startsWith('for await (const event of'));

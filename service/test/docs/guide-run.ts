@@ -28,6 +28,13 @@ export const isProgram = ({ language }: Block): boolean => ['js', 'ts'].includes
 /** Whether a sample creates its own `store`, or needs none. */
 export const makesStore = ({ text }: Block): boolean => /\bconst store = /.test(text) || !/\bstore\./.test(text);
 
+/** A sample in Python uses what the guide has declared once, in the block that creates the session. */
+export function withSetup(block: Block, guide: readonly Block[]): Block {
+  const setup = guide.find(({ language, text }) => language === 'py' && /^session = /m.test(text));
+  const needsSetup = block.language === 'py' && block !== setup && /\bsession\./.test(block.text);
+  return setup && needsSetup ? { ...block, text: `${setup.text}\n${block.text}` } : block;
+}
+
 export class GuideRun implements Disposable {
   readonly folder: string;
   readonly #env: NodeJS.ProcessEnv;

@@ -11,8 +11,8 @@ import { addPet, placeOrder } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { publishAll } from '../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
-import { type Block, fencedBlocks } from './fenced-blocks.ts';
-import { GuideRun, isProgram } from './guide-run.ts';
+import { type Block, blockGroups, fencedBlocks } from './fenced-blocks.ts';
+import { GuideRun, isProgram, python, withSetup } from './guide-run.ts';
 import { type Sample, typeFaultsOf } from './sample-types.ts';
 import { beginsAs, faultsOf, isResponse } from './shown-responses.ts';
 
@@ -57,6 +57,8 @@ const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: strin
   },
   { guide: 'sdk.md', begins: 'for await (const event of', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   { guide: 'events.md', begins: 'import { existsSync', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
+  { guide: 'events.md', begins: 'import os\nimport time', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
+  { guide: 'events.md', begins: 'import json\nimport time', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   { guide: 'events.md', begins: 'const changes = ', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   {
     guide: 'sdk.md',
@@ -65,6 +67,7 @@ const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: strin
     why: 'it needs a worker that sends',
   },
   { guide: 'webhooks.md', begins: 'import { create', by: 'service/test/docs/webhook-guide.test.ts', why: 'it needs a worker that sends' },
+  { guide: 'webhooks.md', begins: 'import base64', by: 'service/test/docs/webhook-guide.test.ts', why: 'it needs a worker that sends' },
   { guide: 'limits.md', begins: 'HTTP/1.1', by: 'service/test/docs/limit-guide.test.ts', why: 'it shows one instant on a clock' },
   ...['{"code":"invalid_rehearsal"', '{"code":"api_key_banned"', '{"code":"unavailable"'].map((begins) => ({
     guide: 'rehearsal.md',
@@ -81,8 +84,18 @@ const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: strin
   { guide: 'orders.md', begins: 'stateDiagram', by: 'service/test/docs/order-guide.test.ts', why: 'it is a diagram' },
 ];
 
-describe.each(guides)('docs/guides/%s', (guide) => {
-  const blocks = fencedBlocks(read(`docs/guides/${guide}`));
+/** Each guide is followed once in each language that it has: every step in that language, or in the first one that the step has. */
+const readings = guides.flatMap((guide) => {
+  const groups = blockGroups(read(`docs/guides/${guide}`));
+  const inTabs = groups.flatMap((group) => (group.length > 1 ? group.map(({ language }) => language) : []));
+  return [...new Set(['sh', ...inTabs])].map((language) => ({
+    guide,
+    language,
+    blocks: groups.flatMap((group) => group.find((block) => block.language === language) ?? group[0] ?? []),
+  }));
+});
+
+describe.each(readings)('docs/guides/$guide in $language', ({ guide, language, blocks }) => {
   const { prepare, plan, options = () => ({}) }: World = worlds[guide] ?? { prepare: addAnimals };
   let store: TestStore;
   let run: GuideRun;
@@ -116,8 +129,10 @@ describe.each(guides)('docs/guides/%s', (guide) => {
   async function faultsAt(block: Block, next: Block | undefined): Promise<string[]> {
     const elsewhere = checkedElsewhere.find((one) => one.guide === guide && block.text.startsWith(one.begins));
     if (elsewhere) return faultsOfReference(elsewhere, block);
-    if (isExport(block)) return [];
-    const output = block.language === 'sh' || isProgram(block) ? await outputOf(block, next) : undefined;
+    if (isExport(block) || (block.language === 'py' && !python)) return [];
+    // The responses are those to the commands, which the reading in `sh` compares.
+    if (language !== 'sh' && isResponse(block)) return [];
+    const output = block.language === 'sh' || isProgram(block) || block.language === 'py' ? await outputOf(block, next) : undefined;
     if (block.language === 'sh') last = { block, output };
     if (output !== undefined) return [];
     if (!isResponse(block) || !last) return ['nothing looks at it'];
@@ -127,7 +142,7 @@ describe.each(guides)('docs/guides/%s', (guide) => {
   }
 
   const outputOf = (block: Block, response: Block | undefined): Promise<string> =>
-    isEndless(block) && response ? run.doUntil(block, (output) => beginsAs(response, output)) : run.do(block);
+    isEndless(block) && response ? run.doUntil(block, (output) => beginsAs(response, output)) : run.do(withSetup(block, blocks));
 });
 
 test("the programs in the guides and in the SDK's README.md match its types", { timeout: 60_000 }, async () => {

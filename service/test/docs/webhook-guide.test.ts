@@ -10,11 +10,14 @@ import { newSecret } from '../../src/webhooks/signatures.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { addAnimal, addEndpoint, deliver, deliveriesOf, deliveryOf, publishAll, until } from '../webhook-work.ts';
 import { type Block, fencedBlocks } from './fenced-blocks.ts';
-import { GuideRun } from './guide-run.ts';
+import { GuideRun, python } from './guide-run.ts';
 
 const read = (guide: string) => readFileSync(new URL(`../../../docs/guides/${guide}`, import.meta.url), 'utf8');
 const guide = read('webhooks.md');
-const receiversOf = (text: string) => fencedBlocks(text).filter((block) => block.language === 'js' && block.text.includes('createServer('));
+const receiversOf = (text: string) =>
+  fencedBlocks(text)
+    .filter((block) => /createServer\(|HTTPServer\(/.test(block.text))
+    .filter(({ language }) => python || language !== 'py');
 
 /** Each endpoint has its own secret, which the receiver reads from the environment. */
 const runs: GuideRun[] = [];
@@ -60,8 +63,9 @@ const receivers = [
 ];
 
 describe('docs/guides/webhooks.md', () => {
-  test('has a receiver with the SDK and one without', () => {
-    expect(receivers.map(({ receiver }) => receiver.text.includes('@homeward/sdk'))).toEqual([true, false, true]);
+  test('has a receiver with the SDK, one without, and one in Python', () => {
+    const kinds = receivers.map(({ receiver: { text, language } }) => (text.includes('@homeward/sdk') ? 'sdk' : language));
+    expect(kinds).toEqual(['sdk', 'js', ...(python ? ['py'] : []), 'sdk']);
   });
 
   test.each(receivers)(
