@@ -12,6 +12,8 @@ export interface Score {
   readonly performance: number;
   /** From 0 to 100: the lowest of the runs. */
   readonly accessibility: number;
+  readonly bestPractices: number;
+  readonly seo: number;
 }
 
 interface ScoreOptions {
@@ -48,11 +50,14 @@ export async function scorePages(
       progress(`Lighthouse, page ${scores.length + 1} of ${urls.length}`);
       results.push(await score(lighthouse, url, port));
     }
+    const lowest = (category: 'accessibility' | 'bestPractices' | 'seo') => Math.min(...results.map((result) => result[category]));
     const performances = results.map(({ performance }) => performance).sort((a, b) => a - b);
     scores.push({
       url,
       performance: performances.at(isOnceEnough ? -1 : Math.floor(results.length / 2)) ?? 0,
-      accessibility: Math.min(...results.map(({ accessibility }) => accessibility)),
+      accessibility: lowest('accessibility'),
+      bestPractices: lowest('bestPractices'),
+      seo: lowest('seo'),
     });
   }
   return scores;
@@ -69,12 +74,13 @@ async function score(lighthouse: Lighthouse, url: string, port: number): Promise
   const result = await lighthouse(url, {
     port,
     logLevel: 'silent',
-    onlyCategories: ['performance', 'accessibility'],
+    onlyCategories: ['performance', 'accessibility', 'best-practices', 'seo'],
     disableFullPageScreenshot: true,
   });
   if (!result || result.lhr.runtimeError) throw new Error(`Lighthouse can't measure ${url}: ${result?.lhr.runtimeError?.message}`);
   const { categories } = result.lhr;
-  return { performance: percent(categories['performance']?.score), accessibility: percent(categories['accessibility']?.score) };
+  const of = (category: string) => percent(categories[category]?.score);
+  return { performance: of('performance'), accessibility: of('accessibility'), bestPractices: of('best-practices'), seo: of('seo') };
 }
 
 const percent = (score: number | null | undefined): number => Math.round((score ?? 0) * 100);

@@ -1,11 +1,12 @@
 // Checks pages in a browser at several widths, in the light and the dark scheme, and collects the errors that the browser reports.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, ConsoleMessage, Page } from 'playwright-core';
+import { findBarriers } from './page-barriers.ts';
+import { type CodeFindings, checkCode } from './page-code.ts';
+import { tryThemes } from './page-themes.ts';
 
-/** The findings on one page. `missing`, `barriers` and `tooWide` have a text for each fault. */
+/** The findings on one page. `missing`, `barriers`, `tooWide`, `clipped` and `themes` have a text for each fault. */
 export interface Look {
   readonly url: string;
   readonly links: readonly string[];
@@ -14,6 +15,11 @@ export interface Look {
   readonly missing: readonly string[];
   readonly barriers: readonly string[];
   readonly tooWide: readonly string[];
+  /** Elements that cut off their text. */
+  readonly clipped: readonly string[];
+  /** What is hard to read, or does not change, with a theme that the reader has chosen. */
+  readonly themes: readonly string[];
+  readonly code: CodeFindings;
 }
 
 export interface VisitorOptions {
@@ -21,6 +27,8 @@ export interface VisitorOptions {
   readonly origins: readonly string[];
   /** Checks two widths in each scheme with axe, instead of one. */
   readonly isThorough: boolean;
+  /** True if the page at this path has code blocks and a theme switch to be tried. */
+  hasFurniture(path: string): boolean;
   /** The folder for screenshots; undefined: none are taken. */
   readonly pictures?: string | undefined;
 }
@@ -29,8 +37,6 @@ const widths = [1_280, 768, 320];
 const schemes = ['light', 'dark'] as const;
 const height = 900;
 const timeoutMs = 60_000;
-const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-const accessibilityTags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 const noteViolations = `
   globalThis.policyViolations = [];
@@ -65,6 +71,23 @@ const measureWidth = `(() => {
   return excess + ' px' + (culprit ? ', ' + culprit.outerHTML.slice(0, 80) : '');
 })()`;
 
+/** The first element whose text is cut off, also within collapsed parts. Text that scrolls can be reached. */
+const findClipped = `(() => {
+  const folded = [...document.querySelectorAll('main details:not([open])')];
+  for (const one of folded) one.open = true;
+  const isCut = (element) => {
+    const { overflowX, overflowY } = getComputedStyle(element);
+    const hides = (overflow) => overflow === 'hidden' || overflow === 'clip';
+    const isForReaders = element.clientWidth > 1 && element.textContent.trim() !== '';
+    const isTooWide = hides(overflowX) && element.scrollWidth > element.clientWidth + 1;
+    const isTooHigh = hides(overflowY) && element.scrollHeight > element.clientHeight + 1;
+    return isForReaders && (isTooWide || isTooHigh);
+  };
+  const cut = [...document.body.querySelectorAll('*')].find(isCut);
+  for (const one of folded) one.open = false;
+  return cut ? cut.outerHTML.slice(0, 80) : '';
+})()`;
+
 export class Visitor implements AsyncDisposable {
   readonly page: Page;
   readonly outside: string[] = [];
@@ -93,6 +116,7 @@ export class Visitor implements AsyncDisposable {
   static async arrive(browser: Browser, options: VisitorOptions): Promise<Visitor> {
     const context = await browser.newContext({ viewport: { width: 1_280, height }, reducedMotion: 'reduce' });
     context.setDefaultTimeout(timeoutMs);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await context.addInitScript({ content: noteViolations });
     return new Visitor(context, await context.newPage(), options);
   }
@@ -107,22 +131,28 @@ export class Visitor implements AsyncDisposable {
     const { page } = this;
     const facts = await page.evaluate<PageFacts>(readPage);
     for (const violation of facts.violations) this.complaints.push(`${name}: ${violation}`);
-    await page.evaluate(axeSource);
     const barriers: string[] = [];
     const tooWide: string[] = [];
+    const clipped: string[] = [];
     for (const scheme of schemes) {
       await page.emulateMedia({ colorScheme: scheme });
       for (const width of widths) {
         await page.setViewportSize({ width, height });
         const excess = await page.evaluate<string>(measureWidth);
         if (excess) tooWide.push(`${name} at ${width} px by ${excess}`);
+        const cut = scheme === 'light' ? await page.evaluate<string>(findClipped) : '';
+        if (cut) clipped.push(`${name} at ${width} px: ${cut}`);
         if (this.#isHeldAgainstAxe(scheme, width))
           barriers.push(...(await findBarriers(page)).map((found) => `${name} in ${scheme}: ${found}`));
         if (width !== 768) await this.#takePicture(`${name} ${width} ${scheme}`);
       }
     }
     await page.emulateMedia({ colorScheme: 'light' });
-    return { url: page.url(), links: facts.links, ids: facts.ids, missing: missingOf(name, facts), barriers, tooWide };
+    const hasFurniture = this.#options.hasFurniture(pathOf(page.url()));
+    const themes = hasFurniture ? (await tryThemes(page)).map((fault) => `${name}: ${fault}`) : [];
+    const code = hasFurniture ? await checkCode(page) : noCode;
+    const { links, ids } = facts;
+    return { url: page.url(), links, ids, missing: missingOf(name, facts), barriers, tooWide, clipped, themes, code };
   }
 
   #isHeldAgainstAxe(scheme: 'light' | 'dark', width: number): boolean {
@@ -151,12 +181,7 @@ export class Visitor implements AsyncDisposable {
   }
 }
 
-/** Returns the violations that axe finds. Its source must have been evaluated in the page. */
-async function findBarriers(page: Page): Promise<string[]> {
-  const options = { runOnly: accessibilityTags, resultTypes: ['violations'] };
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
-  return violations.map(({ id, nodes }) => `${id} at ${nodes[0]?.target.join(' ')} (${nodes.length})`);
-}
+const noCode: CodeFindings = { blocks: 0, notCopied: [], notHighlighted: [] };
 
 function missingOf(name: string, { title, language, description, headings }: PageFacts): string[] {
   const wanted = { 'a title': title, 'a language': language, 'a description': description, 'one main heading': headings === 1 };

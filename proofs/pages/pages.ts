@@ -3,30 +3,34 @@ import { globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { castOf, place } from '../../testkit/adopters.ts';
 import { launchBrowser } from '../../testkit/browser.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { type Edit, plantMutant } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
 import { ensureBuilt } from '../../tools/build.ts';
-import { devAnimals } from '../../tools/dev-animals.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
-import { askForAnimals, askWhileLooking, expectedStatuses, type Journey } from './page-adoption.ts';
-import { loadLighthouse, type Score, scorePages } from './page-scores.ts';
+import { askForAnimals, askWhileLooking } from './page-adoption.ts';
+import { type Findings, judge, judgeScores, performanceMin } from './page-claims.ts';
+import { loadLighthouse, scorePages } from './page-scores.ts';
+import { trySearch } from './page-search.ts';
+import { openShop, openSite, type Shop } from './page-shop.ts';
 import { type Expectation, findMissingWords, wordsOf } from './page-texts.ts';
 import { type Tour, tour } from './page-tour.ts';
-import { type Look, Visitor } from './page-visitor.ts';
+import { Visitor } from './page-visitor.ts';
+import { weighPages } from './page-weights.ts';
 
-const animalCount = 60;
 const visitorCount = 3;
-const performanceMin = 95;
 const guides = globSync('docs/guides/*.md', { cwd: fileURLToPath(new URL('../..', import.meta.url)) }).map((file) =>
   path.basename(file, '.md'),
 );
 
+/** The pages of the documentation whose code blocks, themes and bytes the short form checks. */
+const samples = ['/docs', '/docs/quickstart', '/docs/reference/orders', '/docs/errors/pet_not_available'];
+
 export const pages: Proof = {
   name: 'pages',
-  promise: 'every page is accessible, fits any screen, works without JavaScript, and loads nothing from other origins',
+  promise:
+    'every page is accessible, light and searchable, fits any screen, works without JavaScript, and loads nothing from other origins',
   hasMutant: true,
   runsAlone: true,
   run,
@@ -34,7 +38,8 @@ export const pages: Proof = {
 
 /**
  * The mutant: a stylesheet from another origin, an inline script, text with low contrast, an element that is too wide, a
- * broken link, and no description.
+ * broken link, no description, results in the wrong order, a search that opens with another key, a code block without a button and
+ * without colours, a theme that is not shown, text that is cut off, and a page that is too heavy.
  */
 const edits: readonly Edit[] = [
   { file: 'http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
@@ -46,7 +51,19 @@ const edits: readonly Edit[] = [
   {
     file: 'docs-site/dist/docs.html',
     from: '<footer>',
-    to: '<footer><font color="#bbbbbb">faint</font><hr width="900"><a href="/docs/nowhere">Nowhere</a>',
+    to: '<footer><font color="#bbbbbb">faint</font><a href="/docs/nowhere">Nowhere</a><figure class="code" data-language="sh"><pre>curl</pre></figure>',
+  },
+  {
+    file: 'docs-site/dist/docs.html',
+    from: '<main',
+    to: `${[1, 2].map((n) => `<link rel="preload" as="fetch" crossorigin href="/docs/assets/search-index.json?${n}">`).join('')}<hr width="900"><main`,
+  },
+  { file: 'docs-site/dist/docs/assets/search.js', from: 'search(query);', to: 'search(query).reverse();' },
+  { file: 'docs-site/dist/docs/assets/search.js', from: "event.key === '/'", to: "event.key === '?'" },
+  {
+    file: 'docs-site/dist/docs/assets/style.css',
+    from: ':root[data-theme="dark"] {',
+    to: 'footer { white-space: nowrap; overflow: hidden; }\n:root[data-theme="black"] {',
   },
 ];
 
@@ -56,73 +73,20 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   progress('starting a store with animals');
   await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
   store.work();
-  const shop = await fill(store);
+  const shop = await openShop(store);
   await using site = await openSite(shop);
   const pictures = short ? undefined : mkdtempSync(path.join(tmpdir(), 'homeward-pages-'));
   const [found, lighthouse] = await Promise.all([lookAtAll(shop, site.url, { isThorough: !short, pictures }, progress), loadLighthouse()]);
   const animal = `${site.url}/animals/${shop.available.at(-1)}`;
   const chosen = short
-    ? [`${shop.url}/docs/quickstart`, site.url]
+    ? [`${shop.url}/docs`, site.url]
     : [
         ...['', ...guides.map((name) => `/${name}`), '/reference', '/reference/pets'].map((page) => `${shop.url}/docs${page}`),
         site.url,
         animal,
       ];
   const scores = await scorePages(lighthouse, chosen, { isOnceEnough: short, performanceMin }, progress);
-  return [...judge(found, pictures), ...judgeScores(scores)];
-}
-
-interface Shop {
-  readonly url: string;
-  /** A partner's API key. */
-  readonly key: string;
-  /** Ids of animals, by status. */
-  readonly available: readonly number[];
-  readonly pending: readonly number[];
-  readonly sold: readonly number[];
-  order(petId: number): Promise<void>;
-}
-
-/** Adds animals of every category and status, and places an order. */
-async function fill(store: Store): Promise<Shop> {
-  const { manager, partners } = await castOf(store, 1);
-  const [partner] = partners;
-  if (!partner) throw new Error('there is no partner');
-  const url = store.processes[0]?.url ?? '';
-  const ids: Record<'available' | 'pending' | 'sold', number[]> = { available: [], pending: [], sold: [] };
-  using http = new HttpClient(1);
-  for (const animal of devAnimals().slice(0, animalCount)) {
-    const { status, text } = await http.send(`${url}/pets`, { method: 'POST', key: manager.key, body: animal });
-    if (status !== 201) throw new Error(`an animal was not added: ${text}`);
-    ids[animal.status].push(Number(JSON.parse(text).id));
-  }
-  const order = async (petId: number) => {
-    using client = new HttpClient(1);
-    const { status, text } = await place(client, url, partner, petId);
-    if (status !== 201) throw new Error(`an animal was not ordered: ${text}`);
-  };
-  const ordered = ids.available.pop() ?? 0;
-  await order(ordered);
-  return { ...ids, pending: [ordered, ...ids.pending], url: url.replace(/\/v1$/, ''), key: partner.key, order };
-}
-
-async function openSite({ url, key }: Shop): Promise<{ url: string } & AsyncDisposable> {
-  // Imported only here: it needs the built SDK, and other proofs run without it.
-  const { startSite } = await import('../../examples/adoption-site/start-site.ts');
-  const site = await startSite({ url, key, port: 0 });
-  return { url: site.url, [Symbol.asyncDispose]: () => site.close() };
-}
-
-interface Findings {
-  readonly docs: Tour;
-  readonly example: Tour;
-  readonly journeys: readonly Journey[];
-  readonly looks: readonly Look[];
-  readonly outside: readonly string[];
-  readonly complaints: readonly string[];
-  readonly requests: number;
-  readonly words: number;
-  readonly missingWords: readonly string[];
+  return [...judge(found, guides, pictures), ...judgeScores(scores)];
 }
 
 async function lookAtAll(
@@ -134,8 +98,10 @@ async function lookAtAll(
   await using browser = await launchBrowser();
   await using crowd = new AsyncDisposableStack();
   const visitors: Visitor[] = [];
+  const isDocs = (path: string) => /^\/docs(\/|$)/.test(path);
+  const hasFurniture = (path: string) => isDocs(path) && (options.isThorough || samples.includes(path));
   for (let i = 0; i < visitorCount; i += 1)
-    visitors.push(crowd.use(await Visitor.arrive(browser, { origins: [shop.url, site], ...options })));
+    visitors.push(crowd.use(await Visitor.arrive(browser, { origins: [shop.url, site], hasFurniture, ...options })));
   // Pages of animals and of error codes are numerous and alike, so the short form checks only three of each kind.
   const kinds = new Map<string, number>();
   const isWorthALook = (kind: string) => {
@@ -145,7 +111,9 @@ async function lookAtAll(
   const docs = await tour(visitors, {
     // The last one is linked only by response headers.
     start: ['/docs', '/llms.txt', '/docs/deprecations'].map((start) => shop.url + start),
-    isPart: (url) => /^\/(docs(\/|$)|llms\.txt$)/.test(url.pathname) && isWorthALook(url.pathname.replace(/(?<=errors\/)\w+$/, 'N')),
+    isPart: (url) =>
+      /^\/(docs(\/|$)|llms\.txt$)/.test(url.pathname) &&
+      (samples.includes(url.pathname) || isWorthALook(url.pathname.replace(/(?<=errors\/)\w+$/, 'N'))),
     progress,
   });
   const [wanted = 0, contested = 0, wantedToo = 0, contestedToo = 0, ...others] = shop.available;
@@ -170,6 +138,9 @@ async function lookAtAll(
     takeAway: () => shop.order(contestedToo),
   });
   const expectations = await expectationsOf(shop, docs);
+  progress('search');
+  const search = await trySearch(browser, `${shop.url}/docs`);
+  const weighed = docs.looks.map(({ url }) => url).filter((url) => options.isThorough || samples.includes(new URL(url).pathname));
   return {
     docs,
     example,
@@ -180,6 +151,8 @@ async function lookAtAll(
     requests: visitors.reduce((sum, one) => sum + one.requests, 0),
     words: expectations.reduce((sum, { words }) => sum + words.length, 0),
     missingWords: await findMissingWords(page, expectations),
+    search,
+    weights: await weighPages(browser, weighed, progress),
   };
 }
 
@@ -196,61 +169,4 @@ async function expectationsOf({ url }: Shop, docs: Tour): Promise<Expectation[]>
     return { urls: [`${url}/docs/${guide}`], words: wordsOf(text) };
   });
   return [...(await Promise.all(texts)), { urls: reference, words: [...new Set(operations)] }];
-}
-
-function judge(found: Findings, pictures: string | undefined): Claim[] {
-  const { docs, example, journeys, looks, requests } = found;
-  const reached = guides.filter((guide) => docs.looks.some(({ url }) => new URL(url).pathname === `/docs/${guide}`));
-  const links = docs.links + example.links;
-  const statuses = journeys.map((journey) => journey.statuses.join(', '));
-  return [
-    {
-      claim: 'Guides that links from /docs and /llms.txt lead to',
-      bar: 'all',
-      figure: `${reached.length} of ${guides.length}, among ${looks.length} pages${pictures ? `; screenshots are in ${pictures}` : ''}`,
-      holds: reached.length === guides.length && guides.length > 0,
-    },
-    none('Requests to other origins', found.outside, requests),
-    none('Violations of the content security policy and errors on the console', found.complaints),
-    none('Broken links and fragments', [...docs.broken, ...example.broken], links),
-    none('Violations of WCAG 2.2 AA found by axe, in the light and the dark scheme', of(looks, 'barriers')),
-    none('Pages that scroll sideways at 320, 768 or 1280 px, in the light or the dark scheme', of(looks, 'tooWide')),
-    none('Missing titles, descriptions, languages and main headings of pages', of(looks, 'missing')),
-    none('Words of the guides, and paths and titles of operations, that are missing without JavaScript', found.missingWords, found.words),
-    {
-      claim:
-        'The example site, with JavaScript and without: statuses of a form with a mistake, a valid request, a request that comes too late, a missing page',
-      bar: expectedStatuses.join(', '),
-      figure: statuses.join('; '),
-      holds: statuses.every((one) => one === expectedStatuses.join(', ')),
-    },
-  ];
-}
-
-const of = (looks: readonly Look[], faults: 'barriers' | 'tooWide' | 'missing'): string[] => looks.flatMap((look) => look[faults]);
-
-function none(claim: string, faults: readonly string[], among?: number): Claim {
-  const count = among === undefined ? String(faults.length) : `${faults.length} of ${among}`;
-  return { claim, bar: '0', figure: faults[0] === undefined ? count : `${count}, such as ${faults[0]}`, holds: faults.length === 0 };
-}
-
-function judgeScores(scores: readonly Score[]): Claim[] {
-  const lowest = (what: 'performance' | 'accessibility') => scores.toSorted((a, b) => a[what] - b[what])[0];
-  const [slowest, hardest] = [lowest('performance'), lowest('accessibility')];
-  const among = `the lowest of ${scores.length} pages`;
-  return [
-    {
-      claim: 'Lighthouse, performance on a phone',
-      bar: `${performanceMin}`,
-      figure: `${slowest?.performance}, ${among}: ${slowest?.url}`,
-      holds: (slowest?.performance ?? 0) >= performanceMin,
-      isTimed: true,
-    },
-    {
-      claim: 'Lighthouse, accessibility',
-      bar: '100',
-      figure: `${hardest?.accessibility}, ${among}`,
-      holds: hardest?.accessibility === 100,
-    },
-  ];
 }
