@@ -14,7 +14,7 @@ export const searchButton = html`<button type="button" class="search-button" dat
 
 /** Closed until the reader opens it. Its list has the suggestions for an empty field. */
 export const searchDialog = html`<dialog class="search" data-search aria-label="Search the documentation"><div class="search-box">
-<div class="search-field">${icon('search')}<input type="search" role="combobox" aria-label="Search the documentation" aria-controls="search-results" aria-expanded="true" aria-autocomplete="list" placeholder="Animals, webhooks, 429 …" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="go" maxlength="200"><button type="button" data-search-close aria-label="Close"><kbd>Esc</kbd></button></div>
+<div class="search-field">${icon('search')}<input type="text" inputmode="search" role="combobox" aria-label="Search the documentation" aria-controls="search-results" aria-expanded="true" aria-autocomplete="list" placeholder="Animals, webhooks, 429 …" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="go" maxlength="200"><button type="button" data-search-close aria-label="Close"><kbd>Esc</kbd></button></div>
 <p class="search-status" role="status"></p>
 <div class="search-results" id="search-results" role="listbox" aria-label="Results">${[
   ...guides.filter(({ slug }) => suggested.includes(slug)).map(({ slug, title, summary }) => suggestion(`/docs/${slug}`, title, summary)),
