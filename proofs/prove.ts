@@ -10,6 +10,7 @@ import { erasure } from './erasure.ts';
 import { expiry } from './expiry.ts';
 import { feed } from './feed/feed.ts';
 import { firstCall } from './first-call.ts';
+import { frameworks } from './frameworks/frameworks.ts';
 import { freshness } from './freshness/freshness.ts';
 import { history } from './history.ts';
 import { hostilePartner } from './hostile-partner/hostile-partner.ts';
@@ -49,6 +50,7 @@ const proofs: Proof[] = [
   firstCall,
   quickstart,
   sdk,
+  frameworks,
   adoption,
   expiry,
   idempotency,

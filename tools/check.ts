@@ -124,7 +124,7 @@ async function checkDirections(): Promise<Outcome> {
     },
   );
   const modules = Number(/(\d+) modules/.exec(output)?.[1] ?? 0);
-  const sources = ['{service,docs-site,sdk/src,sdk/test,examples,proofs,testkit,tools}/**/*.ts', 'bench/*.ts'];
+  const sources = ['{service,docs-site,sdk/src,sdk/test,examples/adoption-site,proofs,testkit,tools}/**/*.ts', 'bench/*.ts'];
   const files = globSync(sources, { exclude: ['**/node_modules/**'] }).length;
   if (modules < files) return failure(`${output}\nonly ${modules} modules were read, of ${files} files`);
   return status === 0 ? success : failure(output);

@@ -1,0 +1,164 @@
+// The examples for Next.js, Vite and Astro, as a partner would try them: installed with the store's own SDK, built, started, visited.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Store } from '../../testkit/store.ts';
+import { ensureBuilt } from '../../tools/build.ts';
+import { devAnimals } from '../../tools/dev-animals.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { ExampleSite, type RunningExample } from './example-site.ts';
+
+const examples = [
+  { name: 'Next.js', folder: 'nextjs' },
+  { name: 'Vite', folder: 'vite' },
+  { name: 'Astro', folder: 'astro' },
+] as const;
+
+const animalCount = 30;
+const statusWords = { available: 'Needs a home', pending: 'Promised', sold: 'At home' } as const;
+/** Would become markup in a page that does not escape it. */
+const trickyName = `<b>Zoe</b> & "O'Malley" $&`;
+
+interface Animal {
+  readonly id: number;
+  readonly name: string;
+  readonly status: keyof typeof statusWords;
+}
+
+interface Partner {
+  readonly url: string;
+  readonly key: string;
+}
+
+export const frameworks: Proof = {
+  name: 'frameworks',
+  promise: "the examples for Next.js, Vite and Astro install, build and list a store's animals, and the key stays on the server",
+  hasMutant: true,
+  run,
+};
+
+async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
+  progress('starting a store with animals');
+  await ensureBuilt();
+  await using store = await Store.open({ processes: 1 });
+  const { key } = await store.createKey('Happy Tails', 'business');
+  const partner = { url: store.processes[0]?.url.replace(/\/v1$/, '') ?? '', key };
+  await addAnimals(partner);
+  using sites = new DisposableStack();
+  // The mutant is only in the fastest of them.
+  const chosen = examples
+    .filter(({ name }) => !mutant || name === 'Vite')
+    .map(({ name, folder }) => ({ name, site: sites.use(new ExampleSite(folder)) }));
+  if (mutant) for (const { site } of chosen) leakKey(site);
+  progress('installing');
+  const install = ['npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', `${partner.url}/sdk.tgz`];
+  const installSeconds = await Promise.all(chosen.map(({ site }) => site.run(...install)));
+  const claims: Claim[] = [];
+  for (const [i, { name, site }] of chosen.entries()) {
+    progress(`${name}: building`);
+    const buildSeconds = await site.run('npm', 'run', 'build');
+    progress(`${name}: visiting`);
+    const running = await site.start({ HOMEWARD_URL: partner.url, HOMEWARD_KEY: partner.key });
+    try {
+      const took = `installed in ${installSeconds[i]?.toFixed(0)} s, built in ${buildSeconds.toFixed(0)} s`;
+      claims.push(await listingClaim(name, running, partner, took));
+      claims.push(await detailsClaim(name, running, partner));
+      claims.push(await keyClaim(name, site, running, partner));
+    } finally {
+      await running.close();
+    }
+  }
+  return claims;
+}
+
+/** The mutant's page contains the key. */
+function leakKey({ folder }: ExampleSite): void {
+  const file = path.join(folder, 'src/render.ts');
+  const text = readFileSync(file, 'utf8');
+  const [start = '', ...rest] = text.split('<h1>Waiting for a home</h1>');
+  if (rest.length !== 1) throw new Error('the mutant must find the title of the list once');
+  writeFileSync(file, `${start}<h1>Waiting for a home</h1><!--\${process.env['HOMEWARD_KEY']}-->${rest.join('')}`);
+}
+
+async function addAnimals(partner: Partner): Promise<void> {
+  for (const [i, animal] of devAnimals().slice(0, animalCount).entries()) {
+    const added = await call(partner, '/v1/pets', i === 1 ? { ...animal, name: trickyName } : animal);
+    if (added.status !== 201) throw new Error(`${animal.name} was not added: ${await added.text()}`);
+  }
+}
+
+/** Follows the list to its end, as a visitor does by its links. */
+async function listingClaim(framework: string, { url }: RunningExample, partner: Partner, took: string): Promise<Claim> {
+  const shown: Animal[] = [];
+  let pages = 0;
+  for (let next: string | undefined = '/'; next !== undefined && pages < animalCount; pages += 1) {
+    const html = await (await fetch(url + next)).text();
+    shown.push(...animalsIn(html));
+    next = /href="(\/\?cursor=[^"]+)"/.exec(html)?.[1];
+  }
+  const expected = await animalsOf(partner);
+  return {
+    claim: `${framework}: the example, installed with the store's SDK and built, lists every animal with name, status and link, names escaped`,
+    bar: `${animalCount} of ${animalCount}, on 2 pages`,
+    figure: `${shown.length} of ${expected.length}, on ${pages} pages; ${took}`,
+    holds: expected.length === animalCount && pages === 2 && textOf(shown) === textOf(expected),
+  };
+}
+
+/** After an order, both pages show the new status: nothing is of the time of the build. */
+async function detailsClaim(framework: string, { url }: RunningExample, partner: Partner): Promise<Claim> {
+  const animal = (await animalsOf(partner)).find(({ status, name }) => status === 'available' && name !== trickyName);
+  const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
+  await call(partner, '/v1/store/orders', { petId: animal?.id, adopter });
+  const [list, details, none] = await Promise.all(['/', `/pets/${animal?.id}`, '/pets/999999'].map((target) => fetch(url + target)));
+  const listed = animalsIn((await list?.text()) ?? '').find(({ id }) => id === animal?.id)?.status;
+  const html = unescapeHtml((await details?.text()) ?? '');
+  const isShown = html.includes(animal?.name ?? '?') && html.includes(statusWords.pending);
+  return {
+    claim: `${framework}: an animal that was just ordered, in the list and on its own page; an animal that does not exist`,
+    bar: 'pending, pending, 404',
+    figure: `${listed}, ${isShown ? 'pending' : `${details?.status} without it`}, ${none?.status}`,
+    holds: listed === 'pending' && isShown && none?.status === 404,
+  };
+}
+
+async function keyClaim(framework: string, site: ExampleSite, { url, output }: RunningExample, { key }: Partner): Promise<Claim> {
+  const html = await (await fetch(url)).text();
+  const files = site.filesWith(key);
+  const places = [...(html.includes(key) ? ['the page'] : []), ...(output().includes(key) ? ['its output'] : []), ...files];
+  return {
+    claim: `${framework}: the key in pages, in files of the build and in the output of the site`,
+    bar: 'nowhere',
+    figure: places.join(', ') || 'nowhere',
+    holds: places.length === 0,
+  };
+}
+
+function animalsIn(html: string): Animal[] {
+  return [...html.matchAll(/<li[^>]*class="card"[^>]*>(.*?)<\/li>/gs)].map(([, card = '']) => {
+    const id = Number(/href="\/pets\/(\d+)"/.exec(card)?.[1]);
+    const words = /<span[^>]*>(.*?)<\/span>/s.exec(card)?.[1];
+    const status = (['available', 'pending', 'sold'] as const).find((one) => statusWords[one] === words);
+    return { id, name: unescapeHtml(/<h2[^>]*>(.*?)<\/h2>/s.exec(card)?.[1] ?? ''), status: status ?? 'sold' };
+  });
+}
+
+const textOf = (animals: readonly Animal[]) => animals.map(({ id, name, status }) => `${id} ${name} ${status}`).join('\n');
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+const unescapeHtml = (text: string) =>
+  text
+    .replace(/<!-- -->/g, '')
+    .replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (_, hex?: string, decimal?: string, name = '') =>
+      hex || decimal ? String.fromCodePoint(hex ? Number.parseInt(hex, 16) : Number(decimal)) : (entities[name] ?? name),
+    );
+
+async function animalsOf(partner: Partner): Promise<Animal[]> {
+  const response = await call(partner, '/v1/pets?limit=100');
+  return (await response.json()) as Animal[];
+}
+
+const call = ({ url, key }: Partner, target: string, body?: object): Promise<Response> =>
+  fetch(url + target, {
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  });
