@@ -15,15 +15,14 @@ const shown = { width: (pictureWidth - 3 * margin) / 2, height: 490 };
 
 await using stage = await Stage.open();
 const { encodeStill, encodeLoop } = await loadEncoder();
-for (const theme of ['light', 'dark'] as const) {
-  save(`site-and-docs-${theme}.webp`, await encodeStill(await drawSiteAndDocs(theme)), stillBytesMax);
-  save(`promised-${theme}.webp`, await encodeLoop(await recordAdoption(stage, theme)), loopBytesMax);
-}
+const themes = ['light', 'dark'] as const;
+for (const theme of themes) save(`site-and-docs-${theme}.webp`, await encodeStill(await drawSiteAndDocs(theme)), stillBytesMax);
+for (const theme of themes) save(`promised-${theme}.webp`, await encodeLoop(await recordAdoption(stage, theme)), loopBytesMax);
 
 async function drawSiteAndDocs(theme: Theme): Promise<Buffer> {
   const [site, docs, desk] = await Promise.all([
     stage.visit(addresses.site, theme, viewportOf(640, shown)),
-    stage.visit(addresses.docs, theme, viewportOf(640, shown)),
+    stage.visit(addresses.docs, theme, viewportOf(700, shown)),
     stage.openDesk(theme),
   ]);
   return drawWindows(desk, theme, [

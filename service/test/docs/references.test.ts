@@ -1,9 +1,8 @@
 // References in documents to files, sections, scripts and operations.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { planNames, quotaOf } from '../../src/rate-limit/plans.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -42,26 +41,17 @@ test.each(readdirSync(path.join(root, 'docs/guides')))('docs/guides/%s links to 
   expect(targets.filter((target) => !exists(`docs/guides/${target}`))).toEqual([]);
 });
 
-test('README.md lists the operations of openapi.json, all of them', () => {
-  const { paths } = JSON.parse(read('openapi.json')) as { paths: Record<string, Record<string, unknown>> };
-  const operations = Object.entries(paths).flatMap(([url, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} /v1${url}`),
-  );
-  const listed = [...read('README.md').matchAll(/^\| `([A-Z]+ \/[^`]+)` \|/gm)].map(([, operation]) => operation);
-  expect(listed.sort()).toEqual(operations.sort());
+test('README.md shows pictures that exist, in light and dark, and are small enough for a slow line', () => {
+  const pictures = [...read('README.md').matchAll(/(?:src|srcset)="([^"]+)"/g)].map(([, file = '']) => file);
+  const byTheme = (theme: string) => pictures.filter((file) => file.includes(theme)).map((file) => file.replace(theme, ''));
+  expect(byTheme('-light.').length).toBe(2);
+  expect(byTheme('-dark.')).toEqual(byTheme('-light.'));
+  for (const file of pictures) expect([file, statSync(path.join(root, file)).size < 600_000]).toEqual([file, true]);
 });
 
-test('README.md states the limits of the plans', () => {
-  const rows = [...read('README.md').matchAll(/^\| (Free|Pro|Business|Enterprise) \| (.+) \| (.+) \|$/gm)];
-  const stated = rows.map(([, plan = '', perMinute, perDay]) => ({ plan: plan.toLowerCase(), perMinute, perDay }));
-  const own = { perMinute: 'Custom', perDay: 'Custom' };
-  const words = (count = 0) => count.toLocaleString('en');
-  const expected = planNames.map((plan) => {
-    if (plan === 'enterprise') return { plan, ...own };
-    const { perMinute, perDay } = quotaOf({ plan, perMinute: null, perDay: null });
-    return { plan, perMinute: words(perMinute), perDay: words(perDay) };
-  });
-  expect(stated).toEqual(expected);
+test('The badge of README.md shows the version of OpenAPI', () => {
+  const { openapi } = JSON.parse(read('openapi.json')) as { openapi: string };
+  expect(read('docs/badges/openapi.svg')).toContain(`OpenAPI ${openapi.slice(0, 3)}`);
 });
 
 /** A workflow of this repository, as the repository's page on a code host links to it. */
