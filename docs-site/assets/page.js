@@ -15,29 +15,27 @@ function showOrigin() {
 }
 
 function copyButtons() {
-  document.addEventListener('click', async ({ target }) => {
+  document.addEventListener('click', ({ target }) => {
     const button = target.closest?.('[data-copy]');
     const code = button?.closest('figure')?.querySelector('pre');
-    if (!code) return;
-    const isCopied = await copy(code);
-    button.dataset.copied = String(isCopied);
-    button.setAttribute('aria-label', isCopied ? 'Copied' : 'Not copied: press Ctrl+C');
-    setTimeout(() => {
-      delete button.dataset.copied;
-      button.setAttribute('aria-label', 'Copy');
-    }, copiedMs);
+    if (code) void copy(code, button);
   });
 }
 
-/** Browsers offer the clipboard only to pages with TLS or from this machine. On others the code is selected, and copied the old way. */
-async function copy(code) {
+/** Browsers offer the clipboard only to pages with TLS or from this machine. On others the code is selected, for the reader to copy. */
+async function copy(code, button) {
   try {
     await navigator.clipboard.writeText(code.textContent);
-    return true;
+    button.dataset.copied = 'true';
+    button.setAttribute('aria-label', 'Copied');
   } catch {
     getSelection().selectAllChildren(code);
-    return document.execCommand('copy');
+    button.setAttribute('aria-label', 'Selected: press Ctrl+C');
   }
+  setTimeout(() => {
+    delete button.dataset.copied;
+    button.setAttribute('aria-label', 'Copy');
+  }, copiedMs);
 }
 
 /** The choice applies to all examples, and is remembered. */

@@ -11,7 +11,7 @@ const withoutValidKey: readonly ErrorCode[] = ['api_key_missing', 'api_key_inval
 
 export function errorsPage(): Page {
   const byStatus = Object.groupBy(Object.entries(errorCodes), ([, { status }]) => status);
-  const groups = Object.entries(byStatus).map(([status, codes = []]) => ({ ...headingOf(status), codes }));
+  const groups = Object.entries(byStatus).map(([status, codes]) => ({ ...headingOf(status), codes }));
   const main = html`<h1>Errors</h1>
 <p class="lead">An error has the body <code>{code, message, status}</code>. Act on <code>code</code>: the <code>message</code> is for people and may change. The <code>Link</code> header with <code>rel="help"</code> links to the page of the code.</p>
 ${groups.map(

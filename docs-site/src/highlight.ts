@@ -49,8 +49,6 @@ const grammars: Readonly<Record<string, string>> = {
   ts: 'typescript',
 };
 
-export const isHighlighted = (language: string): boolean => Object.hasOwn(grammars, language);
-
 /** Code as HTML, with an element around each token that has a kind. The text of a language without a grammar stays as it is. */
 export function highlight(code: string, language: string): Html {
   const grammar = grammars[language];

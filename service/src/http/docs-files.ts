@@ -33,7 +33,7 @@ export function addDocsRoutes(app: FastifyInstance): void {
   };
   const optional = ['/robots.txt', '/favicon.ico'].filter(find);
   for (const path of ['/docs', '/docs/*', '/llms.txt', ...optional]) app.get(path, { schema: { hide: true } }, respond);
-  // Temporary, since a browser would remember a permanent one for every site that this address ever has.
+  // Temporary: browsers cache a permanent one, also for any other site that this address may have later.
   app.get('/', { schema: { hide: true } }, (_, reply) => reply.redirect('/docs', 302));
 }
 

@@ -18,7 +18,7 @@ export const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values
 
 /**
  * Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. OPTIONS is
- * answered before, in cors.ts.
+ * handled before, in cors.ts.
  */
 export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
   const methodsByPath = new Map<string, Set<string>>();
