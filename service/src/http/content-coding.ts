@@ -35,7 +35,8 @@ const preference = /^[ \t]*([\w!#$%&'*+.^`|~-]+)[ \t]*(?:;[ \t]*q=(0(?:\.\d{0,3}
 /** How thorough to be: for one response, or for content that is compressed once and sent many times. */
 export type Effort = 'fast' | 'best';
 
-const brotliQualities = { fast: 5, best: constants.BROTLI_MAX_QUALITY };
+// Quality 11 takes three times as long as 10, and saves 3 %.
+const brotliQualities = { fast: 5, best: 10 };
 const gzipLevels = { fast: 6, best: constants.Z_BEST_COMPRESSION };
 
 /** Compresses on a thread of the pool, not in the event loop. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readBuiltFiles } from './built-files.ts';
 import { sendStatic, staticHeaders } from './static-content.ts';
 
-const folder = new URL('../../../docs-site/dist/', import.meta.url);
+const built = new URL('../../../docs-site/dist/', import.meta.url);
 
 const headers = {
   ...staticHeaders,
@@ -18,7 +18,7 @@ const redirects: Readonly<Record<string, string>> = {
 };
 
 /** Serves the documentation that the workspace docs-site has built: /docs, /llms.txt, and what browsers and crawlers ask for at the root. */
-export function addDocsRoutes(app: FastifyInstance): void {
+export function addDocsRoutes(app: FastifyInstance, folder = built): void {
   const files = readBuiltFiles(folder, app.log);
   const find = (path: string) => (path.endsWith('.html') ? undefined : (files.get(path.slice(1)) ?? files.get(`${path.slice(1)}.html`)));
   const respond = (request: FastifyRequest, reply: FastifyReply) => {
@@ -33,7 +33,7 @@ export function addDocsRoutes(app: FastifyInstance): void {
   };
   const optional = ['/robots.txt', '/favicon.ico'].filter(find);
   for (const path of ['/docs', '/docs/*', '/llms.txt', ...optional]) app.get(path, { schema: { hide: true } }, respond);
-  // Temporary: browsers cache a permanent one, also for any other site that this address may have later.
+  // Temporary: browsers cache a permanent one, and would still follow it when something else is at this address.
   app.get('/', { schema: { hide: true } }, (_, reply) => reply.redirect('/docs', 302));
 }
 

@@ -17,8 +17,8 @@ export const allowedMethods = (request: FastifyRequest): string | undefined =>
 export const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('');
 
 /**
- * Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. OPTIONS is
- * handled before, in cors.ts.
+ * Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. An OPTIONS
+ * doesn't get here: cors.ts responds to it.
  */
 export function rejectOtherMethods(api: FastifyInstance): { register(): void } {
   const methodsByPath = new Map<string, Set<string>>();

@@ -37,8 +37,8 @@ export async function sendStatic({ headers }: FastifyRequest, reply: FastifyRepl
 const isText = (type: string) => /^text\/|json\b|\bxml\b/.test(type);
 
 /**
- * The best compression takes up to 100 ms for a file. Doing it for every file at startup would delay the start by a second, for files
- * that most processes never send.
+ * Thorough compression takes up to 30 ms for a file. Doing it for every file at startup would cost each process half a second, for
+ * files that most processes never send.
  */
 function compressOnce({ bytes, compressed }: StaticContent, coding: Coding): Promise<Buffer> {
   const known = compressed.get(coding);

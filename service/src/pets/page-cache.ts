@@ -1,5 +1,3 @@
-import { type Coding, compress } from '../http/content-coding.ts';
-
 /** A page of the list as it is sent. */
 export interface PetPage {
   readonly body: string;
@@ -17,7 +15,7 @@ interface CachedPage {
   readonly token: string;
   readonly readAtMs: number;
   /** The compressed bodies that callers have asked for. A promise: it is being compressed. */
-  readonly compressed: Map<Coding, Buffer | Promise<Buffer>>;
+  readonly compressed: Map<string, Buffer | Promise<Buffer>>;
   /** Including the compressed bodies. */
   bytes: number;
 }
@@ -56,19 +54,19 @@ export class PageCache {
   }
 
   /** The compressed body of a page that `find` has returned; undefined: it is not compressed yet. */
-  findCompressed(url: string, page: PetPage, coding: Coding): Buffer | undefined {
+  findCompressed(url: string, page: PetPage, coding: string): Buffer | undefined {
     const cached = this.#cached.get(url);
     const compressed = cached?.page === page ? cached.compressed.get(coding) : undefined;
     return compressed instanceof Promise ? undefined : compressed;
   }
 
-  /** Compresses the body of a page, at most once for each coding while the page is cached. */
-  async compress(url: string, page: PetPage, coding: Coding): Promise<Buffer> {
+  /** The compressed body of a page. `compress` is called at most once for each coding while the page is cached. */
+  async readCompressed(url: string, page: PetPage, coding: string, compress: () => Promise<Buffer>): Promise<Buffer> {
     const cached = this.#cached.get(url);
-    if (cached?.page !== page) return compress(page.body, coding, 'fast');
+    if (cached?.page !== page) return compress();
     const shared = cached.compressed.get(coding);
     if (shared) return shared;
-    const compressing = compress(page.body, coding, 'fast');
+    const compressing = compress();
     cached.compressed.set(coding, compressing);
     try {
       const compressed = await compressing;

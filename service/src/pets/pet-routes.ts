@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import { AppError } from '../errors.ts';
+import { compress } from '../http/content-coding.ts';
 import type { Deprecation } from '../http/deprecation.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
 import { addLink, type Filters, nextLink, type Page, readPage } from '../http/paging.ts';
@@ -73,7 +74,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
     },
     async ({ url, catalogueToken, query }, reply) => {
       const page = await pages.read(url, catalogueToken ?? undefined, () => readPetPage(db, query));
-      reply.compressBody = (coding) => pages.compress(url, page, coding);
+      reply.compressBody = (coding) => pages.readCompressed(url, page, coding, () => compress(page.body, coding, 'fast'));
       return sendPetPage(reply, page);
     },
   );
