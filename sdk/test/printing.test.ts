@@ -1,6 +1,6 @@
 // What a developer sees: the built package in a Node.js process, against a real store. No output may contain the key.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +55,15 @@ describe('an error response', () => {
   test('printed by console.log has code, message, request id and link, then the stack', async () => {
     const { stdout } = await run(caught('error'));
     expect(normal(stdout)).toMatch(`HomewardError: You have no order with id 404.\n${fields()}    at `);
+  });
+
+  test('is printed as docs/guides/sdk.md shows it', async () => {
+    const guide = readFileSync(new URL('../../docs/guides/sdk.md', import.meta.url), 'utf8');
+    const [, program = '', shown = ''] =
+      /```js\n(.*?\n)```\n\nIt prints this.*?```text\n(.*?)```/s.exec(guide.slice(guide.indexOf('## Errors\n'))) ?? [];
+    const { stdout } = await run(program.slice(program.lastIndexOf('await store')));
+    expect(normal(stdout).startsWith(normal(shown).replace('https://homeward.example', service.url))).toBe(true);
+    expect(shown).toContain('req_');
   });
 
   test('printed by console.log shows each of them once', async () => {

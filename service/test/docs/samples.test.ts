@@ -55,6 +55,7 @@ const checkedElsewhere: ReadonlyArray<{ guide: string; begins: string; by: strin
     why: 'it is part of the quickstart',
     sameIn: 'quickstart.md',
   },
+  { guide: 'sdk.md', begins: 'HomewardError: ', by: 'sdk/test/printing.test.ts', why: 'a stack follows it' },
   { guide: 'sdk.md', begins: 'for await (const event of', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   { guide: 'events.md', begins: 'import { existsSync', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
   { guide: 'events.md', begins: 'import os\nimport time', by: 'service/test/docs/event-guide.test.ts', why: 'it has no end' },
