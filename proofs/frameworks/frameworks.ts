@@ -1,4 +1,5 @@
 // The examples for Next.js, Vite and Astro, as a partner would try them: installed with the store's own SDK, built, started, visited.
+// And the SDK in Cloudflare's runtime and in Deno.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Store } from '../../testkit/store.ts';
@@ -6,6 +7,7 @@ import { ensureBuilt } from '../../tools/build.ts';
 import { devAnimals } from '../../tools/dev-animals.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { ExampleSite, type RunningExample } from './example-site.ts';
+import { proveRuntimes } from './runtimes.ts';
 
 const examples = [
   { name: 'Next.js', folder: 'nextjs' },
@@ -31,7 +33,8 @@ interface Partner {
 
 export const frameworks: Proof = {
   name: 'frameworks',
-  promise: "the examples for Next.js, Vite and Astro install, build and list a store's animals, and the key stays on the server",
+  promise:
+    "the examples for Next.js, Vite and Astro install, build and list a store's animals, with the key on the server; the SDK runs in Deno and Cloudflare's runtime",
   hasMutant: true,
   run,
 };
@@ -52,7 +55,8 @@ async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
   progress('installing');
   const install = ['npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', `${partner.url}/sdk.tgz`];
   const installSeconds = await Promise.all(chosen.map(({ site }) => site.run(...install)));
-  const claims: Claim[] = [];
+  progress("Cloudflare's runtime and Deno");
+  const claims = mutant ? [] : await proveRuntimes(partner, await namesOfAvailable(partner));
   for (const [i, { name, site }] of chosen.entries()) {
     progress(`${name}: building`);
     const buildSeconds = await site.run('npm', 'run', 'build');
@@ -155,6 +159,11 @@ const unescapeHtml = (text: string) =>
 async function animalsOf(partner: Partner): Promise<Animal[]> {
   const response = await call(partner, '/v1/pets?limit=100');
   return (await response.json()) as Animal[];
+}
+
+async function namesOfAvailable(partner: Partner): Promise<string[]> {
+  const response = await call(partner, '/v1/pets?status=available');
+  return ((await response.json()) as Animal[]).map(({ name }) => name);
 }
 
 const call = ({ url, key }: Partner, target: string, body?: object): Promise<Response> =>
