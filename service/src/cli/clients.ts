@@ -37,6 +37,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
           suspended: suspendedAt,
         })),
         'There are no clients.',
+        { leastImportant: ['open orders', 'per day', 'per minute'] },
       );
     });
 

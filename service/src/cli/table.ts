@@ -169,9 +169,18 @@ const pad = (text: string, width: number) => text + ' '.repeat(Math.max(width - 
 
 const graphemes = new Intl.Segmenter();
 
-/** The text, shortened with … if it is wider than this many columns. */
+/** `Biscuit (12)` ends with the id, which commands take. */
+const idAtEnd = / \(-?\d+\)$/;
+
+/** The text, shortened with … if it is wider than this many columns. An id at its end stays, if there is room for it. */
 export function cut(text: string, widthMax: number): string {
   if (stringWidth(text) <= widthMax) return text;
+  const id = idAtEnd.exec(text)?.[0] ?? '';
+  const nameWidth = widthMax - id.length;
+  return id && nameWidth > 1 ? cutAtEnd(text.slice(0, -id.length), nameWidth) + id : cutAtEnd(text, widthMax);
+}
+
+function cutAtEnd(text: string, widthMax: number): string {
   let kept = '';
   let width = 0;
   for (const { segment } of graphemes.segment(text)) {

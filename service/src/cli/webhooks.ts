@@ -51,6 +51,7 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
           types: types.length > 0 ? types : 'all',
         })),
         'There are no endpoints.',
+        { leastImportant: ['types', 'key', 'behind since', 'failing since'] },
       );
     });
 

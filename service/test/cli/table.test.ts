@@ -66,6 +66,12 @@ describe('a table on a terminal', () => {
     ]);
   });
 
+  test('cuts the name before an id, and not the id', () => {
+    const named = [{ animal: 'Wolfgang Amadeus (1024)', client: '東京のどうぶつ保護センター (3)' }];
+    expect(fittedTable(named, screen(38)).map(withoutMarks)[1]).toBe('Wolfgang A… (1024)  東京のどうぶ… (3)');
+    expect(fittedTable(named, screen(30)).map(withoutMarks)[1]).toBe('Wolfga… (1024)  東京のど… (3)');
+  });
+
   test('never cuts a number, a time or a state', () => {
     const [row] = fittedTable(
       [{ id: 123_456_789_012n, name: 'x'.repeat(40), state: 'suspended', until: at(2 * hourMs) }],
