@@ -73,25 +73,13 @@ describe('A result', () => {
 });
 
 describe('Any input', () => {
-  test.each([
-    '',
-    ' ',
-    '?',
-    '"',
-    '…',
-    '<script>',
-    '__proto__',
-    'constructor',
-    '(((',
-    '\\',
-    'a'.repeat(100_000),
-    'x '.repeat(50_000),
-    '🐶',
-    '\u0000',
-  ])('%j returns a list, soon', (typed) => {
-    const startedAtMs = performance.now();
-    expect(Array.isArray(search(typed))).toBe(true);
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  test('returns a list, soon', () => {
+    const inputs = ['', ' ', '?', '"', '…', '<script>', '__proto__', 'constructor', '(((', '\\', '🐶', '\u0000'];
+    for (const typed of [...inputs, 'a'.repeat(100_000), 'x '.repeat(50_000)]) {
+      const startedAtMs = performance.now();
+      expect(Array.isArray(search(typed))).toBe(true);
+      expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+    }
   });
 });
 

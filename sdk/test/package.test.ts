@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { describe, expect, test } from 'vitest';
-import * as sdk from '../dist/index.js';
+
+// By its address: it is built only when the tests start, and has the types of the source.
+const sdk = (await import(new URL('../dist/index.js', import.meta.url).href)) as typeof import('../src/index.ts');
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const read = (file: string) => readFileSync(`${folder}${file}`, 'utf8');
