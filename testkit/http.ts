@@ -1,5 +1,6 @@
 // A plain HTTP client with keep-alive and without retries, which would hide what a proof measures.
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 export interface Response {
   readonly status: number;
@@ -28,10 +29,12 @@ export class HttpClient implements Disposable {
     };
     return new Promise((resolve, reject) => {
       const outgoing = request(url, { agent: this.#agent, method: options.method ?? 'GET', headers, timeout: timeoutMs }, (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk) => (text += chunk));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          const text = decompress(Buffer.concat(chunks), response.headers['content-encoding']);
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+        });
         response.on('error', reject);
       });
       outgoing.on('timeout', () => outgoing.destroy(new Error(`no response in ${timeoutMs} ms`)));
@@ -43,4 +46,10 @@ export class HttpClient implements Disposable {
   [Symbol.dispose](): void {
     this.#agent.destroy();
   }
+}
+
+/** A response to HEAD has a coding but no bytes. */
+function decompress(bytes: Buffer, coding: string | undefined): string {
+  if (coding === undefined || bytes.length === 0) return bytes.toString();
+  return (coding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes)).toString();
 }

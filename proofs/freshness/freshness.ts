@@ -34,6 +34,8 @@ interface Read {
 interface Run {
   readonly endsAtMs: number;
   reads: number;
+  /** Reads whose response was compressed. */
+  compressed: number;
   /** Reads whose list matched no version known at the time: it has a change that was not acknowledged yet, or it is stale. */
   readonly unmatched: Read[];
 }
@@ -51,7 +53,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const { manager, partners } = await castOf(store, 4);
   const categories = Array.from({ length: categoryCount }, (_, i) => new TrackedCategory(firstCategoryId + i));
   const seconds = short ? 10 : 120;
-  const run: Run = { endsAtMs: Date.now() + seconds * 1_000, reads: 0, unmatched: [] };
+  const run: Run = { endsAtMs: Date.now() + seconds * 1_000, reads: 0, compressed: 0, unmatched: [] };
   using http = new HttpClient(readerCount + categoryCount);
   const ticker = setInterval(() => progress(`${run.reads} reads`), 500);
   await Promise.all([
@@ -77,12 +79,17 @@ async function read(http: HttpClient, store: Store, categories: readonly Tracked
   while (Date.now() < run.endsAtMs) {
     const category = categories[randomInt(categories.length)] as TrackedCategory;
     const from = category.acknowledged;
-    const response = await http.send(`${anyUrl(store)}/pets?limit=100&categoryId=${category.categoryId}`, { key });
+    const headers = { 'accept-encoding': codings[randomInt(codings.length)] ?? '' };
+    const response = await http.send(`${anyUrl(store)}/pets?limit=100&categoryId=${category.categoryId}`, { key, headers });
     if (response.status !== 200) throw new Error(`a list got ${response.status}: ${response.text}`);
     run.reads += 1;
+    if (response.headers['content-encoding']) run.compressed += 1;
     if (category.versionOf(response.text, from) === undefined) run.unmatched.push({ category, from, list: response.text });
   }
 }
+
+/** A page is cached plain and in each coding, and none of them may be stale. */
+const codings = ['identity', 'gzip', 'br'];
 
 const anyUrl = (store: Store) => store.processes[randomInt(processCount)]?.url ?? '';
 
@@ -118,6 +125,12 @@ async function judge(store: Store, categories: readonly TrackedCategory[], run: 
       bar: 'at least one in ten',
       figure: `${grouped(cached)} of ${grouped(run.reads)}`,
       holds: cached >= run.reads / 10,
+    },
+    {
+      claim: 'Control: lists sent compressed',
+      bar: 'at least one in ten',
+      figure: `${grouped(run.compressed)} of ${grouped(run.reads)}`,
+      holds: run.compressed >= run.reads / 10,
     },
   ];
 }

@@ -11,6 +11,8 @@ interface Animal {
 }
 
 const animalsMax = 12;
+/** So that most lists are long enough to be compressed. */
+const surname = 'of the House of Many Words'.repeat(5);
 
 export class TrackedCategory {
   readonly categoryId: number;
@@ -49,7 +51,7 @@ export class TrackedCategory {
     const { key } = manager;
     const animal = this.#animals[randomInt(Math.max(this.#animals.length, 1))];
     if (!animal || (this.#animals.length < animalsMax && randomInt(3) === 0)) {
-      const name = `Animal ${this.#versions.length}`;
+      const name = `Animal ${this.#versions.length} ${surname}`;
       const added = await http.send(`${url}/pets`, { method: 'POST', key, body: { name, categoryId: this.categoryId } });
       return [...this.#animals, { id: idOf(added, 201), name, status: 'available' }];
     }
@@ -71,7 +73,7 @@ export class TrackedCategory {
         return replaced({ status: 'pending' });
       }
       case 1: {
-        const name = `Renamed ${this.#versions.length}`;
+        const name = `Renamed ${this.#versions.length} ${surname}`;
         expect(await http.send(`${url}/pets/${animal.id}`, { method: 'PATCH', key, body: { name } }), 200);
         return replaced({ name });
       }

@@ -88,8 +88,10 @@ function planGet(store: ModelStore, { head, id: drawn, query }: Of<'get'>, { sco
   const found = animal
     ? { status: 200, content: { text: comparable([animal]), more: false, serialise: serialiseOne } }
     : rejected(404, 'pet_not_found');
+  const request = { method: head ? 'HEAD' : 'GET', path: `/pets/${encodeURIComponent(text)}${query}` };
+  if (text === '') return { request, expected: rejected(404, 'route_not_found') };
   return {
-    request: { method: head ? 'HEAD' : 'GET', path: `/pets/${encodeURIComponent(text)}${query}` },
+    request,
     expected: !scopes.includes('pets:read') ? forbidden : query ? rejected(400, 'invalid_query') : found,
     operation: { path: '/pets/{petId}', method: 'get' },
   };
