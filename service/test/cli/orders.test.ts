@@ -208,7 +208,7 @@ describe('orders approve, complete, return and cancel', () => {
   test.each([
     ['approve', 'approve'],
     ['approve', 'cancel'],
-  ])('%s by command and %s by the API at the same moment: exactly one happens', async (byCommand, byApi) => {
+  ])('%s by command and %s by the API at the same moment: one after the other, and no transition twice', async (byCommand, byApi) => {
     const { id } = await orderFor('Race');
     const lock = await holdLocks(store, 'select from orders where id = $1 for update', [id]);
     const command = run('orders', byCommand, String(id));
