@@ -17,9 +17,7 @@ const topCommands = buildProgram({}).commands.map((command) => command.name());
 
 beforeAll(async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
-    const { status, stdout } = await homeward(['completion', shell]);
-    expect(status).toBe(0);
-    writeFileSync(scriptOf(shell), stdout);
+    writeFileSync(scriptOf(shell), (await homeward(['completion', shell])).stdout);
   }
 });
 afterAll(() => rmSync(folder, { recursive: true }));
