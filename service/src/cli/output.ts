@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { printable, printableJson } from '../characters.ts';
 import { relativeTime } from './relative-time.ts';
-import { fittedTable, plainRecord, plainTable, type Row, recordLines, type Screen, type Style } from './table.ts';
+import { fittedTable, plainRecord, plainTable, type Row, recordLines, type Screen, type Style, wrapWords } from './table.ts';
 
 /** A mistake in the command line that commander can't detect. */
 export class UsageError extends Error {}
@@ -15,12 +15,13 @@ const usualWidth = 80;
 
 /** Prints lines of text. Stored text may contain control characters, which are escaped so that the terminal does not act on them. */
 export function printLines(...lines: readonly string[]): void {
-  for (const line of lines) console.log(printable(line));
+  for (const line of lines) console.log(wrapped(printable(line), process.stdout));
 }
 
 /** Prints one line to standard error, apart from the command's result. */
 export function printProblem(text: string): void {
-  console.error(`${styled('red', 'homeward:', process.stderr)} ${printable(text)}`);
+  const line = wrapped(`homeward: ${printable(text)}`, process.stderr);
+  console.error(line.replace('homeward:', (name) => styled('red', name, process.stderr)));
 }
 
 /** Prints one line about the run, not its result: to standard error, and only if that is a terminal. */
@@ -83,6 +84,12 @@ export const timeText = (at: Date): string => (process.stdout.isTTY ? relativeTi
 
 /** The text in this style where the stream shows colours; control characters in it are escaped. */
 export const styled = (style: Style, text: string, stream: NodeJS.WriteStream): string => styleText(style, printable(text), { stream });
+
+/** On a terminal, a sentence that is too long for one line breaks between words. An indented line stays whole: it is to be copied. */
+function wrapped(line: string, stream: NodeJS.WriteStream): string {
+  if (!stream.isTTY || line.startsWith(' ')) return line;
+  return wrapWords(line, stream.columns || usualWidth).join('\n');
+}
 
 const screen = (): Screen => ({
   widthMax: process.stdout.columns || usualWidth,

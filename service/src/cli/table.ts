@@ -21,7 +21,9 @@ interface Column {
 }
 
 const gap = '  ';
-const cutWidthMin = 12;
+/** What is more important than another column is not cut shorter than this. */
+const cutWidthMin = 20;
+const leastImportantWidthMin = 12;
 
 /** A table for another program: nothing is cut, and times are complete. */
 export function plainTable(rows: readonly Row[]): string[] {
@@ -41,7 +43,9 @@ export function plainTable(rows: readonly Row[]): string[] {
  * order given; if the others still don't fit, each row becomes a block of lines.
  */
 export function fittedTable(rows: readonly Row[], screen: Screen, leastImportant: readonly string[] = []): string[] {
-  const columns = namesOf(rows).map((name) => columnOf(name, rows, screen));
+  const columns = namesOf(rows).map((name) =>
+    columnOf(name, rows, { nowMs: screen.nowMs, cutTo: leastImportant.includes(name) ? leastImportantWidthMin : cutWidthMin }),
+  );
   for (let leftOut = 0; leftOut <= leastImportant.length; leftOut += 1) {
     const hidden = leastImportant.slice(0, leftOut);
     const shown = columns.filter(({ name }) => !hidden.includes(name));
@@ -75,7 +79,7 @@ const isPresent = (value: unknown) => value !== null && value !== undefined;
 
 const namesOf = (rows: readonly Row[]) => Object.keys(rows[0] ?? {});
 
-function columnOf(name: string, rows: readonly Row[], { nowMs }: Screen): Column {
+function columnOf(name: string, rows: readonly Row[], { nowMs, cutTo }: { nowMs: number; cutTo: number }): Column {
   const values = rows.map((row) => row[name]);
   const cells = values.map((value) => shownCell(value, nowMs));
   const headWidth = stringWidth(name);
@@ -87,7 +91,7 @@ function columnOf(name: string, rows: readonly Row[], { nowMs }: Screen): Column
     name,
     cells,
     width,
-    widthMin: canBeCut ? Math.min(width, Math.max(headWidth, cutWidthMin)) : width,
+    widthMin: canBeCut ? Math.min(width, Math.max(headWidth, cutTo)) : width,
     isNumeric: present.length > 0 && present.every((value) => typeof value === 'number' || typeof value === 'bigint'),
   };
 }
@@ -127,8 +131,8 @@ function tableLines(columns: readonly Column[], widths: readonly number[], { pai
   return [paint('dim', head), ...body];
 }
 
-const hiddenNote = (hidden: readonly string[], { paint }: Screen) =>
-  hidden.length > 0 ? ['', paint('dim', `Too narrow for: ${hidden.join(', ')}. See --json.`)] : [];
+const hiddenNote = (hidden: readonly string[], { widthMax, paint }: Screen) =>
+  hidden.length > 0 ? ['', paint('dim', cut(`Too narrow for: ${hidden.join(', ')}. See --json.`, widthMax))] : [];
 
 /** Stored text may contain control characters. Escaped here, so that the column widths fit the escaped text. */
 const asText = (value: unknown) => printable(Array.isArray(value) ? value.join(',') : String(value as string | number | bigint | boolean));
@@ -189,4 +193,15 @@ function cutAtEnd(text: string, widthMax: number): string {
     kept += segment;
   }
   return `${kept.trimEnd()}…`;
+}
+
+/** Lines of at most this width, unless a word is wider. */
+export function wrapWords(text: string, widthMax: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word;
+    if (lines.length > 0 && stringWidth(longer) <= widthMax) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { relativeTime } from '../../src/cli/relative-time.ts';
-import { fittedTable, plainRecord, plainTable, recordLines, type Style } from '../../src/cli/table.ts';
+import { fittedTable, plainRecord, plainTable, recordLines, type Style, wrapWords } from '../../src/cli/table.ts';
 
 const nowMs = Date.parse('2026-11-15T10:00:00Z');
 const minuteMs = 60_000;
@@ -40,11 +40,11 @@ describe('a table on a terminal', () => {
   });
 
   test('leaves out the least important columns first, and names them', () => {
-    expect(fittedTable(rows, screen(45), ['scopes', 'created']).map(withoutMarks)).toEqual([
-      ' id  client               state    created',
-      '  7  Happy Tails          active   3 min ago',
-      ' 12  東京のどうぶつ保護…  revoked  3 days ago',
-      '130  👩‍👩‍👧\\u{1b}[2Jééééééé…  expired  -',
+    expect(fittedTable(rows, screen(46), ['scopes', 'created']).map(withoutMarks)).toEqual([
+      ' id  client                state    created',
+      '  7  Happy Tails           active   3 min ago',
+      ' 12  東京のどうぶつ保護…   revoked  3 days ago',
+      '130  👩‍👩‍👧\\u{1b}[2Jéééééééé…  expired  -',
       '',
       'Too narrow for: scopes. See --json.',
     ]);
@@ -75,9 +75,9 @@ describe('a table on a terminal', () => {
   test('never cuts a number, a time or a state', () => {
     const [row] = fittedTable(
       [{ id: 123_456_789_012n, name: 'x'.repeat(40), state: 'suspended', until: at(2 * hourMs) }],
-      screen(46),
+      screen(53),
     ).slice(1);
-    expect(withoutMarks(row ?? '')).toBe('123456789012  xxxxxxxxxxxx…  suspended  in 2 h');
+    expect(withoutMarks(row ?? '')).toBe('123456789012  xxxxxxxxxxxxxxxxxxx…  suspended  in 2 h');
   });
 });
 
@@ -112,4 +112,14 @@ test.each<[awayMs: number, text: string]>([
   [61 * dayMs, '2027-01-15'],
 ])('a time %d ms from now is "%s"', (awayMs, text) => {
   expect(relativeTime(at(awayMs), nowMs)).toBe(text);
+});
+
+test.each<[text: string, widthMax: number, lines: string[]]>([
+  ['No animal ever had two open orders', 12, ['No animal', 'ever had two', 'open orders']],
+  ['short', 80, ['short']],
+  ['', 80, ['']],
+  ['a verylongword b', 6, ['a', 'verylongword', 'b']],
+  ['東京 大阪 京都', 10, ['東京 大阪', '京都']],
+])('"%s" is wrapped at %d', (text, widthMax, lines) => {
+  expect(wrapWords(text, widthMax)).toEqual(lines);
 });

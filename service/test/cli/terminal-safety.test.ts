@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
+import { homewardOnTerminal } from './on-terminal.ts';
 
 // Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
@@ -107,6 +108,21 @@ describe('stored text with control characters and overrides is escaped on a term
     const { stdout } = await homeward(['clients', 'list', '--json'], { env });
     expect(JSON.parse(stdout)).toMatchObject([{ name: hostile }]);
   });
+});
+
+test.each<[args: string[]]>([
+  [['clients', 'list']],
+  [['keys', 'list']],
+  [['webhooks', 'list']],
+  [['keys', 'revoke', '1000']],
+  [['clients', 'suspend', hostile]],
+])('on a real terminal only our own colours reach it: homeward %j', async (args) => {
+  const { output } = await homewardOnTerminal(args, { env, columns: 120, typed: [{ after: '[y/N] ', keys: 'n\r' }] });
+  expect(output).toContain('Paws\\u{1b}[2J');
+  // Colours, and how readline redraws the line of a question.
+  const ours = new RegExp(`${String.fromCharCode(0x1b)}\\[(\\d+m|\\d+G|0J)|\\r`, 'g');
+  const rest = output.replaceAll(ours, '');
+  expect(unsafe.exec(rest)?.[0] ?? null).toBeNull();
 });
 
 test('a new client whose name contains ESC is rejected with 2', async () => {
