@@ -56,7 +56,7 @@ const edits: readonly Edit[] = [
   {
     file: 'docs-site/dist/docs.html',
     from: '<main',
-    to: `${[1, 2].map((n) => `<link rel="preload" as="fetch" crossorigin href="/docs/assets/search-index.json?${n}">`).join('')}<hr width="900"><main`,
+    to: `${[1, 2, 3].map((n) => `<link rel="preload" as="fetch" crossorigin href="/docs/assets/search-index.json?${n}">`).join('')}<hr width="900"><main`,
   },
   { file: 'docs-site/dist/docs/assets/search.js', from: 'search(query);', to: 'search(query).reverse();' },
   { file: 'docs-site/dist/docs/assets/search.js', from: "event.key === '/'", to: "event.key === '?'" },
