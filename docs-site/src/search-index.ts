@@ -27,10 +27,16 @@ export function searchEntries(files: SiteFiles, document: ApiDocument): SearchEn
     ...operationEntries(document),
     ...eventEntries(document),
     ...errorEntries(),
-    ...sectionEntries(changelogPage(files.changelog)).map((entry) => ({ ...entry, weight: weights.changelog })),
+    ...sectionEntries(changelogPage(files.changelog)).map((entry) => ({
+      ...entry,
+      names: versionIn(entry.heading),
+      weight: weights.changelog,
+    })),
   ];
-  return entries.map((entry) => ({ ...entry, keywords: keywords[entry.url] ?? '' }));
+  return entries.map((entry) => ({ ...entry, keywords: `${entry.keywords ?? ''} ${keywords[entry.url] ?? ''}`.trim() }));
 }
+
+const versionIn = (heading: string): string => /^\d+\.\d+\.\d+/.exec(heading)?.[0] ?? '';
 
 function operationEntries(document: ApiDocument): SearchEntry[] {
   return operationsOf(document).map((operation) => ({
@@ -73,18 +79,30 @@ function errorEntries(): SearchEntry[] {
 /** One entry for the page, with the text above its first section, and one for each section. */
 function sectionEntries({ path, title, main }: Page): SearchEntry[] {
   const [intro = '', ...rest] = html`${main}`.text.split(/<h[23] id="([^"]*)">(.*?)<\/h[23]>/s);
-  const entries: SearchEntry[] = [{ url: path, page: title, heading: title, text: plainText(intro.replace(/^.*?<\/h1>/s, '')) }];
+  const text = plainText(intro.replace(/^.*?<\/h1>/s, ''));
+  const entries: SearchEntry[] = [{ url: path, page: title, heading: title, keywords: languagesIn(intro), text }];
   for (let i = 0; i < rest.length; i += 3) {
     const [id = '', heading = '', text = ''] = rest.slice(i, i + 3);
-    entries.push({ url: `${path}#${id}`, page: title, heading: plainText(heading), text: plainText(text) });
+    const languages = languagesIn(text);
+    entries.push({ url: `${path}#${id}`, page: title, heading: plainText(heading), keywords: languages, text: plainText(text) });
   }
   return entries;
 }
+
+const languageNames: Readonly<Record<string, string>> = { sh: 'curl', js: 'JavaScript', ts: 'TypeScript', py: 'Python' };
+
+/** The languages of the code blocks, for a reader who looks for an example in one of them. */
+const languagesIn = (text: string): string =>
+  Object.keys(languageNames)
+    .filter((language) => text.includes(`data-language="${language}"`))
+    .map((language) => languageNames[language])
+    .join(' ');
 
 /** The text of HTML, without its code blocks: readers search for what they are about. */
 function plainText(text: string): string {
   return text
     .replace(/<figure class="code.*?<\/figure>/gs, ' ')
+    .replace(/<button.*?<\/button>/gs, ' ')
     .replace(/<wbr>/g, '')
     .replace(/<\/?(p|li|ul|ol|td|th|tr|h\d|div|table|pre|section|article|figure|nav)\b[^>]*>/g, ' ')
     .replace(/<[^>]*>/g, '')

@@ -26,8 +26,9 @@ const synonymLines = `
 
 /** What readers call a section that says it in other words. */
 export const keywords: Readonly<Record<string, string>> = {
-  '/docs/quickstart': 'getting started tutorial example',
+  '/docs/quickstart': 'getting started tutorial examples curl typescript python',
   '/docs/reference#every-request': 'authentication auth login bearer token api key',
+  '/docs/reference': 'api curl typescript python',
   '/docs/limits': 'rate limit quota throttling too many requests',
   '/docs/paging#by-id': 'several multiple batch',
   '/docs/orders#retry-safely': 'idempotency-key idempotent uuid duplicate double',
@@ -49,6 +50,8 @@ export const keywords: Readonly<Record<string, string>> = {
  */
 export function wordsOf(text: string): string[] {
   return text.split(/[\s"'`“”‘’()[\]<>,;:!?|=&]+/).flatMap((chunk) => {
+    const [version] = /^v?\d+(\.\d+)+/.exec(chunk) ?? [];
+    if (version) return [version.replace('v', '')];
     const parts = partsOf(chunk);
     const words = parts.length > 1 ? [parts.join(''), ...parts] : parts;
     return words.map((word) => word.toLowerCase());

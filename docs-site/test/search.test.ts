@@ -44,6 +44,17 @@ describe('The search finds the right page first', () => {
     expect(firstFor('rate limit hea')).toBe('/docs/limits#rate-limit-headers');
   });
 
+  test('for a version of the changelog', () => {
+    expect(firstFor('v1.0.0')).toMatch(/^\/docs\/changelog#100/);
+  });
+
+  test('for a language: only sections with an example in it', () => {
+    const results = search('python').map(({ url }) => url);
+    const withPython = entries.filter(({ keywords: words = '' }) => /python/i.test(words)).map(({ url }) => url);
+    expect(results.length).toBeGreaterThan(3);
+    expect(results.filter((url) => !withPython.includes(url))).toEqual([]);
+  });
+
   test('and takes a number as it is: no code has the status 428', () => {
     expect(search('428')).toEqual([]);
   });
