@@ -135,7 +135,6 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
   'README.md': [
     ['You need Node.js 20 or newer'],
     [`with ${devAnimals().length} animals`],
-    ['As documented by each in November 2026'],
     // `npm run bench -- size` measures it.
     ['the same with 100 million animals as with 10 thousand'],
   ],
