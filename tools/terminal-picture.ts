@@ -72,7 +72,7 @@ async function photograph(text: string, { background, text: colour, dim, colours
   const styles = Object.entries(colours).map(([code, value]) => `.c${code} { color: ${value} }`);
   const html = `<!doctype html><meta charset="utf-8"><style>
     body { margin: 0; display: inline-block; background: ${background} }
-    pre { margin: 0; padding: 20px 24px; width: ${values.columns}ch; color: ${colour}; font: 14px/1.5 'JetBrains Mono', 'DejaVu Sans Mono', monospace; white-space: pre-wrap; word-break: break-all }
+    pre { margin: 0; padding: 20px 24px; color: ${colour}; font: 14px/1.5 'JetBrains Mono', 'DejaVu Sans Mono', monospace; white-space: pre; width: max-content }
     b { font-weight: 700 } .dim { color: ${dim} } ${styles.join(' ')}
   </style><body><pre>${asHtml(text.trimEnd())}</pre>`;
   await using browser = await launchBrowser();
