@@ -18,7 +18,11 @@ beforeAll(async () => {
 
 test('before the migration, every other command says that it must be run first', async () => {
   const rejected = await homeward(['keys', 'list'], { env: environment(postgres.url) });
-  expect(rejected).toEqual({ status: 1, stdout: '', stderr: "homeward: The database is empty. Run 'homeward migrate' first.\n" });
+  expect(rejected).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^homeward: PostgreSQL at .*, database "postgres": it is empty. Run 'homeward migrate' first.\n$/),
+  });
 });
 
 test('two at the same time on two databases of one server both succeed, though both create the role', async () => {
@@ -55,7 +59,7 @@ describe('by a user who is not a superuser', () => {
     const url = userUrl(postgres.url, 'stranger', 'strange');
     const rejected = await homeward(['migrate'], { env: environment(url) });
     expect(rejected.status).toBe(1);
-    expect(rejected.stderr).toContain('The user in DATABASE_URL may not use the role homeward_app');
+    expect(rejected.stderr).toContain('the user in DATABASE_URL may not use the role homeward_app');
     expect(rejected.stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(await sql(url, "select relname from pg_class where relnamespace = 'public'::regnamespace and relname = 'pets'")).toEqual([]);
   });
