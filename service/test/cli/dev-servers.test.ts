@@ -2,11 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { CleanCheckout } from '../../../testkit/clean-checkout.ts';
 import { publishServers } from '../../../tools/dev-servers-file.ts';
 import { devServersFile, findDevServers, withDevServers } from '../../src/cli/dev-servers.ts';
+import { cloneTemplate } from '../databases.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
+
+const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
 const env = { DATABASE_URL: 'postgres://ada:sesame@127.0.0.1:1/dev', REDIS_URL: 'redis://127.0.0.1:2', PORT: '8123' };
 
@@ -68,4 +73,23 @@ describe('nothing is found', () => {
 test('what the environment sets wins, and an empty variable sets nothing', () => {
   const merged = withDevServers({ REDIS_URL: 'redis://elsewhere', PORT: '', LOG_LEVEL: 'debug' }, { pid: 1, env });
   expect(merged).toEqual({ ...env, REDIS_URL: 'redis://elsewhere', LOG_LEVEL: 'debug' });
+});
+
+test('commands that are run in the checkout use these servers', async () => {
+  const databaseUrl = await cloneTemplate(inject('postgresUrl'));
+  using checkout = new CleanCheckout();
+  for (const packages of ['node_modules', 'service/node_modules']) {
+    symlinkSync(path.join(ownRoot, packages), path.join(checkout.folder, packages));
+  }
+  for (const folder of ['.git', '.homeward']) mkdirSync(path.join(checkout.folder, folder));
+  const launcher = path.join(realpathSync(checkout.folder), 'service/bin/homeward.mjs');
+  const run = (args: string, more: Record<string, string> = {}) => checkout.shell(`${process.execPath} ${launcher} ${args}`, more);
+
+  publishServers(checkout.folder, { DATABASE_URL: databaseUrl, REDIS_URL: inject('redisUrl'), PORT: '8123' });
+  expect(await run('keys list --json')).toEqual({ status: 0, output: '[]\n' });
+  expect((await run('keys create --client Paws --plan free')).output).toContain('http://127.0.0.1:8123/v1/pets');
+  const elsewhere = 'postgres://127.0.0.1:1/elsewhere';
+  expect((await run('keys list', { DATABASE_URL: elsewhere })).output).toContain('database "elsewhere"');
+  const outside = await checkout.shell(`cd / && ${process.execPath} ${launcher} keys list --json`);
+  expect(outside.output).not.toContain('Paws');
 });
