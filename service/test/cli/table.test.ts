@@ -68,8 +68,8 @@ describe('a table on a terminal', () => {
 
   test('cuts the name before an id, and not the id', () => {
     const named = [{ animal: 'Wolfgang Amadeus (1024)', client: '東京のどうぶつ保護センター (3)' }];
-    expect(fittedTable(named, screen(38)).map(withoutMarks)[1]).toBe('Wolfgang A… (1024)  東京のどうぶ… (3)');
-    expect(fittedTable(named, screen(30)).map(withoutMarks)[1]).toBe('Wolfga… (1024)  東京のど… (3)');
+    expect(fittedTable(named, screen(44)).map(withoutMarks)[1]).toBe('Wolfgang Amad… (1024)  東京のどうぶつ保… (3)');
+    expect(fittedTable(named, screen(30), ['client', 'animal']).map(withoutMarks)[1]).toBe('Wolfga… (1024)  東京のど… (3)');
   });
 
   test('never cuts a number, a time or a state', () => {
