@@ -83,10 +83,11 @@ function leadsSomewhere(link: string, places: ReadonlyMap<string, Place>, looks:
   return looks.get(target)?.ids.includes(fragment) ?? place.text.includes(`id="${fragment}"`);
 }
 
-/** The links in a Markdown text, as absolute URLs. */
+/** The links in a Markdown text, as absolute URLs. A fragment alone is a heading, which has its id in the same text as a page. */
 const linksOf = (markdown: string, base: string): string[] =>
   [...markdown.matchAll(/\]\(([^()\s]+)\)|<(https?:[^>\s]+)>/g)]
     .map(([, inline, plain]) => inline ?? plain ?? '')
+    .map((link) => (link.startsWith('#') ? base.replace(/\.md$/, link) : link))
     .filter((link) => URL.canParse(link, base))
     .map((link) => new URL(link, base).href);
 
