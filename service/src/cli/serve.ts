@@ -35,7 +35,6 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
     app.server,
     addresses.map(({ address }) => address),
   );
-  if (process.stdout.isTTY) printLines(...describeAddresses(app.server.server.address() as AddressInfo));
   const open = opened.move();
   closeWithGrace(
     { delay: config.drainMs + closeTimeoutMs, logger: { error: (text: unknown) => log.error(String(text)) } },
@@ -50,6 +49,7 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
       log.info('closed');
     },
   );
+  if (process.stdout.isTTY) printLines(...describeAddresses(app.server.server.address() as AddressInfo));
 }
 
 /** Where a browser on this machine finds the service. */

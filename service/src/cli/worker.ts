@@ -78,7 +78,6 @@ async function work(config: Config): Promise<void> {
     for (const webhook of disabled) log.warn(logFields(webhook), 'webhook disabled');
     return 0;
   };
-  log.info('working');
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     // Logged at debug level: up to twenty times a second.
@@ -100,6 +99,8 @@ async function work(config: Config): Promise<void> {
     await dependencies[Symbol.asyncDispose]();
     log.info('closed');
   });
+  // Only now: a program that waits for this line may then stop the process, and that must work.
+  log.info('working');
 }
 
 const logFields = ({ id, clientId, ...rest }: { id: bigint; clientId: bigint }) => ({
