@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { findDevServers } from './cli/dev-servers.ts';
-import { createProgram } from './cli/program.ts';
+import { runProgram } from './cli/program.ts';
 
 // If the launcher is killed, stop too: nothing else would stop this process.
 process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
@@ -8,4 +8,4 @@ process.channel?.unref();
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const devServers = process.env['DATABASE_URL'] ? undefined : findDevServers(root, process.cwd());
-await createProgram(process.env, devServers).parseAsync();
+await runProgram(process.argv.slice(2), process.env, devServers);

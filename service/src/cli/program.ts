@@ -3,63 +3,68 @@ import { Command, CommanderError, type Help } from 'commander';
 import release from '../../package.json' with { type: 'json' };
 import { ClientsError } from '../clients/clients.ts';
 import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from '../config.ts';
-import { addBanCommands } from './bans.ts';
-import { addCategoryCommands } from './categories.ts';
-import { addClientCommands } from './clients.ts';
-import { addCompletionCommand } from './completion.ts';
 import { type DevServers, withDevServers } from './dev-servers.ts';
 import { explainFailure } from './failures.ts';
-import { addJournalCommands } from './journal.ts';
-import { addKeyCommands } from './keys.ts';
-import { addMigrateCommand } from './migrate.ts';
-import { addOpenApiCommand } from './openapi.ts';
-import { addOrderCommands } from './orders.ts';
 import { Declined, printNote, printProblem, styled, UsageError } from './output.ts';
-import { addPetCommands } from './pets.ts';
-import { addServeCommand } from './serve.ts';
-import { addVerifyCommand } from './verify.ts';
-import { addWebhookCommands } from './webhooks.ts';
-import { addWorkerCommand } from './worker.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
+type AddCommands = (program: Command, config: ReadConfig) => void;
+
+/** What adds each command, in the order of the help. Only what is needed is imported: most commands start in half the time. */
+const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
+  serve: async () => (await import('./serve.ts')).addServeCommand,
+  worker: async () => (await import('./worker.ts')).addWorkerCommand,
+  migrate: async () => (await import('./migrate.ts')).addMigrateCommand,
+  keys: async () => (await import('./keys.ts')).addKeyCommands,
+  clients: async () => (await import('./clients.ts')).addClientCommands,
+  bans: async () => (await import('./bans.ts')).addBanCommands,
+  categories: async () => (await import('./categories.ts')).addCategoryCommands,
+  pets: async () => (await import('./pets.ts')).addPetCommands,
+  orders: async () => (await import('./orders.ts')).addOrderCommands,
+  webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
+  verify: async () => (await import('./verify.ts')).addVerifyCommand,
+  journal: async () => (await import('./journal.ts')).addJournalCommands,
+  openapi: async () => (await import('./openapi.ts')).addOpenApiCommand,
+  completion: async () => (await import('./completion.ts')).addCompletionCommand,
+};
 
 const termWidth = Math.max(...Object.keys(variables).map((name) => name.length));
 const exitCodes = 'Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.';
 
 /** The `homeward` command. Commands that end, unlike `serve` and `worker`, use `devServers` for what the environment does not set. */
-export function createProgram(env: Environment, devServers?: DevServers): { parseAsync(): Promise<void> } {
+export async function runProgram(args: readonly string[], env: Environment, devServers?: DevServers): Promise<void> {
   let used: Config | undefined;
-  const program = buildProgram(env, { devServers, onConfig: (config) => (used = config) });
-  return {
-    async parseAsync() {
-      try {
-        await program.parseAsync();
-      } catch (error) {
-        process.exitCode = report(error, used);
-      }
-    },
-  };
+  const [first = ''] = args;
+  const only = Object.hasOwn(commands, first) && first !== 'completion' ? first : undefined;
+  const program = await buildProgram(env, { only, devServers, onConfig: (config) => (used = config) });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = report(error, used);
+  }
 }
 
 interface BuildOptions {
+  /** The command that is run. Undefined: all of them, for the help and for mistakes. */
+  readonly only?: string | undefined;
   readonly devServers?: DevServers | undefined;
   /** Called with the configuration that the command uses. */
   onConfig?(config: Config): void;
 }
 
-/** Every command with its arguments and options. A test compares the documents with it. */
-export function buildProgram(env: Environment, { devServers, onConfig = () => {} }: BuildOptions = {}): Command {
-  const read = (settings: Environment, quiet: boolean): Config => {
+/** The commands with their arguments and options. A test compares the documents with it. */
+export async function buildProgram(env: Environment, { only, devServers, onConfig = () => {} }: BuildOptions = {}): Promise<Command> {
+  const readConfig = (settings: Environment, quiet: boolean): Config => {
     const config = loadConfig(settings);
     onConfig(config);
     return quiet ? { ...config, logLevel: 'silent' } : config;
   };
-  const config: ReadConfig = () => read(env, false);
+  const config: ReadConfig = () => readConfig(env, false);
   // The other commands log nothing, so that standard output contains only their result.
-  const documentConfig: ReadConfig = () => read(env, true);
+  const documentConfig: ReadConfig = () => readConfig(env, true);
   const quietConfig: ReadConfig = () => {
     if (devServers) printNote("Using the store of 'npm run dev'.");
-    return read(devServers ? withDevServers(env, devServers) : env, true);
+    return readConfig(devServers ? withDevServers(env, devServers) : env, true);
   };
   const program = new Command('homeward')
     .description('An animal adoption store as a service.')
@@ -72,20 +77,10 @@ export function buildProgram(env: Environment, { devServers, onConfig = () => {}
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error:/, (word) => styled('red', word, process.stderr))),
     });
-  addServeCommand(program, config);
-  addWorkerCommand(program, config);
-  addMigrateCommand(program, quietConfig);
-  addKeyCommands(program, quietConfig);
-  addClientCommands(program, quietConfig);
-  addBanCommands(program, quietConfig);
-  addCategoryCommands(program, quietConfig);
-  addPetCommands(program, quietConfig);
-  addOrderCommands(program, quietConfig);
-  addWebhookCommands(program, quietConfig);
-  addVerifyCommand(program, quietConfig);
-  addJournalCommands(program, quietConfig);
-  addOpenApiCommand(program, documentConfig);
-  addCompletionCommand(program);
+  const configs: Readonly<Record<string, ReadConfig>> = { serve: config, worker: config, openapi: documentConfig };
+  const needed = Object.entries(commands).filter(([name]) => only === undefined || name === only);
+  const added = await Promise.all(needed.map(async ([name, load]) => ({ add: await load(), config: configs[name] ?? quietConfig })));
+  for (const { add, config: read } of added) add(program, read);
   program.addHelpText('after', () => `\n${listVariables(program.createHelp())}\n\n${exitCodes}`);
   return program;
 }

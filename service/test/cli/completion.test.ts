@@ -13,7 +13,8 @@ vi.setConfig({ testTimeout: 60_000 });
 const folder = mkdtempSync(path.join(tmpdir(), 'homeward-completion-'));
 const scriptOf = (shell: string) => path.join(folder, `completion.${shell}`);
 const has = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0;
-const topCommands = buildProgram({}).commands.map((command) => command.name());
+const program = await buildProgram({});
+const topCommands = program.commands.map((command) => command.name());
 
 beforeAll(async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
@@ -54,7 +55,7 @@ describe('bash', () => {
   });
 
   test('offers every option of every command', () => {
-    for (const group of buildProgram({}).commands) {
+    for (const group of program.commands) {
       for (const command of group.commands) {
         const long = command.options.map((option) => option.long ?? '');
         expect(completed(`homeward ${group.name()} ${command.name()} --`)).toEqual(expect.arrayContaining(long));

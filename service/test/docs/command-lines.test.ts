@@ -6,7 +6,7 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { fencedBlocks, withoutBlocks } from './fenced-blocks.ts';
 
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
-const program = buildProgram({});
+const program = await buildProgram({});
 
 describe.each(['README.md', 'docs/operations.md', 'docs/security.md'])('%s', (file) => {
   const markdown = read(file);
