@@ -50,6 +50,7 @@ const proofs: Proof[] = [
   firstCall,
   quickstart,
   sdk,
+  pages,
   frameworks,
   adoption,
   expiry,
@@ -68,7 +69,6 @@ const proofs: Proof[] = [
   heldSnapshot,
   upgrade,
   hostilePartner,
-  pages,
 ];
 
 interface Proved {

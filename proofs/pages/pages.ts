@@ -32,7 +32,6 @@ export const pages: Proof = {
   promise:
     'every page is accessible, light and searchable, fits any screen, works without JavaScript, and loads nothing from other origins',
   hasMutant: true,
-  runsAlone: true,
   run,
 };
 
