@@ -1,8 +1,8 @@
 // An animal is promised in one window, and another visitor's list shows it by itself: nobody reloads anything.
 import type { Page } from 'playwright-core';
 import type { Frame } from './picture-encoder.ts';
-import { addresses, type Stage, type Theme } from './picture-stage.ts';
-import { barHeight, drawWindows, margin, type Pointer, pictureWidth, viewportOf } from './picture-windows.ts';
+import { addresses, type Stage } from './picture-stage.ts';
+import { barHeight, drawWindows, margin, type Pointer, pictureWidth, type Theme, viewportOf } from './picture-windows.ts';
 
 const height = 450;
 const left = { width: 470, height };

@@ -4,16 +4,7 @@ import { launchBrowser } from '../testkit/browser.ts';
 import { Store } from '../testkit/store.ts';
 import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
-import { pictureWidth, pixelRatio } from './picture-windows.ts';
-
-export type Theme = 'light' | 'dark';
-
-/** A visitor's viewport in CSS pixels, and how many pixels of the picture each gets. */
-export interface Viewport {
-  readonly width: number;
-  readonly height: number;
-  readonly scale: number;
-}
+import { pictureWidth, pixelRatio, type Theme, type Viewport } from './picture-windows.ts';
 
 /** The addresses that the browser shows. */
 export const addresses = { site: 'http://secondhome.example', docs: 'http://homeward.example/docs' };

@@ -1,7 +1,15 @@
 // Draws screenshots in the frames of browser windows, side by side.
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import type { Theme, Viewport } from './picture-stage.ts';
+
+export type Theme = 'light' | 'dark';
+
+/** A visitor's viewport in CSS pixels, and how many pixels of the picture each gets. */
+export interface Viewport {
+  readonly width: number;
+  readonly height: number;
+  readonly scale: number;
+}
 
 export interface Window {
   readonly address: string;

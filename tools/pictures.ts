@@ -4,8 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { recordAdoption } from './picture-adoption.ts';
 import { loadEncoder } from './picture-encoder.ts';
-import { addresses, Stage, type Theme } from './picture-stage.ts';
-import { drawWindows, margin, pictureWidth, viewportOf } from './picture-windows.ts';
+import { addresses, Stage } from './picture-stage.ts';
+import { drawWindows, margin, pictureWidth, type Theme, viewportOf } from './picture-windows.ts';
 
 const folder = fileURLToPath(new URL('../docs/figures/', import.meta.url));
 const stillBytesMax = 250_000;
