@@ -12,7 +12,7 @@ class ProgramsFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ['{service,sdk,docs-site}/test/**/*.test.ts', '{proofs,testkit}/**/*.test.ts'],
+    include: ['{service,sdk,docs-site}/test/**/*.test.ts', '{proofs,testkit,bench}/**/*.test.ts'],
     globalSetup: ['service/test/global-setup.ts'],
     // A test without an assertion can't fail, and `.only` would hide the others.
     expect: { requireAssertions: true },

@@ -119,6 +119,7 @@ async function proveLimits(runtimes: readonly Runtime[], clockRate: number): Pro
     bar: '≥ 80 %',
     figure: `${responded} of ${allowed}`,
     holds: responded >= 0.8 * allowed,
+    isTimed: true,
   });
   return claims;
 }
@@ -129,6 +130,8 @@ function claimOf(name: string, { responded, limited, banned, strikesLeftMin, giv
     bar: '0, with some 429s waited out',
     figure: `${banned}; ${responded} calls succeeded, ${limited} 429s waited out, ${givenUp.length} calls past their total timeout, at least ${strikesLeftMin ?? perMinute} of ${perMinute} strikes left`,
     holds: banned === 0 && limited > 0 && givenUp.every((code) => code === 'rate_limit_exceeded'),
+    // A call that is given up for another reason waited too long; a ban is never a matter of time.
+    isTimed: banned === 0,
   };
 }
 

@@ -261,7 +261,7 @@ describe('A site whose store is unreachable, or has a small limit', () => {
     }
   });
 
-  test('continues with its cache, is 503 with a text elsewhere, and offers the same form again', { timeout: 60_000 }, async () => {
+  test('continues with its cache, is 503 with a text elsewhere, and offers the same form again', { timeout: 120_000 }, async () => {
     await using resources = new AsyncDisposableStack();
     const lost = resources.use(await createTestStore());
     const lostKey = await lost.createKey();
