@@ -1,47 +1,236 @@
-import { readdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runner } from 'node-pg-migrate';
+import { type RunnerOption, runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Db } from './handles.ts';
+import { type Blocker, describeBlockers, findBlockers } from './lock-wait.ts';
+import { type MigrationFile, readMigrations } from './migration-files.ts';
 
-const dir = fileURLToPath(new URL('../../migrations', import.meta.url));
+const ownDir = fileURLToPath(new URL('../../migrations', import.meta.url));
 const migrationsTable = 'schema_migrations';
 const lockId = 4_663_957;
 const connectTimeoutMs = 10_000;
-const lockTimeoutMs = 60_000;
+/**
+ * While a migration waits for a table, everyone who comes later waits behind it. So this must be well below the 500 ms for which a
+ * request waits for a connection (pool.ts): a longer wait would become errors.
+ */
+const lockTimeoutMs = 200;
+/** Between attempts, everyone else goes first. */
+const pauseMsMin = 500;
+const pauseMsMax = 5_000;
+/** Of one migration. The time for which an index is built does not count. */
+const totalTimeoutMs = 600_000;
+const blockersIntervalMs = 50;
+const concurrentBlockersIntervalMs = 1_000;
+/** Longer than PostgreSQL's deadlock_timeout, after which it cancels an autovacuum that others wait for. */
+const autovacuumTimeoutMs = 5_000;
 
-/** Applies pending migrations, each file in its own transaction. A second caller waits for the first. */
-export async function migrate(databaseUrl: string): Promise<string[]> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: connectTimeoutMs,
-    application_name: 'homeward migrate',
-  });
-  await client.connect();
-  try {
-    await client.query(`set lock_timeout = ${lockTimeoutMs}`);
-    await client.query('select pg_advisory_lock($1)', [lockId]);
-    const applied = await runner({
-      dbClient: client,
-      dir,
-      migrationsTable,
-      direction: 'up',
-      count: Number.POSITIVE_INFINITY,
-      singleTransaction: false,
-      noLock: true,
-      log: () => {},
+export interface MigrateOptions {
+  readonly dir?: string;
+  readonly totalTimeoutMs?: number;
+  /** Called each time that a migration was kept from running, with a sentence for the operator. */
+  readonly onWait?: (sentence: string) => void;
+}
+
+/**
+ * Applies pending migrations, one by one, beside processes that read and write.
+ *
+ * A file is one transaction. It gets each of its locks within `lockTimeoutMs`, or is rolled back and tried again after a pause, until
+ * `totalTimeoutMs` have passed.
+ *
+ * A file of concurrent indexes runs statement by statement, without a transaction. Those wait until all transactions that are older
+ * have ended, but nobody waits behind them. So they may wait for `totalTimeoutMs`; a shorter timeout would never succeed beside a
+ * long reader, since each attempt begins from the start. An index that was left unfinished is dropped first.
+ *
+ * A second caller waits for the first.
+ */
+export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
+  await using clients = new AsyncDisposableStack();
+  const connect = async (applicationName: string) => {
+    const client = new pg.Client({
+      connectionString: databaseUrl,
+      connectionTimeoutMillis: connectTimeoutMs,
+      application_name: applicationName,
     });
-    await client.query(`grant select on ${migrationsTable} to homeward_app`);
-    return applied.map(({ name }) => name);
-  } finally {
-    await client.end();
-  }
+    // A broken connection is reported by the next query.
+    client.on('error', () => {});
+    await client.connect();
+    clients.defer(() => client.end());
+    return client;
+  };
+  const migrator = new Migrator(await connect('homeward migrate'), await connect('homeward migrate, watching'), options);
+  return await migrator.run();
 }
 
 /** The migrations of this release that the database does not have. */
 export async function findPendingMigrations(db: Db): Promise<string[]> {
-  const files = (await readdir(dir)).map((file) => file.replace(/\.sql$/, ''));
   const { rows } = await db.query<{ name: string }>({ text: `select name from ${migrationsTable}` });
   const applied = new Set(rows.map(({ name }) => name));
-  return files.filter((name) => !applied.has(name)).sort();
+  return readMigrations(ownDir)
+    .map(({ name }) => name)
+    .filter((name) => !applied.has(name));
 }
+
+class Migrator {
+  readonly #client: pg.Client;
+  /** A second connection, which sees what the first one waits for. */
+  readonly #watcher: pg.Client;
+  readonly #dir: string;
+  readonly #totalTimeoutMs: number;
+  readonly #onWait: (sentence: string) => void;
+
+  constructor(client: pg.Client, watcher: pg.Client, options: MigrateOptions) {
+    this.#client = client;
+    this.#watcher = watcher;
+    this.#dir = options.dir ?? ownDir;
+    this.#totalTimeoutMs = options.totalTimeoutMs ?? totalTimeoutMs;
+    this.#onWait = options.onWait ?? (() => {});
+  }
+
+  async run(): Promise<string[]> {
+    // A timeout of the role, meant for requests, must not end the build of an index.
+    await this.#client.query('set statement_timeout = 0');
+    await this.#lock();
+    const files = readMigrations(this.#dir);
+    const applied: string[] = [];
+    for (;;) {
+      const [next] = await runner({ ...this.#runnerOptions(files), dryRun: true });
+      const file = files.find(({ name }) => name === next?.name);
+      if (!file) break;
+      await this.#applyWithRetries(file, files);
+      applied.push(file.name);
+    }
+    await this.#client.query(`grant select on ${migrationsTable} to homeward_app`);
+    return applied;
+  }
+
+  /**
+   * Polls. A statement that waited would have a snapshot meanwhile, for which the other one's concurrent index would wait in turn.
+   */
+  async #lock(): Promise<void> {
+    await this.#retry(async () => {
+      const { rows } = await this.#client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [lockId]);
+      return rows[0]?.locked ? undefined : 'Another migrate is running on this database.';
+    });
+  }
+
+  async #applyWithRetries(file: MigrationFile, files: readonly MigrationFile[]): Promise<void> {
+    await this.#retry(async () => {
+      const blockers = new Map<number, Blocker>();
+      const watch = this.#watch(blockers, file.concurrent ? concurrentBlockersIntervalMs : blockersIntervalMs, file.name);
+      try {
+        await this.#apply(file, files);
+        return undefined;
+      } catch (error) {
+        await this.#client.query('rollback').catch(() => {});
+        if (!isLockFailure(error)) throw error;
+      } finally {
+        await watch.stop();
+      }
+      const all = [...blockers.values()];
+      await this.#cancelAutovacuum(all);
+      return `${file.name} waits for ${describeBlockers(all)}.`;
+    });
+  }
+
+  /** One attempt. */
+  async #apply(file: MigrationFile, files: readonly MigrationFile[]): Promise<void> {
+    await this.#client.query(`set lock_timeout = ${file.concurrent ? this.#totalTimeoutMs : lockTimeoutMs}`);
+    if (file.concurrent) await this.#dropUnfinished(file.concurrent.flatMap(({ builds }) => builds ?? []));
+    await runner(this.#runnerOptions(files));
+  }
+
+  #runnerOptions(files: readonly MigrationFile[]): RunnerOption {
+    return {
+      dbClient: this.#client,
+      dir: this.#dir,
+      migrationsTable,
+      direction: 'up',
+      count: 1,
+      singleTransaction: false,
+      noLock: true,
+      log: () => {},
+      migrationLoaderStrategies: [
+        {
+          extensions: ['.sql'],
+          loader: async () => files.map((file) => ({ id: file.path, filePaths: [file.path], actions: actionsOf(file) })),
+        },
+      ],
+    };
+  }
+
+  /** A concurrent build that failed leaves an index that no query uses and every write maintains. */
+  async #dropUnfinished(names: readonly string[]): Promise<void> {
+    const { rows } = await this.#client.query<{ name: string }>(
+      `select indexrelid::regclass::text as name from pg_index join pg_class on pg_class.oid = indexrelid
+        where relnamespace = current_schema()::regnamespace and relname = any($1) and not indisvalid`,
+      [names],
+    );
+    for (const { name } of rows) await this.#client.query(`drop index concurrently if exists ${name}`);
+  }
+
+  /**
+   * PostgreSQL cancels an autovacuum that others wait for, but only after deadlock_timeout, which `lockTimeoutMs` is shorter than. A
+   * lock that excludes only autovacuum and other changes of the schema may be waited for that long.
+   */
+  async #cancelAutovacuum(blockers: readonly Blocker[]): Promise<void> {
+    for (const { isAutovacuum, table } of blockers) {
+      if (!isAutovacuum || !table) continue;
+      await this.#client.query(`set lock_timeout = ${autovacuumTimeoutMs}`);
+      await this.#client.query('begin');
+      await this.#client.query(`lock table ${table} in share update exclusive mode`).catch((error: unknown) => {
+        if (!isLockFailure(error)) throw error;
+      });
+      await this.#client.query('rollback');
+    }
+  }
+
+  /** Collects what the migration waits for until it is stopped. A concurrent build reports it while it waits. */
+  #watch(blockers: Map<number, Blocker>, intervalMs: number, name: string): { stop(): Promise<void> } {
+    const pid = (this.#client as unknown as { processID: number }).processID;
+    const stopping = new AbortController();
+    const watching = (async () => {
+      while (!stopping.signal.aborted) {
+        await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
+        // It only informs: what failed is reported by the migration itself.
+        const found = stopping.signal.aborted ? [] : await findBlockers(this.#watcher, pid).catch(() => []);
+        for (const blocker of found) blockers.set(blocker.pid, blocker);
+        if (found.length > 0 && intervalMs === concurrentBlockersIntervalMs) this.#onWait(`${name} waits for ${describeBlockers(found)}.`);
+      }
+    })();
+    return {
+      stop: async () => {
+        stopping.abort();
+        await watching;
+      },
+    };
+  }
+
+  /** Repeats `attempt` until it returns undefined. Otherwise it returns what it waits for. */
+  async #retry(attempt: () => Promise<string | undefined>): Promise<void> {
+    const startMs = performance.now();
+    for (let pauseMs = pauseMsMin; ; pauseMs = Math.min(pauseMs * 2, pauseMsMax)) {
+      const obstacle = await attempt();
+      if (obstacle === undefined) return;
+      if (performance.now() - startMs + pauseMs > this.#totalTimeoutMs)
+        throw new Error(
+          `${obstacle} Gave up after ${Math.round(this.#totalTimeoutMs / 1_000)} s of trying; nothing is half done. Run it again when that has ended.`,
+        );
+      this.#onWait(obstacle);
+      await sleep(pauseMs * (0.75 + Math.random() / 2));
+    }
+  }
+}
+
+/** node-pg-migrate runs each `pgm.sql` as one query. Of several statements in one, PostgreSQL would make a transaction. */
+function actionsOf({ sql, concurrent }: MigrationFile) {
+  return {
+    up: (pgm: { noTransaction(): void; sql(text: string): void }) => {
+      if (concurrent) pgm.noTransaction();
+      for (const { text } of concurrent ?? [{ text: sql }]) pgm.sql(text);
+    },
+    down: false as const,
+  };
+}
+
+const isLockFailure = (error: unknown) => error instanceof pg.DatabaseError && (error.code === '55P03' || error.code === '40P01');

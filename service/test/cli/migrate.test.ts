@@ -40,6 +40,26 @@ test('two at the same time on one database both succeed, and each migration is a
   expect(await homewardJson(['keys', 'list'], environment(url))).toEqual([]);
 });
 
+test('while it waits, standard error names whom it waits for, and standard output stays JSON', async () => {
+  const url = await createDatabase(postgres.url, { name: 'waited' });
+  const blocker = new pg.Client({ connectionString: url, application_name: 'night backup' });
+  await blocker.connect();
+  await blocker.query('begin');
+  await blocker.query('create table deployment ()');
+  const migrated = homeward(['migrate', '--json'], { env: environment(url) });
+  await waitForBlockedMigrations([url]);
+  // Until the attempt has failed.
+  await vi.waitUntil(
+    async () => (await sql(url, "select from pg_stat_activity where application_name = 'homeward migrate' and state = 'idle'")).length > 0,
+  );
+  await blocker.query('rollback');
+  await blocker.end();
+  const { status, stdout, stderr } = await migrated;
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ applied: expect.arrayContaining(['0001_store']) });
+  expect(stderr).toMatch(/^homeward: 0001_store waits for process \d+ of PostgreSQL \(night backup, in a transaction for \d+ s\)\.\n/);
+});
+
 describe('by a user who is not a superuser', () => {
   const inOrder = { migrated: { applied: expect.arrayContaining(['0001_store']) }, key: expect.objectContaining({ id: 1 }) };
 
@@ -87,19 +107,21 @@ async function migrateAtOnce(urls: readonly string[], { url, obstacle }: { url: 
   await blocker.query('begin');
   await blocker.query(obstacle);
   const all = Promise.all(urls.map((one) => homewardJson<{ applied: string[] }>(['migrate'], environment(one))));
-  await Promise.race([all, waitForBlockedMigrations(urls.length)]);
+  await Promise.race([all, waitForBlockedMigrations(urls)]);
   await blocker.query('rollback');
   await blocker.end();
   return (await all).map(({ applied }) => applied);
 }
 
-/** Resolves once this many runs of `homeward migrate` wait for a lock. */
-async function waitForBlockedMigrations(count: number): Promise<void> {
-  const blocked = "select from pg_stat_activity where application_name = 'homeward migrate' and wait_event_type = 'Lock'";
+/** Resolves once all of these run, and one of each database waits for a lock. The others wait for that one, without a lock. */
+async function waitForBlockedMigrations(urls: readonly string[]): Promise<void> {
+  const connected = "select datname, wait_event_type from pg_stat_activity where application_name = 'homeward migrate'";
   for (const deadline = Date.now() + 30_000; Date.now() < deadline; await sleep(20)) {
-    if ((await sql(postgres.url, blocked)).length >= count) return;
+    const rows = (await sql(postgres.url, connected)) as Array<{ datname: string; wait_event_type: string }>;
+    const blocked = new Set(rows.filter((row) => row.wait_event_type === 'Lock').map(({ datname }) => datname));
+    if (rows.length >= urls.length && blocked.size >= new Set(urls).size) return;
   }
-  throw new Error(`there were never ${count} migrations at once`);
+  throw new Error(`there were never ${urls.length} migrations at once`);
 }
 
 const environment = (url: string) => ({ DATABASE_URL: url, REDIS_URL: inject('redisUrl') });
