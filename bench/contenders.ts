@@ -13,13 +13,20 @@ export const poolSize = 10;
 
 const peersFolder = fileURLToPath(new URL('./peers', import.meta.url));
 
+interface Running {
+  readonly origin: string;
+  readonly pid: number;
+}
+
+const runningOf = ({ url, child }: ServeProcess): Running => ({ origin: new URL(url).origin, pid: child.pid ?? 0 });
+
 export class Contenders implements AsyncDisposable {
   readonly store: Store;
   readonly keys: readonly BenchKey[];
   readonly pages: readonly Page[];
   readonly #pagesFile: string;
   readonly #programs: AsyncDisposableStack;
-  readonly #origins = new Map<HttpContender, string>();
+  readonly #running = new Map<HttpContender, Running>();
   readonly #logRead = new Map<ServeProcess, number>();
 
   private constructor(store: Store, keys: readonly BenchKey[], pages: readonly Page[], pagesFile: string) {
@@ -36,21 +43,20 @@ export class Contenders implements AsyncDisposable {
     const store = onFailure.use(await Store.open({ processes: 0, durable: true, env }));
     await fillStore(store.postgres.url);
     const keys = await insertKeys(store.postgres.url);
-    const { url } = await store.serve();
-    const origin = new URL(url).origin;
-    const pages = await collectPages(origin, keys[0]?.key ?? '');
+    const homeward = runningOf(await store.serve());
+    const pages = await collectPages(homeward.origin, keys[0]?.key ?? '');
     const pagesFile = path.join(folder, 'pages.json');
     writeFileSync(pagesFile, JSON.stringify(pages.map((page) => [page.path, page.body])));
     const contenders = new Contenders(store, keys, pages, pagesFile);
-    contenders.#origins.set('homeward', origin);
+    contenders.#running.set('homeward', homeward);
     onFailure.move();
     return contenders;
   }
 
-  async originOf(name: HttpContender): Promise<string> {
-    const origin = this.#origins.get(name) ?? (await this.#start(name));
-    this.#origins.set(name, origin);
-    return origin;
+  async get(name: HttpContender): Promise<Running> {
+    const running = this.#running.get(name) ?? (await this.#start(name));
+    this.#running.set(name, running);
+    return running;
   }
 
   /** Homeward's warnings since the last call, such as the loss of Redis: after one, it may not do the work that was to be measured. */
@@ -63,12 +69,12 @@ export class Contenders implements AsyncDisposable {
     });
   }
 
-  async #start(name: HttpContender): Promise<string> {
+  async #start(name: HttpContender): Promise<Running> {
     switch (name) {
       case 'homeward':
-        return new URL((await this.store.serve()).url).origin;
+        return runningOf(await this.store.serve());
       case 'homeward-uncached':
-        return new URL((await this.store.serve({ HOMEWARD_PAGE_CACHE: 'off' })).url).origin;
+        return runningOf(await this.store.serve({ HOMEWARD_PAGE_CACHE: 'off' }));
       case 'homeward-unguarded':
         return this.#run(unguardedScript);
       case 'bare-http':
@@ -80,7 +86,7 @@ export class Contenders implements AsyncDisposable {
     }
   }
 
-  async #run(script: string): Promise<string> {
+  async #run(script: string): Promise<Running> {
     const env = {
       ...process.env,
       NODE_ENV: 'production',
@@ -92,7 +98,7 @@ export class Contenders implements AsyncDisposable {
       HOMEWARD_POOL_SIZE: String(poolSize),
       PAGES_FILE: this.#pagesFile,
     };
-    return this.#programs.use(await startProgram([script], env)).origin;
+    return this.#programs.use(await startProgram([script], env));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

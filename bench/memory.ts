@@ -27,11 +27,12 @@ async function measure(): Promise<number> {
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   await using contenders = await Contenders.open(folder);
-  const { keys, pages, store } = contenders;
+  const { keys, pages } = contenders;
   const requestsFile = path.join(folder, 'memory.requests');
   writeRequests(requestsFile, { keys, pages, load: 'list' });
-  const loading = runWrk(await contenders.originOf('homeward'), requestsFile, minutes * 60);
-  const byMinute = await sample(store.processes[0]?.child.pid ?? 0);
+  const { origin, pid } = await contenders.get('homeward');
+  const loading = runWrk(origin, requestsFile, minutes * 60);
+  const byMinute = await sample(pid);
   const { perSecond } = await loading;
   const settled = byMinute.slice(warmUpMinutes);
   const spread = (Math.max(...settled) - Math.min(...settled)) / quantile(settled, 0.5);

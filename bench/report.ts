@@ -5,7 +5,7 @@ import { quantile } from '../testkit/quantile.ts';
 import type { Machine } from './machine.ts';
 import { drawBars } from './plot.ts';
 import type { Sample } from './rounds.ts';
-import type { ContenderResult, RatioResult, ScenarioResult } from './summary.ts';
+import type { ContenderResult, RatioResult, ScenarioResult, Spread } from './summary.ts';
 import { connections } from './wrk.ts';
 
 const figures = fileURLToPath(new URL('../docs/figures', import.meta.url));
@@ -15,13 +15,11 @@ export function printTable(result: ScenarioResult): void {
   console.log(
     `  ${result.rounds} rounds of ${result.seconds} s, ${connections} connections; the median and, in brackets, the lowest and the highest\n`,
   );
-  const rows = [['', 'requests/s', '', 'p50', 'p99', 'bytes/response'], ...result.contenders.map(rowOf)];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  for (const row of rows) {
-    const cells = row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)));
-    console.log(`  ${cells.join('  ').trimEnd()}`);
+  printRows([['', 'requests/s', '', 'p50', 'p99', 'bytes/response'], ...result.contenders.map(rowOf)]);
+  if (result.contenders.some(({ cpuUs }) => cpuUs.redis)) {
+    console.log('  CPU time per request, in µs');
+    printRows([['', 'own process', '', 'Redis', '', 'PostgreSQL', ''], ...result.contenders.map(cpuRowOf)]);
   }
-  console.log('');
   for (const ratio of result.ratios) console.log(`  ${describeRatio(ratio)}`);
   for (const [warning, same] of Map.groupBy(result.warnings, (one) => one)) {
     console.log(`  Homeward warned ${same.length} times: ${warning}`);
@@ -41,6 +39,21 @@ export function save(results: readonly ScenarioResult[], machine: Machine): void
   for (const result of results) writeFileSync(path.join(figures, `bench-${result.name}.svg`), drawBars(result));
   writeFileSync(path.join(figures, 'bench.json'), `${JSON.stringify(toJson(results, machine), null, 2)}\n`);
 }
+
+/** The first column is aligned to the left, the others to the right. */
+export function printRows(rows: ReadonlyArray<readonly string[]>): void {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  for (const row of rows) {
+    const cells = row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)));
+    console.log(`  ${cells.join('  ').trimEnd()}`);
+  }
+  console.log('');
+}
+
+const cpuRowOf = ({ label, cpuUs }: ContenderResult): string[] => [label, ...[cpuUs.own, cpuUs.redis, cpuUs.postgres].flatMap(cpuCells)];
+
+const cpuCells = (spread: Spread | undefined): [string, string] =>
+  spread ? [spread.median.toFixed(1), `(${spread.min.toFixed(1)}–${spread.max.toFixed(1)})`] : ['–', ''];
 
 function rowOf({ label, perSecond, samples }: ContenderResult): string[] {
   return [

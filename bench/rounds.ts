@@ -1,9 +1,21 @@
+/** CPU time for one request, in µs. */
+export interface CpuUs {
+  /** Of the contender's process; undefined for one that only generates load. */
+  readonly own?: number;
+  readonly redis: number;
+  /** Of all processes of PostgreSQL. */
+  readonly postgres: number;
+}
+
 export interface Sample {
+  readonly requests: number;
   readonly perSecond: number;
   /** Undefined if the load generator does not report it. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;
   readonly bytesPerAnswer?: number;
+  /** Undefined if the system does not report it. */
+  readonly cpuUs?: CpuUs;
 }
 
 export type Measure = (seconds: number) => Promise<Sample>;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Sample } from './rounds.ts';
 
 export type HttpContender =
   | 'homeward'
@@ -18,8 +19,10 @@ export type Load = 'list' | 'not-modified' | 'create';
 export interface RatioSpec {
   readonly key: string;
   readonly of: Contender;
-  /** If there are several, the one with the highest median counts. */
+  /** If there are several, the one with the highest median of requests per second counts. */
   readonly to: readonly Contender[];
+  /** The ratio of two samples of the same round. */
+  divide(of: Sample, to: Sample): number;
 }
 
 export interface Scenario {
@@ -35,6 +38,9 @@ export interface Scenario {
 export const unguardedScript = fileURLToPath(new URL('./serve-unguarded.ts', import.meta.url));
 
 const peers = ['express', 'nest', 'fastify'] as const;
+const speed = (of: Sample, to: Sample) => of.perSecond / to.perSecond;
+const ownCpu = (of: Sample, to: Sample) => (of.cpuUs?.own ?? Number.NaN) / (to.cpuUs?.own ?? Number.NaN);
+const redisCpu = (of: Sample, to: Sample) => (of.cpuUs?.redis ?? Number.NaN) / (to.cpuUs?.own ?? Number.NaN);
 const nothing = () => undefined;
 
 export const scenarios: readonly Scenario[] = [
@@ -44,8 +50,10 @@ export const scenarios: readonly Scenario[] = [
     load: 'list',
     contenders: ['homeward', 'bare-http', 'bare-fastify', ...peers],
     ratios: [
-      { key: 'list_vs_bare_fastify', of: 'homeward', to: ['bare-fastify'] },
-      { key: 'list_vs_fastest_peer', of: 'homeward', to: peers },
+      { key: 'list_vs_bare_fastify', of: 'homeward', to: ['bare-fastify'], divide: speed },
+      { key: 'list_cpu_vs_bare_fastify', of: 'homeward', to: ['bare-fastify'], divide: ownCpu },
+      { key: 'redis_cpu_vs_bare_fastify', of: 'homeward', to: ['bare-fastify'], divide: redisCpu },
+      { key: 'list_vs_fastest_peer', of: 'homeward', to: peers, divide: speed },
     ],
     missing: nothing,
   },
@@ -54,7 +62,7 @@ export const scenarios: readonly Scenario[] = [
     about: 'the same with If-None-Match: 304 by Homeward, the whole page by bare Fastify',
     load: 'not-modified',
     contenders: ['homeward', 'bare-fastify'],
-    ratios: [{ key: 'not_modified_vs_bare_fastify', of: 'homeward', to: ['bare-fastify'] }],
+    ratios: [{ key: 'not_modified_vs_bare_fastify', of: 'homeward', to: ['bare-fastify'], divide: speed }],
     missing: nothing,
   },
   {
@@ -62,7 +70,7 @@ export const scenarios: readonly Scenario[] = [
     about: 'GET /v1/pets, every page read from PostgreSQL: Homeward without its page cache, and the peers',
     load: 'list',
     contenders: ['homeward-uncached', ...peers],
-    ratios: [{ key: 'list_miss_vs_fastest_peer', of: 'homeward-uncached', to: peers }],
+    ratios: [{ key: 'list_miss_vs_fastest_peer', of: 'homeward-uncached', to: peers, divide: speed }],
     missing: nothing,
   },
   {
@@ -70,7 +78,7 @@ export const scenarios: readonly Scenario[] = [
     about: 'GET /v1/pets: Homeward, and the same without authentication and limits',
     load: 'list',
     contenders: ['homeward', 'homeward-unguarded'],
-    ratios: [{ key: 'list_guarded_vs_unguarded', of: 'homeward', to: ['homeward-unguarded'] }],
+    ratios: [{ key: 'list_guarded_vs_unguarded', of: 'homeward', to: ['homeward-unguarded'], divide: speed }],
     missing: () => (existsSync(unguardedScript) ? undefined : 'there is no bench/serve-unguarded.ts'),
   },
   {
@@ -79,8 +87,8 @@ export const scenarios: readonly Scenario[] = [
     load: 'create',
     contenders: ['homeward', ...peers, 'pgbench'],
     ratios: [
-      { key: 'create_vs_fastest_peer', of: 'homeward', to: peers },
-      { key: 'create_vs_pgbench', of: 'homeward', to: ['pgbench'] },
+      { key: 'create_vs_fastest_peer', of: 'homeward', to: peers, divide: speed },
+      { key: 'create_vs_pgbench', of: 'homeward', to: ['pgbench'], divide: speed },
     ],
     missing: nothing,
   },

@@ -1,7 +1,7 @@
 // The data that every contender uses: animals, and keys with limits that are never reached.
 import pg from 'pg';
 import { hashApiKey, keyHint, mintApiKey } from '../service/src/clients/api-key.ts';
-import { defaultScopes } from '../service/src/domain/scopes.ts';
+import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
 
 export interface BenchKey {
   readonly id: number;
@@ -9,13 +9,13 @@ export interface BenchKey {
   readonly key: string;
 }
 
-const animals = 50_000;
+const animalCount = 50_000;
 const clientCount = 200;
 export const keysPerClient = 5;
 const limit = 1_000_000_000;
 
 /** Statuses and categories are spread evenly over the store. */
-export async function fillStore(connectionString: string): Promise<void> {
+export async function fillStore(connectionString: string, animals = animalCount): Promise<void> {
   await withClient(connectionString, async (client) => {
     await client.query('select setseed(0.5)');
     await client.query({
@@ -30,17 +30,24 @@ export async function fillStore(connectionString: string): Promise<void> {
   });
 }
 
+interface NewKeys {
+  readonly clients: number;
+  readonly perClient: number;
+  readonly scopes?: readonly Scope[];
+}
+
 /** The same keys as by `homeward keys create --plan enterprise`, but with one statement for all clients and one for all keys. */
-export async function insertKeys(connectionString: string): Promise<BenchKey[]> {
+export async function insertKeys(
+  connectionString: string,
+  { clients: count, perClient, scopes: granted = defaultScopes }: NewKeys = { clients: clientCount, perClient: keysPerClient },
+): Promise<BenchKey[]> {
   return withClient(connectionString, async (client) => {
     const { rows: clients } = await client.query<{ id: string }>({
       text: `insert into clients (name, plan, per_minute, per_day)
         select 'client ' || i, 'enterprise', $2, $2 from generate_series(1, $1::int) as i returning id`,
-      values: [clientCount, limit],
+      values: [count, limit],
     });
-    const minted = clients.flatMap(({ id }) =>
-      Array.from({ length: keysPerClient }, () => ({ clientId: id, key: mintApiKey('production') })),
-    );
+    const minted = clients.flatMap(({ id }) => Array.from({ length: perClient }, () => ({ clientId: id, key: mintApiKey('production') })));
     const { rows } = await client.query<{ id: string }>({
       text: `insert into api_keys (client_id, hash, hint, scopes)
         select client_id, decode(hash, 'hex'), hint, $4 from unnest($1::bigint[], $2::text[], $3::text[]) as minted (client_id, hash, hint)
@@ -49,7 +56,7 @@ export async function insertKeys(connectionString: string): Promise<BenchKey[]> 
         minted.map(({ clientId }) => clientId),
         minted.map(({ key }) => hashApiKey(key)),
         minted.map(({ key }) => keyHint(key)),
-        defaultScopes,
+        granted,
       ],
     });
     await client.query('analyze clients, api_keys');

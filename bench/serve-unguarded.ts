@@ -1,32 +1,28 @@
 // The service without authentication and limits: the difference is what these cost. Never part of the product.
 import { createApp } from '../service/src/app.ts';
-import type { KnownKey } from '../service/src/clients/key-cache.ts';
+import type { FoundKey } from '../service/src/clients/client-queries.ts';
+import { KnownKey } from '../service/src/clients/key-cache.ts';
 import { loadConfig } from '../service/src/config.ts';
 import { type Caches, openCaches, openDependencies } from '../service/src/dependencies.ts';
 import { defaultScopes } from '../service/src/domain/scopes.ts';
 import type { Verdict } from '../service/src/rate-limit/decide.ts';
-import { planBounds } from '../service/src/rate-limit/plans.ts';
 import type { PendingDecision } from '../service/src/rate-limit/redis-limiter.ts';
 
-const now = new Date();
-const anyone: KnownKey = {
-  key: { id: 1n, clientId: 1n, hint: '', scopes: defaultScopes, createdAt: now, expiresAt: null, revokedAt: null, replacedBy: null },
-  client: {
-    id: 1n,
-    name: 'anyone',
-    plan: 'business',
-    perMinute: null,
-    perDay: null,
-    openOrdersMax: null,
-    newCategoriesMax: null,
-    suspendedAt: null,
-    createdAt: now,
-  },
-  epoch: 'none',
-  readAtMs: 0,
-  charge: { subject: 'anyone', quota: { perMinute: 1_000, perDay: 100_000 }, cost: 1 },
-  bounds: planBounds.business,
+const found: FoundKey = {
+  id: 1n,
+  clientId: 1n,
+  scopes: defaultScopes,
+  expiresAt: null,
+  revokedAt: null,
+  replacedBy: null,
+  plan: 'business',
+  perMinute: null,
+  perDay: null,
+  openOrdersMax: null,
+  newCategoriesMax: null,
+  suspension: null,
 };
+const anyone = new KnownKey('', found, { epoch: 'none', generation: 0 });
 const admitted: Verdict = {
   outcome: 'admitted',
   nowMs: Date.now(),
@@ -49,14 +45,16 @@ process.once('disconnect', () => process.exit());
 
 /** The catalogue's token is still read, once per turn of the event loop: without it no page could be cached. */
 function unguarded(): Caches {
-  const { redis, catalogue } = dependencies;
+  const { redis, redisKeys } = dependencies;
+  const { pages, versionOf } = openCaches(dependencies);
   let pending: PendingDecision[] = [];
   const settle = async () => {
     const batch = pending;
     pending = [];
     try {
-      const catalogueToken = await redis.call((client) => catalogue.readToken(client));
-      for (const one of batch) one.resolve({ by: 'redis', verdict: admitted, catalogueToken });
+      const token = await redis.call((client) => client.get(redisKeys.catalogueToken));
+      const listVersion = await versionOf(token ?? undefined);
+      for (const one of batch) one.resolve({ by: 'redis', verdict: admitted, listVersion });
     } catch (error) {
       for (const one of batch) one.reject(error);
     }
@@ -66,8 +64,13 @@ function unguarded(): Caches {
     if (pending.length === 1) setImmediate(() => void settle());
   };
   return {
-    keys: { findCached: () => anyone, lookUp: async () => anyone },
-    limiter: { decide, consume: (charge) => new Promise((resolve, reject) => decide({ charge, resolve, reject })) },
-    pages: openCaches(dependencies).pages,
+    keys: { findCached: () => anyone, isCurrent: () => true, lookUp: async () => anyone },
+    limiter: {
+      decide,
+      consume: (charge) => new Promise((resolve, reject) => decide({ charge, resolve, reject })),
+      readEpoch: async () => 'none',
+    },
+    pages,
+    versionOf,
   };
 }

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { MissingServer } from '../testkit/servers.ts';
 import { checkAgreement, responsesOf } from './agreement.ts';
 import { Contenders } from './contenders.ts';
+import { withCpu } from './cpu.ts';
 import { describeMachine } from './machine.ts';
 import { type Page, writeRequests } from './mix.ts';
 import { pgbench } from './pgbench.ts';
@@ -94,12 +95,15 @@ async function measureScenario(
   for (const name of scenario.contenders) {
     say(`starting ${name}`);
     if (name === 'pgbench') {
-      measures.set(name, await pgbench(contenders.store, { keys, folder }));
+      measures.set(name, withCpu(await pgbench(contenders.store, { keys, folder }), contenders.store));
       continue;
     }
-    const origin = await contenders.originOf(name);
+    const { origin, pid } = await contenders.get(name);
     origins.set(name, origin);
-    measures.set(name, (forSeconds) => runWrk(origin, requestsFile, forSeconds));
+    measures.set(
+      name,
+      withCpu((forSeconds) => runWrk(origin, requestsFile, forSeconds), contenders.store, pid),
+    );
   }
   const agree = (when: string) => checkAll(scenario, origins, { pages, key: keys[0]?.key ?? '', say, when });
   await agree('before');
@@ -139,4 +143,5 @@ function printUsage(): void {
   console.log('  size [--sizes N,…]    latency of requests to a store of ten thousand and of a hundred million animals');
   console.log('  memory [--minutes N]  memory of one process under full load');
   console.log("  cost --base REV       CPU time of the service's process per request, compared to a git revision");
+  console.log('  capacity              what a load costs, predicted and measured');
 }

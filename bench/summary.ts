@@ -1,6 +1,6 @@
 import { quantile } from '../testkit/quantile.ts';
-import type { Sample } from './rounds.ts';
-import { type Contender, labels, type Scenario } from './scenarios.ts';
+import type { CpuUs, Sample } from './rounds.ts';
+import { type Contender, labels, type RatioSpec, type Scenario } from './scenarios.ts';
 
 export interface Spread {
   readonly median: number;
@@ -12,6 +12,8 @@ export interface ContenderResult {
   readonly name: string;
   readonly label: string;
   readonly perSecond: Spread;
+  /** Without those that were not measured. */
+  readonly cpuUs: Readonly<Partial<Record<keyof CpuUs, Spread>>>;
   readonly samples: readonly Sample[];
 }
 
@@ -40,20 +42,36 @@ export function summarise(
   const { name, about } = scenario;
   const contenders = scenario.contenders.map((one): ContenderResult => {
     const own = samples.get(one) ?? [];
-    return { name: one, label: labels[one], perSecond: spreadOf(own.map(({ perSecond }) => perSecond)), samples: own };
+    return {
+      name: one,
+      label: labels[one],
+      perSecond: spreadOf(own.map(({ perSecond }) => perSecond)),
+      cpuUs: Object.fromEntries(cpuParts.flatMap((part) => cpuOf(part, own))),
+      samples: own,
+    };
   });
   const find = (wanted: Contender) => contenders.filter((one) => one.name === wanted);
-  const ratios = scenario.ratios.flatMap(({ key, of, to }) => {
+  const ratios = scenario.ratios.flatMap(({ key, of, to, divide }) => {
     const [against] = to.flatMap(find).sort((a, b) => b.perSecond.median - a.perSecond.median);
-    return against ? find(of).map((one) => ratioOf(key, one, against)) : [];
+    return against ? find(of).flatMap((one) => ratioOf(key, one, against, divide)) : [];
   });
   return { name, about, seconds, rounds, contenders, ratios, warnings };
 }
 
-/** The ratio within each round, then the median of these. */
-function ratioOf(key: string, of: ContenderResult, to: ContenderResult): RatioResult {
-  const ratios = of.samples.map(({ perSecond }, round) => perSecond / (to.samples[round]?.perSecond ?? Number.NaN));
-  return { key, of: of.name, to: to.name, ...spreadOf(ratios) };
+const cpuParts = ['own', 'redis', 'postgres'] as const;
+
+function cpuOf(part: keyof CpuUs, samples: readonly Sample[]): [[keyof CpuUs, Spread]] | [] {
+  const values = samples.flatMap(({ cpuUs }) => cpuUs?.[part] ?? []);
+  return values.length > 0 ? [[part, spreadOf(values)]] : [];
+}
+
+/** The ratio within each round, then the median of these. None if it was not measured. */
+function ratioOf(key: string, of: ContenderResult, to: ContenderResult, divide: RatioSpec['divide']): RatioResult[] {
+  const ratios = of.samples.flatMap((sample, round) => {
+    const against = to.samples[round];
+    return against ? divide(sample, against) : [];
+  });
+  return ratios.every(Number.isFinite) ? [{ key, of: of.name, to: to.name, ...spreadOf(ratios) }] : [];
 }
 
 export const spreadOf = (values: readonly number[]): Spread => ({

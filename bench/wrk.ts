@@ -35,6 +35,7 @@ export async function runWrk(origin: string, requestsFile: string, seconds: numb
     throw new Error(`not all of ${printed.requests} requests to ${origin} succeeded (${counts})`);
   }
   return {
+    requests: printed.requests,
     perSecond: printed.requests / (printed.durationUs / 1_000_000),
     p50Ms: printed.p50Us / 1_000,
     p99Ms: printed.p99Us / 1_000,

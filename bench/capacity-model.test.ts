@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { readFacts } from './capacity-facts.ts';
+import { decidedByRedis, firstReads, type Load, missShareOf, predict, predictRun } from './capacity-model.ts';
+
+const load: Load = {
+  writes: 5,
+  clients: 100,
+  keys: 300,
+  requests: 300,
+  pages: 40,
+  touched: 1 / 40,
+  endpoints: 10,
+  subscribed: 0.5,
+  processes: 2,
+};
+const facts = { ...readFacts(), pageAgeMs: 2_000, keyTtlMs: 10_000, readsPerUncachedKey: 1, replacementsPerWrite: 1 };
+
+describe('The share of misses', () => {
+  test('is 1 without a second request', () => {
+    expect(missShareOf(0, { writes: 3, ageMs: 2_000 })).toBe(1);
+  });
+
+  test('is one read in 2 s where nothing is written', () => {
+    const requests = 50;
+    expect(requests * missShareOf(requests, { writes: 0, ageMs: 2_000 })).toBeCloseTo(1 / (2 + 1 / requests));
+  });
+
+  test.each([
+    [0.5, 0.1],
+    [4, 0.3],
+    [4, 5],
+    [40, 10],
+  ])('is that of a simulated cache, at %d requests and %d writes a second', (requests, writes) => {
+    const ratio = missShareOf(requests, { writes, ageMs: 2_000 }) / simulateMisses(requests, writes, 2);
+    expect(ratio).toBeGreaterThan(0.97);
+    expect(ratio).toBeLessThan(1.03);
+  });
+});
+
+describe('Reads of a key in the first seconds of a process', () => {
+  test.each([
+    [0.5, 60, 10],
+    [0.5, 60, 600],
+    [0.01, 60, 10],
+    [20, 35, 10],
+  ])('are those of a simulated cache, at %d uses a second, in %d s, with a time to live of %d s', (uses, seconds, ttlSeconds) => {
+    const ratio = firstReads(uses, { seconds, ttlSeconds }) / simulateReads(uses, seconds, ttlSeconds);
+    expect(ratio).toBeGreaterThan(0.97);
+    expect(ratio).toBeLessThan(1.03);
+  });
+
+  test('approach the rate of a process that runs for long', () => {
+    const { keyReads } = predict(load, facts);
+    const seconds = 10_000;
+    expect(predictRun(load, facts, seconds).keyReads / (keyReads * seconds)).toBeCloseTo(1, 2);
+  });
+});
+
+test('A write that changes one page costs only that page, if only changed pages are invalidated', () => {
+  const all = predict(load, { ...facts, invalidates: 'every page' });
+  const changed = predict(load, { ...facts, invalidates: 'changed pages' });
+  expect(changed.pageReads).toBeLessThan(all.pageReads / 3);
+  expect(changed).toEqual({ ...all, pageReads: changed.pageReads, missShare: changed.missShare, cores: changed.cores });
+});
+
+test('What has no room in a cache is read each time', () => {
+  const { missShare, keyReads } = predict({ ...load, pages: facts.memory.pagesMax * 100, keys: facts.memory.keysMax * 100 }, facts);
+  expect(missShare).toBeGreaterThan(0.99);
+  expect(keyReads / (load.requests + load.writes)).toBeCloseTo(1, 1);
+});
+
+test('Redis decides each request of a quiet client, and hardly any of a busy one', () => {
+  expect(decidedByRedis(0.1, facts.lease)).toBeGreaterThan(0.99);
+  expect(decidedByRedis(1_000, facts.lease)).toBeCloseTo(1 / 65, 3);
+});
+
+/** Exponentially distributed, from a seed. */
+function randomGaps(): (perSecond: number) => number {
+  let state = 1;
+  return (perSecond) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return -Math.log((state + 1) / 4_294_967_297) / perSecond;
+  };
+}
+
+function simulateMisses(requests: number, writes: number, age: number): number {
+  const gap = randomGaps();
+  const count = 200_000;
+  let [now, nextWrite, readAt, misses, isStale] = [0, gap(writes), Number.NEGATIVE_INFINITY, 0, true];
+  for (let i = 0; i < count; i += 1) {
+    now += gap(requests);
+    for (; nextWrite < now; nextWrite += gap(writes)) isStale = true;
+    if (!isStale && now - readAt < age) continue;
+    [readAt, isStale] = [now, false];
+    misses += 1;
+  }
+  return misses / count;
+}
+
+function simulateReads(uses: number, seconds: number, ttlSeconds: number): number {
+  const gap = randomGaps();
+  const count = 20_000;
+  let reads = 0;
+  for (let i = 0; i < count; i += 1) {
+    for (let at = gap(uses); at < seconds; at += ttlSeconds + gap(uses)) reads += 1;
+  }
+  return reads / count;
+}
