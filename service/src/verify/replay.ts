@@ -6,6 +6,7 @@ import type { HistoryRow } from './verify-queries.ts';
 export class Replay {
   readonly #petId: bigint;
   readonly #orders = new Map<bigint, string>();
+  readonly #open = new Set<bigint>();
   #pet: string | null = null;
   /** The status change that the animal's next row must have, because an order has changed. */
   #due: { from: string; to: string; order: bigint } | undefined;
@@ -39,8 +40,7 @@ export class Replay {
     if (this.#due && (from !== this.#due.from || to !== this.#due.to))
       return `order ${this.#due.order} changed, and the animal changed to ${to} instead of ${this.#due.to}`;
     if (!isLegalPetTransition(from, to)) return `an animal can't change from ${named(from)} to ${to}`;
-    if (to !== placing.pet.to && this.#openOrders().length > 0)
-      return `the animal changes to ${to} while order ${this.#openOrders()[0]} is open`;
+    if (to !== placing.pet.to && this.#open.size > 0) return `the animal changes to ${to} while order ${[...this.#open][0]} is open`;
     this.#due = undefined;
     this.#pet = to;
     return undefined;
@@ -52,8 +52,9 @@ export class Replay {
     if (!isLegalOrderTransition(was, to)) return `an order can't change from ${named(was)} to ${to}`;
     if (this.#due) return this.#missingChange(this.#due);
     this.#orders.set(orderId, to);
-    const open = this.#openOrders();
-    if (open.length > 1) return `orders ${open.join(' and ')} are open at once`;
+    if (isOpen(to)) this.#open.add(orderId);
+    else this.#open.delete(orderId);
+    if (this.#open.size > 1) return `orders ${[...this.#open].join(' and ')} are open at once`;
     if (to === placing.to && this.#pet !== placing.pet.from)
       return `an order was placed for an animal that is ${this.#pet ?? 'not added yet'}`;
     const move = petMoveOf(to);
@@ -64,10 +65,6 @@ export class Replay {
 
   #missingChange({ order, to }: { order: bigint; to: string }): string {
     return `order ${order} changed, but the animal did not change to ${to}`;
-  }
-
-  #openOrders(): bigint[] {
-    return [...this.#orders].filter(([, status]) => isOpen(status)).map(([id]) => id);
   }
 }
 
