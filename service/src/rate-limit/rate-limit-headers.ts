@@ -24,9 +24,20 @@ export function rateLimitHeaders(verdict: Verdict, quota: Quota): RateLimitHeade
     'x-ratelimit-limit': String(shown.limit),
     'x-ratelimit-remaining': String(banned ? 0 : shown.remaining),
     'x-ratelimit-reset': String(Math.ceil((banned ? verdict.bannedUntilMs : shown.resetMs) / 1_000)),
-    'ratelimit-policy': day ? `${policyOf(minute)}, ${policyOf(day)}` : policyOf(minute),
+    'ratelimit-policy': policiesOf(quota, minute, day),
     ratelimit: day ? `${stateOf(minute, verdict)}, ${stateOf(day, verdict)}` : stateOf(minute, verdict),
   };
+}
+
+const policies = new WeakMap<Quota, string>();
+
+/** Made once for each quota: all clients of a plan share one. */
+function policiesOf(quota: Quota, minute: Window, day: Window | undefined): string {
+  const known = policies.get(quota);
+  if (known) return known;
+  const text = day ? `${policyOf(minute)}, ${policyOf(day)}` : policyOf(minute);
+  policies.set(quota, text);
+  return text;
 }
 
 const policyOf = ({ name, limit, lengthSeconds }: Window) => `"${name}";q=${limit};w=${lengthSeconds}`;

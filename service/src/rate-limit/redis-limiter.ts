@@ -1,13 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import type { Redis } from 'ioredis';
-import { type Clock, systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
+import type { ListVersion } from '../domain/list-version.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import { RedisLost } from '../redis/redis-link.ts';
-import type { Charge, Counts, Outcome, Verdict } from './decide.ts';
-import type { Debt, LocalLimiter } from './local-limiter.ts';
-import { banLengthsMinutes, strikesUntilBan } from './plans.ts';
+import { ConsumeScript, type Line, readLine, type ScriptReply, staleEpochOf } from './consume-script.ts';
+import { type Charge, minuteMs, type Verdict } from './decide.ts';
+import type { Ask, Debt, LocalLimiter, Return } from './local-limiter.ts';
 
 /** The cached client is stale. Read it again, and cache it under this epoch, which is the current one. */
 export interface Stale {
@@ -19,72 +17,92 @@ export type RedisDecision =
   | {
       readonly by: 'redis';
       readonly verdict: Verdict;
-      /** The catalogue's token, read after the request arrived; undefined: there is none yet. */
-      readonly catalogueToken: string | undefined;
+      /** As of a time after the request arrived; undefined: no list may be served from the cache. */
+      readonly listVersion: ListVersion | undefined;
     };
 
-/** Reads the catalogue's token. It is sent along with each batch of decisions, so it costs no extra round trip. */
-export type ReadToken = (client: Redis) => Promise<string | undefined>;
+/** The version of lists for the catalogue's token, which is read along with each batch of decisions; undefined: there is no token yet. */
+export type VersionOf = (token: string | undefined) => ListVersion | undefined | Promise<ListVersion | undefined>;
 
 /** A request that waits for its decision. Callbacks, not a promise: one promise per request was the costliest step. */
 export interface PendingDecision {
   readonly charge: Charge;
   resolve(response: LimiterDecision): void;
   reject(error: unknown): void;
-  /** Redis didn't reply in time, and this process admitted the request by itself. */
-  admittedLocally?: boolean;
+  /** Redis didn't reply in time, and this process admitted the request by itself: it is part of the client's debt. */
+  isOwed?: boolean;
 }
 
-export type LimiterDecision = RedisDecision | { readonly by: 'process'; readonly verdict: Verdict };
+export type LimiterDecision =
+  | RedisDecision
+  | {
+      readonly by: 'process';
+      readonly verdict: Verdict;
+      readonly listVersion: ListVersion | undefined;
+      /** The process has looked for changes in PostgreSQL since the request arrived. */
+      readonly hasLooked: boolean;
+    };
 
-/** The parts of a charge that never change, as consume.lua expects them. */
-interface EncodedCharge {
-  readonly keys: readonly [counts: string, banState: string, epoch: string];
-  /** The limits and the epoch: the line without its counts. */
-  readonly text: string;
+/** A request in a batch. */
+interface Entry {
+  readonly pending: PendingDecision;
+  /** It asks for a lease. */
+  readonly ask: Ask | undefined;
+  /** Requests of the same client that came in the same turn, and wait for the lease. */
+  readonly joined: PendingDecision[];
 }
 
-/** The reply of consume.lua: the time, and a line for each request. */
-interface ScriptReply {
-  readonly nowMs: number;
-  readonly lines: readonly string[];
+/** A request that a lease has decided, and that waits for the version of lists. */
+interface Leased {
+  readonly pending: PendingDecision;
+  readonly verdict: Verdict;
 }
 
-const lua = readFileSync(new URL('./consume.lua', import.meta.url), 'utf8');
-const banLengths = banLengthsMinutes.map((minutes) => minutes * 60_000).join(' ');
 /** Small enough that Redis decides the first batch while this process still reads the next requests. */
 const batchSizeMax = 16;
+/** How often leases that have ended are returned. */
+const returnIntervalMs = 100;
 
 /**
  * Decides with consume.lua. Requests of the same turn of the event loop are sent in batches: most of a decision's cost is
- * the client library's cost per command.
+ * the client library's cost per command. A busy client's requests are decided by a lease, without a call.
  *
  * A decision is in `#pending` until its batch is sent: when the batch is full, or at the end of the turn. Then it is
  * settled exactly once: resolved by Redis's reply, rejected by an error, or, if Redis doesn't reply in time, handed to
  * `onLost`. A reply that comes later only corrects the debts, so that a request is not counted twice.
+ *
+ * A decision by lease is in `#leased` until the end of the turn: it still needs the catalogue's token, read after the request
+ * arrived. The turn's last batch brings it; without a batch, the token is read alone.
  */
 export class RedisLimiter {
   readonly #link: RedisLink;
   readonly #redisKeys: RedisKeys;
   readonly #local: LocalLimiter;
-  readonly #clock: Clock;
-  readonly #readToken: ReadToken;
+  readonly #script: ConsumeScript;
+  readonly #versionOf: VersionOf;
+  readonly #leases: boolean;
   readonly #onLost: (pending: PendingDecision) => void;
-  readonly #encodedCharges = new WeakMap<Charge, EncodedCharge>();
-  #pending: PendingDecision[] = [];
+  #pending: Entry[] = [];
+  #leased: Leased[] = [];
+  /** The entries of this turn that ask for a lease, by subject. */
+  readonly #asking = new Map<string, Entry>();
+  #isScheduled = false;
+  /** The next return is scheduled. */
+  #isReturning = false;
 
   /** `onLost` receives each decision that Redis did not make. */
   constructor(
-    parts: { link: RedisLink; redisKeys: RedisKeys; local: LocalLimiter; clock: Clock; readToken: ReadToken },
+    parts: { link: RedisLink; redisKeys: RedisKeys; local: LocalLimiter; clock: Clock; versionOf: VersionOf; leases: boolean },
     onLost: (pending: PendingDecision) => void,
   ) {
     this.#link = parts.link;
     this.#redisKeys = parts.redisKeys;
     this.#local = parts.local;
-    this.#clock = parts.clock;
-    this.#readToken = parts.readToken;
+    this.#script = new ConsumeScript(parts.redisKeys, parts.clock, (subject) => parts.local.seen(subject));
+    this.#versionOf = parts.versionOf;
+    this.#leases = parts.leases;
     this.#onLost = onLost;
-    this.#link.client.defineCommand('consume', { lua });
+    ConsumeScript.define(this.#link.client);
   }
 
   decide(pending: PendingDecision): void {
@@ -92,9 +110,10 @@ export class RedisLimiter {
       this.#onLost(pending);
       return;
     }
-    this.#pending.push(pending);
-    if (this.#pending.length === batchSizeMax) this.#flush();
-    else if (this.#pending.length === 1) setImmediate(() => this.#flush());
+    const verdict = this.#local.takeLeased(pending.charge);
+    if (verdict) this.#leased.push({ pending, verdict });
+    else if (!this.#join(pending)) this.#add(pending, this.#leases);
+    this.#schedule();
   }
 
   /**
@@ -106,9 +125,8 @@ export class RedisLimiter {
     const debts = this.#local.takeDebts();
     for (let start = 0; start < debts.length; start += batchSizeMax) {
       const batch = debts.slice(start, start + batchSizeMax);
-      const charges = batch.map(({ subject, quota }): Charge => ({ subject, quota, cost: 0 }));
       try {
-        await this.#link.call((client) => this.#callScript(client, charges, batch));
+        await this.#link.call((client) => this.#script.call(client, batch.map(lineOfDebt)));
       } catch (error) {
         const unsent = error instanceof RedisLost && error.sent ? debts.slice(start + batchSizeMax) : debts.slice(start);
         for (const debt of unsent) this.#local.returnDebt(debt);
@@ -117,105 +135,185 @@ export class RedisLimiter {
     }
   }
 
-  #flush(): void {
+  /** Lets a request wait for a lease that another one of its client asks for in this turn. */
+  #join(pending: PendingDecision): boolean {
+    const entry = this.#asking.get(pending.charge.subject);
+    if (!entry || entry.joined.length >= this.#local.expectedOf(pending.charge)) return false;
+    entry.joined.push(pending);
+    return true;
+  }
+
+  #add(pending: PendingDecision, mayAsk: boolean): void {
+    const ask = mayAsk ? this.#local.ask(pending.charge) : undefined;
+    const entry: Entry = { pending, ask, joined: [] };
+    if (ask) this.#asking.set(pending.charge.subject, entry);
+    this.#pending.push(entry);
+    if (this.#pending.length === batchSizeMax) this.#sendPending([]);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      const leased = this.#leased;
+      this.#leased = [];
+      if (this.#pending.length > 0) this.#sendPending(leased);
+      else if (leased.length > 0) void this.#readVersion(leased);
+    });
+  }
+
+  #sendPending(leased: readonly Leased[]): void {
     const batch = this.#pending;
     this.#pending = [];
-    if (batch.length > 0) void this.#send(batch);
+    this.#asking.clear();
+    void this.#send(batch, leased);
   }
 
-  async #send(batch: readonly PendingDecision[]): Promise<void> {
-    const charges = batch.map(({ charge }) => charge);
-    const send = (client: Redis) => Promise.all([this.#readToken(client), this.#callScript(client, charges)]);
-    let results: Awaited<ReturnType<typeof send>>;
+  async #readVersion(leased: readonly Leased[]): Promise<void> {
     try {
-      results = await this.#link.call(send, ([, late]) => this.#takeLate(batch, late));
+      const token = await this.#link.call((client) => client.get(this.#redisKeys.catalogueToken));
+      const listVersion = await this.#versionOf(token ?? undefined);
+      for (const { pending, verdict } of leased) pending.resolve({ by: 'redis', verdict, listVersion });
     } catch (error) {
-      for (const pending of batch) {
-        if (error instanceof RedisLost) this.#onLost(pending);
-        else pending.reject(error);
+      this.#fail(leased, error);
+    }
+  }
+
+  async #send(batch: readonly Entry[], leased: readonly Leased[]): Promise<void> {
+    let reply: ScriptReply;
+    try {
+      reply = await this.#link.call(
+        (client) => this.#script.call(client, batch.map(lineOfEntry)),
+        (late) => this.#takeLate(batch, late),
+      );
+    } catch (error) {
+      for (const { pending, ask, joined } of batch) {
+        if (ask) this.#local.endAsk(pending.charge);
+        for (const one of [pending, ...joined]) this.#failOne(one, error);
       }
+      this.#fail(leased, error);
       return;
     }
-    const [catalogueToken, { nowMs, lines }] = results;
-    for (let i = 0; i < batch.length; i += 1) this.#settle(batch[i] as PendingDecision, lines[i], nowMs, catalogueToken);
+    const settle = (index: number, version: ListVersion | undefined) =>
+      this.#settle(batch[index] as Entry, reply.lines[index], reply.nowMs, version);
+    const version = this.#versionOf(reply.token);
+    const isReady = !(version instanceof Promise);
+    // What has no use for the version doesn't wait for it.
+    for (let i = 0; i < batch.length; i += 1) {
+      if (isReady) settle(i, version);
+      else if (!usesVersion(batch[i] as Entry, reply.lines[i])) settle(i, undefined);
+    }
+    const listVersion = await version;
+    if (!isReady) for (let i = 0; i < batch.length; i += 1) if (usesVersion(batch[i] as Entry, reply.lines[i])) settle(i, listVersion);
+    for (const { pending, verdict } of leased) pending.resolve({ by: 'redis', verdict, listVersion });
   }
 
-  #settle(pending: PendingDecision, line: string | undefined, nowMs: number, catalogueToken: string | undefined): void {
-    if (!line) pending.reject(new Error('consume.lua returned fewer lines than requests'));
-    else if (isStale(line)) pending.resolve({ by: 'redis', stale: { epoch: line.slice(stale.length) } });
-    else {
-      const verdict = readVerdict(line, nowMs);
-      this.#local.learn(pending.charge, verdict);
-      pending.resolve({ by: 'redis', verdict, catalogueToken });
+  /** What a lease had paid goes back to it: it pays again when the request is decided without Redis. */
+  #fail(leased: readonly Leased[], error: unknown): void {
+    for (const { pending } of leased) {
+      this.#local.putBack(pending.charge);
+      this.#failOne(pending, error);
     }
   }
 
-  /** Redis replied after this process had decided. What both admitted is no longer owed; the other debts are sent now. */
-  #takeLate(batch: readonly PendingDecision[], { nowMs, lines }: ScriptReply): void {
-    for (const [index, { charge, admittedLocally }] of batch.entries()) {
+  #failOne(pending: PendingDecision, error: unknown): void {
+    if (error instanceof RedisLost) this.#onLost(pending);
+    else pending.reject(error);
+  }
+
+  #settle(entry: Entry, line: string | undefined, nowMs: number, listVersion: ListVersion | undefined): void {
+    const { pending, ask, joined } = entry;
+    const epoch = line && staleEpochOf(line);
+    if (ask) this.#local.endAsk(pending.charge);
+    if (!line) pending.reject(new Error('consume.lua returned fewer lines than requests'));
+    else if (epoch) {
+      // Nothing in the line was counted.
+      if (ask?.back) this.#return([{ ...pending.charge, back: ask.back }]);
+      pending.resolve({ by: 'redis', stale: { epoch } });
+    } else {
+      const { verdict, ledger, leaseSize, bannedKeys } = readLine(line, nowMs);
+      this.#local.learn(pending.charge, verdict, ledger);
+      if (ask && verdict.outcome === 'admitted') {
+        const grant = { askedAtMs: ask.atMs, verdict, epoch: pending.charge.key?.epoch, size: leaseSize - 1, bannedKeys };
+        this.#local.addLease(pending.charge, grant, (verdict.minute + 1) * minuteMs - nowMs);
+        this.#returnLater();
+      }
+      // What Redis has left may be in a lease of this process that came meanwhile.
+      const leased = verdict.outcome === 'minute' || verdict.outcome === 'day' ? this.#local.takeLeased(pending.charge) : undefined;
+      const shown = ask || verdict.outcome !== 'admitted' ? verdict : this.#local.withoutLease(pending.charge, verdict);
+      pending.resolve({ by: 'redis', verdict: leased ?? shown, listVersion });
+    }
+    // They arrived before the batch was sent, so its version of lists is theirs too.
+    for (const one of joined) {
+      const verdict = this.#local.takeLeased(one.charge);
+      if (verdict) one.resolve({ by: 'redis', verdict, listVersion });
+      else {
+        this.#add(one, false);
+        this.#schedule();
+      }
+    }
+  }
+
+  /**
+   * Redis replied after this process had decided. What both admitted is no longer owed; the other debts are sent now. Of a lease, one
+   * request pays for the one that was decided; the others are returned.
+   */
+  #takeLate(batch: readonly Entry[], { nowMs, lines }: ScriptReply): void {
+    const returns: Return[] = [];
+    for (const [index, { pending, ask }] of batch.entries()) {
+      const { charge, isOwed } = pending;
       const line = lines[index];
-      if (!line || isStale(line) || !admittedLocally) continue;
-      const verdict = readVerdict(line, nowMs);
-      if (verdict.outcome === 'admitted') this.#local.cancelDebt(charge, verdict);
+      const isStale = line !== undefined && staleEpochOf(line) !== undefined;
+      if (isStale && ask?.back) returns.push({ ...charge, back: ask.back });
+      if (!line || isStale) continue;
+      const { verdict, leaseSize } = readLine(line, nowMs);
+      if (verdict.outcome !== 'admitted') continue;
+      if (isOwed) this.#local.cancelDebt(charge, verdict);
+      const left = leaseSize - 1;
+      if (left > 0) {
+        const back = { minute: verdict.minute, inMinute: left, day: verdict.day, inDay: left };
+        returns.push({ subject: charge.subject, quota: charge.quota, back });
+      }
     }
     void this.settleDebts();
+    this.#return(returns);
   }
 
-  async #callScript(client: object, charges: readonly Charge[], debts?: readonly Debt[]): Promise<ScriptReply> {
-    const keys: string[] = [];
-    let requests = '';
-    for (let i = 0; i < charges.length; i += 1) {
-      const charge = charges[i] as Charge;
-      const debt = debts?.[i];
-      const encoded = this.#encode(charge);
-      keys.push(encoded.keys[0], encoded.keys[1], encoded.keys[2]);
-      requests += `${encoded.text}${writeCounts(debt?.seen ?? this.#local.seen(charge.subject))};${writeCounts(debt?.owed)}\n`;
+  /** While there are leases, returns those that have ended. */
+  #returnLater(): void {
+    if (this.#isReturning) return;
+    this.#isReturning = true;
+    setTimeout(() => {
+      this.#isReturning = false;
+      this.#return(this.#local.takeReturns());
+      if (this.#local.hasLeases) this.#returnLater();
+    }, returnIntervalMs).unref();
+  }
+
+  /** A return is sent once: if the reply is lost, it may have been counted. */
+  #return(returns: readonly Return[]): void {
+    for (let start = 0; start < returns.length; start += batchSizeMax) {
+      const lines = returns.slice(start, start + batchSizeMax).map(lineOfReturn);
+      this.#link
+        .call((client) => this.#script.call(client, lines))
+        .then(
+          ({ nowMs, lines: replies }) => {
+            for (const [index, { charge }] of lines.entries()) {
+              const { verdict, ledger } = readLine(replies[index] ?? '', nowMs);
+              this.#local.learn(charge, verdict, ledger);
+            }
+          },
+          () => {},
+        );
     }
-    keys.push(this.#redisKeys.bans);
-    // Redis's clock, which all processes share, unless a test has injected one.
-    const now = this.#clock === systemClock ? '' : String(this.#clock.now());
-    const { consume } = client as { consume(...args: unknown[]): Promise<string> };
-    const [time, ...lines] = (await consume.call(client, keys.length, ...keys, now, newEpoch(), banLengths, requests)).split('\n');
-    return { nowMs: Number(time), lines };
-  }
-
-  /** Encoded once per cached key: its charge object is the same for every request. */
-  #encode(charge: Charge): EncodedCharge {
-    const cached = this.#encodedCharges.get(charge);
-    if (cached) return cached;
-    const { subject, quota, cost, key } = charge;
-    const banSubject = key ? `${subject}:${key.id}` : subject;
-    const encoded: EncodedCharge = {
-      keys: [this.#redisKeys.counts(subject), this.#redisKeys.banState(banSubject), this.#redisKeys.epoch(subject)],
-      text: `${quota.perMinute} ${quota.perDay ?? 0} ${cost} ${key ? strikesUntilBan(quota) : 0};${key ? (key.epoch ?? '') : '*'};`,
-    };
-    this.#encodedCharges.set(charge, encoded);
-    return encoded;
   }
 }
 
-const processId = randomBytes(9).toString('base64url');
-let epochCount = 0;
+/** Only a request with a key that is not stale can get a list. */
+const usesVersion = ({ pending }: Entry, line: string | undefined) =>
+  pending.charge.key !== undefined && line !== undefined && staleEpochOf(line) === undefined;
 
-/** Never an epoch that was used before: that would make stale cache entries valid again. */
-const newEpoch = () => `${processId}${(epochCount++).toString(36)}`;
-
-const writeCounts = (counts: Counts | undefined) => (counts ? `${counts.minute} ${counts.inMinute} ${counts.day} ${counts.inDay}` : '');
-
-const stale = 'stale ';
-const isStale = (line: string) => line.startsWith(stale);
-
-function readVerdict(line: string, nowMs: number): Verdict {
-  const [outcome, minute, inMinute, day, inDay, strikes, bannedUntilMs, banLevel] = line.split(' ');
-  return {
-    outcome: outcome as Outcome,
-    nowMs,
-    minute: Number(minute),
-    inMinute: Number(inMinute),
-    day: Number(day),
-    inDay: Number(inDay),
-    strikes: Number(strikes),
-    bannedUntilMs: Number(bannedUntilMs),
-    banLevel: Number(banLevel),
-  };
-}
+const lineOfEntry = ({ pending: { charge }, ask }: Entry): Line => ({ charge, back: ask?.back, asks: ask !== undefined });
+const lineOfDebt = ({ subject, quota, seen, owed }: Debt): Line => ({ charge: { subject, quota, cost: 0 }, seen, owed });
+const lineOfReturn = ({ subject, quota, back }: Return): Line => ({ charge: { subject, quota, cost: 0 }, back });

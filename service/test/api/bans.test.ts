@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { replaceEpoch } from '../../src/clients/client-epochs.ts';
+import { settleClientChange } from '../../src/clients/client-epochs.ts';
 import { setPlan } from '../../src/clients/clients.ts';
 import { liftBan, listBans } from '../../src/rate-limit/bans.ts';
 import { errorResponse } from '../error-response.ts';
@@ -89,7 +89,7 @@ describe('A strike', () => {
     const { db, redis, redisKeys } = store.dependencies;
     await exhaust(raised);
     await setPlan(db, 'Raised', { plan: 'enterprise', perMinute: 2, perDay: 100_000 });
-    await replaceEpoch(redis, redisKeys, raised.clientId);
+    await settleClientChange(redis, redisKeys, raised.clientId);
     const responses = [await send(raised), await send(raised)];
     expect(responses.map(({ status }) => status)).toEqual([200, 429]);
     expect(responses.map(strikesLeft)).toEqual([undefined, '30']);
