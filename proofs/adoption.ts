@@ -27,8 +27,8 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     ? plantMutant([
         {
           file: 'pets/pet-queries.ts',
-          from: 'from locked where id = $1 and status = $2 and removed_at is null returning',
-          to: "from locked where id = $1 and $2 <> '' and removed_at is null returning",
+          from: 'from locked where id = $1 and status = $2 and removed_at is null',
+          to: "from locked where id = $1 and $2 <> '' and removed_at is null",
         },
       ])
     : undefined;

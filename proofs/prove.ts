@@ -17,7 +17,9 @@ import { hostilePartner } from './hostile-partner/hostile-partner.ts';
 import { idempotency } from './idempotency.ts';
 import { isolation } from './isolation/isolation.ts';
 import { limits } from './limits.ts';
+import { manyKeys } from './many-keys/many-keys.ts';
 import { model } from './model/model.ts';
+import { onlineMigration } from './online-migration/online-migration.ts';
 import { pages } from './pages/pages.ts';
 import { paging } from './paging.ts';
 import { postgresLoss } from './postgres-loss/postgres-loss.ts';
@@ -35,7 +37,7 @@ import { manyEndpoints } from './webhooks/many-endpoints.ts';
 import { slowNeighbour } from './webhooks/slow-neighbour.ts';
 import { upgrade } from './webhooks/upgrade.ts';
 import { webhooks } from './webhooks/webhooks.ts';
-import { writeStorm } from './write-storm.ts';
+import { writeStorm } from './write-storm/write-storm.ts';
 
 const proofs: Proof[] = [
   limits,
@@ -44,8 +46,10 @@ const proofs: Proof[] = [
   secrets,
   rawSockets,
   redisLoss,
+  manyKeys,
   postgresLoss,
   paging,
+  onlineMigration,
   model,
   firstCall,
   quickstart,

@@ -7,6 +7,7 @@ import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const processes = 4;
 const keysPerClient = 20;
+const clientsAtOnce = 5;
 const limits = { perMinute: 1_000_000, perDay: 100_000_000 };
 const restoreTimeoutMs = 10_000;
 
@@ -44,7 +45,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const rounds = short ? 150 : 1_000;
 
   progress(`${rounds} revocations`);
-  const plain = await inPairs(await newKeys(setup, 'plain', rounds), (key) => revokeOne(setup, key));
+  const plain = await besideBusyKeys(setup, rounds);
   progress('by the command');
   const command: Revoke = (key) => store.homeward('keys', 'revoke', String(key.id));
   const byCommand = await inPairs(await newKeys(setup, 'command', short ? 4 : 36), (key) => revokeOne({ ...setup, revoke: command }, key));
@@ -57,7 +58,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const killed = await revokeWhileDown(setup, await newKeys(setup, 'killed', faultKeys));
 
   return [
-    claimOf('revoked', plain),
+    claimOf('revoked while another key of the client is busy', plain),
     claimOf("revoked by 'homeward keys revoke'", byCommand),
     claimOf('revoked after Redis was emptied', emptied),
     claimOf('revoked while Redis was frozen, and again after it resumed', frozen),
@@ -144,10 +145,13 @@ async function newKeys({ staff }: Setup, client: string, count: number): Promise
 /** Sends two requests with the key to each process, so that each has it cached. */
 async function warm(setup: Setup, key: Key): Promise<void> {
   for (let time = 0; time < 2; time += 1) {
-    const responses = await sendToAll(setup, key);
-    const other = responses.find(({ status }) => status !== 404);
-    if (other) throw new Error(`a valid key got ${other.status}: ${other.text}`);
+    requireValid(await sendToAll(setup, key));
   }
+}
+
+function requireValid(responses: readonly Response[]): void {
+  const other = responses.find(({ status }) => status !== 404);
+  if (other) throw new Error(`a valid key got ${other.status}: ${other.text}`);
 }
 
 async function isRejected(setup: Setup, key: Key): Promise<boolean> {
@@ -166,6 +170,24 @@ async function sendToAll({ store, http }: Setup, { key }: Key): Promise<Response
       return http.send(`${url}/pets/none`, { key, headers: { 'x-forwarded-for': address } });
     }),
   );
+}
+
+/** Two keys of each of five clients at a time, while each process gets requests with a third key of each of these clients. */
+async function besideBusyKeys(setup: Setup, count: number): Promise<Tally> {
+  const rejected: boolean[] = [];
+  while (rejected.length < count) {
+    const clients: Key[][] = [];
+    for (let i = 0; i < clientsAtOnce; i += 1) clients.push(await setup.staff.createKeys(`busy ${rejected.length / 2 + i}`, limits, 3));
+    let isDone = false;
+    const busy = clients.map(async ([key]) => {
+      while (key && !isDone) requireValid((await Promise.all([sendToAll(setup, key), sendToAll(setup, key)])).flat());
+    });
+    const keys = clients.flatMap(([, ...others]) => others);
+    const revoked = Promise.all(keys.map((key) => revokeOne(setup, key))).finally(() => (isDone = true));
+    rejected.push(...(await revoked));
+    await Promise.all(busy);
+  }
+  return tally(rejected);
 }
 
 /** Two at a time; mostly both keys belong to the same client. */

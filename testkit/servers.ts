@@ -1,8 +1,8 @@
-// Starts private PostgreSQL and Redis servers from the installed binaries, on free ports. Data are in a temporary folder, or in one
+// Starts private PostgreSQL, PgBouncer and Redis servers from the installed binaries, on free ports. Data are in a temporary folder, or in one
 // that the caller passes and that is not removed.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -144,6 +144,40 @@ export async function startPostgres({ durable = false, folder, settings: more }:
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const isReady = (pid: number) => saysReady(path.join(data, 'postmaster.pid'), pid);
   const server = new PrivateServer({ url, port, command, folder: home, kept: folder !== undefined, isReady, user });
+  await server.start();
+  return server;
+}
+
+/**
+ * PgBouncer in session mode, in front of the PostgreSQL at `postgresUrl`. It has the settings that docs/operations.md tells operators
+ * to make, and otherwise its defaults.
+ */
+export async function startPgBouncer(postgresUrl: string, { poolSize }: { poolSize: number }): Promise<PrivateServer> {
+  const binary = ['/usr/sbin', ...(process.env['PATH'] ?? '').split(path.delimiter)]
+    .map((folder) => path.join(folder, 'pgbouncer'))
+    .find((file) => existsSync(file));
+  if (!binary) throw new MissingServer('PgBouncer is not installed: apt-get install pgbouncer, or brew install pgbouncer');
+  const { hostname, port: serverPort, username, pathname } = new URL(postgresUrl);
+  const folder = newFolder();
+  const port = await freePort();
+  const settings = {
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'trust',
+    auth_file: path.join(folder, 'users.txt'),
+    pool_mode: 'session',
+    default_pool_size: poolSize,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  const config = path.join(folder, 'pgbouncer.ini');
+  writeFileSync(settings.auth_file, `"${username}" ""\n`);
+  writeFileSync(config, `[databases]\n* = host=${hostname} port=${serverPort}\n[pgbouncer]\n${lines.join('\n')}\n`);
+  // Like PostgreSQL, it does not run as root.
+  const user = serverUser();
+  if (user) chownSync(folder, user.uid, user.gid);
+  const url = `postgres://${username}@127.0.0.1:${port}${pathname}`;
+  const server = new PrivateServer({ url, port, command: [binary, '-q', config], folder, kept: false, user });
   await server.start();
   return server;
 }

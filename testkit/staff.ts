@@ -1,5 +1,5 @@
 // The actions of the store's staff. It calls the functions behind the commands: a process for each command would take too long.
-import { replaceEpoch } from '../service/src/clients/client-epochs.ts';
+import { settleClientChange } from '../service/src/clients/client-epochs.ts';
 import { createKey, revokeApiKey } from '../service/src/clients/clients.ts';
 import { loadConfig } from '../service/src/config.ts';
 import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
@@ -41,10 +41,10 @@ export class Staff implements AsyncDisposable {
     return keys;
   }
 
-  /** Like `homeward keys revoke`. Returns false if Redis could not be reached. */
-  async revoke(key: Key): Promise<boolean> {
+  /** Like `homeward keys revoke`. */
+  async revoke(key: Key): Promise<void> {
     const { clientId } = await this.revokeWithoutInvalidation(key);
-    return replaceEpoch(this.dependencies.redis, this.dependencies.redisKeys, clientId);
+    await settleClientChange(this.dependencies.redis, this.dependencies.redisKeys, clientId);
   }
 
   /** Revokes a key in PostgreSQL only, without invalidating the processes' caches. */

@@ -1,4 +1,5 @@
 import { errorCodes } from '../../service/src/errors.ts';
+import { tabLabelOf } from './code-tabs.ts';
 import { changelogPage, guidePage } from './guide-page.ts';
 import { guides } from './guides.ts';
 import { html } from './html.ts';
@@ -89,13 +90,13 @@ function sectionEntries({ path, title, main }: Page): SearchEntry[] {
   return entries;
 }
 
-const languageNames: Readonly<Record<string, string>> = { sh: 'curl', js: 'JavaScript', ts: 'TypeScript', py: 'Python' };
+const languages = ['sh', 'js', 'ts', 'py'];
 
 /** The languages of the code blocks, for a reader who looks for an example in one of them. */
 const languagesIn = (text: string): string =>
-  Object.keys(languageNames)
+  languages
     .filter((language) => text.includes(`data-language="${language}"`))
-    .map((language) => languageNames[language])
+    .map(tabLabelOf)
     .join(' ');
 
 /** The text of HTML, without its code blocks: readers search for what they are about. */

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { orderActions } from '../../service/src/domain/order-states.ts';
 import { python } from '../../service/test/docs/guide-run.ts';
 import { typeFaultsOf } from '../../service/test/docs/sample-types.ts';
+import { tabLabelOf } from '../src/code-tabs.ts';
 import { findEventExample, findOperationExample, type OperationExample, setupExample } from '../src/examples/operation-examples.ts';
 import { type Html, html } from '../src/html.ts';
 import { operationSamples } from '../src/operation-section.ts';
@@ -67,7 +68,7 @@ describe('The examples of the reference', () => {
   test('cover every operation in three languages, with a documented successful status', () => {
     for (const { operationId, responses } of operations) {
       const { requests, response } = exampleOf(operationId);
-      expect(requests.map(({ label }) => label)).toEqual(['curl', 'TypeScript', 'Python']);
+      expect(requests.map(({ language }) => tabLabelOf(language))).toEqual(['curl', 'TypeScript', 'Python']);
       expect(Object.keys(responses).filter(isSuccess)).toContain(String(response.status));
     }
   });

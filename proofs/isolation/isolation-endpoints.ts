@@ -1,5 +1,5 @@
 // Endpoints of keys with different scopes, and what becomes of their permissions while events wait for them.
-import { replaceEpoch } from '../../service/src/clients/client-epochs.ts';
+import { settleClientChange } from '../../service/src/clients/client-epochs.ts';
 import { setSuspended } from '../../service/src/clients/clients.ts';
 import { type EventType, eventTypes, isOrderEvent } from '../../service/src/domain/event-types.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
@@ -173,7 +173,7 @@ const changes: readonly Change[] = [
 
 async function suspend({ dependencies: { db, redis, redisKeys } }: Staff, client: string, isSuspended: boolean): Promise<void> {
   const { id } = await setSuspended(db, silent, client, isSuspended);
-  await replaceEpoch(redis, redisKeys, id);
+  await settleClientChange(redis, redisKeys, id);
 }
 
 /** Every change under every hold, each at its own client; and endpoints without a change: of each kind of key, and of each type. */

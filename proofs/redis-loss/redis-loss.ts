@@ -8,6 +8,7 @@ import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { redisOutages } from '../redis-outages.ts';
+import { claimListThroughput } from './list-throughput.ts';
 import { exactAfterMs, exactWindows, type LimiterTime, limiterTimes, type Outage, windowsOf } from './redis-loss-figures.ts';
 
 const processes = 3;
@@ -36,7 +37,8 @@ interface Loss extends Outage {
 
 export const redisLoss: Proof = {
   name: 'redis-loss',
-  promise: 'without Redis: no request fails or waits, each process admits at most the limit, and limits are exact 2 s after its return',
+  promise:
+    'without Redis: no request fails or waits, lists are still cached, each process admits at most the limit, and limits are exact 2 s after its return',
   hasMutant: true,
   runsAlone: true,
   run,
@@ -47,7 +49,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using tree = mutant
     ? plantMutant([
         { file: 'redis/redis-link.ts', from: 'redisDeadlineMs = 50', to: 'redisDeadlineMs = 1_000' },
-        { file: 'rate-limit/limiter.ts', from: '    link.onRestored(() => void this.#redis.settleDebts());\n', to: '' },
+        { file: 'rate-limit/limiter.ts', from: '    parts.link.onRestored(() => void this.#redis.settleDebts());\n', to: '' },
       ])
     : undefined;
   await using store = await Store.open({ processes, clockRate, root: tree?.root });
@@ -82,14 +84,22 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   const times = await Promise.all(preflights.map(async (load, i) => limiterTimes(await load.stop(), (await lives[i]?.stop()) ?? [])));
   // With only a few hundred samples, p99.9 would be the slowest one, which depends on other load on the machine.
   const percentile = short ? 99 : 99.9;
-  return judge(store, {
+  const observed = {
     percentile,
     samples: (await Promise.all(samples)).flat(),
     minute: minute.samples,
     steps: times.flat(),
     outages,
     controlMs,
-  });
+  };
+  progress('lists with and without Redis');
+  const throughput = await claimListThroughput(
+    store,
+    http,
+    steadyKeys[0],
+    short ? { rounds: 3, roundMs: 700 } : { rounds: 10, roundMs: 3_000 },
+  );
+  return [...judge(store, observed), throughput];
 }
 
 const list = (http: HttpClient, store: Store, keys: readonly Key[], index: number): Promise<Response> =>

@@ -55,8 +55,8 @@ const edits = [
   },
   {
     file: 'events/event-queries.ts',
-    from: 'select id from outbox where id > (select published_to from feed) order by id',
-    to: 'select id from outbox order by id',
+    from: 'from outbox where id > (select published_to from feed) order by id',
+    to: 'from outbox order by id',
   },
 ];
 

@@ -64,16 +64,16 @@ const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderS
 
 /** Assembles the API from its parts. */
 export async function createApp(dependencies: Dependencies, caches = openCaches(dependencies)): Promise<App> {
-  const { config, clock, db, catalogue, redis, redisKeys, log } = dependencies;
+  const { config, clock, db, catalogue, changes, redis, redisKeys, log } = dependencies;
   const { keys, limiter, pages } = caches;
-  const parts = { keys, limiter, clock, config };
+  const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
   let draining = false;
   const fastPath = new FastPath({
     ...parts,
     pages,
     log,
-    isOpen: () => db.reachable && !draining,
+    isOpen: () => db.reachable && changes.isTrusted && !draining,
   });
   const admitPlain: Admit = ({ raw, ...request }) => admit(parts, { ...request, decided: fastPath.takeDecision(raw) });
   const admitCaller: Admit = rehearses

@@ -4,14 +4,16 @@ import { withoutKeys } from './clients/api-key.ts';
 import { KeyFinder } from './clients/key-finder.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { ChangeWatch } from './db/change-watch.ts';
 import { getDeploymentId } from './db/deployment-queries.ts';
 import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import { Catalogue } from './pets/catalogue.ts';
+import { ChangeLog } from './pets/change-log.ts';
 import { PageCache } from './pets/page-cache.ts';
 import { Limiter } from './rate-limit/limiter.ts';
-import type { ReadToken } from './rate-limit/redis-limiter.ts';
+import type { VersionOf } from './rate-limit/redis-limiter.ts';
 import { readableLogLine } from './readable-log.ts';
 import { type RedisKeys, redisKeysOf } from './redis/redis-keys.ts';
 import { RedisLink } from './redis/redis-link.ts';
@@ -26,6 +28,8 @@ export interface Dependencies extends AsyncDisposable {
   readonly redisKeys: RedisKeys;
   /** Every change to an animal is committed through it. */
   readonly catalogue: Catalogue;
+  /** Looks for changes that Redis may not tell of. */
+  readonly changes: ChangeWatch;
   readonly journal: Journal;
 }
 
@@ -47,8 +51,8 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     const redisKeys = redisKeysOf(await getDeploymentId(db));
     await redis.open(redisWaitMs);
     if (!redis.up) log.warn('Redis does not reply: this process counts limits by itself until it does');
-    redis.onInvalidate(() => log.debug('Redis late: cached keys and pages are invalidated'));
-    redis.onLost(() => log.warn('Redis lost: this process counts limits by itself and reads each key from PostgreSQL'));
+    redis.onLate(() => log.debug('Redis late'));
+    redis.onLost(() => log.warn('Redis lost: this process counts limits by itself'));
     redis.onRestored(() => log.info('Redis restored'));
     const catalogue = new Catalogue(db, redis, redisKeys);
     // A command's standard output is its result, so its journal goes to standard error.
@@ -61,6 +65,7 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
       redis,
       redisKeys,
       catalogue,
+      changes: new ChangeWatch(db.ahead),
       journal,
       [Symbol.asyncDispose]: close,
     };
@@ -72,22 +77,56 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
 
 /** The caches and the limiter of one process. */
 export interface Caches {
-  readonly keys: Pick<KeyFinder, 'findCached' | 'lookUp'>;
-  readonly limiter: Pick<Limiter, 'consume' | 'decide'>;
+  readonly keys: Pick<KeyFinder, 'findCached' | 'isCurrent' | 'lookUp'>;
+  readonly limiter: Pick<Limiter, 'consume' | 'decide' | 'readEpoch'>;
   readonly pages: PageCache;
+  readonly versionOf: VersionOf;
 }
 
-/** The caches are invalidated when a reply of Redis is late or the link is lost; the limiter sends its debts when it is back. */
-export function openCaches({ config, db, redis, redisKeys, catalogue, clock, log }: Dependencies): Caches {
+/**
+ * When Redis is late, lost or back, nothing cached is used before the next look for changes: Redis may not know of all of them.
+ * Keys stay cached, since a look finds out whose have changed. Pages are dropped when Redis is lost, and when it is back: it may come back with an old token.
+ */
+export function openCaches({ config, db, redis, redisKeys, changes, clock, log }: Dependencies): Caches {
   const keys = new KeyFinder(db, clock);
-  const pages = new PageCache();
-  redis.onInvalidate(() => {
-    keys.invalidateAll();
+  const changeLog = new ChangeLog(redis, redisKeys);
+  const pages = new PageCache(changeLog);
+  changes.onClientsChanged((ids) => keys.evictClients(ids));
+  changes.onAllChanged(() => keys.evictAll());
+  changes.onUnannounced(() => pages.invalidateAll());
+  redis.onLate(() => changes.distrust());
+  const startAgain = () => {
+    changes.distrust();
     pages.invalidateAll();
+  };
+  redis.onLost(startAgain);
+  redis.onRestored(startAgain);
+  // If the log can't be read, a snapshot of PostgreSQL is a version too.
+  const orSnapshot = async (version: number | undefined | Promise<number | undefined>) => {
+    try {
+      return (await version) ?? (await changes.look());
+    } catch {
+      return undefined;
+    }
+  };
+  // A change that its writer could not announce is found in PostgreSQL.
+  const trustedVersionOf: VersionOf = (token) => {
+    if (!changes.isTrusted) return orSnapshot(changes.trust().then(() => changeLog.versionOf(token)));
+    const version = changeLog.versionOf(token);
+    return typeof version === 'number' ? version : orSnapshot(version);
+  };
+  const cachesPages = config.pageCache === 'on';
+  const versionOf: VersionOf = cachesPages ? trustedVersionOf : () => undefined;
+  const limiter = new Limiter({
+    link: redis,
+    redisKeys,
+    clock,
+    leases: config.quotaLeases === 'on',
+    versionOf,
+    look: cachesPages ? () => changes.look() : () => changes.look().then(() => undefined),
+    onLocalDecision: () => log.debug('decided without Redis'),
   });
-  const readToken: ReadToken = config.pageCache === 'on' ? (client) => catalogue.readToken(client) : async () => undefined;
-  const limiter = new Limiter(redis, redisKeys, clock, readToken, () => log.debug('decided without Redis'));
-  return { keys, pages, limiter };
+  return { keys, pages, limiter, versionOf };
 }
 
 /** Logs JSON, or lines for people if standard output is a terminal. */

@@ -19,7 +19,7 @@ const pagesMax = 1_000;
 /** Publishes everything that is committed by now, like a worker. Returns the number of events. */
 export async function publishAll(store: TestStore): Promise<number> {
   const { db, catalogue } = store.dependencies;
-  const publisher = new Publisher({ db, batchSizeMax: 500, beforePublishing: () => catalogue.invalidate() });
+  const publisher = new Publisher({ db, batchSizeMax: 500, beforePublishing: (ids) => catalogue.announceMissing(ids) });
   let published = 0;
   for (let batches = 0; batches < batchesMax; batches += 1) {
     const count = await publisher.publish();

@@ -27,7 +27,6 @@ export interface ExampleResponse {
 /** A sample in one language. */
 export interface Sample {
   readonly language: 'sh' | 'ts' | 'py';
-  readonly label: 'curl' | 'TypeScript' | 'Python';
   readonly code: string;
 }
 

@@ -51,7 +51,7 @@ session.headers["Authorization"] = f"Bearer {os.environ['HOMEWARD_KEY']}"`,
   );
 
 const blocks = (curl: string, typescript: string, python: string): Sample[] => [
-  { language: 'sh', label: 'curl', code: curl },
-  { language: 'ts', label: 'TypeScript', code: typescript },
-  { language: 'py', label: 'Python', code: python },
+  { language: 'sh', code: curl },
+  { language: 'ts', code: typescript },
+  { language: 'py', code: python },
 ];

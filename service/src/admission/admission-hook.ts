@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ListVersion } from '../domain/list-version.ts';
 import type { Scope } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import { requestSubject } from '../http/addresses.ts';
@@ -15,8 +16,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null until the key is authenticated. Routes under /v1 always have a caller. */
     caller: Caller | null;
-    /** The catalogue's token, read after this request arrived; null: no page may be cached or served from the cache. */
-    catalogueToken: string | null;
+    /** As of a time after this request arrived; null: no page may be cached or served from the cache. */
+    listVersion: ListVersion | null;
     /** What the request rehearses; null: nothing. Always null in production. */
     rehearsal: Rehearsal | null;
   }
@@ -30,7 +31,7 @@ export type Admit = (request: { authorization: string | undefined; address: () =
 /** Authenticates, rate-limits and authorises each request, before its body is read. */
 export function addAdmission(api: FastifyInstance, admit: Admit): void {
   api.decorateRequest('caller', null);
-  api.decorateRequest('catalogueToken', null);
+  api.decorateRequest('listVersion', null);
   api.decorateRequest('rehearsal', null);
   api.addHook('onRequest', async (request, reply) => {
     await admitRequest(request, reply, admit);
@@ -58,7 +59,7 @@ async function admitRequest(request: FastifyRequest, reply: FastifyReply, admit:
   reply.headers(admission.headers);
   request.caller = admission.caller ?? null;
   if ('error' in admission) throw admission.error;
-  request.catalogueToken = admission.catalogueToken ?? null;
+  request.listVersion = admission.listVersion ?? null;
   request.rehearsal = admission.rehearsal ?? null;
 }
 

@@ -1,9 +1,11 @@
 import { clientSubject } from '../clients/client-epochs.ts';
 import type { KnownKey } from '../clients/key-cache.ts';
-import type { KeyFinder } from '../clients/key-finder.ts';
+import type { KeyFinder, ReadEpoch } from '../clients/key-finder.ts';
 import { invalidityOf } from '../clients/key-validity.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import type { ChangeWatch } from '../db/change-watch.ts';
+import type { ListVersion } from '../domain/list-version.ts';
 import type { Scope } from '../domain/scopes.ts';
 import { AppError, internalError } from '../errors.ts';
 import { networkOf } from '../http/addresses.ts';
@@ -42,8 +44,8 @@ export type Admission =
   | {
       readonly caller: Caller;
       readonly headers: RateLimitHeaders;
-      /** Undefined if Redis didn't reply: no cached page may be served. */
-      readonly catalogueToken: string | undefined;
+      /** Undefined: no page may be cached or served from the cache. */
+      readonly listVersion: ListVersion | undefined;
       readonly rateLimit: RateLimitState;
       /** Undefined: nothing is rehearsed. Always undefined in production. */
       readonly rehearsal?: Rehearsal;
@@ -51,8 +53,9 @@ export type Admission =
   | { readonly error: AppError; readonly caller?: Caller; readonly headers: RateLimitHeaders };
 
 interface Parts {
-  readonly keys: Pick<KeyFinder, 'findCached' | 'lookUp'>;
-  readonly limiter: Pick<Limiter, 'consume'>;
+  readonly keys: Pick<KeyFinder, 'findCached' | 'isCurrent' | 'lookUp'>;
+  readonly limiter: Pick<Limiter, 'consume' | 'readEpoch'>;
+  readonly changes: Pick<ChangeWatch, 'isTrusted' | 'trust'>;
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment' | 'otherUrl'>;
 }
@@ -82,7 +85,7 @@ export async function admit(parts: Parts, request: Request): Promise<Admission> 
 }
 
 /** The rate-limit headers of an address without a valid key; nothing is counted. */
-export async function readAddressHeaders(limiter: Parts['limiter'], address: string): Promise<RateLimitHeaders> {
+export async function readAddressHeaders(limiter: Pick<Limiter, 'consume'>, address: string): Promise<RateLimitHeaders> {
   return rateLimitHeaders(await chargeAddress(limiter, address, 0), addressQuota);
 }
 
@@ -90,14 +93,17 @@ export async function readAddressHeaders(limiter: Parts['limiter'], address: str
  * Charges a client one request for a page that its stream reads. The charge has no key, so a rejection is not a strike and
  * opens no grace second: the reader did nothing wrong. Returns the ms to wait before the next attempt; 0: admitted.
  */
-export async function chargeForWork(limiter: Parts['limiter'], { clientId, quota }: Pick<Caller, 'clientId' | 'quota'>): Promise<number> {
+export async function chargeForWork(
+  limiter: Pick<Limiter, 'consume'>,
+  { clientId, quota }: Pick<Caller, 'clientId' | 'quota'>,
+): Promise<number> {
   const decision = await limiter.consume({ subject: clientSubject(clientId), quota, cost: 1 });
   if ('stale' in decision) throw new Error('a charge without a key has no epoch');
   return msUntilAdmitted(decision.verdict);
 }
 
 /** Counts a malformed request against its address. It is never 429: its response is the error for the malformed request. */
-export async function countUnreadable(limiter: Parts['limiter'], address: string): Promise<RateLimitHeaders> {
+export async function countUnreadable(limiter: Pick<Limiter, 'consume'>, address: string): Promise<RateLimitHeaders> {
   return rateLimitHeaders(await chargeAddress(limiter, address, 1), addressQuota);
 }
 
@@ -107,27 +113,36 @@ export async function countUnreadable(limiter: Parts['limiter'], address: string
  */
 async function admitKey(parts: Parts, given: string, { address, decided }: Request): Promise<Admission> {
   const { keys, limiter, clock } = parts;
-  const lookUp = async (epoch: string | undefined) => requireNotEnded(await keys.lookUp(given, networkOf(address()), epoch), clock.now());
-  const findOrLookUp = async () => {
-    const cached = keys.findCached(given);
-    return cached ? requireNotEnded(cached, clock.now()) : lookUp(undefined);
-  };
+  const lookUp = async (readEpoch: ReadEpoch) => requireNotEnded(await keys.lookUp(given, networkOf(address()), readEpoch), clock.now());
   // The fast path has checked the key of its decision, which is already counted.
-  let known = decided?.known ?? (await findOrLookUp());
-  for (let changes = 0; changes <= epochChangesMax; changes += 1) {
-    const decision = (changes === 0 && decided?.decision) || (await limiter.consume(known.charge));
+  let known =
+    decided?.known ??
+    (await findTrusted(parts, given)) ??
+    (await lookUp(({ id, clientId }) => limiter.readEpoch(clientSubject(clientId), id)));
+  for (let stales = 0; stales <= epochChangesMax; stales += 1) {
+    const decision = (stales === 0 && decided?.decision) || (await limiter.consume(known.charge));
     if ('stale' in decision) {
-      known = await lookUp(decision.stale.epoch);
+      known = await lookUp(async () => decision.stale.epoch);
       continue;
     }
-    // Without Redis a cached key can't be trusted.
-    if (decision.by === 'process' && known.epoch !== undefined) known = await lookUp(undefined);
+    // Nobody has confirmed the epoch, but the limiter has looked for changes since the request arrived.
+    if (decision.by === 'process' && !(decision.hasLooked && keys.isCurrent(known))) known = await lookUp(async () => undefined);
     return conclude(known, decision.verdict, {
       nowMs: clock.now(),
-      catalogueToken: decision.by === 'redis' ? decision.catalogueToken : undefined,
+      listVersion: decision.listVersion,
     });
   }
   throw new AppError('unavailable', 'This client is being changed too often. Retry in 1 s.', { headers: { 'retry-after': '1' } });
+}
+
+/** Looks for changes first, if that is too long ago. Throws if the key has ended. Undefined: it must be looked up. */
+async function findTrusted({ keys, changes, clock }: Parts, given: string): Promise<KnownKey | undefined> {
+  const cached = keys.findCached(given);
+  if (!cached) return undefined;
+  requireNotEnded(cached, clock.now());
+  if (changes.isTrusted) return cached;
+  await changes.trust();
+  return keys.isCurrent(cached) ? cached : undefined;
 }
 
 /** Rejects a revoked or expired key before it is counted. It never becomes valid again, so its cache entry needs no epoch. */
@@ -141,17 +156,16 @@ function requireNotEnded(known: KnownKey | undefined, nowMs: number): KnownKey {
 function conclude(
   known: KnownKey,
   verdict: Verdict,
-  { nowMs, catalogueToken }: { readonly nowMs: number; readonly catalogueToken: string | undefined },
+  { nowMs, listVersion }: { readonly nowMs: number; readonly listVersion: ListVersion | undefined },
 ): Admission {
-  const { key, client, bounds } = known;
-  const { quota } = known.charge;
+  const { plan, bounds, quota } = known.terms;
   const headers = rateLimitHeaders(verdict, quota);
-  const caller = { clientId: client.id, keyId: key.id, scopes: key.scopes, bounds, quota };
-  if (verdict.outcome !== 'admitted') return { error: clientLimitError(verdict, quota, client.plan), caller, headers };
+  const caller = { clientId: known.clientId, keyId: known.id, scopes: known.scopes, bounds, quota };
+  if (verdict.outcome !== 'admitted') return { error: clientLimitError(verdict, quota, plan), caller, headers };
   // A suspension can end, so it is checked only now: the limiter has just confirmed that the cache entry is not stale.
   const invalidity = invalidityOf(known, nowMs);
   if (invalidity) return { error: invalidKey(known, invalidity), caller, headers };
-  return { caller, headers, catalogueToken, rateLimit: { verdict, quota, plan: client.plan } };
+  return { caller, headers, listVersion, rateLimit: { verdict, quota, plan } };
 }
 
 /** A request without a valid key counts against its address, and gets 429 once the address's limit is reached. */
@@ -161,7 +175,7 @@ async function reject({ limiter }: Parts, error: AppError, address: string): Pro
   return { error: verdict.outcome === 'admitted' ? error : addressLimitError(verdict, addressQuota), headers };
 }
 
-async function chargeAddress(limiter: Parts['limiter'], address: string, cost: 0 | 1): Promise<Verdict> {
+async function chargeAddress(limiter: Pick<Limiter, 'consume'>, address: string, cost: 0 | 1): Promise<Verdict> {
   const decision = await limiter.consume({ subject: address, quota: addressQuota, cost });
   if ('stale' in decision) throw new Error('an address has no epoch');
   return decision.verdict;

@@ -37,12 +37,12 @@ const wrongScheme = (scheme: string) =>
 export const unknownKey = () => unauthorized('This key does not exist here. Compare it with the one that you saved when it was created.');
 
 /** The error for a key that is not valid. */
-export function invalidKey({ key: { id, replacedBy }, client }: KnownKey, { code, at }: Invalidity): AppError {
+export function invalidKey({ id, replacedBy, suspension }: KnownKey, { code, at }: Invalidity): AppError {
   const since = at.toISOString();
   if (code === 'client_suspended') {
     return new AppError(
       code,
-      `${client.name} was suspended by the store at ${since}. Contact the store's staff. Your keys work again once the suspension ends.`,
+      `${suspension?.clientName} was suspended by the store at ${since}. Contact the store's staff. Your keys work again once the suspension ends.`,
     );
   }
   if (code === 'api_key_revoked') return unauthorized(`Key ${id} was revoked at ${since}. Use another key.`, code);

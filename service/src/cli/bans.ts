@@ -39,6 +39,7 @@ export function addBanCommands(program: Command, config: ReadConfig): void {
       const { db, redis, redisKeys, clock } = dependencies;
       const key = await findKey(db, parseId(id));
       if (!key) throw new UsageError(`There is no key ${id}.`);
+      // No process has to be waited for: whether a key is banned is decided in Redis, by each request with a banned key.
       const lifted = await redis.call((client) => liftBan(client, redisKeys, key, clock.now()));
       if (json) printJson({ id: key.id, lifted });
       else printLines(lifted ? `The ban of key ${id} was lifted.` : `Key ${id} was not banned. Its strikes were reset.`);

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
+import { settleClientChange } from '../clients/client-epochs.ts';
 import { type Client, listClients } from '../clients/client-queries.ts';
 import { setPlan, setSuspended } from '../clients/clients.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
 import { boundsOf, planNames, quotaOf } from '../rate-limit/plans.ts';
 import { choiceOption } from './choices.ts';
-import { addLimitOptions, announce, type LimitOptions, readLimits } from './client-changes.ts';
 import { getClientByName } from './clients-by-name.ts';
+import { addLimitOptions, type LimitOptions, readLimits } from './limit-options.ts';
 import { named } from './names.ts';
 import { confirm, parseId, printJson, printLines, printTable } from './output.ts';
 
@@ -53,7 +54,7 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       const limits = readLimits(options);
       await using dependencies = await openDependencies(config());
       const client = await setPlan(dependencies.db, name, limits);
-      await announce(dependencies, client.id);
+      await settleClientChange(dependencies.redis, dependencies.redisKeys, client.id);
       const shown = withLimits(client);
       const { name: named, plan, perMinute, perDay, openOrders } = shown;
       if (options.json) printJson(shown);
@@ -80,8 +81,8 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
         const { id } = await getClientByName(dependencies.db, name);
         if (isSuspended) await confirm({ target: `Every key and endpoint of ${named(name, id)}`, question: 'Suspend them?', yes, json });
         const client = await setSuspended(dependencies.db, dependencies.journal, name, isSuspended);
-        const everywhere = await announce(dependencies, client.id);
-        if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere });
+        await settleClientChange(dependencies.redis, dependencies.redisKeys, client.id);
+        if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere: true });
         else printLines(isSuspended ? `${client.name} is suspended.` : `The suspension of ${client.name} has ended.`);
       });
   }

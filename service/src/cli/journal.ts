@@ -1,7 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
+import { settledMs } from '../db/change-watch.ts';
 import { openDependencies } from '../dependencies.ts';
 import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
 import { applyJournal } from '../recovery/apply-journal.ts';
@@ -36,6 +38,8 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
       });
       const result = await applyJournal(dependencies.db, lines, drawBar);
       endProgress();
+      // Processes that are already serving have read the changes by then.
+      await sleep(settledMs);
       if (json) printJson({ lines: lines.length, ...result });
       else {
         printLines(

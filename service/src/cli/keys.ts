@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { settleClientChange } from '../clients/client-epochs.ts';
 import { findClient, findKey, listKeys } from '../clients/client-queries.ts';
 import { createKey, type MintedKey } from '../clients/clients.ts';
 import type { Config, ReadConfig } from '../config.ts';
@@ -8,9 +9,9 @@ import { defaultScopes, isScope, type Scope, scopes } from '../domain/scopes.ts'
 import { planNames } from '../rate-limit/plans.ts';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../webhooks/endpoint-keys.ts';
 import { choiceOption } from './choices.ts';
-import { addLimitOptions, announce, type LimitOptions, readLimitsIfGiven } from './client-changes.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { describeState, withStates } from './key-states.ts';
+import { addLimitOptions, type LimitOptions, readLimitsIfGiven } from './limit-options.ts';
 import { printHowToGoOn, quoted } from './list-options.ts';
 import { named } from './names.ts';
 import { confirm, parseDuration, parseId, printJson, printLines, printTable, timeText, UsageError } from './output.ts';
@@ -91,7 +92,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       const { db, journal } = dependencies;
       if (overlapSeconds === 0) await confirmForKey(db, parseId(id), 'Replace it? It stops working at once.', options);
       const { handedOver, ...minted } = await rotateKeyAndWebhooks(db, journal, parseId(id), { overlapSeconds, environment });
-      await announce(dependencies, minted.record.clientId);
+      await settleClientChange(dependencies.redis, dependencies.redisKeys, minted.record.clientId);
       const endpoints =
         handedOver.length > 0
           ? [
@@ -117,9 +118,9 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       await using dependencies = await openDependencies(config());
       await confirmForKey(dependencies.db, parseId(id), 'Revoke it?', options);
       const revoked = await revokeKeyAndWebhooks(dependencies.db, dependencies.journal, parseId(id), onRevocation);
-      const everywhere = await announce(dependencies, revoked.clientId);
+      await settleClientChange(dependencies.redis, dependencies.redisKeys, revoked.clientId);
       const { hint: _, ...printed } = revoked;
-      if (options.json) printJson({ ...printed, everywhere });
+      if (options.json) printJson({ ...printed, everywhere: true });
       else printLines(...describeRevocation(revoked, onRevocation));
     });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../clock.ts';
 import type { ReadConfig } from '../config.ts';
+import { ChangeWatch } from '../db/change-watch.ts';
 import { Pool } from '../db/pool.ts';
 import { createLogger } from '../dependencies.ts';
 import { Catalogue } from '../pets/catalogue.ts';
@@ -24,6 +25,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         redis,
         redisKeys,
         catalogue: new Catalogue(db, redis, redisKeys),
+        changes: new ChangeWatch(db),
         journal: () => {},
         [Symbol.asyncDispose]: async () => {},
       });

@@ -23,11 +23,13 @@ export function addServeCommand(program: Command, config: ReadConfig): void {
 export async function serve(config: Config, overrides: { clock?: Clock } = {}): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, overrides));
-  const { log, db } = dependencies;
+  const { log, db, changes } = dependencies;
   // Imported only here: loading the app would double the startup time of the other commands.
   const { createApp } = await import('../app.ts');
   const app = await createApp(dependencies);
   await db.open();
+  // The first look evicts everything, so make it while nothing is cached.
+  await changes.look();
   await app.server.listen({ host: config.host, port: config.port });
   // localhost is an address of IPv4 and one of IPv6.
   const addresses = isIP(config.host) ? [] : await lookup(config.host, { all: true });

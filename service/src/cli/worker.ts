@@ -55,8 +55,9 @@ async function work(config: Config): Promise<void> {
       else await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };
-  // Lists are invalidated before events are readable, so that a reader of an event finds the change in the list too.
-  const publisher = new Publisher({ db, batchSizeMax: publishSizeMax, beforePublishing: () => catalogue.invalidate() });
+  // Changes are announced before their events are readable, so that a reader of an event finds the change in the list too.
+  const beforePublishing = (transactionIds: readonly string[]) => catalogue.announceMissing(transactionIds);
+  const publisher = new Publisher({ db, batchSizeMax: publishSizeMax, beforePublishing });
   const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });
   const deliverer = new Deliverer({
     db,

@@ -22,7 +22,7 @@ export function environmentOfKey(key: string): Environment | undefined {
 }
 
 /** SHA-256 without a salt: a secret of 190 random bits needs neither a salt nor a slow hash. */
-export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
+export const hashApiKey = (key: string, encoding: 'hex' | 'base64' = 'hex'): string => hash('sha256', key, encoding);
 
 /** The part of a key that may be shown: enough to distinguish it from others, too little to guess it. */
 export const keyHint = (key: string): string => `${key.slice(0, 11)}…${key.slice(-4)}`;

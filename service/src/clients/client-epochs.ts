@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { settledMs } from '../db/change-watch.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 
@@ -10,9 +11,18 @@ const totalTimeoutMs = 2_000;
 export const clientSubject = (clientId: bigint) => `c${clientId}`;
 
 /**
- * Invalidates what every process has cached of this client and its keys. Call it after each committed change to either.
- * False if Redis could not be reached. A process that has lost Redis as well doesn't use its cache. Any other may use a
- * stale entry until its TTL ends, a few seconds later.
+ * Call it after each committed change of a client or its keys. Once it returns, every process decides the next request by the new
+ * state, even if Redis was not reached: by then each process has looked for changes in PostgreSQL, or doesn't use its caches.
+ */
+export async function settleClientChange(link: RedisLink, redisKeys: RedisKeys, clientId: bigint): Promise<void> {
+  await replaceEpoch(link, redisKeys, clientId);
+  // From now on, since a lease that was given before was given under the epoch before.
+  await sleep(settledMs);
+}
+
+/**
+ * Makes every process that reaches Redis read this client and its keys again, at once. The processes of release 1.0.0 depend on it.
+ * False if Redis could not be reached.
  */
 export async function replaceEpoch(link: RedisLink, redisKeys: RedisKeys, clientId: bigint): Promise<boolean> {
   const deadline = performance.now() + totalTimeoutMs;

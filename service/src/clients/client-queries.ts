@@ -204,29 +204,42 @@ export async function updateSuspensionAsOf(tx: Transaction, id: bigint, suspende
   return rowCount === 1;
 }
 
-/** The hashes that belong to a key, whether or not the key is still valid. */
-export async function findExistingHashes(db: Db, hashes: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ hash: string }>({
-    name: 'find-existing-hashes',
-    text: `select encode(hash, 'hex') as hash from api_keys where hash = any ($1::bytea[])`,
-    values: [hashes.map((hash) => Buffer.from(hash, 'hex'))],
-  });
-  return new Set(rows.map(({ hash }) => hash));
+/** A key, and whose it is. */
+export interface KeyOwner {
+  readonly id: bigint;
+  readonly clientId: bigint;
 }
 
-/** The only query that authentication needs. */
-export async function findKeyByHash(db: Db, hash: string): Promise<{ key: ApiKey; client: Client } | undefined> {
-  const { rows } = await db.query<Omit<ApiKey, 'id' | 'createdAt'> & Client & { keyId: bigint; keyCreatedAt: Date }>({
+/** The keys of these hashes, which are in base64, whether or not they are still valid. */
+export async function findOwners(db: Db, hashes: readonly string[]): Promise<Map<string, KeyOwner>> {
+  const { rows } = await db.query<KeyOwner & { hash: string }>({
+    name: 'find-owners',
+    text: `select encode(hash, 'base64') as hash, id, client_id as "clientId" from api_keys where hash = any ($1::bytea[])`,
+    values: [hashes.map((hash) => Buffer.from(hash, 'base64'))],
+  });
+  return new Map(rows.map(({ hash, ...owner }) => [hash, owner]));
+}
+
+/** What authentication reads of a key and its client. */
+export interface FoundKey
+  extends Pick<ApiKey, 'id' | 'clientId' | 'scopes' | 'expiresAt' | 'revokedAt' | 'replacedBy'>,
+    Pick<Client, 'plan' | 'perMinute' | 'perDay' | 'openOrdersMax' | 'newCategoriesMax'> {
+  /** Null: the client is not suspended. */
+  readonly suspension: { readonly at: Date; readonly clientName: string } | null;
+}
+
+/** The only query that authentication needs. The hash is in base64. */
+export async function findKeyByHash(db: Db, hash: string): Promise<FoundKey | undefined> {
+  const { rows } = await db.query<Omit<FoundKey, 'suspension'> & Pick<Client, 'suspendedAt' | 'name'>>({
     name: 'find-key-by-hash',
-    text: `select ${keyColumns}, api_keys.id as "keyId", api_keys.created_at as "keyCreatedAt", ${clientColumns}
-      from api_keys join clients on clients.id = client_id where hash = decode($1, 'hex')`,
+    text: `select api_keys.id, client_id as "clientId", scopes, expires_at as "expiresAt", revoked_at as "revokedAt",
+        replaced_by as "replacedBy", name, plan, per_minute as "perMinute", per_day as "perDay", open_orders_max as "openOrdersMax",
+        new_categories_max as "newCategoriesMax", suspended_at as "suspendedAt"
+      from api_keys join clients on clients.id = client_id where hash = decode($1, 'base64')`,
     values: [hash],
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { keyId, keyCreatedAt, clientId, hint, scopes, expiresAt, revokedAt, replacedBy, ...client } = row;
-  return {
-    key: { id: keyId, clientId, hint, scopes, createdAt: keyCreatedAt, expiresAt, revokedAt, replacedBy },
-    client: { ...client, id: clientId },
-  };
+  const { suspendedAt, name, ...found } = row;
+  return { ...found, suspension: suspendedAt && { at: suspendedAt, clientName: name } };
 }

@@ -1,71 +1,102 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/handles.ts';
-import type { Charge } from '../rate-limit/decide.ts';
-import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { hashApiKey } from './api-key.ts';
-import { clientSubject } from './client-epochs.ts';
-import { findExistingHashes, findKeyByHash } from './client-queries.ts';
-import { KeyCache, type KnownKey } from './key-cache.ts';
+import { type FoundKey, findKeyByHash, findOwners, type KeyOwner } from './client-queries.ts';
+import { KeyCache, KnownKey } from './key-cache.ts';
 import { invalidityOf } from './key-validity.ts';
 import { LookupQueue } from './lookup-queue.ts';
+import { LruMap } from './lru-map.ts';
 
-type KeyRead = Promise<Pick<KnownKey, 'key' | 'client'> | undefined>;
+/** A key that has ended is cached by its read. */
+type KeyRead = Promise<FoundKey | KnownKey | undefined>;
+
+/** Reads the epoch of a key's client. It is called before the key is read. */
+export type ReadEpoch = (owner: KeyOwner) => Promise<string | undefined>;
+
+/** Each takes about 200 bytes. */
+const hashesMax = 100_000;
 
 /**
- * Finds the client of a key: in the cache if the entry is valid, otherwise in PostgreSQL.
+ * Finds the client of a key: in the cache, otherwise in PostgreSQL.
  *
- * A hash that this process has not seen goes through the look-up queue first, which checks whether such a key exists. A
- * known hash skips the queue, so that a flood of invented keys can't delay it. A key that has ended (it was revoked or has
- * expired) is cached for good.
+ * A cached key may be used only while `ChangeWatch` is trusted, and only if its client's epoch is confirmed by Redis, or, without
+ * Redis, if it is still current after a look for changes that began after the request arrived.
+ *
+ * A hash that this process has not cached goes through the look-up queue first, which finds out whether such a key exists, and
+ * whose it is. A cached one skips the queue, so that a flood of invented keys can't delay it. Then the client's epoch is read,
+ * and then the key. The order matters: an epoch that was read before the key is older than any change that the read missed. A key
+ * that has ended (it was revoked or has expired) is cached for good.
  *
  * Reads of the same key are coalesced. A read is queued while the previous one of that key is in flight, and then in
  * flight itself. Invariants:
  * - At most one query per key is in flight, so that a busy key can't occupy every connection.
  * - At most one read per key is queued, and every new caller joins it.
  * - Nobody joins a read that is in flight: it may have missed a revocation that was committed before the caller asked.
- * - `#generation` increases with every invalidation. A read that began in an earlier generation is not cached.
+ * - A read that was in flight when its client was evicted is stale at once.
  */
 export class KeyFinder {
   readonly #db: Db;
   readonly #clock: Clock;
   readonly #cache = new KeyCache();
+  /** The hashes of cached keys, by the key as it is sent: hashing costs more than the rest of finding a cached key. */
+  readonly #hashes = new LruMap<string>(hashesMax);
   readonly #queue: LookupQueue;
   readonly #queued = new Map<string, KeyRead>();
   readonly #inFlight = new Map<string, KeyRead>();
-  #generation = 0;
 
   constructor(db: Db, clock: Clock) {
     this.#db = db;
     this.#clock = clock;
-    this.#queue = new LookupQueue((hashes) => this.#findExisting(hashes));
+    this.#queue = new LookupQueue((hashes) => this.#findOwners(hashes));
   }
 
+  /** Call `isCurrent` if it is used after a wait. */
   findCached(key: string): KnownKey | undefined {
-    const hash = hashApiKey(key);
-    return this.#cache.get(hash) ?? this.#findEnded(hash);
-  }
-
-  /** Reads PostgreSQL. `epoch` must have been read before this call. Without one, the key is cached only if it has ended. */
-  async lookUp(given: string, network: string, epoch: string | undefined): Promise<KnownKey | undefined> {
-    const hash = hashApiKey(given);
-    const ended = this.#findEnded(hash);
-    if (ended || this.#cache.isUnknown(hash)) return ended;
-    const generation = this.#generation;
-    const exists = this.#cache.isExisting(hash) || (await this.#queue.exists(hash, network));
-    const found = exists ? await this.#read(hash) : undefined;
-    if (!found) return undefined;
-    const known = asKnown(found, epoch);
-    if (epoch !== undefined && generation === this.#generation && !this.#hasEnded(known)) this.#cache.set(hash, known);
+    const cachedHash = this.#hashes.get(key);
+    const hash = cachedHash ?? hashOf(key);
+    const known = this.#cache.get(hash) ?? this.#findEnded(hash);
+    if (known && !cachedHash) this.#hashes.set(key, known.hash);
     return known;
   }
 
-  async #findExisting(hashes: readonly string[]): Promise<ReadonlySet<string>> {
-    const existing = await findExistingHashes(this.#db, hashes);
+  /** False if the key must be looked up again. */
+  isCurrent(known: KnownKey): boolean {
+    return this.#cache.isCurrent(known);
+  }
+
+  /** Reads PostgreSQL, and caches the key under the epoch. */
+  async lookUp(given: string, network: string, readEpoch: ReadEpoch): Promise<KnownKey | undefined> {
+    const hash = this.#hashes.get(given) ?? hashOf(given);
+    const ended = this.#findEnded(hash);
+    if (ended || this.#cache.isUnknown(hash)) return ended;
+    const owner = this.#cache.getOwner(hash) ?? (await this.#queue.find(hash, network));
+    if (!owner) return undefined;
+    const epoch = await readEpoch(owner);
+    const { generation } = this.#cache;
+    const found = await this.#read(hash);
+    if (!found || found instanceof KnownKey) return found;
+    const known = new KnownKey(hash, found, { epoch, generation });
+    this.#cache.set(known);
+    return known;
+  }
+
+  /** Their cached keys, and those being read, are read again before they are used. */
+  evictClients(ids: readonly bigint[]): void {
+    this.#cache.evictClients(ids);
+  }
+
+  evictAll(): void {
+    this.#cache.evictAll();
+  }
+
+  async #findOwners(hashes: readonly string[]): Promise<ReadonlyMap<string, KeyOwner>> {
+    const owners = await findOwners(this.#db, hashes);
     for (const hash of hashes) {
-      if (existing.has(hash)) this.#cache.setExisting(hash);
+      const owner = owners.get(hash);
+      if (owner) this.#cache.setOwner(hash, owner);
       else this.#cache.setUnknown(hash);
     }
-    return existing;
+    return owners;
   }
 
   #read(hash: string): KeyRead {
@@ -89,9 +120,12 @@ export class KeyFinder {
   async #query(hash: string): KeyRead {
     const ended = this.#findEnded(hash);
     if (ended) return ended;
+    const { generation } = this.#cache;
     const found = await findKeyByHash(this.#db, hash);
-    if (found && this.#hasEnded(found)) this.#cache.setEnded(hash, asKnown(found, undefined));
-    return found;
+    if (!found || !this.#hasEnded(found)) return found;
+    const known = new KnownKey(hash, found, { epoch: undefined, generation });
+    this.#cache.setEnded(known);
+    return known;
   }
 
   /** Checked on every call, since the clock may be set back. */
@@ -100,18 +134,9 @@ export class KeyFinder {
     return ended && this.#hasEnded(ended) ? ended : undefined;
   }
 
-  #hasEnded(found: Pick<KnownKey, 'key' | 'client'>): boolean {
+  #hasEnded(found: Parameters<typeof invalidityOf>[0]): boolean {
     return invalidityOf(found, this.#clock.now())?.isFinal ?? false;
   }
-
-  /** Evicts all valid keys, and prevents reads in flight from being cached: Redis can't confirm their epochs any more. */
-  invalidateAll(): void {
-    this.#generation += 1;
-    this.#cache.invalidateAll();
-  }
 }
 
-function asKnown({ key, client }: Pick<KnownKey, 'key' | 'client'>, epoch: string | undefined): KnownKey {
-  const charge: Charge = { subject: clientSubject(client.id), quota: quotaOf(client), cost: 1, key: { id: key.id, epoch } };
-  return { key, client, epoch, readAtMs: performance.now(), charge, bounds: boundsOf(client) };
-}
+const hashOf = (key: string) => hashApiKey(key, 'base64');

@@ -1,4 +1,4 @@
-import type { ApiKey, Client } from './client-queries.ts';
+import type { FoundKey } from './client-queries.ts';
 
 /** Why a key is not valid, and since when. */
 export interface Invalidity {
@@ -9,9 +9,9 @@ export interface Invalidity {
 }
 
 /** The only check of a key's validity. Undefined: the key is valid. */
-export function invalidityOf({ key, client }: { readonly key: ApiKey; readonly client: Client }, nowMs: number): Invalidity | undefined {
-  const { revokedAt, expiresAt } = key;
+export function invalidityOf(key: Pick<FoundKey, 'revokedAt' | 'expiresAt' | 'suspension'>, nowMs: number): Invalidity | undefined {
+  const { revokedAt, expiresAt, suspension } = key;
   if (revokedAt) return { code: 'api_key_revoked', at: revokedAt, isFinal: true };
   if (expiresAt && expiresAt.getTime() <= nowMs) return { code: 'api_key_expired', at: expiresAt, isFinal: true };
-  return client.suspendedAt ? { code: 'client_suspended', at: client.suspendedAt, isFinal: false } : undefined;
+  return suspension ? { code: 'client_suspended', at: suspension.at, isFinal: false } : undefined;
 }

@@ -1,13 +1,14 @@
 import { AppError } from '../errors.ts';
+import type { KeyOwner } from './client-queries.ts';
 import { LinkedList, type ListNode } from './linked-list.ts';
 
-/** Returns the hashes that belong to a key. */
-type FindExisting = (hashes: readonly string[]) => Promise<ReadonlySet<string>>;
+/** Finds the owners of those hashes that belong to a key. */
+type FindOwners = (hashes: readonly string[]) => Promise<ReadonlyMap<string, KeyOwner>>;
 
 interface Lookup {
   readonly hash: string;
   readonly network: Network;
-  readonly outcome: PromiseWithResolvers<boolean>;
+  readonly outcome: PromiseWithResolvers<KeyOwner | undefined>;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -32,7 +33,7 @@ const defaultBounds = {
 };
 
 /**
- * A fair queue for checking whether a key exists, for keys that this process has not cached. Each network has its own
+ * A fair queue for finding out whether a key exists and who owns it, for keys that this process has not cached. Each network has its own
  * queue, and the queues are served round robin. So a flood of invented keys mostly delays its own network.
  *
  * A look-up has three states: pending in the queue of its network, in flight in a query, resolved. A pending look-up is
@@ -52,17 +53,17 @@ const defaultBounds = {
  *   request would then wait in another network's queue.
  */
 export class LookupQueue {
-  readonly #findExisting: FindExisting;
+  readonly #findOwners: FindOwners;
   readonly #bounds: typeof defaultBounds;
   readonly #networks = new Map<string, Network>();
   readonly #turns = new LinkedList<Network>();
   readonly #byLength: Array<LinkedList<Network>> = [];
-  readonly #inFlight = new Map<string, Promise<boolean>>();
+  readonly #inFlight = new Map<string, Promise<KeyOwner | undefined>>();
   #pending = 0;
   #queries = 0;
 
-  constructor(findExisting: FindExisting, bounds: Partial<typeof defaultBounds> = {}) {
-    this.#findExisting = findExisting;
+  constructor(findOwners: FindOwners, bounds: Partial<typeof defaultBounds> = {}) {
+    this.#findOwners = findOwners;
     this.#bounds = { ...defaultBounds, ...bounds };
   }
 
@@ -71,7 +72,8 @@ export class LookupQueue {
     return this.#pending + this.#inFlight.size + this.#networks.size + this.#byLength.length;
   }
 
-  exists(hash: string, networkName: string): Promise<boolean> {
+  /** Undefined: no key has this hash. */
+  find(hash: string, networkName: string): Promise<KeyOwner | undefined> {
     const shared = this.#inFlight.get(hash) ?? this.#networks.get(networkName)?.byHash.get(hash)?.value.outcome.promise;
     if (shared) return shared;
     this.#makeRoom(networkName);
@@ -110,8 +112,8 @@ export class LookupQueue {
     this.#queries += 1;
     for (const { hash, outcome } of lookups) this.#inFlight.set(hash, outcome.promise);
     try {
-      const existing = await this.#findExisting(lookups.map(({ hash }) => hash));
-      for (const { hash, outcome } of lookups) outcome.resolve(existing.has(hash));
+      const owners = await this.#findOwners(lookups.map(({ hash }) => hash));
+      for (const { hash, outcome } of lookups) outcome.resolve(owners.get(hash));
     } catch (error) {
       for (const { outcome } of lookups) outcome.reject(error);
     } finally {

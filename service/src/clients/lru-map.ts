@@ -3,7 +3,7 @@
  * in two generations, and when the young one is full, the old one is evicted as a whole. An exact LRU on a Map would be
  * slower: to find its oldest entry, a Map skips every deleted one.
  */
-export class LruMap<Value extends object | true> {
+export class LruMap<Value extends object | string | true> {
   readonly #generationMax: number;
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();

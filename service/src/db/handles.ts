@@ -16,6 +16,9 @@ export class Transaction implements Db {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     return this.#connection.query<Row>(statement);
   }
+
+  /** The response will acknowledge what an earlier transaction has done. For transactions whose changes must be announced. */
+  acknowledge(_transactionId: string): void {}
 }
 
 /** Opens transactions; `Tx` may be a kind that allows more than a plain one. */

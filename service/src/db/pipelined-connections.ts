@@ -3,6 +3,11 @@ import pg from 'pg';
 
 const reconnectDelayMs = 100;
 
+export interface ConnectionOptions extends pg.ClientConfig {
+  /** A connection is used once this is done. */
+  onConnect(client: pg.ClientBase): Promise<void>;
+}
+
 interface Connection {
   readonly client: pg.Client;
   /** Statements in flight. */
@@ -23,13 +28,13 @@ export class UnconfirmedCommit extends Error {}
  * that ends rejects what is in flight on it, leaves the list, and is replaced in the background.
  */
 export class PipelinedConnections {
-  readonly #options: pg.ClientConfig;
+  readonly #options: ConnectionOptions;
   readonly #count: number;
   readonly #onFault: () => void;
   readonly #connections: Connection[] = [];
   #isClosed = false;
 
-  constructor(options: pg.ClientConfig, count: number, onFault: () => void) {
+  constructor(options: ConnectionOptions, count: number, onFault: () => void) {
     this.#options = { ...options, pipeline: true };
     this.#count = count;
     this.#onFault = onFault;
@@ -64,6 +69,11 @@ export class PipelinedConnections {
     });
   }
 
+  /** Closes the connections at once and opens others: what is in flight is rejected. */
+  abandon(): void {
+    for (const { client } of this.#connections) streamOf(client).destroy();
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#connections.map(({ client }) => client.end().catch(() => {})));
@@ -78,6 +88,12 @@ export class PipelinedConnections {
     });
     client.once('end', () => void this.#replace(connection));
     await client.connect();
+    try {
+      await this.#options.onConnect(client);
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
     this.#connections.push(connection);
   }
 
@@ -96,10 +112,13 @@ export class PipelinedConnections {
   }
 }
 
+const streamOf = (client: pg.Client) =>
+  (client as unknown as { connection: { stream: { cork(): void; uncork(): void; destroy(): void } } }).connection.stream;
+
 /** Buffers writes until the end of this turn of the event loop, so that they are sent together. */
 function cork(connection: Connection): void {
   if (connection.isCorked) return;
-  const { stream } = (connection.client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
+  const stream = streamOf(connection.client);
   connection.isCorked = true;
   stream.cork();
   setImmediate(() => {

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { FairTurns, NoTurn } from './fair-turns.ts';
 import { type Db, type Snapshotter, Transaction, type Transactor } from './handles.ts';
-import { isUnconfirmedCommit, PipelinedConnections, UnconfirmedCommit } from './pipelined-connections.ts';
+import { type ConnectionOptions, isUnconfirmedCommit, PipelinedConnections, UnconfirmedCommit } from './pipelined-connections.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -19,6 +19,8 @@ const queryTimeoutMs = 2_500;
 const idleInTransactionMs = 5_000;
 /** Per client. Bounds memory only; the wait for a connection is bounded by `turnTimeoutMs`. */
 const pendingMax = 1_000;
+/** From here on, single statements that can be retried for nothing are rejected, long before all are. */
+const busyMin = 250;
 const probeIntervalMs = 250;
 const probeTimeoutMs = 500;
 
@@ -33,6 +35,7 @@ export class Pool implements Transactor, Snapshotter {
   readonly #turns: FairTurns;
   /** Half of the connections, for single statements. The pool's are for transactions. */
   readonly #pipelined: PipelinedConnections;
+  readonly #ahead: PipelinedConnections;
   readonly #databaseUrl: string;
   #reachable = true;
   #closed = false;
@@ -48,24 +51,21 @@ export class Pool implements Transactor, Snapshotter {
    */
   constructor(databaseUrl: string, size: number, { byIndex = false } = {}) {
     this.#databaseUrl = databaseUrl;
-    const options = {
+    const options: ConnectionOptions = {
       connectionString: databaseUrl,
       connectionTimeoutMillis: connectTimeoutMs,
-      statement_timeout: statementTimeoutMs,
       query_timeout: queryTimeoutMs,
-      // A process that stops in mid-transaction must not hold its locks forever.
-      idle_in_transaction_session_timeout: idleInTransactionMs,
       keepAlive: true,
       application_name: 'homeward',
-      // No JIT: every statement is short, so compiling takes longer than running. A high cost estimate would trigger it.
-      options:
-        `-c role=${applicationRole} -c jit=off ${byIndex ? '-c enable_seqscan=off -c enable_bitmapscan=off -c plan_cache_mode=force_generic_plan' : ''}`.trim(),
+      // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
+      onConnect: async (client) => void (await client.query(settingsOf(byIndex))),
     };
     const pipelinedCount = Math.max(Math.floor(size / 2), 1);
     const turnsMax = Math.max(size - pipelinedCount, 1);
     this.#pool = new pg.Pool({ ...options, max: turnsMax, idleTimeoutMillis: 0 });
     this.#turns = new FairTurns({ turnsMax, waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax });
     this.#pipelined = new PipelinedConnections(options, pipelinedCount, () => this.#probeNow());
+    this.#ahead = new PipelinedConnections(options, 1, () => this.#probeNow());
     // A connection can break while it is checked out, when the pool itself does not listen for errors.
     this.#pool.on('connect', (client) => {
       client.on('error', () => this.#probeNow());
@@ -76,6 +76,11 @@ export class Pool implements Transactor, Snapshotter {
 
   get reachable(): boolean {
     return this.#reachable;
+  }
+
+  /** True: single statements queue up. Reject reads that many callers send, so that there is room for writes and keys. */
+  get isBusy(): boolean {
+    return this.#pipelined.pending >= busyMin;
   }
 
   /** Opens `count` connections now, so that no request has to wait for one. Waits for a server that is still starting. */
@@ -98,14 +103,28 @@ export class Pool implements Transactor, Snapshotter {
   async open(): Promise<void> {
     await this.connect(this.#pool.options.max);
     await this.#pipelined.open();
+    await this.#ahead.open();
     await this.#probe();
   }
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     if (!this.#reachable || !this.#pipelined.isOpen) return this.#withClient(undefined, (client) => client.query<Row>(statement));
     if (this.#pipelined.pending >= pendingMax) throw unavailable(new Error(`${pendingMax} statements are already in flight`));
+    return this.#pipeline(this.#pipelined, statement);
+  }
+
+  /** Runs statements on a separate connection, so that they never wait behind others. For what every request waits for. */
+  readonly ahead: Db = {
+    query: <Row extends pg.QueryResultRow>(statement: pg.QueryConfig) =>
+      this.#reachable && this.#ahead.isOpen ? this.#pipeline<Row>(this.#ahead, statement) : this.query<Row>(statement),
+  };
+
+  async #pipeline<Row extends pg.QueryResultRow>(
+    connections: PipelinedConnections,
+    statement: pg.QueryConfig,
+  ): Promise<pg.QueryResult<Row>> {
     try {
-      return await this.#pipelined.query<Row>(statement);
+      return await connections.query<Row>(statement);
     } catch (error) {
       if (isConnectionFault(error)) this.#probeNow();
       throw isConnectionFault(error) || isCancelled(error) || error instanceof UnconfirmedCommit ? unavailable(error) : error;
@@ -138,7 +157,7 @@ export class Pool implements Transactor, Snapshotter {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#nextProbe);
-    await Promise.all([this.#pool.end(), this.#pipelined.close(), this.#prober?.end().catch(() => {})]);
+    await Promise.all([this.#pool.end(), this.#pipelined.close(), this.#ahead.close(), this.#prober?.end().catch(() => {})]);
   }
 
   async #withClient<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -182,6 +201,8 @@ export class Pool implements Transactor, Snapshotter {
   async #probe(): Promise<void> {
     // Try twice: if only the probe's connection was broken, the second attempt opens a new one.
     this.#reachable = (await this.#isReachable()) || (await this.#isReachable());
+    // What waits for a reply there is waited for by every request.
+    if (!this.#reachable) this.#ahead.abandon();
     if (!this.#closed) this.#nextProbe = setTimeout(() => void this.#probe(), probeIntervalMs).unref();
   }
 
@@ -210,6 +231,22 @@ export class Pool implements Transactor, Snapshotter {
   }
 }
 
+/** The settings of a connection, as one text of several statements. */
+function settingsOf(byIndex: boolean): string {
+  const settings = {
+    role: applicationRole,
+    statement_timeout: statementTimeoutMs,
+    // A process that stops in mid-transaction must not hold its locks forever.
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    // Every statement is short, so compiling takes longer than running. A high cost estimate would trigger it.
+    jit: 'off',
+    ...(byIndex && { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' }),
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `set ${name} = ${value}`)
+    .join('; ');
+}
+
 const networkFaults = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
 // SQLSTATE: connection exceptions, shutdowns, insufficient resources, a primary that became a standby, idle in transaction.
 const serverFaults = /^(08|57P|53|25006|25P03)/;
@@ -225,8 +262,11 @@ function isConnectionFault(error: unknown): error is Error {
 const isSlow = (error: unknown) =>
   error instanceof Error && /^(timeout exceeded|Connection terminated due to connection timeout)/.test(error.message);
 
-/** The server cancelled the statement: it timed out, or was in a deadlock. */
-const isCancelled = (error: unknown) => error instanceof pg.DatabaseError && (error.code === '57014' || error.code === '40P01');
+/**
+ * The server cancelled the statement: it timed out, was in a deadlock, or its preparation was cancelled, for which others in the same
+ * pipeline had waited (26000).
+ */
+const isCancelled = (error: unknown) => error instanceof pg.DatabaseError && /^(57014|40P01|26000)$/.test(error.code ?? '');
 
 /** True if `error` is a violation of the named constraint. */
 export function violates(error: unknown, constraint: string): boolean {

@@ -62,14 +62,21 @@ export async function tryPublisherLock(tx: Transaction): Promise<boolean> {
   return rows[0]?.locked ?? false;
 }
 
-/** The ids of committed events that are not published yet. The events of an animal are in order. */
-export async function selectUnpublished(tx: Transaction, limit: number): Promise<bigint[]> {
-  const { rows } = await tx.query<{ id: bigint }>({
+interface UnpublishedEvent {
+  readonly id: bigint;
+  /** The transaction that changed an animal; null: the event is about an order. */
+  readonly petChangedIn: string | null;
+}
+
+/** Committed events that are not published yet. The events of an animal are in order. */
+export async function selectUnpublished(tx: Transaction, limit: number): Promise<UnpublishedEvent[]> {
+  const { rows } = await tx.query<UnpublishedEvent>({
     name: 'select-unpublished',
-    text: 'select id from outbox where id > (select published_to from feed) order by id limit $1',
+    text: `select id, case when client_id is null then xmin::text end as "petChangedIn"
+      from outbox where id > (select published_to from feed) order by id limit $1`,
     values: [limit],
   });
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 /** The transactions that are running: every id below `oldest` has ended, and new transactions get `next` or more. */

@@ -4,8 +4,8 @@ import { isOutboxEmpty, publish, readRunningTransactions, selectUnpublished, set
 export interface PublisherParts {
   readonly db: Transactor;
   readonly batchSizeMax: number;
-  /** Runs after the changes are committed and before their events are visible. */
-  beforePublishing(): Promise<void>;
+  /** Gets the transactions that changed animals, after their commit and before their events are visible. */
+  beforePublishing(transactionIds: readonly string[]): Promise<void>;
 }
 
 /** Between getting an id from the sequence and getting a transaction id, a transaction may take some time; never so long. */
@@ -40,11 +40,12 @@ export class Publisher {
     if (!mayMoveMark && (await isOutboxEmpty(db))) return 0;
     return db.transaction(async (tx) => {
       if (!(await tryPublisherLock(tx))) return 0;
-      const ids = await selectUnpublished(tx, this.#parts.batchSizeMax);
+      const unpublished = await selectUnpublished(tx, this.#parts.batchSizeMax);
+      const ids = unpublished.map(({ id }) => id);
       if (mayMoveMark) await this.#moveMark(tx, ids[0]);
       const last = ids.at(-1);
       if (last === undefined) return 0;
-      await this.#parts.beforePublishing();
+      await this.#parts.beforePublishing([...new Set(unpublished.flatMap(({ petChangedIn }) => petChangedIn ?? []))]);
       await publish(tx, ids);
       this.#candidate ??= { id: last, atMs: performance.now() };
       if (this.#lastPublished === undefined || last > this.#lastPublished) this.#lastPublished = last;

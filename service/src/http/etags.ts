@@ -8,11 +8,10 @@ export const etagOf = (payload: string, links = ''): string => `"${hash('sha256'
 export const codedEtag = (etag: string, coding: Coding | undefined): string => (coding ? `${etag.slice(0, -1)}-${coding}"` : etag);
 
 /** True if an If-Match header contains the ETag, with any coding. A strong comparison: a weak tag never matches. */
-export const matchesEtag = (field: string, etag: string): boolean =>
-  field.split(',').some((one) => {
-    const tag = one.trim();
-    return tag === '*' || tag === etag || codings.some((coding) => tag === codedEtag(etag, coding));
-  });
+export function matchesEtag(field: string, etag: string): boolean {
+  const accepted = ['*', etag, ...codings.map((coding) => codedEtag(etag, coding))];
+  return field.split(',').some((one) => accepted.includes(one.trim()));
+}
 
 /** True if If-None-Match contains the ETag, with any coding. A weak comparison, as RFC 9110 requires. */
 export const isUnmodified = (ifNoneMatch: string | undefined, etag: string): boolean =>

@@ -7,6 +7,8 @@ export interface StoredResponse {
 }
 
 const retention = "interval '24 hours'";
+/** Longer than a transaction and a cached page together. */
+const recent = "interval '1 minute'";
 
 /** Takes a lock until the transaction ends. False at once if another request has it: a retry doesn't wait for the first. */
 export async function tryLockKey(tx: Transaction, clientId: bigint, key: string): Promise<boolean> {
@@ -18,15 +20,17 @@ export async function tryLockKey(tx: Transaction, clientId: bigint, key: string)
   return rows[0]?.locked ?? false;
 }
 
-export async function findResponse(
-  tx: Transaction,
-  clientId: bigint,
-  key: string,
-): Promise<(StoredResponse & { fingerprint: string }) | undefined> {
-  const { rows } = await tx.query<StoredResponse & { fingerprint: string }>({
+interface FoundResponse extends StoredResponse {
+  readonly fingerprint: string;
+  /** The transaction that stored it. Null if that was long ago: its changes are in every list by now. */
+  readonly transactionId: string | null;
+}
+
+export async function findResponse(tx: Transaction, clientId: bigint, key: string): Promise<FoundResponse | undefined> {
+  const { rows } = await tx.query<FoundResponse>({
     name: 'idempotent-answer',
-    text: `select fingerprint, status, headers, body from idempotent_answers
-      where client_id = $1 and key = $2 and created_at > now() - ${retention}`,
+    text: `select fingerprint, status, headers, body, case when created_at > now() - ${recent} then xmin::text end as "transactionId"
+      from idempotent_answers where client_id = $1 and key = $2 and created_at > now() - ${retention}`,
     values: [clientId, key],
   });
   return rows[0];

@@ -25,7 +25,10 @@ export async function runOnce<Tx extends Transaction>(
     }
     const stored = await findResponse(tx, request.clientId, request.key);
     if (stored) {
-      if (stored.fingerprint === request.fingerprint) return { response: stored, replayed: true };
+      if (stored.fingerprint === request.fingerprint) {
+        if (stored.transactionId !== null) tx.acknowledge(stored.transactionId);
+        return { response: stored, replayed: true };
+      }
       throw new AppError(
         'idempotency_key_reused',
         'This Idempotency-Key was used for a request with another method, path or body. Use a new key.',

@@ -77,7 +77,7 @@ export async function actOnOrder(
 
 /** Expires a batch of overdue orders and releases their animals. Returns how many. */
 export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax: number): Promise<number> {
-  // Checked outside the catalogue's transaction, which would invalidate the cached lists of all processes.
+  // Checked outside a transaction: a worker without work makes one small statement.
   if (!(await isAnyOrderDue(db))) return 0;
   return catalogue.transaction(async (tx) => {
     const expired = await expireOrders(tx, batchSizeMax);

@@ -1,91 +1,173 @@
-import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
+import { settleUnannounced } from '../db/change-watch.ts';
 import { Transaction, type Transactions, type Transactor } from '../db/handles.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
-import type { RedisLink } from '../redis/redis-link.ts';
+import { type RedisLink, RedisLost } from '../redis/redis-link.ts';
+import { Announcement } from './announcement.ts';
+import { logLength, newToken } from './change-log.ts';
+import { pageAgeMaxMs } from './page-cache.ts';
+import { everything, type PetChange, type PetChanges, writeChanges } from './pet-changes.ts';
 
-/** Runs statements that change animals, and invalidates the cached lists. */
-export interface CatalogueWriter {
-  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
+/** What a statement returns for each animal that it has changed, in addition to the animal. */
+export interface Written {
+  /** Of the running transaction: the 32 bits that are in `xmin` of the rows that it writes. */
+  readonly transactionId: string;
 }
 
-/** A transaction that may change animals: its commit invalidates the cached lists. */
+/** Says what a statement has changed, by one of the rows that it returns. */
+export type ChangeOf<Row> = (row: Row) => PetChange;
+
+/** Runs statements that change animals, and announces what they have changed. A statement returns one row for each changed animal. */
+export interface CatalogueWriter {
+  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]>;
+}
+
+/** A transaction that may change animals: what it has changed is announced after its commit. */
 export class CatalogueTransaction extends Transaction implements CatalogueWriter {
-  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    return this.query<Row>(statement);
+  readonly changes: PetChange[] = [];
+  readonly transactionIds = new Set<string>();
+  readonly acknowledgedIds: string[] = [];
+
+  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
+    const { rows, transactionId } = readWritten(await this.query<Row & Written>(statement));
+    this.changes.push(...rows.map(changeOf));
+    if (transactionId !== undefined) this.transactionIds.add(transactionId);
+    return rows;
+  }
+
+  override acknowledge(transactionId: string): void {
+    this.acknowledgedIds.push(transactionId);
   }
 }
 
+const lua = readFileSync(new URL('./announce.lua', import.meta.url), 'utf8');
+/** How long Redis stores the transactions that were announced, and how many at most. */
+const announcedMs = 120_000;
+const announcedMax = 10_000;
+/** From its commit to its announcement, a change takes less than this, unless the process is slow or has died. */
+const announcingMs = 20;
+/** How long a late reply to an announcement is waited for. */
+const lateReplyMs = 200;
+
 /**
- * Commits every change to animals that a list can show. A list is cached together with the catalogue's token in Redis, and is
- * served only while that token is unchanged. So a write replaces the token after its commit and before the caller gets the
- * response. Tokens are random, not counted, so that a Redis that lost its data never issues an old token again.
+ * Commits every change to animals that a list can show, and announces it in Redis (announce.lua) after the commit and before the
+ * caller gets the response. Every process reads the announcements before it uses a cached list (change-log.ts).
  *
- * It has no `query` and is not a Transactor, so the compiler rejects it in place of the pool: a plain read invalidates nothing.
+ * If Redis can't be told, the change is noted in PostgreSQL, and the response waits until every process has looked there
+ * (db/change-watch.ts).
+ *
+ * It has no `query` and is not a Transactor, so the compiler rejects it in place of the pool: a plain read announces nothing.
  */
 export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransaction> {
   readonly #db: Transactor;
   readonly #link: RedisLink;
-  readonly #tokenKey: string;
-  #invalidation: Promise<void> | undefined;
-  /** The token could not be replaced, and must be once Redis is back. */
-  #isInvalidationPending = false;
+  readonly #keys: RedisKeys;
+  /** What is announced at the end of this turn of the event loop, and what Redis could not be told before. */
+  #next = new Announcement();
+  #announcing: Promise<void> | undefined;
 
   constructor(db: Transactor, link: RedisLink, keys: RedisKeys) {
     this.#db = db;
     this.#link = link;
-    this.#tokenKey = keys.catalogueToken;
-    link.onRestored(() => this.#isInvalidationPending && void this.#replaceToken());
+    this.#keys = keys;
+    link.client.defineCommand('announce', { lua });
+    // Also for processes of release 1.0.0, which don't look for changes in PostgreSQL.
+    link.onRestored(() => !this.#announcing && !this.#next.isEmpty && void this.#tellRedis());
   }
 
-  /** Runs one statement outside a transaction. Invalidates only if the statement changed a row. */
-  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    const result = await this.#db.query<Row>(statement);
-    if (result.rowCount) await this.invalidate();
-    return result;
+  /** Runs one statement outside a transaction. */
+  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
+    const { rows, transactionId } = readWritten(await this.#db.query<Row & Written>(statement));
+    if (transactionId !== undefined) await this.#announce(rows.map(changeOf), [transactionId]);
+    return rows;
   }
 
-  /**
-   * Invalidates even if nothing was written. A retry with an Idempotency-Key acknowledges what an earlier transaction wrote, and
-   * the process that ran it may have died before it invalidated.
-   */
   async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, clientId?: bigint): Promise<T> {
-    const result = await this.#db.transaction((tx) => work(new CatalogueTransaction(tx)), clientId);
-    await this.invalidate();
+    const { result, tx } = await this.#db.transaction(async (plain) => {
+      const tx = new CatalogueTransaction(plain);
+      return { result: await work(tx), tx };
+    }, clientId);
+    if (tx.changes.length > 0) await this.#announce(tx.changes, [...tx.transactionIds]);
+    await this.announceMissing(tx.acknowledgedIds);
     return result;
   }
 
-  /** The current token. Undefined if there is none yet; the first one is then set. */
-  async readToken(client: Redis): Promise<string | undefined> {
-    const token = await client.get(this.#tokenKey);
-    if (token === null) client.set(this.#tokenKey, newToken(), 'NX').catch(() => {});
-    return token ?? undefined;
+  /**
+   * Announces the changes of transactions that were not announced: the process that committed them may have died before. What they
+   * have changed is not known, so that costs every cached list.
+   */
+  async announceMissing(transactionIds: readonly string[]): Promise<void> {
+    let missing = await this.#findMissing(transactionIds);
+    if (missing.length > 0) {
+      await sleep(announcingMs);
+      missing = await this.#findMissing(missing);
+    }
+    if (missing.length > 0) await this.#announce(everything, missing);
   }
 
-  /**
-   * Replaces the token, once for all commits in this turn of the event loop. The publisher of events calls it too,
-   * since the process that committed a change may have died before it invalidated.
-   */
-  invalidate(): Promise<void> {
-    this.#invalidation ??= new Promise((resolve) => {
+  async #findMissing(transactionIds: readonly string[]): Promise<readonly string[]> {
+    if (transactionIds.length === 0) return [];
+    try {
+      const scores = await this.#link.call((client) => client.zmscore(this.#keys.announcedTransactions, ...transactionIds));
+      return transactionIds.filter((_, i) => scores[i] === null);
+    } catch {
+      return transactionIds;
+    }
+  }
+
+  /** Announces once for all commits in this turn of the event loop. */
+  #announce(changes: PetChanges, transactionIds: readonly string[]): Promise<void> {
+    this.#next.add(changes, transactionIds);
+    this.#announcing ??= new Promise((resolve) => {
       setImmediate(() => {
-        this.#invalidation = undefined;
-        resolve(this.#replaceToken());
+        this.#announcing = undefined;
+        resolve(this.#announceNow());
       });
     });
-    return this.#invalidation;
+    return this.#announcing;
   }
 
-  /** If Redis is down, the token is replaced as soon as it is back. Until then no process serves cached lists for long. */
-  async #replaceToken(): Promise<void> {
+  async #announceNow(): Promise<void> {
+    if (await this.#tellRedis()) return;
+    // If PostgreSQL can't be told either, every page from before is too old to be served after this time.
+    await settleUnannounced(this.#db).catch(() => sleep(pageAgeMaxMs));
+  }
+
+  /** If Redis can't be told, the next announcement says it too, at the latest when Redis is back. */
+  async #tellRedis(): Promise<boolean> {
+    const announcement = this.#next;
+    this.#next = new Announcement();
+    const late = Promise.withResolvers<boolean>();
     try {
-      await this.#link.call((client) => client.set(this.#tokenKey, newToken()));
-      this.#isInvalidationPending = false;
-    } catch {
-      this.#isInvalidationPending = true;
+      await this.#link.call(
+        (client) => this.#callScript(client, announcement),
+        () => late.resolve(true),
+      );
+      return true;
+    } catch (error) {
+      // Most late replies come soon, and an announcement that was not received costs every process its cached pages.
+      const isSent = error instanceof RedisLost && error.sent;
+      if (isSent && (await Promise.race([late.promise, sleep(lateReplyMs, false)]))) return true;
+      this.#next.add(announcement.changes, announcement.transactionIds);
+      return false;
     }
+  }
+
+  #callScript(client: Redis, { changes, transactionIds }: Announcement): Promise<unknown> {
+    const { catalogueToken, catalogueLog, announcedTransactions } = this.#keys;
+    const { announce } = client as unknown as { announce(...args: unknown[]): Promise<unknown> };
+    const bounds = [logLength, announcedMax, announcedMs];
+    const keys = [catalogueToken, catalogueLog, announcedTransactions];
+    return announce.call(client, keys.length, ...keys, newToken(), writeChanges(changes), ...bounds, ...transactionIds);
   }
 }
 
-const newToken = () => randomBytes(9).toString('base64url');
+function readWritten<Row extends pg.QueryResultRow>({ rows, rowCount }: pg.QueryResult<Row & Written>) {
+  if (rowCount !== rows.length || rows.some(({ transactionId }) => transactionId === undefined)) {
+    throw new Error('a statement that changes animals must return each of them with its transaction');
+  }
+  return { rows: rows.map(({ transactionId, ...row }) => row as unknown as Row), transactionId: rows[0]?.transactionId };
+}

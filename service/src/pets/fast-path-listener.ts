@@ -20,7 +20,7 @@ import { asksForRehearsal } from '../rehearsal/rehearsal-hook.ts';
 import type { PageCache, PetPage } from './page-cache.ts';
 
 interface Parts {
-  readonly keys: Pick<KeyFinder, 'findCached'>;
+  readonly keys: Pick<KeyFinder, 'findCached' | 'isCurrent'>;
   readonly limiter: Pick<Limiter, 'decide'>;
   readonly pages: PageCache;
   readonly clock: Clock;
@@ -82,13 +82,13 @@ const isCandidate = (request: IncomingMessage, { isOpen, pages, config }: Parts)
 function findKey({ headers: { authorization = '' } }: IncomingMessage, { keys, clock }: Parts): KnownKey | undefined {
   if (!authorization.startsWith(scheme)) return undefined;
   const known = keys.findCached(authorization.slice(scheme.length));
-  return known && !invalidityOf(known, clock.now()) && known.key.scopes.includes(scope) ? known : undefined;
+  return known && !invalidityOf(known, clock.now()) && known.scopes.includes(scope) ? known : undefined;
 }
 
 /** A class and not closures, since one is created for each request. */
 class FastPathRequest implements PendingDecision {
   readonly charge;
-  admittedLocally = false;
+  isOwed = false;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #known: KnownKey;
@@ -106,11 +106,17 @@ class FastPathRequest implements PendingDecision {
   }
 
   resolve(decision: LimiterDecision): void {
-    const admitted = 'catalogueToken' in decision && decision.verdict.outcome === 'admitted' ? decision : undefined;
-    const page = admitted && this.#parts.pages.find(this.#request.url ?? '', admitted.catalogueToken);
+    const admitted =
+      'listVersion' in decision && decision.verdict.outcome === 'admitted' && this.#isConfirmed(decision) ? decision : undefined;
+    const page = admitted && this.#parts.pages.find(this.#request.url ?? '', admitted.listVersion);
     if (!admitted || !page || !this.#send(page, admitted.verdict)) {
       this.#fallThrough(this.#request, this.#response, { known: this.#known, decision });
     }
+  }
+
+  /** Redis has confirmed the key's epoch. Without Redis, the limiter has looked for changes since the request arrived. */
+  #isConfirmed(decision: LimiterDecision): boolean {
+    return decision.by === 'redis' || (decision.hasLooked && this.#parts.keys.isCurrent(this.#known));
   }
 
   /** Fastify then calls the limiter again, and sends the error if there is one. */
@@ -126,10 +132,10 @@ class FastPathRequest implements PendingDecision {
     const body = coding ? this.#parts.pages.findCompressed(url, page, coding) : page.body;
     if (body === undefined && !unmodified) return false;
     const id = newRequestId();
-    const rate = rateLimitHeaders(verdict, this.charge.quota);
+    const rate: Record<string, string> = rateLimitHeaders(verdict, this.charge.quota);
     const { always, withBody } = fieldsOf(page, coding);
     const fields = [...always, 'x-request-id', id];
-    for (const [name, value] of Object.entries(rate)) fields.push(name, value);
+    for (const name in rate) fields.push(name, rate[name] as string);
     if (!unmodified) fields.push(...withBody, 'content-length', String(Buffer.isBuffer(body) ? body.length : page.bytes));
     this.#response.writeHead(unmodified ? 304 : 200, fields);
     this.#response.end(unmodified ? undefined : body);
@@ -140,14 +146,13 @@ class FastPathRequest implements PendingDecision {
   #log(id: string): void {
     const { log } = this.#parts;
     if (!isRequestLogged(log)) return;
-    const { key, client } = this.#known;
     logRequest(log.child({ reqId: id }), {
       method: 'GET',
       url: this.#request.url ?? '',
       route,
       status: this.#response.statusCode,
       ms: performance.now() - this.#startedAtMs,
-      caller: { clientId: client.id, keyId: key.id },
+      caller: { clientId: this.#known.clientId, keyId: this.#known.id },
     });
   }
 }

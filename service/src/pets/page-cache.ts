@@ -1,3 +1,7 @@
+import type { ListVersion } from '../domain/list-version.ts';
+import type { ChangeLog } from './change-log.ts';
+import type { Footprint } from './pet-changes.ts';
+
 /** A page of the list as it is sent. */
 export interface PetPage {
   readonly body: string;
@@ -7,12 +11,15 @@ export interface PetPage {
   readonly etag: string;
   /** The Link header to the next page; undefined on the last page. */
   readonly link: string | undefined;
+  readonly footprint: Footprint;
 }
 
 interface CachedPage {
   readonly page: PetPage;
-  /** The catalogue's token, read before the page. */
-  readonly token: string;
+  /** The page includes every change up to this version; undefined: it is stale. */
+  version: number | undefined;
+  /** The snapshot of PostgreSQL that was read before the page; undefined: the page was read for a request that Redis has decided. */
+  readonly snapshot: string | undefined;
   readonly readAtMs: number;
   /** The compressed bodies that callers have asked for. A promise: it is being compressed. */
   readonly compressed: Map<string, Buffer | Promise<Buffer>>;
@@ -20,19 +27,21 @@ interface CachedPage {
   bytes: number;
 }
 
-/** Bounds how long a page can be stale if a writer died between its commit and the invalidation. */
-const ageMaxMs = 2_000;
+/** Bounds how long a page can be stale if a writer died between its commit and the announcement. */
+export const pageAgeMaxMs = 2_000;
 const bytesMax = 64 * 1_048_576;
 const pagesMax = 10_000;
 const entryBytes = 512;
 
 /**
- * Caches serialized pages by URL, each with the catalogue's token that was read before the page.
+ * Caches serialized pages by URL. A page is served to a request in one of two cases:
+ * - The request has a version, which Redis gave: no change since the page's version touches the footprint of the page.
+ * - The request has a snapshot of PostgreSQL, since Redis did not reply: the page was read after a look with the same snapshot.
  *
- * Invariant: a page is served only while its token is the current one. A write replaces the token before it is acknowledged, so
- * a cached page reflects every acknowledged write.
+ * Invariant: both are from before the page's query, and those of a request from after its arrival. A write is acknowledged when it is
+ * in both, so a cached page reflects every acknowledged write.
  *
- * Concurrent reads of the same URL under the same token share one query (`#reading`). A read that was in flight when
+ * Concurrent reads of the same URL under the same version share one query (`#reading`). A read that was in flight when
  * `invalidateAll` was called is not cached.
  *
  * The body of a cached page is compressed when a caller first asks for it in a coding, once for each coding. It is dropped with
@@ -41,16 +50,29 @@ const entryBytes = 512;
 export class PageCache {
   readonly #cached = new Map<string, CachedPage>();
   readonly #reading = new Map<string, Promise<PetPage>>();
+  readonly #changes: Pick<ChangeLog, 'version' | 'hasTouched'>;
   #bytes = 0;
 
-  /** Whether the page is cached, with any token. */
+  constructor(changes: Pick<ChangeLog, 'version' | 'hasTouched'>) {
+    this.#changes = changes;
+  }
+
+  /** Whether the page is cached, with any version. */
   has(url: string): boolean {
     return this.#cached.has(url);
   }
 
-  find(url: string, token: string | undefined): PetPage | undefined {
+  find(url: string, version: ListVersion | undefined): PetPage | undefined {
     const cached = this.#cached.get(url);
-    return cached && cached.token === token && performance.now() - cached.readAtMs < ageMaxMs ? cached.page : undefined;
+    if (!cached || version === undefined || performance.now() - cached.readAtMs >= pageAgeMaxMs) return undefined;
+    return (typeof version === 'string' ? cached.snapshot === version : this.#isCurrent(cached)) ? cached.page : undefined;
+  }
+
+  /** Checks the changes since the last time only. */
+  #isCurrent(cached: CachedPage): boolean {
+    if (cached.version === undefined) return false;
+    cached.version = this.#changes.hasTouched(cached.page.footprint, cached.version) ? undefined : this.#changes.version;
+    return cached.version !== undefined;
   }
 
   /** The compressed body of a page that `find` has returned; undefined: it is not compressed yet. */
@@ -79,21 +101,22 @@ export class PageCache {
     }
   }
 
-  /** `token` must have been read before this call. If it is undefined, the page is not cached. */
-  async read(url: string, token: string | undefined, fetch: () => Promise<PetPage>): Promise<PetPage> {
-    if (token === undefined) return fetch();
-    const cached = this.find(url, token);
+  /** `listVersion` must have been read before this call. If it is undefined, the page is not cached. */
+  async read(url: string, listVersion: ListVersion | undefined, fetch: () => Promise<PetPage>): Promise<PetPage> {
+    if (listVersion === undefined) return fetch();
+    const cached = this.find(url, listVersion);
     if (cached) return cached;
-    const key = `${token} ${url}`;
+    const key = `${listVersion} ${url}`;
     const shared = this.#reading.get(key);
     if (shared) return shared;
-    const readAtMs = performance.now();
+    const snapshot = typeof listVersion === 'string' ? listVersion : undefined;
+    const before = { version: this.#changes.version, snapshot, readAtMs: performance.now() };
     const reading = fetch();
     this.#reading.set(key, reading);
     try {
       const page = await reading;
       // Not cached if invalidateAll was called meanwhile.
-      if (this.#reading.get(key) === reading) this.#add(url, { page, token, readAtMs, compressed: new Map(), bytes: 0 });
+      if (this.#reading.get(key) === reading) this.#add(url, { ...before, page, compressed: new Map(), bytes: 0 });
       return page;
     } finally {
       if (this.#reading.get(key) === reading) this.#reading.delete(key);
@@ -107,6 +130,8 @@ export class PageCache {
   }
 
   #add(url: string, cached: CachedPage): void {
+    // A query that started later has ended first.
+    if ((this.#cached.get(url)?.readAtMs ?? 0) > cached.readAtMs) return;
     this.#drop(url);
     this.#cached.set(url, cached);
     this.#count(cached, bytesOf(url, cached.page));

@@ -1,8 +1,11 @@
 import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { PetStatus } from '../domain/pet-statuses.ts';
-import type { CatalogueWriter } from './catalogue.ts';
+import type { CatalogueWriter, ChangeOf } from './catalogue.ts';
 import { type Pet, petFields } from './pet-schemas.ts';
+
+/** For the catalogue: the transaction that changed the animal. */
+const transactionId = 'pg_current_xact_id()::xid::text as "transactionId"';
 
 const columns = petFields.map(({ name, column }) => (name === column ? column : `${column} as "${name}"`)).join(', ');
 
@@ -92,26 +95,37 @@ export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Prom
  * does not exist. If the category is deleted concurrently, the foreign key may reject the statement instead.
  */
 export async function insertPet(catalogue: CatalogueWriter, pet: Omit<Pet, 'id'>, actor: Actor): Promise<Pet | undefined> {
-  const { rows } = await catalogue.write<Pet>({
-    name: 'insert-pet',
-    text: `with pet as (
+  const [added] = await catalogue.write<Pet>(
+    {
+      name: 'insert-pet',
+      text: `with pet as (
         insert into pets (name, category_id, status) select $1::text, id, $3::pet_status from categories where id = $2 returning ${columns}),
       added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet),
       event as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${createdEventData} from pet)
-      select * from pet`,
-    values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId],
-  });
-  return rows[0];
+      select *, ${transactionId} from pet`,
+      values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId],
+    },
+    (after) => ({ id: after.id, before: undefined, after }),
+  );
+  return added;
 }
+
+/** A change of the status alone. */
+const movedFrom =
+  (status: PetStatus): ChangeOf<Pet> =>
+  (after) => ({ id: after.id, before: { categoryId: after.categoryId, status }, after });
 
 /** Changes the status of the animals that have the status `from`. Returns the changed animals. */
 export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
-  const { rows } = await tx.write<Pet>({
-    name: 'move-pets',
-    text: `update pets set status = $3, updated_at = now() where id = any($1::bigint[]) and status = $2 and removed_at is null returning ${columns}`,
-    values: [ids, from, to],
-  });
-  return rows;
+  return tx.write<Pet>(
+    {
+      name: 'move-pets',
+      text: `update pets set status = $3, updated_at = now() where id = any($1::bigint[]) and status = $2 and removed_at is null
+        returning ${columns}, ${transactionId}`,
+      values: [ids, from, to],
+    },
+    movedFrom(from),
+  );
 }
 
 /** The same for one animal, after taking an advisory lock in the same statement. */
@@ -122,28 +136,41 @@ export async function lockAndMovePet(
   from: PetStatus,
   to: PetStatus,
 ): Promise<Pet | undefined> {
-  const { rows } = await tx.write<Pet>({
-    name: 'move-pet-under-lock',
-    text: `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
-      update pets set status = $3, updated_at = now() from locked where id = $1 and status = $2 and removed_at is null returning ${columns}`,
-    values: [id, from, to, lock.name, lock.of],
-  });
-  return rows[0];
+  const [moved] = await tx.write<Pet>(
+    {
+      name: 'move-pet-under-lock',
+      text: `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
+        update pets set status = $3, updated_at = now() from locked where id = $1 and status = $2 and removed_at is null
+        returning ${columns}, ${transactionId}`,
+      values: [id, from, to, lock.name, lock.of],
+    },
+    movedFrom(from),
+  );
+  return moved;
 }
 
-/** Requires lockPet. */
-export async function updatePet(tx: CatalogueWriter, pet: Pet): Promise<Pet> {
-  const { rows } = await tx.write<Pet>({
-    name: 'update-pet',
-    text: `update pets set name = $1, category_id = $2, status = $3, updated_at = now() where id = $4 returning ${columns}`,
-    values: [pet.name, pet.categoryId, pet.status, pet.id],
-  });
-  const [updated] = rows;
+/** `before` is the animal as lockPet has returned it. */
+export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>): Promise<Pet> {
+  const [updated] = await tx.write<Pet>(
+    {
+      name: 'update-pet',
+      text: `update pets set name = $1, category_id = $2, status = $3, updated_at = now() where id = $4 returning ${columns}, ${transactionId}`,
+      values: [changes.name, changes.categoryId, changes.status, before.id],
+    },
+    (after) => ({ id: after.id, before, after }),
+  );
   if (!updated) throw new Error('a locked animal does not exist');
   return updated;
 }
 
-/** Requires lockPet. */
-export async function markPetRemoved(tx: CatalogueWriter, id: bigint): Promise<void> {
-  await tx.write({ name: 'remove-pet', text: 'update pets set removed_at = now(), updated_at = now() where id = $1', values: [id] });
+/** `pet` is the animal as lockPet has returned it. */
+export async function markPetRemoved(tx: CatalogueWriter, pet: Pet): Promise<void> {
+  await tx.write(
+    {
+      name: 'remove-pet',
+      text: `update pets set removed_at = now(), updated_at = now() where id = $1 returning ${transactionId}`,
+      values: [pet.id],
+    },
+    () => ({ id: pet.id, before: pet, after: undefined }),
+  );
 }

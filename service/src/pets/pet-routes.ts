@@ -6,7 +6,8 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { AppError } from '../errors.ts';
+import type { Pool } from '../db/pool.ts';
+import { AppError, unavailable } from '../errors.ts';
 import { compress } from '../http/content-coding.ts';
 import type { Deprecation } from '../http/deprecation.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
@@ -27,13 +28,14 @@ import type { Api } from '../http/type-provider.ts';
 import { alreadySerialized, respondOnce } from '../idempotency/idempotent-route.ts';
 import type { Catalogue, CatalogueTransaction } from './catalogue.ts';
 import type { PageCache, PetPage } from './page-cache.ts';
+import type { Footprint } from './pet-changes.ts';
 import { petEtag, petJson, petsJson } from './pet-json.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
 import { addPetToCategory, changePet, createPet, type FindOpenOrder, getPet, petNotFound, removePet } from './pets.ts';
 
 interface Parts {
-  readonly db: Db;
+  readonly db: Db & Pick<Pool, 'isBusy'>;
   readonly catalogue: Catalogue;
   readonly findOpenOrder: FindOpenOrder;
   readonly pages: PageCache;
@@ -72,8 +74,8 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         },
       },
     },
-    async ({ url, catalogueToken, query }, reply) => {
-      const page = await pages.read(url, catalogueToken ?? undefined, () => readPetPage(db, query));
+    async ({ url, listVersion, query }, reply) => {
+      const page = await pages.read(url, listVersion ?? undefined, () => readPetPage(db, query));
       reply.compressBody = (coding) => pages.readCompressed(url, page, coding, () => compress(page.body, coding, 'fast'));
       return sendPetPage(reply, page);
     },
@@ -215,14 +217,23 @@ const createdResponse = (pet: Pet) => ({
 const registrantOf = ({ scopes, clientId, bounds }: Caller) =>
   scopes.includes('store:manage') ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
 
-async function readPetPage(db: Db, query: ListPets): Promise<PetPage> {
+async function readPetPage(db: Parts['db'], query: ListPets): Promise<PetPage> {
+  if (db.isBusy) throw unavailable(new Error('too many statements are in flight to read a list'));
   const { status, categoryId, id } = query;
-  const select = (page: Page) => selectPets(db, { status, categoryId, ids: id }, page);
+  let range: Pick<Footprint, 'after' | 'last'> = { after: 0n, last: undefined };
+  const select = async ({ afterId = 0n, limit }: Page) => {
+    const found = await selectPets(db, { status, categoryId, ids: id }, { afterId, limit });
+    // As many as the limit: the last one is not part of the page, and shows that another page follows.
+    range = { after: afterId, last: found.length === limit ? BigInt(found.at(-1)?.id ?? 0) : undefined };
+    return found;
+  };
   const { rows, link } = await readPage('/v1/pets', query, filtersOf(query), select);
   const body = petsJson(rows);
   const [only] = rows;
   // For a single id it is the animal's own ETag, the same as the deprecated operation returns.
-  return { body, bytes: Buffer.byteLength(body), link, etag: only && id?.length === 1 ? petEtag(only) : etagOf(body, link) };
+  const etag = only && id?.length === 1 ? petEtag(only) : etagOf(body, link);
+  const footprint = { status, categoryId, ids: id && new Set(id), ...range };
+  return { body, bytes: Buffer.byteLength(body), link, etag, footprint };
 }
 
 const sendPet = (reply: FastifyReply, pet: Pet) =>

@@ -86,11 +86,11 @@ export async function changePet(
     options.expect(pet);
     // Field by field, since the body may contain other fields, such as an id.
     const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
-    const updated: Pet = { id, name, categoryId, status };
+    const updated = { name, categoryId, status };
     const isStatusChanged = updated.status !== pet.status;
     if (isStatusChanged) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${updated.status}`);
     if (options.categories === 'open' && updated.categoryId !== pet.categoryId) await registerCategory(tx, updated.categoryId, undefined);
-    const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, updated));
+    const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, pet, updated));
     const why = isStatusChanged ? 'status set by staff' : 'edited by staff';
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
     const isEdited = changed.name !== pet.name || changed.categoryId !== pet.categoryId;
@@ -114,7 +114,7 @@ export async function removePet(
     const pet = await lockOrThrow(tx, id);
     expect(pet);
     rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
-    await markPetRemoved(tx, id);
+    await markPetRemoved(tx, pet);
     // In the words of earlier releases: rows of history are compared over the years.
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'taken back by staff' });
     await recordEvents(tx, petEvent('pet.removed', pet));

@@ -1,28 +1,40 @@
 /**
  * Every key that a deployment uses in Redis. Keys begin with the deployment's id, so that two deployments can share a
- * server. The part in braces is the hash tag of the partition: all keys of one decision are in one slot of a Redis Cluster.
- * There is one partition, 0.
+ * server. The parts in braces are from earlier releases, whose processes run beside this one during an upgrade.
  */
 export interface RedisKeys {
+  /** What was granted to a subject in the current windows. */
   counts(subject: string): string;
+  /** What processes have returned of it, unused. */
+  returns(subject: string): string;
   /** The strikes and the ban of a key. Called `guard` in Redis, where data of earlier releases has that name. */
   banState(subject: string): string;
   epoch(subject: string): string;
+  /** The banned keys of a client, by the end of their bans. */
+  bannedKeys(subject: string): string;
+  /** All bans, by their end. */
   readonly bans: string;
   /** A simulated error that a key has requested, on staging. */
   rehearsal(keyId: bigint, kind: string): string;
-  /** In a separate slot: every process reads it, whatever its partition. */
   readonly catalogueToken: string;
+  /** What has changed from each token of the catalogue to the next. */
+  readonly catalogueLog: string;
+  /** The transactions whose changes are in the log, or were. */
+  readonly announcedTransactions: string;
 }
 
 export function redisKeysOf(deploymentId: string): RedisKeys {
   const prefix = `hw:${deploymentId}:{0}`;
   return {
     counts: (subject) => `${prefix}:counts:${subject}`,
+    returns: (subject) => `${prefix}:returns:${subject}`,
     banState: (subject) => `${prefix}:guard:${subject}`,
     epoch: (subject) => `${prefix}:epoch:${subject}`,
+    bannedKeys: (subject) => `${prefix}:banned-keys:${subject}`,
     bans: `${prefix}:bans`,
     rehearsal: (keyId, kind) => `${prefix}:rehearsal:${keyId}:${kind}`,
     catalogueToken: `hw:${deploymentId}:{catalogue}:token`,
+    catalogueLog: `hw:${deploymentId}:{catalogue}:log`,
+    announcedTransactions: `hw:${deploymentId}:{catalogue}:announced`,
   };
 }

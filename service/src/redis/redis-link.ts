@@ -22,7 +22,7 @@ export class RedisLost extends Error {
 
 /**
  * The connection to Redis, with a circuit breaker. The link is up or lost:
- * - Up: a call that gets no reply by its deadline is rejected, and caches that depend on Redis are invalidated.
+ * - Up: a call that gets no reply by its deadline is rejected.
  * - It becomes lost after `silenceMaxMs` without any reply, when Redis rejects a command (out of memory, read-only after a
  *   failover), or when the connection is closed.
  * - Lost: every call is rejected at once, so that a frozen Redis costs only a few requests their deadline. The first
@@ -34,7 +34,7 @@ export class RedisLink {
   #closed = false;
   #ping: { reply: Promise<string>; sentAt: number } | undefined;
   #repliedAtMs = 0;
-  readonly #invalidateListeners: Array<() => void> = [];
+  readonly #lateListeners: Array<() => void> = [];
   readonly #lostListeners: Array<() => void> = [];
   readonly #restoredListeners: Array<() => void> = [];
 
@@ -56,9 +56,9 @@ export class RedisLink {
     return this.#up;
   }
 
-  /** Called when a reply is late or the link is lost. Listeners invalidate what they have cached: it may be stale by now. */
-  onInvalidate(listener: () => void): void {
-    this.#invalidateListeners.push(listener);
+  /** Called when a call gets no reply by its deadline. The link may still be up. */
+  onLate(listener: () => void): void {
+    this.#lateListeners.push(listener);
   }
 
   onLost(listener: () => void): void {
@@ -104,7 +104,8 @@ export class RedisLink {
       const timer = setTimeout(() => {
         setImmediate(() =>
           settle(() => {
-            this.#invalidate();
+            // A probe of a lost Redis is late again and again, which is nothing new.
+            if (this.#up) for (const listener of this.#lateListeners) listener();
             if (performance.now() - this.#repliedAtMs > silenceMaxMs) this.#lose();
             reject(new RedisLost(`Redis did not reply within ${redisDeadlineMs} ms`, { sent: true }));
           }),
@@ -129,12 +130,7 @@ export class RedisLink {
   #lose(): void {
     if (!this.#up) return;
     this.#up = false;
-    this.#invalidate();
     for (const listener of this.#lostListeners) listener();
-  }
-
-  #invalidate(): void {
-    for (const listener of this.#invalidateListeners) listener();
   }
 
   async #watch(): Promise<void> {

@@ -206,7 +206,7 @@ export async function hasten(tx: Transaction, webhookId: bigint, limit: number):
   });
 }
 
-/** Deletes the oldest, at most `batchSizeMax`, and then removed endpoints that have none left. */
+/** Deletes the oldest, at most `batchSizeMax`; when none is left, removed endpoints. Returns how many. */
 export async function deleteOldDeliveries(db: Db, keptDays: number, batchSizeMax: number): Promise<number> {
   const rowCount = await deleteOldRows(db, keptDays, batchSizeMax);
   // The table of the release before, until it is dropped.
@@ -216,15 +216,19 @@ export async function deleteOldDeliveries(db: Db, keptDays: number, batchSizeMax
       delete from deliveries where id in (select id from oldest where created_at < now() - make_interval(days => $1))`,
     values: [keptDays, batchSizeMax],
   });
-  if (!rowCount && !oldCount) {
-    await db.query({
-      name: 'sweep-webhooks',
-      text: `delete from webhooks where removed_at < now() - make_interval(days => $1)
-        and not exists (select from deliveries where webhook_id = webhooks.id)`,
-      values: [keptDays],
-    });
-  }
-  return rowCount + (oldCount ?? 0);
+  const deleted = rowCount + (oldCount ?? 0);
+  return deleted > 0 ? deleted : deleteRemovedWebhooks(db, keptDays, batchSizeMax);
+}
+
+async function deleteRemovedWebhooks(db: Db, keptDays: number, batchSizeMax: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'sweep-webhooks',
+    text: `with old as materialized (select id from webhooks where removed_at < now() - make_interval(days => $1)
+        and not exists (select from deliveries where webhook_id = webhooks.id) limit $2 for update skip locked)
+      delete from webhooks where id in (select id from old)`,
+    values: [keptDays, batchSizeMax],
+  });
+  return rowCount ?? 0;
 }
 
 /** What waited behind a deleted one of the same animal is due, and the worker is told. */

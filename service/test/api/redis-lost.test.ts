@@ -1,8 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
 import { mintApiKey } from '../../src/clients/api-key.ts';
-import { revokeApiKey } from '../../src/clients/clients.ts';
+import { clientSubject, replaceEpoch } from '../../src/clients/client-epochs.ts';
+import { revokeApiKey, setPlan } from '../../src/clients/clients.ts';
+import { settledMs } from '../../src/db/change-watch.ts';
 import { addPet } from '../adoption-steps.ts';
+import { homeward } from '../cli/homeward-command.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
@@ -34,16 +38,33 @@ async function statuses(count: number, key: TestKey, process = store): Promise<n
 
 const bothAre = (up: boolean) => () => [store, another].every(({ dependencies }) => dependencies.redis.up === up);
 
+let isKilled = false;
+
 async function lose(): Promise<void> {
+  isKilled = true;
   await redis.signal('SIGKILL');
   await vi.waitUntil(bothAre(false), { timeout: 5_000, interval: 10 });
 }
 
 /** Its data is lost, since Redis runs without persistence. */
 async function restore(): Promise<void> {
-  if (bothAre(true)()) return;
-  await redis.start();
+  // A link may also be lost because the machine is busy: a second server would not start.
+  if (isKilled) await redis.start();
+  isKilled = false;
   await vi.waitUntil(bothAre(true), { timeout: 5_000, interval: 10 });
+}
+
+/** Counts the statements that a process runs, by name, until the test ends. */
+function countStatements(process = store): Record<string, number> {
+  const counts: Record<string, number> = {};
+  const { db } = process.dependencies;
+  const query = db.query.bind(db);
+  const spy = vi.spyOn(db, 'query').mockImplementation((statement) => {
+    counts[statement.name ?? ''] = (counts[statement.name ?? ''] ?? 0) + 1;
+    return query<never>(statement);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return counts;
 }
 
 describe('Without Redis', () => {
@@ -95,6 +116,35 @@ describe('Without Redis', () => {
     expect(await send(key)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });
 
+  test("a plan that was changed applies at once, though it couldn't be announced", async () => {
+    const key = await store.createKey({ client: 'Upgraded', plan: 'free' });
+    await lose();
+    expect((await send(key)).headers['x-ratelimit-limit']).toBe('60');
+    await setPlan(store.dependencies.db, 'Upgraded', { plan: 'pro', perMinute: null, perDay: null });
+    expect((await send(key)).headers['x-ratelimit-limit']).toBe('300');
+  });
+
+  test('a cached key is not read again', async () => {
+    const key = await store.createKey();
+    await lose();
+    await statuses(2, key);
+    const counts = countStatements();
+    expect(await statuses(20, key)).toEqual(Array(20).fill(200));
+    // Lists may be read: other tests write to the same server, which changes the snapshot.
+    expect(Object.keys(counts).filter((name) => name !== 'pets')).toEqual(['changes']);
+  });
+
+  test('a list shows what another process has just added', async () => {
+    const key = await store.createKey({ scopes: ['pets:read', 'pets:write'] });
+    await lose();
+    for (let i = 0; i < 10; i += 1) {
+      const list = () => store.call('GET', '/v1/pets?limit=100', { key: key.key });
+      await list();
+      const pet = await addPet(another, key);
+      expect((await list()).json).toContainEqual(pet);
+    }
+  });
+
   test('a key that does not exist is 401 and counts against its address', async () => {
     await lose();
     const response = await store.call('GET', '/v1/pets', { key: mintApiKey('production') });
@@ -125,6 +175,59 @@ describe('When Redis is back', () => {
     await statuses(2, key);
     await restore();
     expect((await send(key)).headers['x-ratelimit-strikes-remaining']).toBe('30');
+  });
+});
+
+describe('A cached key', () => {
+  test('is not read again because Redis was lost for a moment, except under its new epoch', async () => {
+    const key = await store.createKey();
+    await statuses(2, key);
+    await lose();
+    const counts = countStatements();
+    await statuses(2, key);
+    expect(counts['find-key-by-hash']).toBeUndefined();
+    await restore();
+    // What was leased before the loss has ended.
+    clock.advance(1_000);
+    await statuses(5, key);
+    expect(counts['find-key-by-hash']).toBe(1);
+    expect(counts['find-owners']).toBeUndefined();
+  });
+
+  test('that was revoked stays 401 if a failover of Redis brings the epoch from before back', async () => {
+    const { redis, redisKeys, db } = store.dependencies;
+    const key = await store.createKey();
+    const epochKey = redisKeys.epoch(clientSubject(key.clientId));
+    expect([await statuses(2, key), await statuses(2, key, another)].flat()).toEqual([200, 200, 200, 200]);
+    const before = (await redis.client.get(epochKey)) ?? '';
+    await revokeApiKey(db, key.id);
+    await Promise.all([replaceEpoch(redis, redisKeys, key.clientId), sleep(settledMs)]);
+    await redis.client.set(epochKey, before);
+    for (const process of [store, another]) expect(await send(key, process)).toMatchObject(errorResponse(401, 'api_key_revoked'));
+  });
+
+  test("that is revoked by a command that can't reach Redis is 401 from the next request on", async () => {
+    const key = await store.createKey();
+    const env = { DATABASE_URL: store.dependencies.config.databaseUrl, REDIS_URL: 'redis://127.0.0.1:1' };
+    let isRevoked = false;
+    const revoking = homeward(['keys', 'revoke', String(key.id), '--json'], { env }).finally(() => (isRevoked = true));
+    // Both processes, which do reach Redis, have it in use until then.
+    while (!isRevoked) await Promise.all([send(key), send(key, another), sleep(200)]);
+    const { status, stdout, stderr } = await revoking;
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining('key_revoked') });
+    expect(JSON.parse(stdout)).toMatchObject({ everywhere: true });
+    for (const process of [store, another]) expect(await send(key, process)).toMatchObject(errorResponse(401, 'api_key_revoked'));
+  });
+
+  test('that was revoked is 401 once the change is settled, though Redis was not told', async () => {
+    const key = await store.createKey();
+    await Promise.all([statuses(2, key), statuses(2, key, another)]);
+    await revokeApiKey(store.dependencies.db, key.id);
+    // Both processes are in use meanwhile.
+    const busy = await store.createKey();
+    const settled = sleep(settledMs).then(() => true);
+    while (!(await Promise.race([settled, sleep(10)]))) await Promise.all([send(busy), send(busy, another)]);
+    for (const process of [store, another]) expect(await send(key, process)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });
 });
 

@@ -85,6 +85,19 @@ export async function startServing(options: CommandOptions): Promise<Serving> {
   };
 }
 
+/** Starts a worker, which is stopped in order at the end. */
+export function startWorker(options: CommandOptions): AsyncDisposable {
+  const child = start(['worker'], options);
+  const closed = once(child, 'close');
+  for (const stream of [child.stdout, child.stderr]) stream?.resume();
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await closed;
+    },
+  };
+}
+
 /** A Node.js of the machine that is too old to run the service's source; undefined if there is none. */
 export function findOlderNode(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter).filter((folder) => folder && !folder.includes('node_modules'));

@@ -37,63 +37,109 @@ beforeEach(() => {
 
 const create = async () => (await store.createKey()).key;
 const invent = () => mintApiKey('production');
+const readEpoch = async () => 'epoch';
+const withoutRedis = async () => undefined;
 const inventions = Array.from({ length: 3_000 }, invent);
 
 describe('KeyFinder', () => {
   test('caches a key that was read under an epoch', async () => {
     const key = await create();
-    await finder.lookUp(key, 'a', 'epoch');
+    await finder.lookUp(key, 'a', readEpoch);
     expect(finder.findCached(key)).toMatchObject({ epoch: 'epoch' });
   });
 
-  test('does not cache a key that was read without an epoch', async () => {
+  test('caches a key that was read without Redis, under no epoch', async () => {
     const key = await create();
-    await finder.lookUp(key, 'a', undefined);
-    expect(finder.findCached(key)).toBeUndefined();
+    await finder.lookUp(key, 'a', withoutRedis);
+    expect(finder.findCached(key)).toMatchObject({ epoch: undefined });
   });
 
-  test('evicts a cached key on invalidateAll', async () => {
-    const key = await create();
-    await finder.lookUp(key, 'a', 'epoch');
-    finder.invalidateAll();
-    expect(finder.findCached(key)).toBeUndefined();
+  test('reads the epoch before the key, and knows by then whose the key is', async () => {
+    const { key, clientId, id } = await store.createKey();
+    const seen: unknown[] = [];
+    await finder.lookUp(key, 'a', async (owner) => {
+      seen.push({ owner: { id: owner.id, clientId: owner.clientId }, queries });
+      return 'epoch';
+    });
+    expect(seen).toEqual([{ owner: { id, clientId }, queries: 1 }]);
+    expect(queries).toBe(2);
   });
 
-  test('does not cache a read that was in flight during invalidateAll', async () => {
+  test('makes one query for a key that is stale, after its epoch was read', async () => {
+    const { key, clientId } = await store.createKey();
+    await finder.lookUp(key, 'a', readEpoch);
+    finder.evictClients([clientId]);
+    queries = 0;
+    let queriesBefore = -1;
+    await finder.lookUp(key, 'a', async () => {
+      queriesBefore = queries;
+      return 'another';
+    });
+    expect({ queriesBefore, queries }).toEqual({ queriesBefore: 0, queries: 1 });
+    expect(finder.findCached(key)).toMatchObject({ epoch: 'another' });
+  });
+
+  test('evicts the cached keys of a client, and no others', async () => {
+    const [one, other] = [await store.createKey({ client: 'one' }), await store.createKey({ client: 'other' })];
+    const another = await store.createKey({ client: 'one' });
+    for (const { key } of [one, other, another]) await finder.lookUp(key, 'a', readEpoch);
+    const before = finder.findCached(one.key);
+    finder.evictClients([one.clientId]);
+    expect([one, other, another].map(({ key }) => finder.findCached(key) !== undefined)).toEqual([false, true, false]);
+    expect(before && finder.isCurrent(before)).toBe(false);
+  });
+
+  test('evicts every key with evictAll, and caches what is read afterwards', async () => {
     const key = await create();
-    const reading = finder.lookUp(key, 'a', 'epoch');
-    finder.invalidateAll();
+    await finder.lookUp(key, 'a', readEpoch);
+    finder.evictAll();
+    expect(finder.findCached(key)).toBeUndefined();
+    await finder.lookUp(key, 'a', readEpoch);
+    expect(finder.findCached(key)).toBeDefined();
+  });
+
+  test.each([
+    ['evictClients', (clientId: bigint) => finder.evictClients([clientId])],
+    ['evictAll', () => finder.evictAll()],
+  ] as const)('does not use a read again that was in flight during %s', async (_, evict) => {
+    const { key, clientId } = await store.createKey();
+    await finder.lookUp(key, 'a', readEpoch);
+    queries = 0;
+    finder.evictClients([clientId]);
+    const reading = finder.lookUp(key, 'a', readEpoch);
+    await vi.waitUntil(() => queries === 1, { interval: 0 });
+    evict(clientId);
     expect(await reading).toMatchObject({ epoch: 'epoch' });
     expect(finder.findCached(key)).toBeUndefined();
   });
 
   test('queries once for a key that does not exist, however often it is sent', async () => {
     const key = invent();
-    for (let i = 0; i < 10; i += 1) expect(await finder.lookUp(key, 'a', undefined)).toBeUndefined();
+    for (let i = 0; i < 10; i += 1) expect(await finder.lookUp(key, 'a', withoutRedis)).toBeUndefined();
     expect(queries).toBe(1);
   });
 
   test('queries twice for a hundred concurrent look-ups: whether the key exists, and then for the key', async () => {
     const key = await create();
-    const found = await Promise.all(Array.from({ length: 100 }, () => finder.lookUp(key, 'a', undefined)));
+    const found = await Promise.all(Array.from({ length: 100 }, () => finder.lookUp(key, 'a', withoutRedis)));
     expect(found.every((known) => known !== undefined)).toBe(true);
     expect(queries).toBe(2);
   });
 
   test('queries again for look-ups that begin while a query is in flight: it may have missed a revocation', async () => {
     const key = await create();
-    await finder.lookUp(key, 'a', undefined);
+    await finder.lookUp(key, 'a', withoutRedis);
     queries = 0;
-    const first = finder.lookUp(key, 'a', undefined);
+    const first = finder.lookUp(key, 'a', withoutRedis);
     await vi.waitUntil(() => queries === 1, { interval: 0 });
-    const later = Array.from({ length: 100 }, () => finder.lookUp(key, 'a', undefined));
+    const later = Array.from({ length: 100 }, () => finder.lookUp(key, 'a', withoutRedis));
     await Promise.all([first, ...later]);
     expect(queries).toBe(2);
     expect(atOnceMax).toBe(1);
   });
 
   test('looks up any number of keys that do not exist, with a few queries at once', async () => {
-    const found = await Promise.all(inventions.map((key) => finder.lookUp(key, 'a', undefined)));
+    const found = await Promise.all(inventions.map((key) => finder.lookUp(key, 'a', withoutRedis)));
     expect(found.every((known) => known === undefined)).toBe(true);
     expect(atOnceMax).toBeLessThanOrEqual(4);
     expect(queries).toBeLessThan(200);
@@ -101,8 +147,8 @@ describe('KeyFinder', () => {
 
   test('finds a key that is not cached among thousands that do not exist, from the same network', async () => {
     const key = await create();
-    const flood = inventions.map((one) => finder.lookUp(one, 'a', undefined));
-    expect(await finder.lookUp(key, 'a', undefined)).toBeDefined();
+    const flood = inventions.map((one) => finder.lookUp(one, 'a', withoutRedis));
+    expect(await finder.lookUp(key, 'a', withoutRedis)).toBeDefined();
     await Promise.all(flood);
   });
 
@@ -111,18 +157,18 @@ describe('KeyFinder', () => {
     const keys = Array.from({ length: 1_000 }, invent);
     await store.dependencies.db.query({
       text: `insert into api_keys (client_id, hash, hint, scopes) select $1, decode(hash, 'hex'), '', '{}' from unnest($2::text[]) as hash`,
-      values: [clientId, keys.map(hashApiKey)],
+      values: [clientId, keys.map((key) => hashApiKey(key))],
     });
-    const found = await Promise.all(keys.map((key) => finder.lookUp(key, 'a', undefined)));
-    expect(found.every((known) => known?.client.id === clientId)).toBe(true);
+    const found = await Promise.all(keys.map((key) => finder.lookUp(key, 'a', withoutRedis)));
+    expect(found.every((known) => known?.clientId === clientId)).toBe(true);
   });
 
   test('does not queue a key that it has seen before', async () => {
     const key = await create();
-    await finder.lookUp(key, 'a', undefined);
+    await finder.lookUp(key, 'a', withoutRedis);
     let responded = 0;
-    const flood = inventions.map((one) => finder.lookUp(one, 'a', undefined).then(() => (responded += 1)));
-    expect(await finder.lookUp(key, 'a', undefined)).toBeDefined();
+    const flood = inventions.map((one) => finder.lookUp(one, 'a', withoutRedis).then(() => (responded += 1)));
+    expect(await finder.lookUp(key, 'a', withoutRedis)).toBeDefined();
     expect(responded).toBeLessThan(500);
     await Promise.all(flood);
   });
@@ -142,13 +188,13 @@ describe('KeyFinder', () => {
       test('queries twice for a thousand requests, one after the other', async () => {
         const key = await end();
         for (let i = 0; i < 1_000; i += 1)
-          expect(finder.findCached(key) ?? (await finder.lookUp(key, 'a', undefined))).toMatchObject({ key: record });
+          expect(finder.findCached(key) ?? (await finder.lookUp(key, 'a', withoutRedis))).toMatchObject(record);
         expect(queries).toBe(2);
       });
 
       test('queries twice for a thousand concurrent requests, even if some arrive while others wait', async () => {
         const key = await end();
-        const send = () => Array.from({ length: 250 }, async () => finder.findCached(key) ?? (await finder.lookUp(key, 'a', 'epoch')));
+        const send = () => Array.from({ length: 250 }, async () => finder.findCached(key) ?? (await finder.lookUp(key, 'a', readEpoch)));
         const sent = send();
         for (const count of [1, 2]) {
           await vi.waitUntil(() => queries === count, { interval: 0 });
@@ -162,28 +208,28 @@ describe('KeyFinder', () => {
         expect(queries).toBe(2);
       });
 
-      test('does not query again after invalidateAll', async () => {
+      test('does not query again after evictAll', async () => {
         const key = await end();
-        await finder.lookUp(key, 'a', 'epoch');
-        finder.invalidateAll();
-        expect(finder.findCached(key)).toMatchObject({ key: record });
+        await finder.lookUp(key, 'a', readEpoch);
+        finder.evictAll();
+        expect(finder.findCached(key)).toMatchObject(record);
         expect(queries).toBe(2);
       });
     });
 
     test('queries again if the clock was set back before its expiry', async () => {
       const { key } = await store.createKey({ expiresAt: new Date(clock.now()) });
-      await finder.lookUp(key, 'a', undefined);
+      await finder.lookUp(key, 'a', withoutRedis);
       clock.advance(-1);
       expect(finder.findCached(key)).toBeUndefined();
-      expect(await finder.lookUp(key, 'a', 'epoch')).toMatchObject({ epoch: 'epoch' });
+      expect(await finder.lookUp(key, 'a', readEpoch)).toMatchObject({ epoch: 'epoch' });
       clock.advance(1);
     });
 
-    test('evicts a key that has not ended on invalidateAll', async () => {
+    test('evicts a key that has not ended with evictAll', async () => {
       const { key } = await store.createKey({ expiresAt: new Date(clock.now() + 1) });
-      await finder.lookUp(key, 'a', 'epoch');
-      finder.invalidateAll();
+      await finder.lookUp(key, 'a', readEpoch);
+      finder.evictAll();
       expect(finder.findCached(key)).toBeUndefined();
     });
   });

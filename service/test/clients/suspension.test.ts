@@ -1,7 +1,7 @@
 // Suspended clients, and revoked or expired keys: their endpoints are disabled and their streams end.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
-import { replaceEpoch } from '../../src/clients/client-epochs.ts';
+import { settleClientChange } from '../../src/clients/client-epochs.ts';
 import { setSuspended } from '../../src/clients/clients.ts';
 import type { JournalEntry } from '../../src/journal/journal.ts';
 import {
@@ -35,14 +35,14 @@ const patch = ({ key }: TestKey, id: number, body: object) => store.call<Webhook
 async function revoke({ id, clientId }: TestKey, onRevocation: OnRevocation = 'disable') {
   const { db, redis, redisKeys } = store.dependencies;
   const revoked = await revokeKeyAndWebhooks(db, journal, id, onRevocation);
-  await replaceEpoch(redis, redisKeys, clientId);
+  await settleClientChange(redis, redisKeys, clientId);
   return revoked;
 }
 
 async function suspend(name: string, isSuspended: boolean) {
   const { db, redis, redisKeys } = store.dependencies;
   const client = await setSuspended(db, journal, name, isSuspended);
-  await replaceEpoch(redis, redisKeys, client.id);
+  await settleClientChange(redis, redisKeys, client.id);
 }
 
 const rotate = ({ id }: TestKey, overlapSeconds: number) =>

@@ -6,10 +6,12 @@ import { cloneTemplate } from '../databases.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
 
+let url: string;
 let db: Pool;
 beforeAll(async () => {
+  url = await cloneTemplate(inject('postgresUrl'));
   // One pipelined connection, so that all statements share it.
-  db = new Pool(await cloneTemplate(inject('postgresUrl')), 2);
+  db = new Pool(url, 2);
   await db.open();
 });
 afterAll(() => db.close());
@@ -47,6 +49,17 @@ describe('Statements on one connection', () => {
     const behind = echo(5);
     await expect(slow).rejects.toEqual(unavailable);
     expect((await behind).rows).toEqual([{ value: 5 }]);
+  });
+
+  test('are unavailable if a lock keeps the first of them from being prepared, and work once it is gone', async () => {
+    const list = () => db.query({ name: 'list', text: 'select count(*)::int from pets' });
+    const owner = new pg.Client({ connectionString: url });
+    await owner.connect();
+    await owner.query('begin');
+    await owner.query('lock table pets in access exclusive mode');
+    expect(await outcomes([list(), list(), list()])).toEqual(['unavailable', 'unavailable', 'unavailable']);
+    await owner.end();
+    expect(await outcomes([list()])).toEqual([{ count: 0 }]);
   });
 
   test('are unavailable if the connection ends, and the next ones use another connection', async () => {

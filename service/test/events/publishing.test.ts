@@ -5,7 +5,7 @@ import { recordEvents } from '../../src/events/events.ts';
 import { Publisher, type PublisherParts } from '../../src/events/publisher.ts';
 import { expireDueOrders } from '../../src/orders/orders.ts';
 import { petJson } from '../../src/pets/pet-json.ts';
-import { addPet, createManager, letExpire, placeOrder, readPet } from '../adoption-steps.ts';
+import { act, addPet, createManager, letExpire, placeOrder, readPet } from '../adoption-steps.ts';
 import { petIdOf, publishAll, readOn, typesOf } from '../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
@@ -180,21 +180,24 @@ describe('Publishing', () => {
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
 
-  test('makes a batch visible only after the catalogue has a new token', async () => {
-    const { redis, redisKeys: names, catalogue } = store.dependencies;
-    const readToken = () => redis.client.get(names.catalogueToken);
-    await addPet(store, key);
-    const before = await readToken();
+  test('hears of the transactions that changed animals before their events are visible', async () => {
+    const { id } = await addPet(store, key);
+    const order = await placeOrder(store, key, id);
+    await act(store, manager, order.id, 'approve');
     let visible: unknown[] | undefined;
+    let transactions: readonly string[] = [];
     await publisherOf({
-      beforePublishing: async () => {
-        await catalogue.invalidate();
+      beforePublishing: async (ids) => {
+        transactions = ids;
         visible = (await store.call<unknown[]>('GET', next, { key: key.key })).json;
       },
     }).publish();
     expect(visible).toEqual([]);
-    expect(await readToken()).not.toBe(before);
-    expect(await readNew()).toHaveLength(1);
+    // The animal was added in one, and ordered in the other. The approval has not changed it.
+    expect(transactions).toHaveLength(2);
+    const { redis, redisKeys } = store.dependencies;
+    expect(await redis.client.zmscore(redisKeys.announcedTransactions, ...transactions)).not.toContain(null);
+    expect(await readNew()).toHaveLength(4);
   });
 
   test('leaves a batch to the next publisher if one fails', async () => {

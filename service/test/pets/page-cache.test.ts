@@ -3,17 +3,24 @@ import { brotliDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { compress } from '../../src/http/content-coding.ts';
 import { PageCache, type PetPage } from '../../src/pets/page-cache.ts';
+import type { Footprint } from '../../src/pets/pet-changes.ts';
 
 const url = '/v1/pets?limit=1';
-const pageOf = (body: string): PetPage => ({ body, bytes: body.length, etag: `"${body.length}"`, link: undefined });
+const footprint: Footprint = { categoryId: undefined, status: undefined, ids: undefined, after: 0n, last: 9n };
+const pageOf = (body: string): PetPage => ({ body, bytes: body.length, etag: `"${body.length}"`, link: undefined, footprint });
 const page = pageOf('[]');
 const long = pageOf('[{"name":"Biscuit"}]'.repeat(100));
 
 let pages: PageCache;
 let reads: number;
+/** The version whose change touched every page. */
+let touchedAt: number;
+const changes = { version: 1, hasTouched: (_: Footprint, since: number) => since < touchedAt };
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  pages = new PageCache();
+  touchedAt = 0;
+  changes.version = 1;
+  pages = new PageCache(changes);
   reads = 0;
 });
 afterEach(() => void vi.useRealTimers());
@@ -27,7 +34,7 @@ const compressed = (path: string, read: PetPage, coding: 'br' | 'gzip') =>
   pages.readCompressed(path, read, coding, () => compress(read.body, coding, 'fast'));
 
 describe('PageCache', () => {
-  test('finds a page with the token that was read before it, and with no other', async () => {
+  test('finds a page with the snapshot that was read before it, and with no other', async () => {
     await pages.read(url, 'a', fetch);
     expect([pages.find(url, 'a'), pages.find(url, 'b'), pages.find(url, undefined), pages.find('/v1/pets', 'a')]).toEqual([
       page,
@@ -37,13 +44,67 @@ describe('PageCache', () => {
     ]);
   });
 
+  test('finds a page with a version until a change since then touches it', async () => {
+    await pages.read(url, 1, fetch);
+    changes.version = 3;
+    expect(pages.find(url, 3)).toBe(page);
+    changes.version = 4;
+    touchedAt = 4;
+    expect(pages.find(url, 4)).toBeUndefined();
+    await pages.read(url, 4, fetch);
+    expect(pages.find(url, 4)).toBe(page);
+    expect(reads).toBe(2);
+  });
+
+  test('checks each change once', async () => {
+    await pages.read(url, 1, fetch);
+    changes.version = 3;
+    pages.find(url, 3);
+    // Known to be valid at 3 by now, so this one is not looked at any more.
+    touchedAt = 3;
+    expect(pages.find(url, 3)).toBe(page);
+  });
+
+  test('caches a page under the version before its query, even if there is a change meanwhile', async () => {
+    await pages.read(url, 1, async () => {
+      changes.version = 2;
+      touchedAt = 2;
+      return page;
+    });
+    expect(pages.find(url, 2)).toBeUndefined();
+  });
+
+  test('finds a page that was read for a snapshot with the version of that time too, so that one late reply costs no page', async () => {
+    await pages.read(url, 'a', fetch);
+    expect(pages.find(url, 1)).toBe(page);
+    changes.version = 2;
+    touchedAt = 2;
+    expect([pages.find(url, 'a'), pages.find(url, 2)]).toEqual([page, undefined]);
+  });
+
+  test('does not find a page that was read for a version with a snapshot', async () => {
+    await pages.read(url, 1, fetch);
+    expect(pages.find(url, 'a')).toBeUndefined();
+  });
+
+  test('a page is not replaced by one whose query started before', async () => {
+    const old = Promise.withResolvers<PetPage>();
+    const reading = pages.read(url, 1, () => old.promise);
+    vi.advanceTimersByTime(1);
+    changes.version = 2;
+    await pages.read(url, 2, fetch);
+    old.resolve(pageOf('[1]'));
+    await reading;
+    expect(pages.find(url, 2)).toBe(page);
+  });
+
   test('does not read a cached page again', async () => {
     await pages.read(url, 'a', fetch);
     await pages.read(url, 'a', fetch);
     expect(reads).toBe(1);
   });
 
-  test('caches nothing without a token', async () => {
+  test('caches nothing without a version', async () => {
     await pages.read(url, undefined, fetch);
     expect(pages.has(url)).toBe(false);
   });
@@ -60,12 +121,12 @@ describe('PageCache', () => {
     expect(pages.find(url, 'a')).toBeUndefined();
   });
 
-  test('reads once for concurrent callers with the same token', async () => {
+  test('reads once for concurrent callers with the same version', async () => {
     const responses = await Promise.all([pages.read(url, 'a', fetch), pages.read(url, 'a', fetch), pages.read(url, 'a', fetch)]);
     expect([reads, ...responses]).toEqual([1, page, page, page]);
   });
 
-  test('reads again for a concurrent caller with another token', async () => {
+  test('reads again for a concurrent caller with another version', async () => {
     await Promise.all([pages.read(url, 'a', fetch), pages.read(url, 'b', fetch)]);
     expect(reads).toBe(2);
   });

@@ -40,9 +40,9 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     // @ts-expect-error: a plain transaction invalidates no list
     lockAndMovePet(tx, lock, 1n, 'available', 'pending'),
     // @ts-expect-error: a plain transaction invalidates no list
-    updatePet(tx, pet),
+    updatePet(tx, pet, newPet),
     // @ts-expect-error: a plain transaction invalidates no list
-    markPetRemoved(tx, 1n),
+    markPetRemoved(tx, pet),
     // @ts-expect-error: the pool invalidates no list
     addPetToCategory(pool, newPet, actor, 'open'),
     // @ts-expect-error: a plain transaction invalidates no list
@@ -65,6 +65,16 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     cancelOpenOrders(db, pool, cancelling[2], cancelling[3]),
     // @ts-expect-error: the pool opens a plain transaction, which invalidates no list
     runOnce(pool, request, async (own) => createPet(own, creating[1], creating[2], creating[3])),
+  ];
+}
+
+export function aWriteSaysWhatItChanges(): unknown[] {
+  return [
+    catalogueTx.write<Pet>({ text: '' }, (after) => ({ id: after.id, before: undefined, after })),
+    // @ts-expect-error: nobody would learn which lists have changed
+    catalogueTx.write({ text: '' }),
+    // @ts-expect-error: nobody would learn which lists showed the animal before
+    catalogue.write<Pet>({ text: '' }, (after) => ({ id: after.id, after })),
   ];
 }
 

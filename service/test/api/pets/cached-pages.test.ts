@@ -1,19 +1,20 @@
 // A cached page must not differ from one that was read: the same response, counted the same, for the same keys.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { replaceEpoch } from '../../../src/clients/client-epochs.ts';
+import { settleClientChange } from '../../../src/clients/client-epochs.ts';
 import { revokeApiKey } from '../../../src/clients/clients.ts';
-import { addPet, type PetBody } from '../../adoption-steps.ts';
+import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { sendRaw } from '../../raw-request.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
 let store: TestStore;
 let key: TestKey;
+let manager: TestKey;
 let pet: PetBody;
 let path: string;
 beforeAll(async () => {
   store = await createTestStore();
-  key = await store.createKey();
+  [key, manager] = [await store.createKey(), await createManager(store)];
 });
 afterAll(() => store[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -29,6 +30,9 @@ const list = (headers: Record<string, string> = {}, sent = key) => store.call<Pe
 const renameUnseen = (name: string) =>
   store.dependencies.db.query({ text: 'update pets set name = $1 where id = $2', values: [name, pet.id] });
 
+/** Writes the animal as it is: the page must be read again, and is the same. */
+const touch = () => store.call('PATCH', `/v1/pets/${pet.id}`, { key: manager.key, body: { categoryId: pet.categoryId } });
+
 const fixed = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !/^(date|x-request-id|x-ratelimit-remaining|ratelimit)$/.test(name)));
 
@@ -38,15 +42,22 @@ describe('A cached page', () => {
     expect((await list()).json).toEqual([pet]);
   });
 
-  test('is read again after an animal was added by any process', async () => {
+  test('is read again after a change of an animal on it by any process', async () => {
+    await using another = await createTestStore({ env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
     await renameUnseen('Seen');
-    await addPet(store, key);
+    await another.call('PATCH', `/v1/pets/${pet.id}`, { key: manager.key, body: { categoryId: pet.categoryId } });
     expect((await list()).json).toEqual([{ ...pet, name: 'Seen' }]);
+  });
+
+  test('is not read again after a change of another animal', async () => {
+    await renameUnseen('Unseen');
+    await addPet(store, key);
+    expect((await list()).json).toEqual([pet]);
   });
 
   test('has the headers of a page that was read', async () => {
     const cached = await list();
-    await addPet(store, key);
+    await touch();
     const read = await list();
     expect(fixed(cached.headers)).toEqual(fixed(read.headers));
     expect(cached.headers['x-request-id']).not.toBe(read.headers['x-request-id']);
@@ -65,7 +76,7 @@ describe('A cached page', () => {
   test('is 304 with its ETag, with the headers of a page that was read', async () => {
     const { headers } = await list();
     const cached = await list({ 'if-none-match': headers.etag ?? '' });
-    await addPet(store, key);
+    await touch();
     const read = await list({ 'if-none-match': headers.etag ?? '' });
     expect([cached.status, cached.text, read.status]).toEqual([304, '', 304]);
     expect(fixed(cached.headers)).toEqual(fixed(read.headers));
@@ -75,7 +86,7 @@ describe('A cached page', () => {
     const limited = await store.createKey({ plan: { perMinute: 6, perDay: 100 } });
     const remaining: unknown[] = [];
     for (let i = 0; i < 6; i += 1) {
-      if (i === 3) await addPet(store, key);
+      if (i === 3) await touch();
       remaining.push((await list({}, limited)).headers['x-ratelimit-remaining']);
     }
     expect(remaining).toEqual(['5', '4', '3', '2', '1', '0']);
@@ -86,7 +97,7 @@ describe('A cached page', () => {
     const revoked = await store.createKey();
     await list({}, revoked);
     await revokeApiKey(store.dependencies.db, revoked.id);
-    await replaceEpoch(store.dependencies.redis, store.dependencies.redisKeys, revoked.clientId);
+    await settleClientChange(store.dependencies.redis, store.dependencies.redisKeys, revoked.clientId);
     expect(await list({}, revoked)).toMatchObject(errorResponse(401, 'api_key_revoked'));
   });
 

@@ -1,18 +1,7 @@
 import type { Command } from 'commander';
-import { replaceEpoch } from '../clients/client-epochs.ts';
 import type { Terms } from '../clients/clients.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { type PlanName, planBounds, planNames } from '../rate-limit/plans.ts';
-import { parseCount, printProblem, UsageError } from './output.ts';
-
-/** Notifies all processes, through Redis, that the client has changed. */
-export async function announce({ redis, redisKeys }: Dependencies, clientId: bigint): Promise<boolean> {
-  const isAnnounced = await replaceEpoch(redis, redisKeys, clientId);
-  if (!isAnnounced) {
-    printProblem('Redis did not respond. The change is stored; a process that still reaches Redis may take up to 10 s to apply it.');
-  }
-  return isAnnounced;
-}
+import { parseCount, UsageError } from './output.ts';
 
 export interface LimitOptions {
   readonly plan: string;

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Changes, changedMax, noteUnannouncedChange, selectChanges } from './change-queries.ts';
+import type { Db } from './handles.ts';
+
+/** How long a process may use its caches after a look at PostgreSQL. */
+export const trustMs = 800;
+/** After a change is committed, no process uses what it had cached before, once this time has passed. */
+export const settledMs = trustMs + 50;
+/** A process that uses its caches looks this often: early enough to be done before the trust ends. */
+const lookIntervalMs = 450;
+
+/**
+ * Finds out what has changed in PostgreSQL, for the caches of a process. Redis tells of a change at once, but it may be lost, late,
+ * or out of the writer's reach. So a process uses its caches only if it has looked here within `trustMs`, and a
+ * writer that changes something without Redis waits for `settledMs` before it reports success.
+ *
+ * A look is queued, then in flight, then done. Invariants:
+ * - At most one look is in flight, and at most one is queued, which every new caller joins. Nobody joins one in flight: it may have
+ *   missed a change that was committed before the caller asked.
+ * - Looks are made one after another, each from the snapshot of the one before: together they report every change. The first one,
+ *   and one of a server that was restarted or replaced, can't tell what has changed: it reports that anything may have.
+ * - An idle process doesn't look.
+ */
+export class ChangeWatch {
+  readonly #db: Db;
+  readonly #clientListeners: Array<(ids: readonly bigint[]) => void> = [];
+  readonly #unannouncedListeners: Array<() => void> = [];
+  readonly #allListeners: Array<() => void> = [];
+  #last: Changes | undefined;
+  /** When the last look began. */
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #doubtedAtMs = Number.NEGATIVE_INFINITY;
+  #queued: Promise<string> | undefined;
+  #inFlight: Promise<unknown> | undefined;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** Called with clients that have changed, before the look that found them is done. */
+  onClientsChanged(listener: (ids: readonly bigint[]) => void): void {
+    this.#clientListeners.push(listener);
+  }
+
+  /** Called when an animal was changed by a process that could not tell Redis, before the look that found it is done. */
+  onUnannounced(listener: () => void): void {
+    this.#unannouncedListeners.push(listener);
+  }
+
+  /** Called if anything may have changed, before the look that found it is done. Then `onUnannounced` is called too. */
+  onAllChanged(listener: () => void): void {
+    this.#allListeners.push(listener);
+  }
+
+  /** False: look before the caches are used. While it is asked, looks are made in the background. */
+  get isTrusted(): boolean {
+    const ageMs = performance.now() - this.#lookedAtMs;
+    if (ageMs >= lookIntervalMs && !this.#inFlight) this.look().catch(() => {});
+    return ageMs < trustMs;
+  }
+
+  /** Waits until the caches may be used: for the look in flight, and if that began too early, for another one. */
+  async trust(): Promise<void> {
+    if (this.isTrusted) return;
+    await this.#inFlight;
+    if (!this.isTrusted) await this.look();
+  }
+
+  /** The caches are not used before the next look, for instance because Redis may have lost what it was told. */
+  distrust(): void {
+    this.#doubtedAtMs = performance.now();
+    this.#lookedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Looks, once for all callers in this turn of the event loop. Returns the snapshot. */
+  look(): Promise<string> {
+    if (this.#queued) return this.#queued;
+    const start = () => {
+      this.#queued = undefined;
+      const look = this.#look();
+      this.#inFlight = look.then(
+        () => this.#end(),
+        () => this.#end(),
+      );
+      return look;
+    };
+    this.#queued = (this.#inFlight ?? new Promise<void>((resolve) => setImmediate(resolve))).then(start);
+    return this.#queued;
+  }
+
+  #end(): void {
+    this.#inFlight = undefined;
+  }
+
+  async #look(): Promise<string> {
+    const startedAtMs = performance.now();
+    const changes = await selectChanges(this.#db, this.#last?.snapshot);
+    const isSameServer = changes.server === this.#last?.server;
+    if (!isSameServer || changes.clients.length > changedMax) for (const listener of this.#allListeners) listener();
+    else if (changes.clients.length > 0) for (const listener of this.#clientListeners) listener(changes.clients);
+    if (!isSameServer || changes.unannounced !== this.#last?.unannounced) for (const listener of this.#unannouncedListeners) listener();
+    this.#last = changes;
+    if (startedAtMs > this.#doubtedAtMs) this.#lookedAtMs = startedAtMs;
+    return changes.snapshot;
+  }
+}
+
+/** For a committed change of an animal that Redis can't be told of. Then no process uses the lists that it had cached before. */
+export async function settleUnannounced(db: Db): Promise<void> {
+  await noteUnannouncedChange(db);
+  await sleep(settledMs);
+}

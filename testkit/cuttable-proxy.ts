@@ -1,0 +1,52 @@
+// A TCP proxy in front of a server. It can cut off the process that uses it, while others still reach the server.
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface CuttableProxy extends AsyncDisposable {
+  readonly port: number;
+  /** `closed`: connections are closed, and new ones too. `silent`: bytes no longer arrive, as behind a broken network. */
+  cut(how: 'closed' | 'silent'): void;
+  restore(): void;
+}
+
+export async function startCuttableProxy(targetPort: number): Promise<CuttableProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let state: 'open' | 'closed' | 'silent' = 'open';
+  const server = createServer((incoming) => {
+    const outgoing = connect(targetPort, '127.0.0.1');
+    const pair = [incoming, outgoing] as const;
+    pairs.add(pair);
+    for (const [from, to] of [pair, [outgoing, incoming] as const]) {
+      from.on('data', (bytes) => state === 'open' && to.write(bytes));
+      from.on('error', () => {});
+      from.on('close', () => {
+        to.destroy();
+        pairs.delete(pair);
+      });
+    }
+    if (state === 'closed') incoming.destroy();
+  });
+  const closeAll = () => {
+    for (const [incoming] of pairs) incoming.destroy();
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut(how) {
+      state = how;
+      if (how === 'closed') closeAll();
+    },
+    restore() {
+      // What was sent meanwhile is lost, so the connections can't be used any more.
+      if (state === 'silent') closeAll();
+      state = 'open';
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      closeAll();
+      await closed;
+    },
+  };
+}
