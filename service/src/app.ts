@@ -18,12 +18,13 @@ import { announceDeprecations } from './http/deprecation.ts';
 import { addDocsRoutes } from './http/docs-files.ts';
 import { addErrorHandler, asAppError } from './http/error-handler.ts';
 import { EventStreams } from './http/event-stream.ts';
+import { allOf, observeRequests } from './http/finished-requests.ts';
 import { addHealthRoutes } from './http/health.ts';
 import { addJsonBodies } from './http/json-body.ts';
 import { rejectOtherMethods } from './http/methods.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { newRequestId } from './http/request-id.ts';
-import { logRequests } from './http/request-log.ts';
+import { requestLogger } from './http/request-log.ts';
 import { ErrorSchema } from './http/schemas.ts';
 import { addSdkRoutes } from './http/sdk-files.ts';
 import { addSecurityHeaders } from './http/security-headers.ts';
@@ -68,11 +69,12 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
   const { keys, limiter, pages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
+  const observe = allOf([requestLogger(log)]);
   let draining = false;
   const fastPath = new FastPath({
     ...parts,
     pages,
-    log,
+    observe,
     isOpen: () => db.reachable && changes.isTrusted && !draining,
   });
   const admitPlain: Admit = ({ raw, ...request }) => admit(parts, { ...request, decided: fastPath.takeDecision(raw) });
@@ -106,7 +108,7 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
   addJsonBodies(app);
   for (const schema of sharedSchemas) app.addSchema(schema);
   addSecurityHeaders(app);
-  logRequests(app);
+  if (observe) observeRequests(app, observe);
   addErrorHandler(app);
   app.addHook('onSend', (_, reply, payload, done) => {
     if (draining) reply.header('connection', 'close');

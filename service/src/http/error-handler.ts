@@ -22,6 +22,7 @@ export function routeNotFound(url: string): AppError {
 export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply) {
   if (error.code === 'internal_error') request.log.error({ err: error.cause }, 'internal error');
   else if (error.code === 'unavailable') request.log.warn({ reason: String(error.cause) }, 'unavailable');
+  request.errorCode = error.code;
   if (error.code === 'body_too_large') lingerOnClose(request.raw);
   addLink(reply, helpLink(error.code));
   return reply

@@ -1,32 +1,18 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 import { withoutKeys } from '../clients/api-key.ts';
+import type { FinishedRequest, ObserveRequest } from './finished-requests.ts';
 
-interface LoggedRequest {
-  readonly method: string;
-  readonly url: string;
-  /** Undefined: no route matched. */
-  readonly route: string | undefined;
-  readonly status: number;
-  readonly ms: number;
-  readonly caller: { readonly clientId: bigint; readonly keyId: bigint } | null;
-}
-
-/** False if the log level hides the line; then its fields need not be computed. */
-export const isRequestLogged = ({ level }: FastifyBaseLogger): boolean => level === 'info' || level === 'debug' || level === 'trace';
-
-export function logRequests(app: FastifyInstance): void {
-  if (!isRequestLogged(app.log)) return;
-  app.addHook('onResponse', (request, reply, done) => {
-    const { method, url, routeOptions, caller } = request;
-    logRequest(request.log, { method, url, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime, caller });
-    done();
-  });
+/** Undefined if the log level hides the lines. */
+export function requestLogger(log: FastifyBaseLogger): ObserveRequest | undefined {
+  const isLogged = log.level === 'info' || log.level === 'debug' || log.level === 'trace';
+  return isLogged ? (finished) => logRequest(log, finished) : undefined;
 }
 
 /** Writes one line per request, when its response is sent. No headers, no body, and keys in the URL are redacted. */
-export function logRequest(log: FastifyBaseLogger, { method, url, route, status, ms, caller }: LoggedRequest): void {
+function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, ms, caller }: FinishedRequest): void {
   log.info(
     {
+      reqId: id,
       method,
       url: withoutKeys(withPlainLetters(url)).slice(0, 500),
       route,

@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger } from 'fastify';
 import type { LimiterResult } from '../admission/admission.ts';
 import type { KnownKey } from '../clients/key-cache.ts';
 import type { KeyFinder } from '../clients/key-finder.ts';
@@ -9,9 +8,9 @@ import type { Config } from '../config.ts';
 import { readHeaders } from '../http/conditional-responses.ts';
 import { type Coding, codingFor } from '../http/content-coding.ts';
 import { codedEtag, isUnmodified } from '../http/etags.ts';
+import type { ObserveRequest } from '../http/finished-requests.ts';
 import { countOfHeader } from '../http/raw-headers.ts';
 import { newRequestId } from '../http/request-id.ts';
-import { isRequestLogged, logRequest } from '../http/request-log.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
@@ -25,7 +24,8 @@ interface Parts {
   readonly pages: PageCache;
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment'>;
-  readonly log: FastifyBaseLogger;
+  /** Undefined: nobody wants to know. */
+  readonly observe: ObserveRequest | undefined;
   /** If false, every request falls through. */
   isOpen(): boolean;
 }
@@ -139,19 +139,20 @@ class FastPathRequest implements PendingDecision {
     if (!unmodified) fields.push(...withBody, 'content-length', String(Buffer.isBuffer(body) ? body.length : page.bytes));
     this.#response.writeHead(unmodified ? 304 : 200, fields);
     this.#response.end(unmodified ? undefined : body);
-    this.#log(id);
+    this.#tell(id);
     return true;
   }
 
-  #log(id: string): void {
-    const { log } = this.#parts;
-    if (!isRequestLogged(log)) return;
-    logRequest(log.child({ reqId: id }), {
+  #tell(id: string): void {
+    this.#parts.observe?.({
+      id,
       method: 'GET',
       url: this.#request.url ?? '',
       route,
       status: this.#response.statusCode,
+      code: null,
       ms: performance.now() - this.#startedAtMs,
+      isDeprecated: false,
       caller: { clientId: this.#known.clientId, keyId: this.#known.id },
     });
   }

@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify';
+import type { ErrorCode } from '../errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the error that was sent; null: none. */
+    errorCode: ErrorCode | null;
+  }
+}
+
+/** What is known of a request once its response is sent. The log, the metrics and the usage are made of it. */
+export interface FinishedRequest {
+  readonly id: string;
+  readonly method: string;
+  readonly url: string;
+  /** Its template; undefined: no route matched. */
+  readonly route: string | undefined;
+  readonly status: number;
+  /** Null: no error. */
+  readonly code: ErrorCode | null;
+  readonly ms: number;
+  readonly isDeprecated: boolean;
+  /** Null: the request had no valid key. */
+  readonly caller: { readonly clientId: bigint; readonly keyId: bigint } | null;
+}
+
+export type ObserveRequest = (finished: FinishedRequest) => void;
+
+/** Tells of each request, except those that the fast path serves: it tells of them itself. */
+export function observeRequests(app: FastifyInstance, observe: ObserveRequest): void {
+  app.decorateRequest('errorCode', null);
+  app.addHook('onResponse', (request, reply, done) => {
+    const { id, method, url, routeOptions, errorCode, caller } = request;
+    const isDeprecated = routeOptions.config.deprecation !== undefined;
+    const { statusCode: status, elapsedTime: ms } = reply;
+    observe({ id, method, url, route: routeOptions.url, status, code: errorCode, ms, isDeprecated, caller: caller ?? null });
+    done();
+  });
+}
+
+/** One function that calls all of them, or undefined if there are none. */
+export function allOf(observers: ReadonlyArray<ObserveRequest | undefined>): ObserveRequest | undefined {
+  const [first, ...others] = observers.filter((one) => one !== undefined);
+  if (!first || others.length === 0) return first;
+  return (finished) => {
+    first(finished);
+    for (const observe of others) observe(finished);
+  };
+}
