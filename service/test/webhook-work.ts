@@ -81,10 +81,10 @@ export const deliveryOf = (store: TestStore, { key }: TestKey, id: number, deliv
 /** Polls until the value is as expected. A worker stores the result of a delivery after the receiver has responded. */
 export async function until<T>(read: () => Promise<T>, isExpected: (value: T) => boolean): Promise<T> {
   let value = await read();
-  for (let tries = 0; tries < 500 && !isExpected(value); tries += 1) {
+  for (let tries = 0; tries < 2_000 && !isExpected(value); tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
     value = await read();
   }
   if (isExpected(value)) return value;
-  throw new Error(`the expected value did not appear within 5 s; the last one was ${inspect(value)}`);
+  throw new Error(`the expected value did not appear within 20 s; the last one was ${inspect(value)}`);
 }
