@@ -5,6 +5,7 @@ import { compileCache } from '../testkit/compile-cache.ts';
 import { ensureBuilt } from '../tools/build.ts';
 import { runCommand } from '../tools/command.ts';
 import { adoption } from './adoption.ts';
+import { alerts } from './alerts/alerts.ts';
 import { bans } from './bans.ts';
 import { erasure } from './erasure.ts';
 import { expiry } from './expiry.ts';
@@ -73,6 +74,7 @@ const proofs: Proof[] = [
   heldSnapshot,
   upgrade,
   hostilePartner,
+  alerts,
 ];
 
 interface Proved {

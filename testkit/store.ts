@@ -115,9 +115,9 @@ export class Store implements AsyncDisposable {
   }
 
   /** Starts a `homeward worker`, which is stopped with the store. */
-  work(): ChildProcess {
+  work(env: Record<string, string> = {}): ChildProcess {
     const script = [path.join(this.#root, 'service/src/main.ts'), 'worker'];
-    const child = spawn(process.execPath, script, { env: this.#env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+    const child = spawn(process.execPath, script, { env: { ...this.#env, ...env }, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     child.channel?.unref();
     this.#workers.push(child);
     return child;

@@ -1,0 +1,146 @@
+// What each alert of a cause is for, done to a real store.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { WatchedStore } from './watched-store.ts';
+
+export interface Fault {
+  readonly alert: string;
+  /** For the table of results. */
+  readonly name: string;
+  /** Also in the short form. */
+  readonly isQuick?: true;
+  /** Alerts of symptoms that must be seen too. */
+  readonly symptom?: 'HomewardErrors' | 'HomewardSlow';
+  /** Causes the fault; it ends when the result is disposed. */
+  cause(watched: WatchedStore): Promise<AsyncDisposable>;
+}
+
+const publisherLock = 4_663_958;
+const callers = 40;
+
+const undo = (end: () => Promise<unknown> | void): AsyncDisposable => ({
+  [Symbol.asyncDispose]: async () => void (await end()),
+});
+
+export const faults: readonly Fault[] = [
+  {
+    alert: 'HomewardRedisDown',
+    name: 'Redis killed',
+    isQuick: true,
+    async cause({ store }) {
+      await store.redis.signal('SIGKILL');
+      return undo(() => store.redis.start());
+    },
+  },
+  {
+    alert: 'HomewardWorkerDown',
+    name: 'the worker stopped',
+    isQuick: true,
+    async cause(watched) {
+      await watched.stopWorker();
+      return undo(() => watched.startWorker());
+    },
+  },
+  {
+    alert: 'HomewardApiDown',
+    name: 'one of two API processes killed',
+    async cause(watched) {
+      watched.killSecond();
+      return undo(() => watched.restartSecond());
+    },
+  },
+  {
+    alert: 'HomewardPostgresDown',
+    name: 'PostgreSQL stopped',
+    symptom: 'HomewardErrors',
+    async cause({ store }) {
+      await store.postgres.signal('SIGINT');
+      return undo(() => store.postgres.start());
+    },
+  },
+  {
+    alert: 'HomewardRestarting',
+    name: 'an API process that crashes three times',
+    async cause(watched) {
+      for (let crash = 0; crash < 3; crash += 1) {
+        watched.killSecond();
+        await watched.restartSecond();
+        await watched.waitFor(async () => (await watched.prometheus.query('sum(up) == 3')).length > 0, 5_000);
+      }
+      return undo(() => {});
+    },
+  },
+  {
+    alert: 'HomewardPoolFull',
+    name: 'a row that every write waits for is locked',
+    symptom: 'HomewardSlow',
+    async cause(watched) {
+      await watched.add(1);
+      const lock = await watched.session('begin', 'select from categories where id = 1 for update');
+      return keepCalling(lock, callers, () => watched.add(1));
+    },
+  },
+  {
+    alert: 'HomewardEventsLate',
+    name: 'publishing is blocked',
+    cause: (watched) => watched.session(`select pg_advisory_lock(${publisherLock})`),
+  },
+  {
+    alert: 'HomewardJobFailing',
+    name: 'a right that a job needs is revoked',
+    async cause(watched) {
+      await using _ = await watched.session('revoke update on orders from homeward_app', 'revoke select on orders from homeward_app');
+      return undo(async () => {
+        await using _ = await watched.session('grant select, update on orders to homeward_app');
+      });
+    },
+  },
+  {
+    alert: 'HomewardWebhooksFailing',
+    name: 'an endpoint that rejects everything',
+    async cause({ http, url, key: { key } }) {
+      const receiver = createServer((request, response) => {
+        request.resume();
+        response.writeHead(500).end();
+      });
+      await once(receiver.listen(0, '127.0.0.1'), 'listening');
+      const { port } = receiver.address() as AddressInfo;
+      const body = { url: `http://127.0.0.1:${port}/`, eventTypes: ['pet.added'] };
+      const { status, text } = await http.send(`${url}/webhooks`, { method: 'POST', key, body });
+      if (status !== 201) throw new Error(`no endpoint was added: ${text}`);
+      const { id } = JSON.parse(text) as { id: number };
+      return undo(async () => {
+        await http.send(`${url}/webhooks/${id}`, { method: 'DELETE', key });
+        receiver.closeAllConnections();
+        receiver.close();
+      });
+    },
+  },
+  {
+    alert: 'HomewardEventLoopBusy',
+    name: 'more requests with large bodies than a process can parse',
+    async cause({ http, url, key: { key } }) {
+      const raw = JSON.stringify({ name: 'Biscuit', categoryId: 2, notes: Array.from({ length: 80_000 }, (_, i) => [i]) });
+      return keepCalling(
+        undo(() => {}),
+        callers,
+        () => http.send(`${url}/pets`, { method: 'POST', key, raw }),
+      );
+    },
+  },
+];
+
+/** Sends one request after another, from several callers, until it is disposed. */
+function keepCalling(before: AsyncDisposable, count: number, send: () => Promise<unknown>): AsyncDisposable {
+  let ended = false;
+  const call = async () => {
+    while (!ended) await send().catch(() => {});
+  };
+  const calls = Array.from({ length: count }, call);
+  return undo(async () => {
+    ended = true;
+    await before[Symbol.asyncDispose]();
+    await Promise.all(calls);
+  });
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { dashboardFile, renderDashboard, rows } from '../../../tools/dashboard.ts';
+import { metricTable } from '../../src/telemetry/metric-table.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+const { groups } = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8')) as { groups: ReadonlyArray<{ rules: readonly Rule[] }> };
+const rules = groups.flatMap((group) => group.rules);
+const operations = readFileSync('docs/operations.md', 'utf8');
+
+/** The names of metrics in an expression. */
+const metricsOf = (expression: string) => [...expression.matchAll(/\b(?:homeward|process)_\w+/g)].map(([name]) => name);
+const known = (name: string) => name.replace(/_(bucket|sum|count)$/, '') in metricTable || name in metricTable;
+
+describe.each(rules)('The alert $alert', ({ alert, expr, labels, annotations }) => {
+  test('has a runbook: what it means, what to look at, what to do', () => {
+    expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+    const [, runbook = ''] = operations.split(`\n### ${alert}\n`);
+    expect(runbook.split('\n#', 1)[0]).toMatch(/^\n- \*\*Means\*\*: .+\n- \*\*Look at\*\*: .+\n- \*\*Do\*\*: .+\n$/);
+  });
+
+  test('is of metrics that exist, and says how urgent it is', () => {
+    expect(metricsOf(expr).filter((name) => !known(name))).toEqual([]);
+    expect(['page', 'ticket']).toContain(labels.severity);
+  });
+});
+
+describe('The dashboard', () => {
+  test("is up to date: 'npm run dashboard' writes it", () => {
+    expect(readFileSync(dashboardFile, 'utf8')).toBe(renderDashboard());
+  });
+
+  test('has four rows, of panels that fit the width, with ids of their own', () => {
+    const { panels } = JSON.parse(renderDashboard()) as {
+      panels: Array<{ id: number; type: string; gridPos: { x: number; y: number; w: number; h: number } }>;
+    };
+    expect(panels.filter(({ type }) => type === 'row')).toHaveLength(4);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    expect(panels.every(({ gridPos: { x, w } }) => Number.isInteger(w) && x + w <= 24)).toBe(true);
+  });
+
+  test('is of metrics that exist', () => {
+    const expressions = rows.flatMap(({ panels }) => panels.flatMap(({ queries }) => queries.map(({ expr }) => expr)));
+    expect(expressions.flatMap(metricsOf).filter((name) => !known(name))).toEqual([]);
+  });
+});
