@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 
 /** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */
 export const variables = {
   DATABASE_URL: { fallback: 'postgres://127.0.0.1:5432/postgres', help: 'PostgreSQL 15 or newer' },
+  DATABASE_URL_FILE: { fallback: '', help: 'file that contains DATABASE_URL, for a password that must not be in the environment' },
   REDIS_URL: { fallback: 'redis://127.0.0.1:6379', help: 'Redis 7 or newer, or Valkey' },
+  REDIS_URL_FILE: { fallback: '', help: 'file that contains REDIS_URL' },
   HOST: { fallback: '127.0.0.1', help: 'address to listen on' },
   PORT: { fallback: '8080', help: 'port to listen on; 0 picks a free one' },
   HOMEWARD_ENVIRONMENT: {
@@ -85,10 +88,14 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     if (Number.isInteger(value) && value >= min && value <= max) return value;
     throw new ConfigError(`${name} must be an integer from ${min} to ${max}; got "${text(name)}".`);
   };
-  // The message doesn't show the value, which may contain a password.
-  const url = (name: keyof typeof variables, ...schemes: string[]): string => {
-    if (schemes.some((scheme) => text(name).startsWith(`${scheme}://`))) return text(name);
-    throw new ConfigError(`${name} must start with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}.`);
+  // No message shows the value, which may contain a password.
+  const url = (name: 'DATABASE_URL' | 'REDIS_URL', ...schemes: string[]): string => {
+    const file = text(`${name}_FILE`);
+    if (file && env[name]) throw new ConfigError(`${name} and ${name}_FILE are both set. Set only one of them.`);
+    const value = file ? readSecret(`${name}_FILE`, file) : text(name);
+    if (schemes.some((scheme) => value.startsWith(`${scheme}://`))) return value;
+    const where = file ? `The content of "${file}", the file in ${name}_FILE,` : name;
+    throw new ConfigError(`${where} must start with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}.`);
   };
   return Object.freeze({
     databaseUrl: url('DATABASE_URL', 'postgres', 'postgresql'),
@@ -111,6 +118,16 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
     logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   });
+}
+
+/** Editors and `echo` end a file with a line break, which is not part of the secret. */
+function readSecret(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/[\r\n]+$/, '');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`${name}: the file "${file}" can't be read (${code}). Does it exist, and may this user read it?`);
+  }
 }
 
 /** Visible ASCII only, since it becomes a line of security.txt. */

@@ -7,5 +7,6 @@ process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 process.channel?.unref();
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const devServers = process.env['DATABASE_URL'] ? undefined : findDevServers(root, process.cwd());
+const { DATABASE_URL, DATABASE_URL_FILE } = process.env;
+const devServers = DATABASE_URL || DATABASE_URL_FILE ? undefined : findDevServers(root, process.cwd());
 await runProgram(process.argv.slice(2), process.env, devServers);

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../src/config.ts';
 
 describe('loadConfig', () => {
@@ -130,5 +133,55 @@ describe('loadConfig', () => {
     const load = () => loadConfig({ [name]: 'mysql://user:secret@db' });
     expect(load).toThrow(`${name} must start with`);
     expect(load).not.toThrow('secret');
+  });
+});
+
+describe.each([
+  { name: 'DATABASE_URL', field: 'databaseUrl', secret: 'postgres://api:secret@db/homeward' },
+  { name: 'REDIS_URL', field: 'redisUrl', secret: 'rediss://:secret@redis:6379' },
+] as const)('$name from a file', ({ name, field, secret }) => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'homeward-secrets-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function loadFrom(content: string) {
+    const file = path.join(folder, 'url');
+    writeFileSync(file, content);
+    return { file, load: () => loadConfig({ [`${name}_FILE`]: file }) };
+  }
+
+  test.each(['', '\n', '\r\n', '\n\n'])('that ends in %j has the value without it', (end) => {
+    expect(loadFrom(secret + end).load()[field]).toBe(secret);
+  });
+
+  test('is an error if the variable is set too, and shows neither value', () => {
+    const { file } = loadFrom(secret);
+    const load = () => loadConfig({ [`${name}_FILE`]: file, [name]: secret });
+    expect(load).toThrow(new ConfigError(`${name} and ${name}_FILE are both set. Set only one of them.`));
+  });
+
+  test('that is empty or another kind of URL is an error that names the file and does not show the content', () => {
+    for (const content of ['', '\n', 'mysql://user:secret@db']) {
+      const { file, load } = loadFrom(content);
+      expect(load).toThrow(`The content of "${file}", the file in ${name}_FILE, must start with `);
+      expect(load).not.toThrow('secret@');
+    }
+  });
+
+  test('that does not exist or is a folder is an error that names the file and the variable', () => {
+    const lost = path.join(folder, 'lost');
+    for (const [file, code] of [
+      [lost, 'ENOENT'],
+      [folder, 'EISDIR'],
+    ] as const)
+      expect(() => loadConfig({ [`${name}_FILE`]: file })).toThrow(
+        new ConfigError(`${name}_FILE: the file "${file}" can't be read (${code}). Does it exist, and may this user read it?`),
+      );
+  });
+
+  test('is the variable itself if the name of the file is empty', () => {
+    expect(loadConfig({ [`${name}_FILE`]: '', [name]: secret })[field]).toBe(secret);
   });
 });

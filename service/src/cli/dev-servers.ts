@@ -28,10 +28,10 @@ export function findDevServers(root: string, workingDirectory: string): DevServe
   }
 }
 
-/** What the environment sets wins. */
+/** What the environment sets wins, directly or by a file. */
 export const withDevServers = (env: Readonly<Record<string, string | undefined>>, { env: servers }: DevServers) => ({
   ...env,
-  ...Object.fromEntries(Object.entries(servers).map(([name, value]) => [name, env[name] || value])),
+  ...Object.fromEntries(Object.entries(servers).filter(([name]) => !env[name] && !env[`${name}_FILE`])),
 });
 
 function isPrivate(file: string): boolean {
