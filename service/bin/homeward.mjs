@@ -3,6 +3,13 @@
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+// Process 1 of a container ignores SIGTERM unless something listens. `serve` and `worker` listen only once they have started.
+if (process.pid === 1) {
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    process.on(signal, (_, number) => process.listenerCount(signal) === 1 && process.exit(128 + number));
+  }
+}
+
 // Before any module asks for it. Node.js would let FORCE_COLOR win, with a warning.
 if (process.argv.includes('--no-color')) process.env.NO_COLOR = '1';
 if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
