@@ -5,7 +5,7 @@ import { KeyFinder } from './clients/key-finder.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { ChangeWatch } from './db/change-watch.ts';
-import { getDeploymentId } from './db/deployment-queries.ts';
+import { getDeploymentId, isOnAnotherServer } from './db/deployment-queries.ts';
 import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
@@ -36,6 +36,8 @@ export interface Dependencies extends AsyncDisposable {
 export class NotMigrated extends Error {}
 
 const redisWaitMs = 1_000;
+const restoredWarning =
+  "The store was restored from a backup, or a standby has taken over. Stop every process and run 'homeward restore-check'; after a failover without loss, run it with --nothing-lost";
 
 export async function openDependencies(config: Config, overrides: { clock?: Clock; byIndex?: boolean } = {}): Promise<Dependencies> {
   const log = createLogger(config);
@@ -49,6 +51,7 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     const pending = await findPendingMigrations(db);
     if (pending.length > 0) throw new NotMigrated(`The database lacks ${pending.join(', ')}. Run 'homeward migrate' first.`);
     const redisKeys = redisKeysOf(await getDeploymentId(db));
+    if (await isOnAnotherServer(db)) log.warn(restoredWarning);
     await redis.open(redisWaitMs);
     if (!redis.up) log.warn('Redis does not reply: this process counts limits by itself until it does');
     redis.onLate(() => log.debug('Redis late'));

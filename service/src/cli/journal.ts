@@ -1,18 +1,13 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
 import { settledMs } from '../db/change-watch.ts';
 import { openDependencies } from '../dependencies.ts';
-import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
 import { applyJournal } from '../recovery/apply-journal.ts';
-import { confirm, printJson, printLines, printProblem, UsageError } from './output.ts';
+import { describeLines, readJournalFiles } from './journal-files.ts';
+import { confirm, printJson, printLines } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
 import { describePostgres } from './server-addresses.ts';
-
-/** Bounds memory. */
-const linesMax = 1_000_000;
 
 export function addJournalCommands(program: Command, config: ReadConfig): void {
   const journal = program.command('journal').description('reapply, after a restore, what was done after the backup');
@@ -27,7 +22,7 @@ export function addJournalCommands(program: Command, config: ReadConfig): void {
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
     .action(async (files: string[], { yes = false, json, skipUnreadable = false }: ApplyOptions) => {
-      const lines = await readLines(files, skipUnreadable);
+      const lines = await readJournalFiles(files, skipUnreadable);
       await using dependencies = await openDependencies(config());
       await confirm({
         target: `${describeLines(lines)}, to ${describePostgres(dependencies.config.databaseUrl)}`,
@@ -53,43 +48,4 @@ interface ApplyOptions {
   readonly skipUnreadable?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
-}
-
-function describeLines(lines: readonly JournalLine[]): string {
-  const times = lines.map(({ at }) => at.getTime()).toSorted((a, b) => a - b);
-  const [first, last] = [times[0], times.at(-1)].map((time) => new Date(time ?? 0).toISOString().slice(0, 16));
-  return `${lines.length} journal ${lines.length === 1 ? 'line' : 'lines'} written from ${first} to ${last} UTC`;
-}
-
-async function readLines(files: readonly string[], skipUnreadable: boolean): Promise<JournalLine[]> {
-  const lines: JournalLine[] = [];
-  for (const file of files) {
-    const input = file === '-' ? process.stdin : createReadStream(file);
-    let number = 0;
-    try {
-      for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-        number += 1;
-        const line = readLine(text, skipUnreadable);
-        if (line) lines.push(line);
-        if (lines.length > linesMax) throw new UsageError(`There are more than ${linesMax} journal lines. Apply the files one by one.`);
-      }
-    } catch (error) {
-      if (error instanceof UsageError) throw error;
-      // If a line can't be read, nothing is applied: a partly applied journal would look complete.
-      throw new UsageError(`${file}, line ${number}: ${error instanceof Error ? error.message : String(error)}. Nothing was applied.`);
-    }
-  }
-  // Most likely this is the wrong file. Reporting success would let revoked keys work again.
-  if (lines.length === 0) throw new UsageError(`There is no journal line in ${files.join(', ')}. Nothing was applied.`);
-  return lines;
-}
-
-function readLine(text: string, skipUnreadable: boolean): JournalLine | undefined {
-  try {
-    return readJournalLine(text);
-  } catch (error) {
-    if (!skipUnreadable) throw error;
-    printProblem(`skipped: ${text.slice(0, 200)}`);
-    return undefined;
-  }
 }

@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
   journal: async () => (await import('./journal.ts')).addJournalCommands,
+  'restore-check': async () => (await import('./restore-check.ts')).addRestoreCheckCommand,
   openapi: async () => (await import('./openapi.ts')).addOpenApiCommand,
   completion: async () => (await import('./completion.ts')).addCompletionCommand,
 };

@@ -5,11 +5,11 @@ import pg from 'pg';
 import type { Db } from './handles.ts';
 import { type Blocker, describeBlockers, findBlockers } from './lock-wait.ts';
 import { type MigrationFile, readMigrations } from './migration-files.ts';
+import { connectAsOwner } from './owner-connection.ts';
 
 const ownDir = fileURLToPath(new URL('../../migrations', import.meta.url));
 const migrationsTable = 'schema_migrations';
 const lockId = 4_663_957;
-const connectTimeoutMs = 10_000;
 /**
  * While a migration waits for a table, everyone who comes later waits behind it. So this must be well below the 500 ms for which a
  * request waits for a connection (pool.ts): a longer wait would become errors.
@@ -46,18 +46,7 @@ export interface MigrateOptions {
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   await using clients = new AsyncDisposableStack();
-  const connect = async (applicationName: string) => {
-    const client = new pg.Client({
-      connectionString: databaseUrl,
-      connectionTimeoutMillis: connectTimeoutMs,
-      application_name: applicationName,
-    });
-    // A broken connection is reported by the next query.
-    client.on('error', () => {});
-    await client.connect();
-    clients.defer(() => client.end());
-    return client;
-  };
+  const connect = async (applicationName: string) => clients.use(await connectAsOwner(databaseUrl, applicationName));
   const migrator = new Migrator(await connect('homeward migrate'), await connect('homeward migrate, watching'), options);
   return await migrator.run();
 }

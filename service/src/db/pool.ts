@@ -9,6 +9,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 
 /** The role of every process except `migrate`. The first migration creates it. */
 export const applicationRole = 'homeward_app';
+/** The names of the connections of every process except `migrate`, as PostgreSQL shows them. */
+export const applicationNames = { pool: 'homeward', probe: 'homeward probe' } as const;
 
 const connectTimeoutMs = 500;
 const turnTimeoutMs = 500;
@@ -56,7 +58,7 @@ export class Pool implements Transactor, Snapshotter {
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: queryTimeoutMs,
       keepAlive: true,
-      application_name: 'homeward',
+      application_name: applicationNames.pool,
       // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
       onConnect: async (client) => void (await client.query(settingsOf(byIndex))),
     };
@@ -213,7 +215,7 @@ export class Pool implements Transactor, Snapshotter {
           connectionString: this.#databaseUrl,
           connectionTimeoutMillis: probeTimeoutMs,
           query_timeout: probeTimeoutMs,
-          application_name: 'homeward probe',
+          application_name: applicationNames.probe,
         });
         prober.on('error', () => this.#probeNow());
         await prober.connect();

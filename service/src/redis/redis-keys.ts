@@ -38,3 +38,6 @@ export function redisKeysOf(deploymentId: string): RedisKeys {
     announcedTransactions: `hw:${deploymentId}:{catalogue}:announced`,
   };
 }
+
+/** The keys that have no expiry. All others are gone a day after they were last used. */
+export const lastingKeysOf = ({ bans, catalogueToken }: RedisKeys): string[] => [bans, catalogueToken];

@@ -1,0 +1,72 @@
+import type { Db, Transaction } from '../db/handles.ts';
+import { applicationNames } from '../db/pool.ts';
+
+export async function isInRecovery(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ isInRecovery: boolean }>({ text: 'select pg_is_in_recovery() as "isInRecovery"' });
+  return rows[0]?.isInRecovery ?? true;
+}
+
+/** Whether this login has the rights of the tables' owner that a restore needs. */
+export async function mayRestore(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ may: boolean }>({
+    text: `select bool_and(has_table_privilege(name, 'update')) as may from unnest(array['deployment', 'feed', 'webhooks', 'webhook_shards']) as name`,
+  });
+  return rows[0]?.may ?? false;
+}
+
+export interface Connected {
+  readonly pid: number;
+  readonly user: string;
+  /** Null: a Unix socket, or the login may not see it. */
+  readonly address: string | null;
+}
+
+/** Connections of the store's processes and commands to this database, except those that look after one. */
+export async function findConnected(db: Db): Promise<Connected[]> {
+  const { rows } = await db.query<Connected>({
+    text: `select pid, coalesce(usename, '?') as user, host(client_addr) as address from pg_stat_activity
+      where datname = current_database() and application_name = any($1) order by pid`,
+    values: [Object.values(applicationNames)],
+  });
+  return rows;
+}
+
+/** More than a store assigns between a backup and its restore. */
+const gapMin = 1_000_000_000n;
+/**
+ * Positions after a restore begin at this number for each second since 1970. So they are beyond everything that was ever assigned, also
+ * after an earlier restore of the same backup, unless a store publishes more events a second. Below 10^15, where the ids of tests begin.
+ */
+const positionsPerSecond = 100_000;
+
+export interface MovedFeed {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** Moves the feed's positions on, so that none is assigned a second time. Every cursor from before is too old from then on. */
+export async function moveFeed(tx: Transaction): Promise<MovedFeed> {
+  const { rows } = await tx.query<MovedFeed>({
+    text: `with before as (select last_position as position from feed for update),
+      moved as (select position, greatest(position + $1, floor(extract(epoch from clock_timestamp()))::bigint * $2) as "to" from before)
+      update feed set first_position = "to" + 1, last_position = "to" from moved returning position as "from", "to"`,
+    values: [gapMin, positionsPerSecond],
+  });
+  const [moved] = rows;
+  if (!moved) throw new Error('the feed has no row');
+  return moved;
+}
+
+/**
+ * Gives each endpoint that shares the cursor of its shard its own, so that it still gets what was published up to `from` and was not
+ * sent. Then moves the shards to the end of the feed. Returns the number of such endpoints.
+ */
+export async function moveShardsOn(tx: Transaction, { from, to }: MovedFeed): Promise<number> {
+  const { rowCount } = await tx.query({
+    text: `update webhooks set position = webhook_shards.position from webhook_shards
+      where webhook_shards.id = shard and webhooks.position is null and removed_at is null and webhook_shards.position < $1`,
+    values: [from],
+  });
+  await tx.query({ text: 'update webhook_shards set position = $1, worker_id = null, moved_at = now()', values: [to] });
+  return rowCount ?? 0;
+}

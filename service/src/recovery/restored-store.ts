@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '../config.ts';
+import { type Deployment, getDeployment, lockDeployment, readServer, renewDeploymentId, setServer } from '../db/deployment-queries.ts';
+import { type Db, Transaction } from '../db/handles.ts';
+import { type Connected, findConnected, isInRecovery, type MovedFeed, mayRestore, moveFeed, moveShardsOn } from './restore-queries.ts';
+
+/** The store can't be made ready, for a reason that the operator can remove. */
+export class NotRestorable extends Error {}
+
+/** What an operator knows and PostgreSQL doesn't tell. */
+export type Told =
+  /** Nothing: the server tells by its identity whether the store was restored. */
+  | 'nothing'
+  /** The disk was restored from a snapshot. PostgreSQL can't tell that from a restart. */
+  | 'from-snapshot'
+  /** A standby that had every write has taken over. */
+  | 'nothing-lost';
+
+export type Moved = (MovedFeed & { readonly endpoints: number }) | undefined;
+
+export interface Readied {
+  /** Undefined: the positions were assigned on this server, or moved on before. */
+  readonly moved: Moved;
+  /** The id that named everything in Redis before; undefined if it still does. */
+  readonly formerId: string | undefined;
+}
+
+const connectedTriesMax = 10;
+const connectedIntervalMs = 200;
+const lockTimeoutMs = 10_000;
+const namedMax = 5;
+
+/**
+ * Makes the database of a restored store ready, in one transaction and once per restore: moves the feed on, and gives the deployment
+ * another id, so that nothing is believed that Redis knows of the time that was lost. `owner` is a connection of the tables' owner.
+ *
+ * It is once, because the server is stored in the same transaction. A backup has the server of its own time, so whenever it is restored,
+ * it differs again.
+ */
+export async function readyDatabase(owner: Db, told: Told): Promise<Readied> {
+  if (!(await mayRestore(owner)))
+    throw new ConfigError("The user in DATABASE_URL may not change the table deployment. Use the address of the owner, as for 'homeward migrate'.");
+  const server = await readServer(owner).catch((error: unknown) => {
+    throw new NotRestorable(
+      `PostgreSQL does not tell which server it is (${error instanceof Error ? error.message : error}). As a superuser, grant execute on function pg_control_system() to the owner.`,
+    );
+  });
+  // Not in the transaction, in which PostgreSQL would show the same connections each time.
+  if (isRestored(await getDeployment(owner), server, told)) await untilNobodyIsConnected(owner);
+  await owner.query({ text: `set lock_timeout = ${lockTimeoutMs}` });
+  await owner.query({ text: 'begin' });
+  try {
+    const readied = await readyWithin(new Transaction(owner), server, told);
+    await owner.query({ text: 'commit' });
+    return readied;
+  } catch (error) {
+    await owner.query({ text: 'rollback' }).catch(() => {});
+    throw error;
+  }
+}
+
+async function readyWithin(tx: Transaction, server: string, told: Told): Promise<Readied> {
+  const before = await lockDeployment(tx);
+  await setServer(tx, server);
+  if (!isRestored(before, server, told)) return { moved: undefined, formerId: undefined };
+  const moved = await moveFeed(tx);
+  const endpoints = await moveShardsOn(tx, moved);
+  await renewDeploymentId(tx);
+  return { moved: { ...moved, endpoints }, formerId: before.id };
+}
+
+function isRestored(stored: Deployment, server: string, told: Told): boolean {
+  return told === 'from-snapshot' || (told === 'nothing' && stored.server !== server);
+}
+
+/** A backup may be in recovery for long, and by default it then waits for the operator. */
+export async function assertOutOfRecovery(db: Db): Promise<void> {
+  if (await isInRecovery(db))
+    throw new NotRestorable(
+      "PostgreSQL is still in recovery. If it has reached its target and waits there, run 'select pg_wal_replay_resume()' as a superuser. If it is a standby, use the address of the primary.",
+    );
+}
+
+/**
+ * What runs meanwhile would assign positions, and use an id of the deployment that is replaced. PostgreSQL notices a little later that
+ * a process has ended.
+ */
+async function untilNobodyIsConnected(db: Db): Promise<void> {
+  let connected: readonly Connected[] = [];
+  for (let tries = 0; tries < connectedTriesMax; tries += 1) {
+    if (tries > 0) await sleep(connectedIntervalMs);
+    connected = await findConnected(db);
+    if (connected.length === 0) return;
+  }
+  throw new NotRestorable(
+    `Processes of the store are connected: ${describe(connected)}. Stop every serve, worker and other command, and run this again. Nothing was changed.`,
+  );
+}
+
+function describe(connected: readonly Connected[]): string {
+  const named = connected
+    .slice(0, namedMax)
+    .map(({ pid, user, address }) => `process ${pid} of PostgreSQL, as ${user}${address === null ? '' : ` from ${address}`}`);
+  const more = connected.length - named.length;
+  return named.join('; ') + (more > 0 ? `; and ${more} more` : '');
+}
