@@ -19,9 +19,8 @@ export interface Fault {
 const publisherLock = 4_663_958;
 const callers = 40;
 
-const undo = (end: () => Promise<unknown> | void): AsyncDisposable => ({
-  [Symbol.asyncDispose]: async () => void (await end()),
-});
+const undo = (end: () => Promise<void>): AsyncDisposable => ({ [Symbol.asyncDispose]: end });
+const nothing = undo(async () => {});
 
 export const faults: readonly Fault[] = [
   {
@@ -39,7 +38,7 @@ export const faults: readonly Fault[] = [
     isQuick: true,
     async cause(watched) {
       await watched.stopWorker();
-      return undo(() => watched.startWorker());
+      return undo(async () => watched.startWorker());
     },
   },
   {
@@ -68,7 +67,7 @@ export const faults: readonly Fault[] = [
         await watched.restartSecond();
         await watched.waitFor(async () => (await watched.prometheus.query('sum(up) == 3')).length > 0, 5_000);
       }
-      return undo(() => {});
+      return nothing;
     },
   },
   {
