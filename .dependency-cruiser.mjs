@@ -7,6 +7,7 @@ const floors = [
   'cli',
   'recovery',
   'verify',
+  'telemetry',
   'orders',
   'pets',
   'delivery',
@@ -35,7 +36,7 @@ const neverUp = floors.slice(1).map((folder, index) => ({
 }));
 
 /** The folders of the product's features, and what they stand on. */
-const feature = `${src}/(?!(admission|cli|db|http|redis)/)([^/]+)/`;
+const feature = `${src}/(?!(admission|cli|db|http|redis|telemetry)/)([^/]+)/`;
 
 export default {
   forbidden: [

@@ -6,7 +6,7 @@ import { categoryRoutes } from './categories/category-routes.ts';
 import { categorySchemas } from './categories/category-schemas.ts';
 import { getQuota } from './clients/clients.ts';
 import { KeyWatch } from './clients/key-watch.ts';
-import { type Dependencies, openCaches } from './dependencies.ts';
+import { type Caches, type Dependencies, openCaches } from './dependencies.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { eventWebhooks } from './events/event-schemas.ts';
 import { EventTail } from './events/event-tail.ts';
@@ -40,12 +40,15 @@ import { FastPath } from './pets/fast-path-listener.ts';
 import { petRoutes } from './pets/pet-routes.ts';
 import { petSchemas } from './pets/pet-schemas.ts';
 import { DelayedResponses, rehearsalHeaders, rehearse } from './rehearsal/rehearsal-hook.ts';
+import type { RequestTally } from './telemetry/request-tally.ts';
+import { tallyRoutes } from './telemetry/route-tally.ts';
 import { deliveryRoutes } from './webhooks/delivery-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 import { webhookSchemas } from './webhooks/webhook-schemas.ts';
 
 export interface App {
   readonly server: FastifyInstance;
+  readonly streams: { readonly size: number };
   /** Makes readiness fail and asks callers to close their connections. Requests are still handled. */
   drain(): void;
 }
@@ -64,12 +67,16 @@ const serverOptions = {
 const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderSchemas, ...webhookSchemas];
 
 /** Assembles the API from its parts. */
-export async function createApp(dependencies: Dependencies, caches = openCaches(dependencies)): Promise<App> {
+export async function createApp(
+  dependencies: Dependencies,
+  caches: Caches = openCaches(dependencies),
+  requests?: RequestTally,
+): Promise<App> {
   const { config, clock, db, catalogue, changes, redis, redisKeys, log } = dependencies;
   const { keys, limiter, pages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
-  const observe = allOf([requestLogger(log)]);
+  const observe = allOf([requestLogger(log), requests && ((finished) => requests.observe(finished))]);
   let draining = false;
   const fastPath = new FastPath({
     ...parts,
@@ -81,7 +88,11 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
   const admitCaller: Admit = rehearses
     ? async (request) => rehearse({ redis, redisKeys }, await admitPlain(request), request.raw.headers)
     : admitPlain;
-  const sendErrorOnSocket = createSocketErrorSender((address) => countUnreadable(limiter, address), log);
+  const sendErrorOnSocket = createSocketErrorSender(
+    (address) => countUnreadable(limiter, address),
+    log,
+    requests && ((code) => requests.observeUnreadable(code)),
+  );
   const streams = new EventStreams();
   const delayedResponses = new DelayedResponses();
   const tail = new EventTail(db, (error) => log.warn({ err: error }, 'could not read the event feed'));
@@ -109,6 +120,7 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
   for (const schema of sharedSchemas) app.addSchema(schema);
   addSecurityHeaders(app);
   if (observe) observeRequests(app, observe);
+  if (requests) tallyRoutes(app, requests);
   addErrorHandler(app);
   app.addHook('onSend', (_, reply, payload, done) => {
     if (draining) reply.header('connection', 'close');
@@ -158,6 +170,7 @@ export async function createApp(dependencies: Dependencies, caches = openCaches(
   await app.ready();
   return {
     server: app,
+    streams,
     drain: () => {
       draining = true;
       streams.closeAll();

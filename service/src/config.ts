@@ -41,6 +41,8 @@ export const variables = {
     help: 'mailto: or https: URL for vulnerability reports, in /.well-known/security.txt',
   },
   HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'ms between failing readiness and closing connections, at shutdown' },
+  HOMEWARD_METRICS_PORT: { fallback: '', help: 'port of GET /metrics for Prometheus; 0 picks a free one; no metrics unless set' },
+  HOMEWARD_METRICS_HOST: { fallback: '127.0.0.1', help: 'address of that port' },
   LOG_LEVEL: { fallback: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
 } as const;
 
@@ -68,6 +70,9 @@ export interface Config {
   /** Empty: no contact. */
   readonly securityContact: string;
   readonly drainMs: number;
+  /** Undefined: no metrics. */
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
   readonly logLevel: string;
 }
 
@@ -116,6 +121,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     webhooksToLoopback: oneOf('HOMEWARD_WEBHOOKS_TO_LOOPBACK', ['on', 'off']),
     securityContact: readContact(text('HOMEWARD_SECURITY_CONTACT')),
     drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
+    metricsPort: text('HOMEWARD_METRICS_PORT') ? integer('HOMEWARD_METRICS_PORT', 0, 65_535) : undefined,
+    metricsHost: text('HOMEWARD_METRICS_HOST'),
     logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   });
 }

@@ -86,11 +86,17 @@ export interface Caches {
   readonly versionOf: VersionOf;
 }
 
+/** With what the metrics are made of. */
+interface OpenCaches extends Caches {
+  readonly keys: KeyFinder;
+  readonly limiter: Limiter;
+}
+
 /**
  * When Redis is late, lost or back, nothing cached is used before the next look for changes: Redis may not know of all of them.
  * Keys stay cached, since a look finds out whose have changed. Pages are dropped when Redis is lost, and when it is back: it may come back with an old token.
  */
-export function openCaches({ config, db, redis, redisKeys, changes, clock, log }: Dependencies): Caches {
+export function openCaches({ config, db, redis, redisKeys, changes, clock, log }: Dependencies): OpenCaches {
   const keys = new KeyFinder(db, clock);
   const changeLog = new ChangeLog(redis, redisKeys);
   const pages = new PageCache(changeLog);

@@ -5,8 +5,9 @@ import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import type { Clock } from '../clock.ts';
 import type { Config, ReadConfig } from '../config.ts';
-import { openDependencies } from '../dependencies.ts';
+import { type Dependencies, openCaches, openDependencies } from '../dependencies.ts';
 import { listenOnOthers } from '../http/further-addresses.ts';
+import { RequestTally } from '../telemetry/request-tally.ts';
 import { printLines } from './output.ts';
 
 /** The maximum time of a shutdown, after the drain. */
@@ -26,7 +27,11 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
   const { log, db, changes } = dependencies;
   // Imported only here: loading the app would double the startup time of the other commands.
   const { createApp } = await import('../app.ts');
-  const app = await createApp(dependencies);
+  const caches = openCaches(dependencies);
+  const requests = config.metricsPort === undefined ? undefined : new RequestTally();
+  const app = await createApp(dependencies, caches, requests);
+  // Before the API listens: a port that is in use must not be found out while requests arrive.
+  if (requests) opened.use(await openServiceMetrics(dependencies, { requests, caches, streams: app.streams }));
   await db.open();
   // The first look evicts everything, so make it while nothing is cached.
   await changes.look();
@@ -52,6 +57,21 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
     },
   );
   if (process.stdout.isTTY) printLines(...describeAddresses(app.server.server.address() as AddressInfo));
+}
+
+interface Measured {
+  readonly requests: RequestTally;
+  readonly caches: ReturnType<typeof openCaches>;
+  readonly streams: { readonly size: number };
+}
+
+async function openServiceMetrics(dependencies: Dependencies, { requests, caches, streams }: Measured): Promise<AsyncDisposable> {
+  const { openMetrics } = await import('../telemetry/open-metrics.ts');
+  const { addServiceMetrics } = await import('../telemetry/service-metrics.ts');
+  const { config, changes } = dependencies;
+  return openMetrics({ host: config.metricsHost, port: config.metricsPort ?? 0 }, dependencies, (registry) =>
+    addServiceMetrics(registry, { requests, decisions: caches.limiter.tally, caches, changes, streams }),
+  );
 }
 
 /** Where a browser on this machine finds the service. */

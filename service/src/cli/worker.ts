@@ -10,10 +10,13 @@ import { Publisher } from '../events/publisher.ts';
 import { deleteOldResponses } from '../idempotency/idempotency-queries.ts';
 import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
+import { JobTally } from '../telemetry/job-tally.ts';
+import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../telemetry/worker-metrics.ts';
 import { rotateAttemptPartitions, sweepDeliveries } from '../webhooks/deliveries.ts';
 import { disableWebhooksOfEndedKeys } from '../webhooks/endpoint-keys.ts';
 import { listFailing } from '../webhooks/webhooks.ts';
 
+const deliverJob = 'deliver-webhooks';
 const batchSizeMax = 100;
 /** Short, so that an animal is available within a second after its order expired. A poll costs one index probe. */
 const expiryIntervalMs = 250;
@@ -26,6 +29,8 @@ const warnIntervalMs = 3_600_000;
 const endedKeysIntervalMs = 5_000;
 /** Polls overlap: their times are from the clock of this process, the ends of keys from PostgreSQL's. */
 const endedKeysOverlapMs = 60_000;
+/** How often the metrics that need a query are read. */
+const factsIntervalMs = 15_000;
 
 export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
@@ -37,17 +42,22 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
 }
 
 async function work(config: Config): Promise<void> {
-  const dependencies = await openDependencies(config, { byIndex: true });
+  await using opened = new AsyncDisposableStack();
+  const dependencies = opened.use(await openDependencies(config, { byIndex: true }));
   const { db, catalogue, journal, log } = dependencies;
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
+  const tally = new JobTally();
+  const deliveries = new DeliveryTally();
+  const store = new LastStoreFacts();
   /**
    * Runs a job in a loop: again at once while it finds work, else after the interval. A failure is logged and retried after the
    * interval.
    */
   const runJob = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
+    tally.add(name);
     while (!stopping.signal.aborted) {
-      const done = await job().catch((error) => {
+      const done = await tally.run(name, job).catch((error) => {
         log.error({ err: error, job: name }, 'job failed');
         return 0;
       });
@@ -62,9 +72,18 @@ async function work(config: Config): Promise<void> {
   const deliverer = new Deliverer({
     db,
     sender,
-    onDisabled: (webhook) => log.warn(logFields(webhook), 'webhook disabled'),
-    onError: (error) => log.error({ err: error, job: 'deliver-webhooks' }, 'job failed'),
+    onDisabled: (webhook) => reportDisabled(webhook),
+    onConcluded: deliveries.onConcluded,
+    onStep: () => tally.noteSuccess(deliverJob),
+    onError: (error) => {
+      tally.noteFailure(deliverJob);
+      log.error({ err: error, job: deliverJob }, 'job failed');
+    },
   });
+  const reportDisabled = (webhook: { id: bigint; clientId: bigint }) => {
+    deliveries.disabled += 1;
+    log.warn(logFields(webhook), 'webhook disabled');
+  };
   const warnOfFailing = async () => {
     for (const webhook of await listFailing(db)) log.warn(logFields(webhook), 'webhook failing');
     return 0;
@@ -76,9 +95,19 @@ async function work(config: Config): Promise<void> {
     const sinceMs = endedKeysSeenAtMs === undefined ? undefined : startedAtMs - endedKeysSeenAtMs + endedKeysOverlapMs;
     const disabled = await disableWebhooksOfEndedKeys(db, sinceMs === undefined ? undefined : sinceMs / 1_000);
     endedKeysSeenAtMs = startedAtMs;
-    for (const webhook of disabled) log.warn(logFields(webhook), 'webhook disabled');
+    for (const webhook of disabled) reportDisabled(webhook);
     return 0;
   };
+  tally.add(deliverJob);
+  if (config.metricsPort !== undefined) {
+    const { openMetrics } = await import('../telemetry/open-metrics.ts');
+    const metrics = { jobs: tally, deliveries, deliverer, store };
+    opened.use(
+      await openMetrics({ host: config.metricsHost, port: config.metricsPort }, dependencies, (registry) =>
+        addWorkerMetrics(registry, metrics),
+      ),
+    );
+  }
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     // Logged at debug level: up to twenty times a second.
@@ -91,13 +120,15 @@ async function work(config: Config): Promise<void> {
     runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
+    config.metricsPort === undefined ? undefined : runJob('read-store-facts', factsIntervalMs, () => store.read(db)),
   ]);
+  const open = opened.move();
   closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {
     if (err) log.fatal({ err }, 'uncaught');
     stopping.abort();
     await jobs;
     await sender.close();
-    await dependencies[Symbol.asyncDispose]();
+    await open.disposeAsync();
     log.info('closed');
   });
   // Only now: a program that waits for this line may then stop the process, and that must work.

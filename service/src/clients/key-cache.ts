@@ -109,6 +109,14 @@ export class KeyCache {
     return this.#bytes;
   }
 
+  get bytesMax(): number {
+    return this.#bytesMax;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
   get(hash: string): KnownKey | undefined {
     const entry = this.#use(hash);
     return entry && this.#isFresh(entry) ? entry : undefined;

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/handles.ts';
+import type { CacheState } from '../domain/cache-state.ts';
 import { hashApiKey } from './api-key.ts';
 import { type FoundKey, findKeyByHash, findOwners, type KeyOwner } from './client-queries.ts';
 import { KeyCache, KnownKey } from './key-cache.ts';
@@ -43,6 +44,8 @@ export class KeyFinder {
   readonly #queue: LookupQueue;
   readonly #queued = new Map<string, KeyRead>();
   readonly #inFlight = new Map<string, KeyRead>();
+  #hits = 0;
+  #misses = 0;
 
   constructor(db: Db, clock: Clock) {
     this.#db = db;
@@ -50,11 +53,17 @@ export class KeyFinder {
     this.#queue = new LookupQueue((hashes) => this.#findOwners(hashes));
   }
 
+  get state(): CacheState {
+    const { size, bytes, bytesMax } = this.#cache;
+    return { hits: this.#hits, misses: this.#misses, size, bytes, bytesMax };
+  }
+
   /** Call `isCurrent` if it is used after a wait. */
   findCached(key: string): KnownKey | undefined {
     const cachedHash = this.#hashes.get(key);
     const hash = cachedHash ?? hashOf(key);
     const known = this.#cache.get(hash) ?? this.#findEnded(hash);
+    if (known) this.#hits += 1;
     if (known && !cachedHash) this.#hashes.set(key, known.hash);
     return known;
   }
@@ -66,6 +75,7 @@ export class KeyFinder {
 
   /** Reads PostgreSQL, and caches the key under the epoch. */
   async lookUp(given: string, network: string, readEpoch: ReadEpoch): Promise<KnownKey | undefined> {
+    this.#misses += 1;
     const hash = this.#hashes.get(given) ?? hashOf(given);
     const ended = this.#findEnded(hash);
     if (ended || this.#cache.isUnknown(hash)) return ended;

@@ -59,6 +59,11 @@ export class ChangeWatch {
     return ageMs < trustMs;
   }
 
+  /** Since the last look; undefined: there was none, or it is not trusted any more. */
+  get lookAgeMs(): number | undefined {
+    return Number.isFinite(this.#lookedAtMs) ? performance.now() - this.#lookedAtMs : undefined;
+  }
+
   /** Waits until the caches may be used: for the look in flight, and if that began too early, for another one. */
   async trust(): Promise<void> {
     if (this.isTrusted) return;

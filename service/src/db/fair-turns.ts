@@ -28,6 +28,12 @@ export class FairTurns {
     this.#pendingOfOwnerMax = bounds.pendingOfOwnerMax;
   }
 
+  get waiting(): number {
+    let count = 0;
+    for (const queue of this.#queues.values()) count += queue.size;
+    return count;
+  }
+
   /** Runs `work` in a turn. Throws NoTurn if none was free in time, or if too many of the same owner are already waiting. */
   async run<T>(owner: bigint | undefined, work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#turnsMax) this.#running += 1;

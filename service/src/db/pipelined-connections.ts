@@ -8,6 +8,12 @@ export interface ConnectionOptions extends pg.ClientConfig {
   onConnect(client: pg.ClientBase): Promise<void>;
 }
 
+export interface ConnectionCounts {
+  readonly busy: number;
+  readonly idle: number;
+  readonly max: number;
+}
+
 interface Connection {
   readonly client: pg.Client;
   /** Statements in flight. */
@@ -46,6 +52,11 @@ export class PipelinedConnections {
 
   get pending(): number {
     return this.#connections.reduce((sum, { pending }) => sum + pending, 0);
+  }
+
+  get connections(): ConnectionCounts {
+    const busy = this.#connections.filter(({ pending }) => pending > 0).length;
+    return { busy, idle: this.#connections.length - busy, max: this.#count };
   }
 
   async open(): Promise<void> {

@@ -2,7 +2,14 @@ import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { FairTurns, NoTurn } from './fair-turns.ts';
 import { type Db, type Snapshotter, Transaction, type Transactor } from './handles.ts';
-import { type ConnectionOptions, isUnconfirmedCommit, PipelinedConnections, UnconfirmedCommit } from './pipelined-connections.ts';
+import {
+  type ConnectionCounts,
+  type ConnectionOptions,
+  isUnconfirmedCommit,
+  PipelinedConnections,
+  UnconfirmedCommit,
+} from './pipelined-connections.ts';
+import { StatementWatch, type WatchStatement } from './statement-watch.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -26,6 +33,14 @@ const busyMin = 250;
 const probeIntervalMs = 250;
 const probeTimeoutMs = 500;
 
+/** What the connections are doing, by their use. */
+export interface PoolState {
+  readonly connections: Readonly<Record<'transactions' | 'statements' | 'looks', ConnectionCounts>>;
+  /** Transactions that wait for a connection. */
+  readonly waiting: number;
+  readonly inFlight: Readonly<Record<'statements' | 'looks', number>>;
+}
+
 /**
  * The connections of one process to PostgreSQL, with a circuit breaker. A probe on a separate connection checks whether
  * PostgreSQL is reachable. While it is not, every call is rejected at once with `unavailable`. If all connections are busy,
@@ -39,6 +54,7 @@ export class Pool implements Transactor, Snapshotter {
   readonly #pipelined: PipelinedConnections;
   readonly #ahead: PipelinedConnections;
   readonly #databaseUrl: string;
+  readonly #watch = new StatementWatch();
   #reachable = true;
   #closed = false;
   /** Connections with a commit that the standby did not confirm. */
@@ -80,6 +96,21 @@ export class Pool implements Transactor, Snapshotter {
     return this.#reachable;
   }
 
+  get state(): PoolState {
+    const { totalCount, idleCount, options } = this.#pool;
+    const transactions = { busy: totalCount - idleCount, idle: idleCount, max: options.max };
+    return {
+      connections: { transactions, statements: this.#pipelined.connections, looks: this.#ahead.connections },
+      waiting: this.#turns.waiting,
+      inFlight: { statements: this.#pipelined.pending, looks: this.#ahead.pending },
+    };
+  }
+
+  /** Calls `watch` when a statement is sent, also within transactions. Probes are left out. */
+  watchStatements(watch: WatchStatement): void {
+    this.#watch.add(watch);
+  }
+
   /** True: single statements queue up. Reject reads that many callers send, so that there is room for writes and keys. */
   get isBusy(): boolean {
     return this.#pipelined.pending >= busyMin;
@@ -110,7 +141,7 @@ export class Pool implements Transactor, Snapshotter {
   }
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    if (!this.#reachable || !this.#pipelined.isOpen) return this.#withClient(undefined, (client) => client.query<Row>(statement));
+    if (!this.#reachable || !this.#pipelined.isOpen) return this.#withClient(undefined, (client) => this.#watch.run(client, statement));
     if (this.#pipelined.pending >= pendingMax) throw unavailable(new Error(`${pendingMax} statements are already in flight`));
     return this.#pipeline(this.#pipelined, statement);
   }
@@ -126,7 +157,7 @@ export class Pool implements Transactor, Snapshotter {
     statement: pg.QueryConfig,
   ): Promise<pg.QueryResult<Row>> {
     try {
-      return await connections.query<Row>(statement);
+      return await this.#watch.run<Row>(connections, statement);
     } catch (error) {
       if (isConnectionFault(error)) this.#probeNow();
       throw isConnectionFault(error) || isCancelled(error) || error instanceof UnconfirmedCommit ? unavailable(error) : error;
@@ -144,13 +175,14 @@ export class Pool implements Transactor, Snapshotter {
 
   async #within<T>(begin: string, work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
     return this.#withClient(clientId, async (client) => {
-      await client.query(begin);
+      const db = this.#watch.over(client);
+      await db.query({ text: begin });
       try {
-        const result = await work(new Transaction(client));
-        await client.query('commit');
+        const result = await work(new Transaction(db));
+        await db.query({ text: 'commit' });
         return result;
       } catch (error) {
-        if (!isConnectionFault(error)) await client.query('rollback');
+        if (!isConnectionFault(error)) await db.query({ text: 'rollback' });
         throw error;
       }
     });

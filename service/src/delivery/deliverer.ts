@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transactor } from '../db/handles.ts';
 import { Cursors } from './cursors.ts';
-import { Dispatcher } from './dispatcher.ts';
+import { Dispatcher, type DispatcherParts } from './dispatcher.ts';
 import { DueRows } from './due-rows.ts';
 import { type Endpoint, slowMs } from './endpoint.ts';
 import { EndpointLoader } from './endpoint-loader.ts';
@@ -9,6 +9,7 @@ import { type DisabledWebhook, disableEndpoints } from './endpoint-queries.ts';
 import { Endpoints } from './endpoints.ts';
 import { FeedReader } from './feed-reader.ts';
 import { PageReader } from './page-reader.ts';
+import type { Result } from './results.ts';
 import type { Exchange, Message } from './safe-sender.ts';
 import { ShardLease } from './shard-lease.ts';
 import type { AcquiredShard } from './shard-queries.ts';
@@ -18,7 +19,21 @@ export interface DelivererParts {
   readonly db: Transactor;
   readonly sender: { send(message: Message, ending?: AbortSignal): Promise<Exchange> };
   onDisabled(webhook: DisabledWebhook): void;
+  /** Called for each delivery that was sent, or decided without sending. */
+  onConcluded?(outcome: Result['outcome'], exchange: Exchange | undefined): void;
+  /** Called after each step that succeeded. */
+  onStep?(): void;
   onError(error: unknown): void;
+}
+
+export interface DelivererState {
+  /** Requests that were sent and have no response yet. */
+  readonly inFlight: number;
+  /** Endpoints that wait for their turn. */
+  readonly due: number;
+  /** Endpoints that have not got every event yet. */
+  readonly behind: number;
+  readonly shards: number;
 }
 
 const idleIntervalMs = 50;
@@ -67,7 +82,17 @@ export class Deliverer {
     this.#dueRows = dueRows;
     this.#cursors = cursors;
     this.#loader = new EndpointLoader({ db, endpoints, feed, dueRows, shares });
-    this.#dispatcher = new Dispatcher({ ...parts, onError, lease, endpoints, feed, shares, dueRows, pages, cursors });
+    const onConcluded: DispatcherParts['onConcluded'] = (outcome, exchange) => parts.onConcluded?.(outcome, exchange);
+    this.#dispatcher = new Dispatcher({ ...parts, onConcluded, onError, lease, endpoints, feed, shares, dueRows, pages, cursors });
+  }
+
+  get state(): DelivererState {
+    return {
+      inFlight: this.#shares.inFlight,
+      due: this.#shares.due,
+      behind: this.#endpoints.awake.size,
+      shards: this.#feed.shards.size,
+    };
   }
 
   /** Until `stopping`; then it starts nothing more, and waits a while for what is in flight. */
@@ -77,6 +102,7 @@ export class Deliverer {
       try {
         hasMore = await this.#step();
         this.#isFailing = false;
+        this.#parts.onStep?.();
       } catch (error) {
         this.#report(error);
       }

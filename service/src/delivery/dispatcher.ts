@@ -27,6 +27,7 @@ export interface DispatcherParts {
   readonly pages: PageReader;
   readonly cursors: Cursors;
   onDisabled(webhook: DisabledWebhook): void;
+  onConcluded(outcome: Result['outcome'], exchange: Exchange | undefined): void;
   onError(error: unknown): void;
 }
 
@@ -184,6 +185,7 @@ export class Dispatcher {
     endpoint.unstored += 1;
     this.#unstored += 1;
     this.#results.add({ item, outcome, behind, sent, isRecovery });
+    this.#parts.onConcluded(outcome, sent?.exchange);
     this.#parts.cursors.noteSent(endpoint.shard);
     this.#parts.shares.end(ticket);
     this.#parts.shares.add(endpoint);

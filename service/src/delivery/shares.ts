@@ -60,6 +60,11 @@ export class Shares {
     return this.#tickets.size;
   }
 
+  /** Endpoints that may have something to send. */
+  get due(): number {
+    return this.#queued.size;
+  }
+
   /** Queues an endpoint that may have something to send. */
   add(endpoint: Endpoint): void {
     const kind = kindOf(endpoint);

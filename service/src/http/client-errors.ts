@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { addressSubject } from './addresses.ts';
 import { helpLink } from './error-handler.ts';
 import { lingerMs } from './lingering.ts';
@@ -16,7 +16,7 @@ type SendError = (socket: Duplex, rejection: AppError, reason: string) => void;
  * Sends an error on the bare connection, for requests that Node's parser rejects: the same Error body and headers as
  * everywhere. Counted against the address, like every request without a valid key.
  */
-export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLogger): SendError {
+export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLogger, observe?: (code: ErrorCode) => void): SendError {
   // The parser may report the same malformed request several times.
   const rejected = new WeakSet<Duplex>();
   return (socket, rejection, reason) => {
@@ -28,6 +28,7 @@ export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLog
     }
     const id = newRequestId();
     log.info({ reqId: id, status: rejection.status, reason }, 'unreadable request');
+    observe?.(rejection.code);
     const { remoteAddress } = socket as { remoteAddress?: string };
     Promise.all([count(addressSubject(remoteAddress)), earlierResponses(socket)])
       .then(([headers]) => socket.end(writeResponse(rejection, { ...headers, 'x-request-id': id })))

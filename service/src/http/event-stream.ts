@@ -37,10 +37,15 @@ export class EventStreams {
     this.#times = { ...defaultTimes, ...times };
   }
 
+  get size(): number {
+    return this.#streams.size;
+  }
+
   /** Takes the response over from Fastify, with the headers that are set so far. */
   open(reply: FastifyReply, { clientId, bounds }: { readonly clientId: bigint; readonly bounds: Pick<Bounds, 'streams'> }): EventStream {
     this.#rejectTooMany(clientId, bounds.streams);
     const stream = new EventStream(reply, this.#times);
+    reply.request.isStream = true;
     this.#streams.set(stream, clientId);
     this.#heartbeat ??= setInterval(() => this.#sendHeartbeats(), this.#times.heartbeatMs).unref();
     stream.onClose(() => this.#streams.delete(stream));

@@ -5,6 +5,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The code of the error that was sent; null: none. */
     errorCode: ErrorCode | null;
+    /** The response is a stream of events. */
+    isStream: boolean;
   }
 }
 
@@ -19,6 +21,8 @@ export interface FinishedRequest {
   /** Null: no error. */
   readonly code: ErrorCode | null;
   readonly ms: number;
+  /** A stream of events, which lasts as long as its reader likes. */
+  readonly isStream?: boolean;
   readonly isDeprecated: boolean;
   /** Null: the request had no valid key. */
   readonly caller: { readonly clientId: bigint; readonly keyId: bigint } | null;
@@ -29,11 +33,12 @@ export type ObserveRequest = (finished: FinishedRequest) => void;
 /** Tells of each request, except those that the fast path serves: it tells of them itself. */
 export function observeRequests(app: FastifyInstance, observe: ObserveRequest): void {
   app.decorateRequest('errorCode', null);
+  app.decorateRequest('isStream', false);
   app.addHook('onResponse', (request, reply, done) => {
-    const { id, method, url, routeOptions, errorCode, caller } = request;
+    const { id, method, url, routeOptions, errorCode, isStream, caller } = request;
     const isDeprecated = routeOptions.config.deprecation !== undefined;
     const { statusCode: status, elapsedTime: ms } = reply;
-    observe({ id, method, url, route: routeOptions.url, status, code: errorCode, ms, isDeprecated, caller: caller ?? null });
+    observe({ id, method, url, route: routeOptions.url, status, code: errorCode, ms, isStream, isDeprecated, caller: caller ?? null });
     done();
   });
 }

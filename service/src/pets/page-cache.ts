@@ -1,3 +1,4 @@
+import type { CacheState } from '../domain/cache-state.ts';
 import type { ListVersion } from '../domain/list-version.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Footprint } from './pet-changes.ts';
@@ -52,9 +53,15 @@ export class PageCache {
   readonly #reading = new Map<string, Promise<PetPage>>();
   readonly #changes: Pick<ChangeLog, 'version' | 'hasTouched'>;
   #bytes = 0;
+  #hits = 0;
+  #misses = 0;
 
   constructor(changes: Pick<ChangeLog, 'version' | 'hasTouched'>) {
     this.#changes = changes;
+  }
+
+  get state(): CacheState {
+    return { hits: this.#hits, misses: this.#misses, size: this.#cached.size, bytes: this.#bytes, bytesMax };
   }
 
   /** Whether the page is cached, with any version. */
@@ -65,7 +72,10 @@ export class PageCache {
   find(url: string, version: ListVersion | undefined): PetPage | undefined {
     const cached = this.#cached.get(url);
     if (!cached || version === undefined || performance.now() - cached.readAtMs >= pageAgeMaxMs) return undefined;
-    return (typeof version === 'string' ? cached.snapshot === version : this.#isCurrent(cached)) ? cached.page : undefined;
+    const isCurrent = typeof version === 'string' ? cached.snapshot === version : this.#isCurrent(cached);
+    if (!isCurrent) return undefined;
+    this.#hits += 1;
+    return cached.page;
   }
 
   /** Checks the changes since the last time only. */
@@ -103,9 +113,10 @@ export class PageCache {
 
   /** `listVersion` must have been read before this call. If it is undefined, the page is not cached. */
   async read(url: string, listVersion: ListVersion | undefined, fetch: () => Promise<PetPage>): Promise<PetPage> {
-    if (listVersion === undefined) return fetch();
     const cached = this.find(url, listVersion);
     if (cached) return cached;
+    this.#misses += 1;
+    if (listVersion === undefined) return fetch();
     const key = `${listVersion} ${url}`;
     const shared = this.#reading.get(key);
     if (shared) return shared;

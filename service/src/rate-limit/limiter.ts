@@ -3,6 +3,7 @@ import type { ListVersion } from '../domain/list-version.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import type { Charge } from './decide.ts';
+import { DecisionTally } from './decision-tally.ts';
 import { LocalLimiter } from './local-limiter.ts';
 import { addressQuota } from './plans.ts';
 import { type LimiterDecision, type PendingDecision, RedisLimiter, type VersionOf } from './redis-limiter.ts';
@@ -21,6 +22,8 @@ interface Parts {
 
 /** While Redis is up, limits are exact across all processes. While it is down, each process counts by itself, from the counts last seen. */
 export class Limiter {
+  /** What was decided so far. */
+  readonly tally = new DecisionTally();
   readonly #redis: RedisLimiter;
   readonly #local: LocalLimiter;
   readonly #look: Parts['look'];
@@ -30,7 +33,7 @@ export class Limiter {
     this.#look = look;
     this.#onLocalDecision = onLocalDecision;
     this.#local = new LocalLimiter(parts.clock);
-    this.#redis = new RedisLimiter({ ...parts, local: this.#local }, (pending) => this.#decideLocally(pending));
+    this.#redis = new RedisLimiter({ ...parts, local: this.#local, tally: this.tally }, (pending) => this.#decideLocally(pending));
     parts.link.onRestored(() => void this.#redis.settleDebts());
   }
 
@@ -57,6 +60,7 @@ export class Limiter {
     this.#onLocalDecision();
     const { verdict, isOwed } = this.#local.consume(pending.charge);
     pending.isOwed = isOwed;
+    this.tally.count(pending.charge, verdict, 'process');
     const resolve = (hasLooked: boolean, listVersion?: ListVersion) => pending.resolve({ by: 'process', verdict, listVersion, hasLooked });
     // Only a client's request uses caches. If the look fails, so will the request, when it reads the key.
     if (!pending.charge.key) resolve(false);

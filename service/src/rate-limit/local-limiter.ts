@@ -176,16 +176,20 @@ export class LocalLimiter {
     return returns;
   }
 
-  /** Updates the counts and bans from a decision by Redis. */
-  learn(charge: Charge, verdict: Verdict, ledger: Ledger): void {
+  /** Updates the counts and bans from a decision by Redis. Returns true if the key is banned, and this process did not know. */
+  learn(charge: Charge, verdict: Verdict, ledger: Ledger): boolean {
     const account = this.#account(charge);
     // Replies can arrive out of order.
     account.ledger = laterLedger(account.ledger, ledger);
-    if (!charge.key) return;
+    if (!charge.key) return false;
+    const known = account.bans?.get(charge.key.id);
     if (verdict.outcome === 'banned') {
       account.bans ??= new Map();
       account.bans.set(charge.key.id, { untilMs: verdict.bannedUntilMs, level: verdict.banLevel });
-    } else account.bans?.delete(charge.key.id);
+      return known?.untilMs !== verdict.bannedUntilMs;
+    }
+    if (known) account.bans?.delete(charge.key.id);
+    return false;
   }
 
   /** Removes a request from the debt: Redis has counted it too, in these windows. */

@@ -57,6 +57,14 @@ export function boundsOf(client: { plan: PlanName; openOrdersMax?: number | null
 /** The limit of an address for requests without a valid key. */
 export const addressQuota: Quota = { perMinute: 60, perDay: undefined };
 
+/** The plan that a quota belongs to; undefined: it is that of an address. All clients of a plan share one, except of enterprise. */
+export function planOf(quota: Quota): PlanName | undefined {
+  if (quota === planQuotas.free) return 'free';
+  if (quota === planQuotas.pro) return 'pro';
+  if (quota === planQuotas.business) return 'business';
+  return quota === addressQuota ? undefined : 'enterprise';
+}
+
 export const banLengthsMinutes = [1, 5, 15, 60] as const;
 
 const strikesMin = 30;

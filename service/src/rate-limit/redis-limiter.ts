@@ -5,6 +5,7 @@ import type { RedisLink } from '../redis/redis-link.ts';
 import { RedisLost } from '../redis/redis-link.ts';
 import { ConsumeScript, type Line, readLine, type ScriptReply, staleEpochOf } from './consume-script.ts';
 import { type Charge, minuteMs, type Verdict } from './decide.ts';
+import type { Decider, DecisionTally } from './decision-tally.ts';
 import type { Ask, Debt, LocalLimiter, Return } from './local-limiter.ts';
 
 /** The cached client is stale. Read it again, and cache it under this epoch, which is the current one. */
@@ -78,6 +79,7 @@ export class RedisLimiter {
   readonly #link: RedisLink;
   readonly #redisKeys: RedisKeys;
   readonly #local: LocalLimiter;
+  readonly #tally: DecisionTally;
   readonly #script: ConsumeScript;
   readonly #versionOf: VersionOf;
   readonly #leases: boolean;
@@ -92,12 +94,21 @@ export class RedisLimiter {
 
   /** `onLost` receives each decision that Redis did not make. */
   constructor(
-    parts: { link: RedisLink; redisKeys: RedisKeys; local: LocalLimiter; clock: Clock; versionOf: VersionOf; leases: boolean },
+    parts: {
+      link: RedisLink;
+      redisKeys: RedisKeys;
+      local: LocalLimiter;
+      tally: DecisionTally;
+      clock: Clock;
+      versionOf: VersionOf;
+      leases: boolean;
+    },
     onLost: (pending: PendingDecision) => void,
   ) {
     this.#link = parts.link;
     this.#redisKeys = parts.redisKeys;
     this.#local = parts.local;
+    this.#tally = parts.tally;
     this.#script = new ConsumeScript(parts.redisKeys, parts.clock, (subject) => parts.local.seen(subject));
     this.#versionOf = parts.versionOf;
     this.#leases = parts.leases;
@@ -174,7 +185,7 @@ export class RedisLimiter {
     try {
       const token = await this.#link.call((client) => client.get(this.#redisKeys.catalogueToken));
       const listVersion = await this.#versionOf(token ?? undefined);
-      for (const { pending, verdict } of leased) pending.resolve({ by: 'redis', verdict, listVersion });
+      for (const { pending, verdict } of leased) this.#resolve(pending, verdict, listVersion, 'lease');
     } catch (error) {
       this.#fail(leased, error);
     }
@@ -206,7 +217,12 @@ export class RedisLimiter {
     }
     const listVersion = await version;
     if (!isReady) for (let i = 0; i < batch.length; i += 1) if (usesVersion(batch[i] as Entry, reply.lines[i])) settle(i, listVersion);
-    for (const { pending, verdict } of leased) pending.resolve({ by: 'redis', verdict, listVersion });
+    for (const { pending, verdict } of leased) this.#resolve(pending, verdict, listVersion, 'lease');
+  }
+
+  #resolve(pending: PendingDecision, verdict: Verdict, listVersion: ListVersion | undefined, by: Decider): void {
+    this.#tally.count(pending.charge, verdict, by);
+    pending.resolve({ by: 'redis', verdict, listVersion });
   }
 
   /** What a lease had paid goes back to it: it pays again when the request is decided without Redis. */
@@ -233,7 +249,8 @@ export class RedisLimiter {
       pending.resolve({ by: 'redis', stale: { epoch } });
     } else {
       const { verdict, ledger, leaseSize, bannedKeys } = readLine(line, nowMs);
-      this.#local.learn(pending.charge, verdict, ledger);
+      const isNewBan = this.#local.learn(pending.charge, verdict, ledger);
+      if (isNewBan) this.#tally.noteBan(verdict);
       if (ask && verdict.outcome === 'admitted') {
         const grant = { askedAtMs: ask.atMs, verdict, epoch: pending.charge.key?.epoch, size: leaseSize - 1, bannedKeys };
         this.#local.addLease(pending.charge, grant, (verdict.minute + 1) * minuteMs - nowMs);
@@ -242,12 +259,12 @@ export class RedisLimiter {
       // What Redis has left may be in a lease of this process that came meanwhile.
       const leased = verdict.outcome === 'minute' || verdict.outcome === 'day' ? this.#local.takeLeased(pending.charge) : undefined;
       const shown = ask || verdict.outcome !== 'admitted' ? verdict : this.#local.withoutLease(pending.charge, verdict);
-      pending.resolve({ by: 'redis', verdict: leased ?? shown, listVersion });
+      this.#resolve(pending, leased ?? shown, listVersion, leased ? 'lease' : 'redis');
     }
     // They arrived before the batch was sent, so its version of lists is theirs too.
     for (const one of joined) {
       const verdict = this.#local.takeLeased(one.charge);
-      if (verdict) one.resolve({ by: 'redis', verdict, listVersion });
+      if (verdict) this.#resolve(one, verdict, listVersion, 'lease');
       else {
         this.#add(one, false);
         this.#schedule();

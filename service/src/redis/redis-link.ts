@@ -35,6 +35,7 @@ export class RedisLink {
   #ping: { reply: Promise<string>; sentAt: number } | undefined;
   #repliedAtMs = 0;
   readonly #lateListeners: Array<() => void> = [];
+  readonly #replyListeners: Array<(ms: number) => void> = [];
   readonly #lostListeners: Array<() => void> = [];
   readonly #restoredListeners: Array<() => void> = [];
 
@@ -59,6 +60,11 @@ export class RedisLink {
   /** Called when a call gets no reply by its deadline. The link may still be up. */
   onLate(listener: () => void): void {
     this.#lateListeners.push(listener);
+  }
+
+  /** Called with the duration of each call that Redis has replied to, also of late ones. */
+  onReply(listener: (ms: number) => void): void {
+    this.#replyListeners.push(listener);
   }
 
   onLost(listener: () => void): void {
@@ -92,6 +98,7 @@ export class RedisLink {
 
   #withDeadline<T>(send: (client: Redis) => Promise<T>, onLate?: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
+      const calledAtMs = performance.now();
       let settled = false;
       const settle = (finish: () => void) => {
         if (settled) return;
@@ -114,6 +121,7 @@ export class RedisLink {
       send(this.client).then(
         (value) => {
           this.#repliedAtMs = performance.now();
+          for (const listener of this.#replyListeners) listener(this.#repliedAtMs - calledAtMs);
           if (settled) onLate?.(value);
           else settle(() => resolve(value));
         },

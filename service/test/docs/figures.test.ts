@@ -125,6 +125,8 @@ const bounds: Readonly<Record<string, string>> = {
   'SDK: requests in flight': '{inFlightMax}',
   'SDK: timeout of a call': '{timeoutMs s} per attempt, {totalTimeoutMs s} in total',
   'SDK: idle timeout of a stream': '{idleTimeoutMs s}',
+  'Connections to the port of the metrics': '{connectionsMax}',
+  'Rows that a worker counts for a metric': '{countMax}, every {factsIntervalMs s}',
   Shutdown: '`serve`: {closeTimeoutMs s} after `HOMEWARD_DRAIN_MS`; `worker`: {delay s}',
 };
 
@@ -246,6 +248,15 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['retains {retentionDays} days of them', 'events/events.ts'],
     ['with {heartbeatMs s} between bytes at most', 'http/event-stream.ts'],
     ["cancelled or expired {/ADOPTER_RETENTION: \\{ fallback: '(\\d+)'/} days ago", 'config.ts'],
+    [
+      'every {factsIntervalMs s}, with statements that count up to {countMax} rows each',
+      'cli/worker.ts',
+      'telemetry/store-facts-queries.ts',
+    ],
+    // Counted.
+    ['some 200 series when it starts'],
+    ['errors with status 5xx of every operation'],
+    ['Counters start at 0'],
     ['truncated at {/slice\\(0, (\\d+)\\)/} characters', 'http/request-log.ts'],
     [`after ${settledMs} ms, or after up to {totalTimeoutMs s} if Redis does not reply`, 'clients/client-epochs.ts'],
     // Of a release that no longer changes.
@@ -262,6 +273,8 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
 /** What is no figure of the program: numbers in names, of steps, statuses and versions, and examples. */
 const names = [
   /^```[\s\S]*?^```/gm,
+  // The table of metrics, which another test compares.
+  /^\| `(homeward|process)_.*$/gm,
   /`[^`\n]+`/g,
   /\]\([^)]*\)/g,
   /<[^>\n]+>/g,

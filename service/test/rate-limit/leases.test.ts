@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { liftBan } from '../../src/rate-limit/bans.ts';
 import { type Charge, minuteMs } from '../../src/rate-limit/decide.ts';
+import { DecisionTally } from '../../src/rate-limit/decision-tally.ts';
 import { LocalLimiter } from '../../src/rate-limit/local-limiter.ts';
 import type { Quota } from '../../src/rate-limit/plans.ts';
 import { type LimiterDecision, RedisLimiter } from '../../src/rate-limit/redis-limiter.ts';
@@ -39,7 +40,7 @@ async function inTime(body: () => Promise<void>): Promise<void> {
 class Process {
   readonly local = new LocalLimiter(clock);
   readonly limiter = new RedisLimiter(
-    { link, redisKeys, local: this.local, clock, versionOf: () => undefined, leases: true },
+    { link, redisKeys, local: this.local, tally: new DecisionTally(), clock, versionOf: () => undefined, leases: true },
     (pending) => {
       if (!this.decidesAlone) return pending.reject(new Late('Redis was late'));
       const { verdict, isOwed } = this.local.consume(pending.charge);

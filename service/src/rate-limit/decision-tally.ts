@@ -1,0 +1,62 @@
+import type { Charge, Outcome, Verdict } from './decide.ts';
+import { banLengthsMinutes, type PlanName, planNames, planOf } from './plans.ts';
+
+/** Who decided: Redis, a lease that Redis had given, or the process by itself. */
+export type Decider = 'redis' | 'lease' | 'process';
+
+export interface DecisionCount {
+  /** Undefined: an address without a valid key. */
+  readonly plan: PlanName | undefined;
+  readonly outcome: Outcome;
+  readonly by: Decider;
+  count: number;
+}
+
+const outcomes: Readonly<Record<Decider, readonly Outcome[]>> = {
+  redis: ['admitted', 'minute', 'day', 'banned'],
+  lease: ['admitted'],
+  process: ['admitted', 'minute', 'day', 'banned'],
+};
+
+type Counts = Partial<Record<Outcome, DecisionCount>>;
+
+/** Counts the decisions of a process. Plain numbers: the whole decision takes some microseconds. */
+export class DecisionTally {
+  readonly #byPlan = new Map<PlanName | undefined, Record<Decider, Counts>>();
+  #bansStarted = 0;
+
+  constructor() {
+    for (const plan of [...planNames, undefined]) {
+      const counts = (by: Decider): Counts =>
+        Object.fromEntries(
+          // An address has no limit per day, no lease, and is never banned.
+          outcomes[by].flatMap((outcome) =>
+            plan === undefined && (by === 'lease' || outcome === 'day' || outcome === 'banned')
+              ? []
+              : [[outcome, { plan, outcome, by, count: 0 }]],
+          ),
+        );
+      this.#byPlan.set(plan, { redis: counts('redis'), lease: counts('lease'), process: counts('process') });
+    }
+  }
+
+  get bansStarted(): number {
+    return this.#bansStarted;
+  }
+
+  /** What only reads the counts is no decision. */
+  count({ quota, cost }: Charge, { outcome }: Verdict, by: Decider): void {
+    const entry = cost === 0 ? undefined : this.#byPlan.get(planOf(quota))?.[by][outcome];
+    if (entry) entry.count += 1;
+  }
+
+  /** Counts a ban that this process sees for the first time, if it began with this decision: another process may have seen it begin. */
+  noteBan({ bannedUntilMs, nowMs, banLevel }: Verdict): void {
+    const lengthMs = (banLengthsMinutes[banLevel - 1] ?? 0) * 60_000;
+    if (bannedUntilMs === nowMs + lengthMs) this.#bansStarted += 1;
+  }
+
+  *[Symbol.iterator](): Iterator<DecisionCount> {
+    for (const byDecider of this.#byPlan.values()) for (const counts of Object.values(byDecider)) yield* Object.values(counts);
+  }
+}

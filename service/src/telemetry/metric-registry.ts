@@ -1,0 +1,72 @@
+import { type Metric, Registry } from 'prom-client';
+import type { Histogram } from './histogram.ts';
+import { type HistogramName, type Labels, type MetricName, metricTable, type PlainName, type ValueName } from './metric-table.ts';
+
+export interface Value<Name extends MetricName> {
+  readonly labels: Labels<Name>;
+  readonly value: number;
+}
+
+interface Distribution<Name extends HistogramName> {
+  readonly labels: Labels<Name>;
+  readonly histogram: Histogram;
+}
+
+interface Sample {
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/**
+ * The metrics of a process. Each is read at the time of a scrape, where its numbers are: so counting costs a request next to nothing,
+ * and no number is stored twice.
+ */
+export class MetricRegistry {
+  readonly #registry = new Registry();
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  addValues<Name extends ValueName>(name: Name, read: () => Iterable<Value<Name>>): void {
+    this.#add(name, () => [...read()]);
+  }
+
+  /** For a metric without labels. Undefined: its value is not known. */
+  addValue(name: PlainName & ValueName, read: () => number | undefined): void {
+    this.#add(name, () => {
+      const value = read();
+      return value === undefined ? [] : [{ labels: {}, value }];
+    });
+  }
+
+  addHistograms<Name extends HistogramName>(name: Name, read: () => Iterable<Distribution<Name>>): void {
+    this.#add(name, () => [...read()].flatMap(({ labels, histogram }) => samplesOf(name, labels, histogram)));
+  }
+
+  addHistogram(name: PlainName & HistogramName, histogram: Histogram): void {
+    this.#add(name, () => samplesOf(name, {}, histogram));
+  }
+
+  /** In the text format of Prometheus. */
+  async render(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** prom-client's own counters and histograms can't be set, but its registry takes whatever can be read. */
+  #add(name: MetricName, read: () => Sample[]): void {
+    const { type, help } = metricTable[name];
+    const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: read() }) };
+    this.#registry.registerMetric(metric as unknown as Metric);
+  }
+}
+
+function samplesOf(name: string, labels: Sample['labels'], histogram: Histogram): Sample[] {
+  const { buckets, sum, count } = histogram.read();
+  return [
+    ...buckets.map((bucket) => ({ metricName: `${name}_bucket`, labels: { ...labels, le: bucket.le }, value: bucket.count })),
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}

@@ -1,0 +1,65 @@
+import type { Db } from '../db/handles.ts';
+import { type OrderStatus, orderStatuses } from '../domain/order-states.ts';
+
+/** What only PostgreSQL knows. Each statement is bounded, since the tables grow for years. */
+export interface StoreFacts {
+  readonly orders: ReadonlyArray<{ readonly status: OrderStatus; readonly count: number }>;
+  readonly outbox: { readonly count: number; readonly oldestAgeSeconds: number };
+  readonly feed: { readonly position: number /** Undefined: no event is stored. */; readonly newestAgeSeconds: number | undefined };
+  readonly endpoints: { readonly unverified: number; readonly enabled: number; readonly disabled: number; readonly failing: number };
+}
+
+/** Counting so many entries of an index takes some milliseconds. */
+const countMax = 100_000;
+
+export async function readStoreFacts(db: Db): Promise<StoreFacts> {
+  // One after the other: a worker has few connections, and this is not urgent.
+  const orders = await countOrders(db);
+  const outbox = await readOutbox(db);
+  const feed = await readFeedEnd(db);
+  return { orders, outbox, feed, endpoints: await countEndpoints(db) };
+}
+
+async function countOrders(db: Db): Promise<StoreFacts['orders']> {
+  const { rows } = await db.query<{ status: OrderStatus; count: number }>({
+    name: 'facts-orders',
+    text: `select status, (select count(*)::int from (select from orders where orders.status = listed.status limit $2) as found) as count
+      from unnest($1::order_status[]) as listed (status)`,
+    values: [orderStatuses, countMax],
+  });
+  return rows;
+}
+
+async function readOutbox(db: Db): Promise<StoreFacts['outbox']> {
+  const { rows } = await db.query<{ count: number; age: number | null }>({
+    name: 'facts-outbox',
+    text: `select count(*)::int as count, extract(epoch from clock_timestamp() - min(at))::float8 as age
+      from (select at from outbox where id > (select published_to from feed) order by id limit $1) as unpublished`,
+    values: [countMax],
+  });
+  const [{ count, age } = { count: 0, age: null }] = rows;
+  return { count, oldestAgeSeconds: Math.max(age ?? 0, 0) };
+}
+
+async function readFeedEnd(db: Db): Promise<StoreFacts['feed']> {
+  const { rows } = await db.query<{ position: bigint; age: number | null }>({
+    name: 'facts-feed',
+    text: `select last_position as position, (select extract(epoch from clock_timestamp() - published_at)::float8 from events
+      where events.position <= feed.last_position order by events.position desc limit 1) as age from feed`,
+  });
+  const [{ position, age } = { position: 0n, age: null }] = rows;
+  return { position: Number(position), newestAgeSeconds: age === null ? undefined : Math.max(age, 0) };
+}
+
+async function countEndpoints(db: Db): Promise<StoreFacts['endpoints']> {
+  const { rows } = await db.query<StoreFacts['endpoints']>({
+    name: 'facts-endpoints',
+    text: `select count(*) filter (where status = 'enabled' and verified_at is null)::int as unverified,
+        count(*) filter (where status = 'enabled' and verified_at is not null)::int as enabled,
+        count(*) filter (where status = 'disabled')::int as disabled,
+        count(*) filter (where status = 'enabled' and failing_since is not null)::int as failing
+      from (select status, verified_at, failing_since from webhooks where removed_at is null order by shard, id limit $1) as found`,
+    values: [countMax],
+  });
+  return rows[0] ?? { unverified: 0, enabled: 0, disabled: 0, failing: 0 };
+}

@@ -1,0 +1,78 @@
+import type { Db } from '../db/handles.ts';
+import type { DelivererParts, DelivererState } from '../delivery/deliverer.ts';
+import { Histogram } from './histogram.ts';
+import type { JobTally } from './job-tally.ts';
+import type { MetricRegistry } from './metric-registry.ts';
+import { readStoreFacts, type StoreFacts } from './store-facts-queries.ts';
+
+type OnConcluded = NonNullable<DelivererParts['onConcluded']>;
+
+/** Counts deliveries. */
+export class DeliveryTally {
+  readonly outcomes = { delivered: 0, failed: 0, held: 0, skipped: 0, gone: 0 };
+  readonly durations = new Histogram('homeward_webhook_duration_seconds');
+  disabled = 0;
+
+  readonly onConcluded: OnConcluded = (outcome, exchange) => {
+    this.outcomes[outcome] += 1;
+    if (exchange) this.durations.observe(exchange.durationMs / 1_000);
+  };
+}
+
+/** The last facts that were read. A scrape reads nothing: it would be as slow as PostgreSQL, and there may be many. */
+export class LastStoreFacts {
+  /** Undefined: not read yet, or the last attempt failed. */
+  facts: StoreFacts | undefined;
+
+  /** A job: it never finds more to do at once. */
+  async read(db: Db): Promise<0> {
+    try {
+      this.facts = await readStoreFacts(db);
+      return 0;
+    } catch (error) {
+      this.facts = undefined;
+      throw error;
+    }
+  }
+}
+
+interface Parts {
+  readonly jobs: JobTally;
+  readonly deliveries: DeliveryTally;
+  readonly deliverer: { readonly state: DelivererState };
+  readonly store: LastStoreFacts;
+}
+
+/** Metrics of `worker`. */
+export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, deliverer, store }: Parts): void {
+  registry.addValues('homeward_jobs_failed_total', () => [...jobs].map(([job, { failures }]) => ({ labels: { job }, value: failures })));
+  registry.addValues('homeward_job_items_total', () => [...jobs].map(([job, { items }]) => ({ labels: { job }, value: items })));
+  registry.addValues('homeward_job_last_success_timestamp_seconds', () =>
+    [...jobs].map(([job, { succeededAtMs }]) => ({ labels: { job }, value: succeededAtMs / 1_000 })),
+  );
+
+  registry.addValues('homeward_webhook_deliveries_total', () =>
+    Object.entries(deliveries.outcomes).map(([outcome, value]) => ({ labels: { outcome }, value })),
+  );
+  registry.addHistogram('homeward_webhook_duration_seconds', deliveries.durations);
+  registry.addValue('homeward_webhook_requests_in_flight', () => deliverer.state.inFlight);
+  registry.addValue('homeward_webhook_endpoints_due', () => deliverer.state.due);
+  registry.addValue('homeward_webhook_endpoints_behind', () => deliverer.state.behind);
+  registry.addValue('homeward_webhook_shards', () => deliverer.state.shards);
+  registry.addValue('homeward_webhooks_disabled_total', () => deliveries.disabled);
+
+  registry.addValues('homeward_orders', () =>
+    (store.facts?.orders ?? []).map(({ status, count }) => ({ labels: { status }, value: count })),
+  );
+  registry.addValue('homeward_outbox_events', () => store.facts?.outbox.count);
+  registry.addValue('homeward_outbox_oldest_age_seconds', () => store.facts?.outbox.oldestAgeSeconds);
+  registry.addValue('homeward_feed_position', () => store.facts?.feed.position);
+  registry.addValue('homeward_feed_newest_age_seconds', () => store.facts?.feed.newestAgeSeconds);
+  registry.addValue('homeward_webhook_endpoints_failing', () => store.facts?.endpoints.failing);
+  registry.addValues('homeward_webhook_endpoints', () => {
+    const { unverified, enabled, disabled } = store.facts?.endpoints ?? {};
+    return Object.entries({ unverified, enabled, disabled }).flatMap(([status, value]) =>
+      value === undefined ? [] : [{ labels: { status }, value }],
+    );
+  });
+}
