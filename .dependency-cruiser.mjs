@@ -14,6 +14,7 @@ const floors = [
   'webhooks',
   'events',
   'categories',
+  'usage',
   'rehearsal',
   'idempotency',
   'admission',

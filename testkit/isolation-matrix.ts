@@ -3,8 +3,11 @@ import type { Scope } from '../service/src/domain/scopes.ts';
 import { errorCodes } from '../service/src/errors.ts';
 import { adopter } from './adopters.ts';
 
+/** For an operation that any valid key may call. */
+const noScope = 'no scope';
+
 export interface MatrixRow {
-  readonly scope: Scope;
+  readonly scope: Scope | typeof noScope;
   /** The object in the path belongs to one client. Animals and categories are shared by all clients. */
   readonly owned?: true;
   readonly body?: unknown;
@@ -45,6 +48,7 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'get /webhooks/{webhookId}/deliveries': { scope: 'webhooks:manage', owned: true, allowed: 404 },
   'get /webhooks/{webhookId}/deliveries/{deliveryId}': { scope: 'webhooks:manage', owned: true, allowed: 404 },
   'post /webhooks/{webhookId}/replay': { scope: 'webhooks:manage', owned: true, body: { failed: true }, allowed: 404 },
+  'get /usage': { scope: noScope, allowed: 200 },
 };
 
 /** The id in all paths of the matrix. */
@@ -62,7 +66,7 @@ export interface Caller {
 /** The expected status of an operation for a caller, and the error code if the caller itself is rejected. */
 export function expectedOutcome({ scope, allowed }: MatrixRow, { scopes, rejectedAs }: Caller): string {
   if (rejectedAs) return `${errorCodes[rejectedAs].status} ${rejectedAs}`;
-  return scopes.includes(scope) ? String(allowed) : '403 insufficient_scope';
+  return scope === noScope || scopes.includes(scope) ? String(allowed) : '403 insufficient_scope';
 }
 
 export interface ApiPaths {
@@ -73,7 +77,7 @@ export interface ApiPaths {
 export function differencesFrom({ paths }: ApiPaths): string[] {
   const documented = new Map<string, string>(
     Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation['x-scope'] ?? 'no scope']),
+      Object.entries(methods).map(([method, operation]) => [`${method} ${path}`, operation['x-scope'] ?? noScope]),
     ),
   );
   return [

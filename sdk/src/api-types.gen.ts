@@ -419,6 +419,150 @@ export type Replayed = {
 };
 
 /**
+ * How many requests a client has sent.
+ */
+export type Usage = {
+    /**
+     * The start of the first interval.
+     */
+    from: string;
+    /**
+     * The end of the last interval.
+     */
+    to: string;
+    /**
+     * The length of an interval, in UTC.
+     */
+    interval: 'minute' | 'hour' | 'day';
+    /**
+     * The limits in force now. All keys of a client share them.
+     */
+    limits: {
+        /**
+         * Requests of the client in a minute.
+         */
+        perMinute: number;
+        /**
+         * Requests of the client in a UTC day.
+         */
+        perDay: number;
+    };
+    /**
+     * The whole period.
+     */
+    total: {
+        /**
+         * All requests with a valid key, including those with an error.
+         */
+        requests: number;
+        /**
+         * Requests with an error by code, the most frequent first.
+         */
+        errors: Array<{
+            /**
+             * The error code.
+             */
+            code: string;
+            /**
+             * Requests with this error.
+             */
+            count: number;
+        }>;
+        /**
+         * Requests to deprecated operations, the most frequent first.
+         */
+        deprecated: Array<{
+            /**
+             * The deprecated operation.
+             */
+            operation: string;
+            /**
+             * Requests to it.
+             */
+            count: number;
+        }>;
+    };
+    /**
+     * Each key that was used in the period, the busiest first; at most 100.
+     */
+    keys: Array<{
+        /**
+         * Identifier of the key.
+         */
+        keyId: Int64;
+        /**
+         * All requests with a valid key, including those with an error.
+         */
+        requests: number;
+        /**
+         * Requests with an error by code, the most frequent first.
+         */
+        errors: Array<{
+            /**
+             * The error code.
+             */
+            code: string;
+            /**
+             * Requests with this error.
+             */
+            count: number;
+        }>;
+        /**
+         * Requests to deprecated operations, the most frequent first.
+         */
+        deprecated: Array<{
+            /**
+             * The deprecated operation.
+             */
+            operation: string;
+            /**
+             * Requests to it.
+             */
+            count: number;
+        }>;
+    }>;
+    /**
+     * Each interval with a request, the oldest first.
+     */
+    intervals: Array<{
+        /**
+         * The start of the interval.
+         */
+        start: string;
+        /**
+         * All requests with a valid key, including those with an error.
+         */
+        requests: number;
+        /**
+         * Requests with an error by code, the most frequent first.
+         */
+        errors: Array<{
+            /**
+             * The error code.
+             */
+            code: string;
+            /**
+             * Requests with this error.
+             */
+            count: number;
+        }>;
+        /**
+         * Requests to deprecated operations, the most frequent first.
+         */
+        deprecated: Array<{
+            /**
+             * The deprecated operation.
+             */
+            operation: string;
+            /**
+             * Requests to it.
+             */
+            count: number;
+        }>;
+    }>;
+};
+
+/**
  * The error codes that existed when this version was generated.
  */
 export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'category_unknown' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
@@ -1102,4 +1246,37 @@ export type ReplayWebhookResponses = {
 
 export type ReplayWebhookResponse = ReplayWebhookResponses[keyof ReplayWebhookResponses];
 
-export type ApiUrl = '/pets' | '/pets/{petId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay';
+export type GetUsageData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only requests from this time on, such as 2026-11-15T10:00:00Z, rounded down to a whole interval. By default 60 minutes, 24 hours or 30 days before `to`, by interval.
+         */
+        from?: string;
+        /**
+         * Only requests before this time, rounded up to a whole interval. By default now.
+         */
+        to?: string;
+        /**
+         * The length of an interval, in UTC.
+         */
+        interval?: 'minute' | 'hour' | 'day';
+        /**
+         * Only requests with this key of the client.
+         */
+        keyId?: Int64;
+    };
+    url: '/usage';
+};
+
+export type GetUsageResponses = {
+    /**
+     * The usage of the client.
+     */
+    200: Usage;
+};
+
+export type GetUsageResponse = GetUsageResponses[keyof GetUsageResponses];
+
+export type ApiUrl = '/pets' | '/pets/{petId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';

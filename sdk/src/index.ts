@@ -19,6 +19,7 @@ export type {
   PetEvent,
   PetStatus,
   Replay,
+  Usage,
   Webhook,
   WebhookChanges,
   WebhookWithSecret,

@@ -2,6 +2,7 @@ import type {
   Category,
   Delivery,
   DeliveryWithAttempts,
+  GetUsageData,
   Int64,
   ListCategoriesData,
   ListDeliveriesData,
@@ -19,6 +20,7 @@ import type {
   PetEvent,
   Replay,
   Replayed,
+  Usage,
   Webhook,
   WebhookChanges,
   WebhookWithSecret,
@@ -53,6 +55,8 @@ export function createStore(options: StoreOptions = {}) {
     orders: ordersOf(transport),
     events: eventsOf(transport),
     webhooks: webhooksOf(transport),
+    /** How many requests this client has sent, by interval and by key. The last seconds may be missing. */
+    usage: (query?: GetUsageData['query'], options?: CallOptions) => request<Usage>(transport, { url: '/usage', query, options }),
     /** The quota from the last response; undefined before the first. */
     get rateLimit() {
       return transport.rateLimit;

@@ -42,6 +42,11 @@ import { petSchemas } from './pets/pet-schemas.ts';
 import { DelayedResponses, rehearsalHeaders, rehearse } from './rehearsal/rehearsal-hook.ts';
 import type { RequestTally } from './telemetry/request-tally.ts';
 import { tallyRoutes } from './telemetry/route-tally.ts';
+import { createUsageWriter } from './usage/usage.ts';
+import { countUsage } from './usage/usage-hook.ts';
+import { usageRoutes } from './usage/usage-routes.ts';
+import { usageSchemas } from './usage/usage-schemas.ts';
+import { UsageTally } from './usage/usage-tally.ts';
 import { deliveryRoutes } from './webhooks/delivery-routes.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 import { webhookSchemas } from './webhooks/webhook-schemas.ts';
@@ -64,7 +69,7 @@ const serverOptions = {
   // A request without Host gets our 400, since Node's has no body.
   requireHostHeader: false,
 };
-const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderSchemas, ...webhookSchemas];
+const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderSchemas, ...webhookSchemas, ...usageSchemas];
 
 /** Assembles the API from its parts. */
 export async function createApp(
@@ -76,7 +81,9 @@ export async function createApp(
   const { keys, limiter, pages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
-  const observe = allOf([requestLogger(log), requests && ((finished) => requests.observe(finished))]);
+  const usage = new UsageTally();
+  const usageWriter = createUsageWriter(db, usage, log);
+  const observe = allOf([requestLogger(log), countUsage(usage, clock), requests && ((finished) => requests.observe(finished))]);
   let draining = false;
   const fastPath = new FastPath({
     ...parts,
@@ -131,6 +138,8 @@ export async function createApp(
     streams.closeAll();
     delayedResponses.end();
   });
+  // After the last response, so that it is counted.
+  app.addHook('onClose', () => usageWriter.close());
   await addOpenApi(app, eventWebhooks);
   addHealthRoutes(app, () => ({ draining, postgres: db.reachable, redis: redis.up }));
   addSecurityTxt(app, { clock, config });
@@ -163,11 +172,13 @@ export async function createApp(
       orderRoutes(api, { db, catalogue, config });
       webhookRoutes(api, { db, config });
       deliveryRoutes(api, { db });
+      usageRoutes(api, { db, clock });
       otherMethods.register();
     },
     { prefix: '/v1' },
   );
   await app.ready();
+  usageWriter.start();
   return {
     server: app,
     streams,

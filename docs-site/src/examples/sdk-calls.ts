@@ -36,6 +36,7 @@ const sdkCalls: Readonly<Record<string, SdkCall>> = {
   listDeliveries: { call: 'webhooks.deliveries', result: 'deliveries', read: 'page of list' },
   getDelivery: { call: 'webhooks.delivery', result: 'delivery' },
   replayWebhook: { call: 'webhooks.replay', result: 'replayed' },
+  getUsage: { call: 'usage', result: 'usage' },
 };
 
 export function sdkCallOf(operationId: string): SdkCall {

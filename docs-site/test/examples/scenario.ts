@@ -5,6 +5,7 @@ import { expireDueOrders } from '../../../service/src/orders/orders.ts';
 import { addPet } from '../../../service/test/adoption-steps.ts';
 import { executeAsOwner } from '../../../service/test/databases.ts';
 import { publishAll } from '../../../service/test/event-steps.ts';
+import { minutesAgo, recordUsage } from '../../../service/test/usage-steps.ts';
 import { deliverAll } from './deliveries.ts';
 import { placeOrder, type World } from './world.ts';
 
@@ -81,6 +82,16 @@ export const scenario: readonly Step[] = [
   { at: '2026-11-16T14:40:57.243Z', operationId: 'updateWebhook', parameters: { webhookId: 1 }, body: { types: ['order.approved'] } },
   { at: '2026-11-16T14:41:31.786Z', operationId: 'rotateWebhookSecret', parameters: { webhookId: 1 } },
   { at: '2026-11-16T14:42:44.902Z', operationId: 'removeWebhook', parameters: { webhookId: 1 } },
+  {
+    at: '2026-11-16T14:50:12.733Z',
+    // A key that nobody else uses in the scenario, so that the example is the same in every run.
+    prepare: async ({ store }) => {
+      const key = await store.createKey({ client: 'Happy Tails' });
+      await recordUsage(store, key, { at: minutesAgo(120), requests: 318, errors: { pet_not_found: 2 } });
+      await recordUsage(store, key, { at: minutesAgo(60), requests: 402, deprecated: { 'GET /v1/pets/{petId}': 7 } });
+    },
+  },
+  { at: '2026-11-16T14:52:40.508Z', operationId: 'getUsage', query: { interval: 'hour', keyId: 3 } },
   { at: '2026-11-21T16:10:26.051Z', operationId: 'returnOrder', by: 'staff', parameters: { orderId: 1 } },
   { at: '2026-11-22T10:00:03.280Z', prepare: (world) => placeOrder(world, 3, { name: 'Kim Larsen', email: 'kim@example.org' }) },
   {

@@ -34,6 +34,7 @@ export class Timeline {
 
   /** A time outside the run is a whole number of hours before or after a step, such as when an order expires. */
   #retellTime(text: string): string {
+    if (text.endsWith(':00:00.000Z')) return this.#retellHour(text);
     const first = this.#moments[0]?.startedAtMs ?? 0;
     const now = Date.now();
     let ms = Date.parse(text);
@@ -43,6 +44,13 @@ export class Timeline {
     const moment = this.#moments.findLast(({ startedAtMs }) => startedAtMs <= ms);
     if (!moment || ms > now) throw new Error(`${text} lies in no step`);
     return new Date(Date.parse(moment.at) + hours * hourMs).toISOString();
+  }
+
+  /** A whole hour, as in usage, is as many hours from the hour of the last step. */
+  #retellHour(text: string): string {
+    const hoursAway = Date.parse(text) / hourMs - Math.floor(Date.now() / hourMs);
+    const lastHour = Math.floor(Date.parse(this.#moments.at(-1)?.at ?? '') / hourMs);
+    return new Date((lastHour + hoursAway) * hourMs).toISOString();
   }
 
   #retellSecret(secret: string): string {

@@ -7,6 +7,8 @@ import type { Db } from '../db/handles.ts';
 import { openDependencies } from '../dependencies.ts';
 import { defaultScopes, isScope, type Scope, scopes } from '../domain/scopes.ts';
 import { planNames } from '../rate-limit/plans.ts';
+import { retentionDays } from '../usage/usage.ts';
+import { findLastUses } from '../usage/usage-queries.ts';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../webhooks/endpoint-keys.ts';
 import { choiceOption } from './choices.ts';
 import { getClientByName } from './clients-by-name.ts';
@@ -52,7 +54,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
 
   keys
     .command('list')
-    .description('list keys with their plans and states; the keys themselves are not stored')
+    .description('list keys with their plans, their states and when each was last used; the keys themselves are not stored')
     .option('--client <name>', 'only keys of this client')
     .option('--after <id>', `list keys after this id; at most ${listedMax} are listed at once`)
     .option('--json', 'print one JSON array')
@@ -61,7 +63,12 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       await using dependencies = await openDependencies(config());
       const client = options.client === undefined ? undefined : await getClientByName(dependencies.db, options.client);
       const found = await listKeys(dependencies.db, { clientId: client?.id, after, limit: listedMax + 1 });
-      const rows = await withStates(dependencies, found.slice(0, listedMax));
+      const listed = await withStates(dependencies, found.slice(0, listedMax));
+      const lastUses = await findLastUses(
+        dependencies.db,
+        listed.map(({ id }) => id),
+      );
+      const rows = listed.map((key) => ({ ...key, lastUsedAt: lastUses.get(key.id) ?? null }));
       if (options.json) return printJson(rows);
       printTable(
         rows.map((key) => ({
@@ -69,12 +76,15 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
           client: named(key.client, key.clientId),
           plan: key.plan,
           state: describeState(key),
+          'last used': key.lastUsedAt ?? 'never',
           key: key.hint,
           scopes: key.scopes,
         })),
         'There are no keys.',
         { leastImportant: ['scopes', 'key'] },
       );
+      if (rows.some(({ lastUsedAt }) => !lastUsedAt))
+        printLines('', `never: not in the last ${retentionDays} days, for which usage is kept.`);
       printHowToGoOn(`homeward keys list${client ? ` --client ${quoted(client.name)}` : ''}`, rows, found);
     });
 

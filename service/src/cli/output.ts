@@ -56,6 +56,11 @@ export function printRecord(row: Row): void {
   for (const line of process.stdout.isTTY ? recordLines(row, screen()) : plainRecord(row)) console.log(line);
 }
 
+/** Prints what is drawn for the width and the colours of standard output. The drawing escapes stored text: `paint` does so. */
+export function printDrawing(draw: (screen: Screen) => readonly string[]): void {
+  for (const line of draw(screen())) console.log(line);
+}
+
 /**
  * Asks before an act that can't be undone. Shows what it is about. Asks only on a terminal: elsewhere, with --json and with --yes,
  * the act is done at once. Anything but y, including Ctrl-C, throws `Declined`.

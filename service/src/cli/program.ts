@@ -17,6 +17,8 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   migrate: async () => (await import('./migrate.ts')).addMigrateCommand,
   keys: async () => (await import('./keys.ts')).addKeyCommands,
   clients: async () => (await import('./clients.ts')).addClientCommands,
+  usage: async () => (await import('./usage.ts')).addUsageCommand,
+  deprecations: async () => (await import('./deprecations.ts')).addDeprecationsCommand,
   bans: async () => (await import('./bans.ts')).addBanCommands,
   categories: async () => (await import('./categories.ts')).addCategoryCommands,
   pets: async () => (await import('./pets.ts')).addPetCommands,

@@ -12,6 +12,7 @@ import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
 import { JobTally } from '../telemetry/job-tally.ts';
 import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../telemetry/worker-metrics.ts';
+import { rotateUsagePartitions } from '../usage/usage.ts';
 import { rotateAttemptPartitions, sweepDeliveries } from '../webhooks/deliveries.ts';
 import { disableWebhooksOfEndedKeys } from '../webhooks/endpoint-keys.ts';
 import { listFailing } from '../webhooks/webhooks.ts';
@@ -114,6 +115,7 @@ async function work(config: Config): Promise<void> {
     runJob('publish-events', publishIntervalMs, () => publisher.publish(), 'debug'),
     runJob('turn-event-partitions', partitionIntervalMs, () => rotatePartitions(db)),
     runJob('turn-attempt-partitions', partitionIntervalMs, () => rotateAttemptPartitions(db)),
+    runJob('turn-usage-partitions', partitionIntervalMs, () => rotateUsagePartitions(db)),
     deliverer.run(stopping.signal),
     runJob('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     runJob('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Deprecation } from '../domain/deprecations.ts';
 import { addLink } from './paging.ts';
 
 declare module 'fastify' {
@@ -7,15 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/** A deprecated operation: its responses announce that in their headers, and it is removed at the sunset. */
-export interface Deprecation {
-  readonly since: Date;
-  readonly sunset: Date;
-  readonly notice: string;
-  /** May contain one of the path's parameters, in braces. */
-  readonly successor: string;
-}
-
+/** The responses of a deprecated operation announce that in their headers. */
 export function announceDeprecations(api: FastifyInstance): void {
   api.addHook('onSend', (request, reply, payload, done) => {
     const { deprecation } = request.routeOptions.config;

@@ -7,9 +7,9 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Pool } from '../db/pool.ts';
+import { deprecations } from '../domain/deprecations.ts';
 import { AppError, unavailable } from '../errors.ts';
 import { compress } from '../http/content-coding.ts';
-import type { Deprecation } from '../http/deprecation.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
 import { addLink, type Filters, nextLink, type Page, readPage } from '../http/paging.ts';
 import {
@@ -43,13 +43,7 @@ interface Parts {
   readonly config: Pick<Config, 'categories'>;
 }
 
-/** GET /pets/{petId} is deprecated since release 1.0.0. The interface specifies the date of its removal. */
-const getPetDeprecation: Deprecation = {
-  since: new Date('2026-11-15T00:00:00Z'),
-  sunset: new Date('2030-12-05T00:00:00Z'),
-  notice: '/docs/deprecations',
-  successor: '/v1/pets?id={petId}',
-};
+const getPetDeprecation = deprecations['GET /v1/pets/{petId}'];
 
 const petId = PathIds({ petId: 'Identifier of the animal.' });
 const ifMatch = Type.Object({

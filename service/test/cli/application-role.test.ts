@@ -46,13 +46,14 @@ describe('the role is denied', () => {
     'update webhook_attempts set at = now()',
     'insert into webhook_shards (id, position) values (256, 0)',
     'create table events_20200101 partition of events for values from (minvalue) to (maxvalue)',
+    'delete from key_usage',
     "insert into schema_migrations (name, run_on) values ('9999_none', now())",
     "update schema_migrations set name = 'none'",
   ])('%s', async (statement) => {
     await expect(application.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test('truncate on every table, and delete except on categories, stored responses, the outbox and the tables of webhooks', async () => {
+  test('truncate on every table, and delete except on categories, stored responses, the outbox, the writers of usage and the tables of webhooks', async () => {
     const { rows } = await owner.query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public' order by 1");
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'clients', 'orders', 'pets', 'schema_migrations']));
     const allowed: string[] = [];
@@ -66,7 +67,7 @@ describe('the role is denied', () => {
       }
     }
     const deletable = ['categories', 'deliveries', 'delivery_attempts', 'delivery_exceptions', 'idempotent_answers', 'outbox'];
-    deletable.push('webhook_replays', 'webhook_workers', 'webhooks');
+    deletable.push('usage_writers', 'webhook_replays', 'webhook_workers', 'webhooks');
     expect(allowed).toEqual(deletable.map((name) => `delete from ${name} where false: allowed`));
   });
 });

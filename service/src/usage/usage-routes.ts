@@ -1,0 +1,35 @@
+import { callerOf } from '../admission/admission-hook.ts';
+import type { Clock } from '../clock.ts';
+import type { Db } from '../db/handles.ts';
+import { errorResponses, etagHeader, jsonResponse, notModified, Ref } from '../http/schemas.ts';
+import type { Api } from '../http/type-provider.ts';
+import { intervalsMax, readUsage, retentionDays } from './usage.ts';
+import { GetUsageQuery, UsageSchema } from './usage-schemas.ts';
+
+export function usageRoutes(api: Api, { db, clock }: { readonly db: Db; readonly clock: Clock }): void {
+  api.get(
+    '/usage',
+    {
+      // No scope: what a client has sent is no secret from any of its keys, and every response tells them its limits anyway.
+      schema: {
+        operationId: 'getUsage',
+        tags: ['Usage'],
+        summary: 'See how many requests you have sent',
+        description: `Returns the requests of this client, by interval and by key, with errors by code and calls of deprecated operations, and the limits in force. Any valid key may read it. Usage is kept by minute for ${retentionDays} days. It is written every few seconds, so the last requests may be missing. At most ${intervalsMax} intervals are returned at once. Requests without a valid key belong to nobody and are not counted here.`,
+        'x-stability': 'experimental',
+        querystring: GetUsageQuery,
+        response: {
+          200: jsonResponse('The usage of the client.', Ref(UsageSchema), etagHeader),
+          304: notModified,
+          ...errorResponses('invalid_query'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { clientId, quota } = callerOf(request);
+      const usage = await readUsage(db, clientId, request.query, clock.now());
+      // A client's quota always has a limit per day.
+      return reply.send({ ...usage, limits: { perMinute: quota.perMinute, perDay: quota.perDay as number } });
+    },
+  );
+}
