@@ -9,13 +9,14 @@ import { chart, sparkline } from './chart.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { named } from './names.ts';
 import { parseDuration, printDrawing, printJson, printLines, printTable, timeText, UsageError } from './output.ts';
+import { cut } from './table.ts';
 import { minutesOfColumn, type Peak, type Period, summarize, type UsageSummary } from './usage-summary.ts';
 
 const clientsMax = 20;
 const keysMax = 50;
 const chartColumnsMax = 96;
 const chartHeight = 6;
-const sparklineColumns = 24;
+const sparklineColumns = 16;
 const minuteMs = 60_000;
 
 interface UsageOptions {
@@ -36,8 +37,9 @@ export function addUsageCommand(program: Command, config: ReadConfig): void {
       const sinceMs = sinceOf(duration, nowMs);
       await using dependencies = await openDependencies(config());
       const { db } = dependencies;
-      if (name === undefined) return showBusiest(db, { sinceMs, nowMs, duration }, options);
-      return showClient(db, await getClientByName(db, name), { sinceMs, nowMs, duration }, options);
+      // Awaited: at the end of this function the connections are closed.
+      if (name === undefined) await showBusiest(db, { sinceMs, nowMs, duration }, options);
+      else await showClient(db, await getClientByName(db, name), { sinceMs, nowMs, duration }, options);
     });
 }
 
@@ -105,7 +107,7 @@ async function showClient(db: Db, client: Client, { sinceMs, nowMs, duration }: 
     const length = minutesOfColumn({ sinceMs, nowMs, columnsMax });
     const ends = [`${duration} ago`, 'now'] as const;
     return [
-      screen.paint('dim', length === 1 ? 'requests a minute' : `requests in the busiest minute of each ${length}`),
+      screen.paint('dim', cut(`requests a minute${length === 1 ? '' : `, the busiest of each ${length} min`}`, screen.widthMax)),
       ...chart(columns, { limit: perMinute, height: chartHeight, ends }, screen),
       '',
     ];
