@@ -28,6 +28,7 @@ import type { Claim, Proof } from './proof.ts';
 import { quickstart } from './quickstart/quickstart.ts';
 import { rawSockets } from './raw-sockets/raw-sockets.ts';
 import { redisLoss } from './redis-loss/redis-loss.ts';
+import { restore } from './restore/restore.ts';
 import { revocation } from './revocation.ts';
 import { sdk } from './sdk/sdk.ts';
 import { secrets } from './secrets/secrets.ts';
@@ -61,6 +62,7 @@ const proofs: Proof[] = [
   expiry,
   idempotency,
   erasure,
+  restore,
   isolation,
   history,
   freshness,

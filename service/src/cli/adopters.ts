@@ -31,7 +31,7 @@ export function addErasureCommand(orders: Command, config: ReadConfig): void {
     });
 }
 
-const backups = "Backups still contain the data until they are overwritten. After restoring one, run 'homeward journal apply'.";
+const backups = "Backups still contain the data until they are overwritten. After restoring one, run 'homeward restore-check'.";
 
 async function eraseOrder({ db, journal }: Dependencies, id: bigint, { yes, json }: EraseOptions): Promise<void> {
   const order = await getNamedOrder(db, id);

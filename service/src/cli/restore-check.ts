@@ -35,7 +35,7 @@ export function addRestoreCheckCommand(program: Command, config: ReadConfig): vo
     .argument('[file...]', "logs with the journal, '-' reads standard input; without any, the file of HOMEWARD_JOURNAL")
     .option('--no-journal', 'apply no journal, although what was revoked, suspended or erased since the backup then is not any more')
     .option('--from-snapshot', 'the disk was restored from a snapshot, which PostgreSQL takes for a restart')
-    .option('--nothing-lost', 'a standby that had every write has taken over: only remember the new server, and verify')
+    .option('--nothing-lost', 'a standby that had every write has taken over: only record the new server, and verify')
     .option('--skip-unreadable', 'skip journal lines that were cut off, and print them')
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
@@ -55,7 +55,7 @@ async function restoreCheck(config: Config, files: readonly string[], options: O
   if (pending.length > 0) throw new NotMigrated(`The database lacks ${pending.join(', ')}. Run 'homeward migrate' first.`);
   await confirm({
     target: `${describePostgres(config.databaseUrl)}${lines.length > 0 ? `, with ${describeLines(lines)}` : ''}`,
-    question: told === 'nothing-lost' ? 'Remember this server as the one of the store?' : 'Make this restored store ready?',
+    question: told === 'nothing-lost' ? 'Record this server as the one of the store?' : 'Make this restored store ready?',
     yes: options.yes || journalFiles.includes('-'),
     json: options.json,
   });
@@ -86,7 +86,9 @@ function readTold({ fromSnapshot, nothingLost }: Options): Told {
 
 function chooseFiles(files: readonly string[], { journalFile }: Config, { journal, nothingLost }: Options): readonly string[] {
   if ((!journal || nothingLost) && files.length > 0)
-    throw new UsageError(`With ${nothingLost ? '--nothing-lost' : '--no-journal'} no journal is applied, but ${files.join(', ')} was given.`);
+    throw new UsageError(
+      `With ${nothingLost ? '--nothing-lost' : '--no-journal'} no journal is applied, but ${files.join(', ')} was given.`,
+    );
   if (!journal || nothingLost) return [];
   if (files.length > 0) return files;
   if (journalFile) return [journalFile];
@@ -119,7 +121,7 @@ function describeFeed({ moved }: Readied, told: Told): string {
     const waiting = moved.endpoints > 0 ? ` ${moved.endpoints} webhook endpoints first get what was published before.` : '';
     return `Feed: positions moved on from ${moved.from} to ${moved.to}. Every cursor from before is 410.${waiting}`;
   }
-  if (told === 'nothing-lost') return 'Feed: unchanged. This server is remembered as the one of the store.';
+  if (told === 'nothing-lost') return 'Feed: unchanged. This server is recorded as the one of the store.';
   return 'Feed: nothing to do. Its positions are of this server, or were moved on before. (After a disk snapshot, use --from-snapshot.)';
 }
 
@@ -139,7 +141,7 @@ function resultOf({ moved, formerId }: Readied, lines: readonly JournalLine[], a
   return {
     ready: verified.violation === undefined,
     feed: { moved: moved !== undefined, ...moved },
-    redis: { renewed: formerId !== undefined },
+    redis: { replacedId: formerId !== undefined },
     journal: { lines: lines.length, ...applied },
     verify: { holds: verified.violation === undefined, ...verified },
   };

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { type Db, Transaction } from './handles.ts';
 
 const connectTimeoutMs = 10_000;
 
@@ -16,4 +17,18 @@ export async function connectAsOwner(databaseUrl: string, applicationName: strin
   client.on('error', () => {});
   await client.connect();
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+/** Commits everything that `work` did, or nothing. Waits for a lock for `lockTimeoutMs` at most. */
+export async function transactAsOwner<T>(owner: Db, lockTimeoutMs: number, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  await owner.query({ text: 'begin' });
+  try {
+    await owner.query({ text: `set local lock_timeout = ${lockTimeoutMs}` });
+    const result = await work(new Transaction(owner));
+    await owner.query({ text: 'commit' });
+    return result;
+  } catch (error) {
+    await owner.query({ text: 'rollback' }).catch(() => {});
+    throw error;
+  }
 }

@@ -14,6 +14,30 @@ export async function mayRestore(db: Db): Promise<boolean> {
   return rows[0]?.may ?? false;
 }
 
+export interface Deployment {
+  /** The prefix of everything in Redis. */
+  readonly id: string;
+  /** The server on which the feed's positions were assigned; null: not known. */
+  readonly server: string | null;
+}
+
+/** Other transactions that lock it wait for the end of this one. */
+export async function lockDeployment(tx: Transaction): Promise<Deployment> {
+  const { rows } = await tx.query<Deployment>({ text: 'select id, server from deployment for update' });
+  const [row] = rows;
+  if (!row) throw new Error('the table deployment is empty');
+  return row;
+}
+
+export async function storeServer(tx: Transaction, server: string): Promise<void> {
+  await tx.query({ text: 'update deployment set server = $1', values: [server] });
+}
+
+/** Nothing in Redis from before is read any more. */
+export async function replaceDeploymentId(tx: Transaction): Promise<void> {
+  await tx.query({ text: `update deployment set id = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)` });
+}
+
 export interface Connected {
   readonly pid: number;
   readonly user: string;

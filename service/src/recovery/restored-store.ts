@@ -1,8 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../config.ts';
-import { type Deployment, getDeployment, lockDeployment, readServer, renewDeploymentId, setServer } from '../db/deployment-queries.ts';
-import { type Db, Transaction } from '../db/handles.ts';
-import { type Connected, findConnected, isInRecovery, type MovedFeed, mayRestore, moveFeed, moveShardsOn } from './restore-queries.ts';
+import type { Db, Transaction } from '../db/handles.ts';
+import { transactAsOwner } from '../db/owner-connection.ts';
+import { readServer, readStoredServer } from '../db/server-identity.ts';
+import {
+  type Connected,
+  findConnected,
+  isInRecovery,
+  lockDeployment,
+  type MovedFeed,
+  mayRestore,
+  moveFeed,
+  moveShardsOn,
+  replaceDeploymentId,
+  storeServer,
+} from './restore-queries.ts';
 
 /** The store can't be made ready, for a reason that the operator can remove. */
 export class NotRestorable extends Error {}
@@ -32,52 +44,45 @@ const namedMax = 5;
 
 /**
  * Makes the database of a restored store ready, in one transaction and once per restore: moves the feed on, and gives the deployment
- * another id, so that nothing is believed that Redis knows of the time that was lost. `owner` is a connection of the tables' owner.
+ * another id, so that nothing is used that Redis has stored in the time that was lost. `owner` is a connection of the tables' owner.
  *
  * It is once, because the server is stored in the same transaction. A backup has the server of its own time, so whenever it is restored,
  * it differs again.
  */
 export async function readyDatabase(owner: Db, told: Told): Promise<Readied> {
   if (!(await mayRestore(owner)))
-    throw new ConfigError("The user in DATABASE_URL may not change the table deployment. Use the address of the owner, as for 'homeward migrate'.");
+    throw new ConfigError(
+      "The user in DATABASE_URL may not change the table deployment. Use the address of the owner, as for 'homeward migrate'.",
+    );
   const server = await readServer(owner).catch((error: unknown) => {
     throw new NotRestorable(
       `PostgreSQL does not tell which server it is (${error instanceof Error ? error.message : error}). As a superuser, grant execute on function pg_control_system() to the owner.`,
     );
   });
   // Not in the transaction, in which PostgreSQL would show the same connections each time.
-  if (isRestored(await getDeployment(owner), server, told)) await untilNobodyIsConnected(owner);
-  await owner.query({ text: `set lock_timeout = ${lockTimeoutMs}` });
-  await owner.query({ text: 'begin' });
-  try {
-    const readied = await readyWithin(new Transaction(owner), server, told);
-    await owner.query({ text: 'commit' });
-    return readied;
-  } catch (error) {
-    await owner.query({ text: 'rollback' }).catch(() => {});
-    throw error;
-  }
+  if (isRestored(await readStoredServer(owner), server, told)) await untilNobodyIsConnected(owner);
+  return transactAsOwner(owner, lockTimeoutMs, (tx) => readyWithin(tx, server, told));
 }
 
 async function readyWithin(tx: Transaction, server: string, told: Told): Promise<Readied> {
   const before = await lockDeployment(tx);
-  await setServer(tx, server);
-  if (!isRestored(before, server, told)) return { moved: undefined, formerId: undefined };
+  await storeServer(tx, server);
+  if (!isRestored(before.server, server, told)) return { moved: undefined, formerId: undefined };
   const moved = await moveFeed(tx);
   const endpoints = await moveShardsOn(tx, moved);
-  await renewDeploymentId(tx);
+  await replaceDeploymentId(tx);
   return { moved: { ...moved, endpoints }, formerId: before.id };
 }
 
-function isRestored(stored: Deployment, server: string, told: Told): boolean {
-  return told === 'from-snapshot' || (told === 'nothing' && stored.server !== server);
+function isRestored(stored: string | null, server: string, told: Told): boolean {
+  return told === 'from-snapshot' || (told === 'nothing' && stored !== server);
 }
 
 /** A backup may be in recovery for long, and by default it then waits for the operator. */
 export async function assertOutOfRecovery(db: Db): Promise<void> {
   if (await isInRecovery(db))
     throw new NotRestorable(
-      "PostgreSQL is still in recovery. If it has reached its target and waits there, run 'select pg_wal_replay_resume()' as a superuser. If it is a standby, use the address of the primary.",
+      'PostgreSQL is still in recovery. If it has reached its target and waits there, call pg_wal_replay_resume() as a superuser. If it is a standby, use the address of the primary.',
     );
 }
 

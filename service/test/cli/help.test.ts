@@ -16,6 +16,7 @@ const commands = {
     'webhooks',
     'verify',
     'journal',
+    'restore-check',
     'openapi',
     'completion',
   ],

@@ -8,7 +8,15 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
 const exists = (file: string) => existsSync(path.join(root, file));
 
-const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'ARCHITECTURE.md', 'docs/operations.md', 'docs/security.md'];
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'ARCHITECTURE.md',
+  'docs/operations.md',
+  'docs/backup.md',
+  'docs/security.md',
+];
 
 describe.each(documents)('%s', (file) => {
   const text = read(file);

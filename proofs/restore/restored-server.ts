@@ -1,0 +1,139 @@
+// A PostgreSQL server whose disk is lost and restored from a backup, with the tools and the scripts that docs/backup.md tells operators to use.
+import { execFile } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { MissingServer, type PrivateServer, postgresFolder, serverUser, startPostgres } from '../../testkit/servers.ts';
+
+export type Tool = 'base backup' | 'pgBackRest';
+
+const scripts = fileURLToPath(new URL('../../deploy/backup', import.meta.url));
+const commandTimeoutMs = 300_000;
+const endTriesMax = 500;
+
+export class RestorableServer implements AsyncDisposable {
+  readonly postgres: PrivateServer;
+  readonly #folder: string;
+  readonly #tool: Tool;
+
+  private constructor(postgres: PrivateServer, folder: string, tool: Tool) {
+    this.postgres = postgres;
+    this.#folder = folder;
+    this.#tool = tool;
+  }
+
+  static async open(tool: Tool, archiveTimeoutSeconds: number): Promise<RestorableServer> {
+    if (tool === 'pgBackRest' && !existsSync('/usr/bin/pgbackrest'))
+      throw new MissingServer('pgBackRest is not installed: apt-get install pgbackrest');
+    const folder = mkdtempSync(path.join(tmpdir(), 'homeward-restore-'));
+    chmodSync(folder, 0o755);
+    // PostgreSQL runs the scripts as its own user, who may not be able to read this checkout.
+    cpSync(scripts, path.join(folder, 'scripts'), { recursive: true });
+    const user = serverUser();
+    for (const part of ['backups', 'backups/wal', 'repo', 'log', 'lock', 'spool', 'socket', 'server']) {
+      mkdirSync(path.join(folder, part), { mode: 0o700 });
+      if (user) chownSync(path.join(folder, part), user.uid, user.gid);
+    }
+    const archive: Record<Tool, string> = {
+      'base backup': `${folder}/scripts/archive-wal.sh ${folder}/backups/wal %p %f`,
+      pgBackRest: `env ${Object.entries(pgBackRestVariables(folder))
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' ')} pgbackrest --stanza=homeward archive-push %p`,
+    };
+    const settings = {
+      archive_mode: 'on',
+      archive_timeout: `${archiveTimeoutSeconds}s`,
+      archive_command: archive[tool],
+      unix_socket_directories: path.join(folder, 'socket'),
+    };
+    const postgres = await startPostgres({ durable: true, folder: path.join(folder, 'server'), settings });
+    const server = new RestorableServer(postgres, folder, tool);
+    if (tool === 'pgBackRest') await server.#run('pgbackrest', '--stanza=homeward', 'stanza-create');
+    return server;
+  }
+
+  async backUp(): Promise<void> {
+    if (this.#tool === 'pgBackRest') await this.#run('pgbackrest', '--stanza=homeward', '--type=full', 'backup');
+    else await this.#run(`${this.#folder}/scripts/base-backup.sh`, `${this.#folder}/backups`);
+  }
+
+  /** The machine stops at once, and its disk is lost: also the segment that was not archived yet. */
+  async loseDisk(): Promise<void> {
+    await this.postgres.signal('SIGKILL');
+    for (let tries = 0; existsSync(this.#data); tries += 1) {
+      // The other processes of the server notice the end of the first one, and may still write until then.
+      try {
+        rmSync(this.#data, { recursive: true, force: true });
+      } catch (error) {
+        if (tries > endTriesMax) throw error;
+        await sleep(20);
+      }
+    }
+  }
+
+  /** To the end of the archive, or to a time. Returns once PostgreSQL accepts writes. */
+  async restore(time?: Date): Promise<void> {
+    const target = time?.toISOString().replace('T', ' ').replace('Z', '+00');
+    if (this.#tool === 'pgBackRest') {
+      const to = target === undefined ? [] : ['--type=time', `--target=${target}`, '--target-action=promote'];
+      await this.#run('pgbackrest', '--stanza=homeward', ...to, 'restore');
+    } else {
+      const more = target === undefined ? [] : [target];
+      await this.#run(`${this.#folder}/scripts/restore-base-backup.sh`, `${this.#folder}/backups`, this.#data, ...more);
+    }
+    await this.postgres.start();
+    await this.#untilRecovered();
+  }
+
+  async #untilRecovered(): Promise<void> {
+    const client = new pg.Client({ connectionString: this.postgres.url });
+    await client.connect();
+    for (const deadlineMs = performance.now() + commandTimeoutMs; ; await sleep(50)) {
+      const { rows } = await client.query<{ isDone: boolean }>('select not pg_is_in_recovery() as "isDone"');
+      if (rows[0]?.isDone) break;
+      if (performance.now() > deadlineMs) throw new Error(`PostgreSQL is still in recovery after ${commandTimeoutMs} ms`);
+    }
+    await client.end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.postgres[Symbol.asyncDispose]();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  get #data(): string {
+    return path.join(this.#folder, 'server/data');
+  }
+
+  async #run(command: string, ...args: string[]): Promise<void> {
+    const env = {
+      ...process.env,
+      PATH: `${postgresFolder()}:${process.env['PATH']}`,
+      PGHOST: '127.0.0.1',
+      PGPORT: String(this.postgres.port),
+      PGUSER: 'postgres',
+      ...pgBackRestVariables(this.#folder),
+      PGBACKREST_PG1_PORT: String(this.postgres.port),
+    };
+    const options = { cwd: this.#folder, env, timeout: commandTimeoutMs, ...serverUser() };
+    await promisify(execFile)(command, args, options).catch((error: { stdout?: string; stderr?: string }) => {
+      throw new Error(`${path.basename(command)} failed: ${error.stderr}${error.stdout}`, { cause: error });
+    });
+  }
+}
+
+/** The shipped configuration, with the folders of this proof. */
+const pgBackRestVariables = (folder: string) => ({
+  PGBACKREST_CONFIG: `${folder}/scripts/pgbackrest.conf`,
+  PGBACKREST_REPO1_PATH: `${folder}/repo`,
+  PGBACKREST_REPO1_CIPHER_PASS: 'correct-horse',
+  PGBACKREST_LOG_PATH: `${folder}/log`,
+  PGBACKREST_LOCK_PATH: `${folder}/lock`,
+  PGBACKREST_SPOOL_PATH: `${folder}/spool`,
+  PGBACKREST_PG1_PATH: `${folder}/server/data`,
+  PGBACKREST_PG1_SOCKET_PATH: `${folder}/socket`,
+});
