@@ -121,17 +121,17 @@ export const metricTable = {
     buckets: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05],
     help: 'Time from a call to the reply of Redis, also of late ones. One call decides several requests.',
   },
-  homeward_jobs_failed_total: { type: 'counter', in: 'worker', labels: ['job'], help: 'Runs of a job of the worker that failed.' },
+  homeward_jobs_failed_total: { type: 'counter', in: 'worker', labels: ['task'], help: 'Runs of a job of the worker that failed.' },
   homeward_job_items_total: {
     type: 'counter',
     in: 'worker',
-    labels: ['job'],
+    labels: ['task'],
     help: 'What a job has done: orders expired, events published, adopters erased, rows or partitions deleted.',
   },
   homeward_job_last_success_timestamp_seconds: {
     type: 'gauge',
     in: 'worker',
-    labels: ['job'],
+    labels: ['task'],
     help: 'When the job last succeeded in this worker, or else when the worker started, as a Unix time.',
   },
   homeward_webhook_deliveries_total: {

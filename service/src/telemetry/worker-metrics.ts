@@ -45,10 +45,10 @@ interface Parts {
 
 /** Metrics of `worker`. */
 export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, deliverer, store }: Parts): void {
-  registry.addValues('homeward_jobs_failed_total', () => [...jobs].map(([job, { failures }]) => ({ labels: { job }, value: failures })));
-  registry.addValues('homeward_job_items_total', () => [...jobs].map(([job, { items }]) => ({ labels: { job }, value: items })));
+  registry.addValues('homeward_jobs_failed_total', () => [...jobs].map(([task, { failures }]) => ({ labels: { task }, value: failures })));
+  registry.addValues('homeward_job_items_total', () => [...jobs].map(([task, { items }]) => ({ labels: { task }, value: items })));
   registry.addValues('homeward_job_last_success_timestamp_seconds', () =>
-    [...jobs].map(([job, { succeededAtMs }]) => ({ labels: { job }, value: succeededAtMs / 1_000 })),
+    [...jobs].map(([task, { succeededAtMs }]) => ({ labels: { task }, value: succeededAtMs / 1_000 })),
   );
 
   registry.addValues('homeward_webhook_deliveries_total', () =>

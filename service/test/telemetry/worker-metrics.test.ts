@@ -56,10 +56,10 @@ test('Orders are counted by state, and states without orders are 0', async () =>
 });
 
 test('Jobs have counts from the start, and the time of their last success', async () => {
-  await vi.waitUntil(() => read('homeward_job_items_total{job="publish-events"}').then((items) => items === 4), { timeout: 30_000 });
-  expect(await read('homeward_jobs_failed_total{job="erase-adopters"}')).toBe(0);
-  expect(await read('homeward_job_items_total{job="sweep-deliveries"}')).toBe(0);
-  const succeededAt = (await read('homeward_job_last_success_timestamp_seconds{job="expire-orders"}')) ?? 0;
+  await vi.waitUntil(() => read('homeward_job_items_total{task="publish-events"}').then((items) => items === 4), { timeout: 30_000 });
+  expect(await read('homeward_jobs_failed_total{task="erase-adopters"}')).toBe(0);
+  expect(await read('homeward_job_items_total{task="sweep-deliveries"}')).toBe(0);
+  const succeededAt = (await read('homeward_job_last_success_timestamp_seconds{task="expire-orders"}')) ?? 0;
   expect(Math.abs(Date.now() / 1_000 - succeededAt)).toBeLessThan(30);
 });
 
