@@ -34,6 +34,7 @@ import { sdk } from './sdk/sdk.ts';
 import { secrets } from './secrets/secrets.ts';
 import { ssrf } from './ssrf/ssrf.ts';
 import { streams } from './streams.ts';
+import { usage } from './usage/usage.ts';
 import { heldSnapshot } from './webhooks/held-snapshot.ts';
 import { manyEndpoints } from './webhooks/many-endpoints.ts';
 import { slowNeighbour } from './webhooks/slow-neighbour.ts';
@@ -76,6 +77,7 @@ const proofs: Proof[] = [
   heldSnapshot,
   upgrade,
   hostilePartner,
+  usage,
   alerts,
 ];
 

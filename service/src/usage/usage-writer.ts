@@ -6,7 +6,9 @@ const intervalMs = 5_000;
 /** An interval is longer or shorter by up to this share, so that processes don't write at the same moment. */
 const jitter = 0.2;
 const batchRowsMax = 10_000;
-const closeTimeoutMs = 2_000;
+const closeTimeoutMs = 3_000;
+/** Between attempts while the process ends. */
+const closeRetryMs = 100;
 const partitionIntervalMs = 3_600_000;
 
 export type UsageLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>;
@@ -57,10 +59,19 @@ export class UsageWriter {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    await Promise.race([this.write(), sleep(closeTimeoutMs, undefined, { ref: false })]);
+    await Promise.race([this.#writeRest(), sleep(closeTimeoutMs, undefined, { ref: false })]);
     let requests = this.#unwritten?.batch.requests ?? 0;
     for (let batch = this.#parts.tally.take(batchRowsMax); batch; batch = this.#parts.tally.take(batchRowsMax)) requests += batch.requests;
     if (requests > 0) this.#parts.log.warn({ requests }, 'usage lost: PostgreSQL did not take it before the process ended');
+  }
+
+  async #writeRest(): Promise<void> {
+    const deadlineMs = performance.now() + closeTimeoutMs;
+    for (;;) {
+      await this.write();
+      if ((!this.#unwritten && this.#parts.tally.size === 0) || performance.now() > deadlineMs) return;
+      await sleep(closeRetryMs, undefined, { ref: false });
+    }
   }
 
   async #writeAll(): Promise<void> {
