@@ -25,6 +25,7 @@ const floors = [
   'rate-limit',
   'redis',
   'db',
+  'tracing',
   'domain',
 ];
 
@@ -37,7 +38,7 @@ const neverUp = floors.slice(1).map((folder, index) => ({
 }));
 
 /** The folders of the product's features, and what they stand on. */
-const feature = `${src}/(?!(admission|cli|db|http|redis|telemetry)/)([^/]+)/`;
+const feature = `${src}/(?!(admission|cli|db|http|redis|telemetry|tracing)/)([^/]+)/`;
 
 export default {
   forbidden: [

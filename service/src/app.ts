@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
-import { admit, chargeForWork, countUnreadable, readAddressHeaders } from './admission/admission.ts';
+import { admissionSpan, admit, chargeForWork, countUnreadable, readAddressHeaders } from './admission/admission.ts';
 import { type Admit, addAdmission, rejectUnroutable } from './admission/admission-hook.ts';
 import { categoryRoutes } from './categories/category-routes.ts';
 import { categorySchemas } from './categories/category-schemas.ts';
@@ -30,6 +30,7 @@ import { addSdkRoutes } from './http/sdk-files.ts';
 import { addSecurityHeaders } from './http/security-headers.ts';
 import { addSecurityTxt } from './http/security-txt.ts';
 import { createSerializerCompiler } from './http/serialization.ts';
+import { describeRequests, traceRequests } from './http/traced-requests.ts';
 import type { Api } from './http/type-provider.ts';
 import { rejectUnknownQuery } from './http/unknown-query.ts';
 import { createValidatorCompiler } from './http/validation.ts';
@@ -77,7 +78,7 @@ export async function createApp(
   caches: Caches = openCaches(dependencies),
   requests?: RequestTally,
 ): Promise<App> {
-  const { config, clock, db, catalogue, changes, redis, redisKeys, log } = dependencies;
+  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing } = dependencies;
   const { keys, limiter, pages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
@@ -89,12 +90,14 @@ export async function createApp(
     ...parts,
     pages,
     observe,
+    tracing,
     isOpen: () => db.reachable && changes.isTrusted && !draining,
   });
   const admitPlain: Admit = ({ raw, ...request }) => admit(parts, { ...request, decided: fastPath.takeDecision(raw) });
+  const admitTraced: Admit = tracing ? (request) => tracing.within(admissionSpan, () => admitPlain(request)) : admitPlain;
   const admitCaller: Admit = rehearses
-    ? async (request) => rehearse({ redis, redisKeys }, await admitPlain(request), request.raw.headers)
-    : admitPlain;
+    ? async (request) => rehearse({ redis, redisKeys }, await admitTraced(request), request.raw.headers)
+    : admitTraced;
   const sendErrorOnSocket = createSocketErrorSender(
     (address) => countUnreadable(limiter, address),
     log,
@@ -111,7 +114,10 @@ export async function createApp(
     genReqId: newRequestId,
     trustProxy: config.trustedProxies.length > 0 && trustsProxies(config.trustedProxies),
     bodyLimit: bodyBytesMax,
-    serverFactory: (fastify) => createServer(serverOptions, fastPath.before(fastify)),
+    serverFactory: (fastify) => {
+      const listener = fastPath.before(fastify);
+      return createServer(serverOptions, tracing ? traceRequests(tracing, listener) : listener);
+    },
     // A path parameter may be as long as the path: the route rejects an id that is too long, with its own 404.
     routerOptions: { maxParamLength: headerBytesMax },
     forceCloseConnections: 'idle',
@@ -127,6 +133,7 @@ export async function createApp(
   for (const schema of sharedSchemas) app.addSchema(schema);
   addSecurityHeaders(app);
   if (observe) observeRequests(app, observe);
+  if (tracing) describeRequests(app, tracing);
   if (requests) tallyRoutes(app, requests);
   addErrorHandler(app);
   app.addHook('onSend', (_, reply, payload, done) => {

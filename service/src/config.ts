@@ -43,10 +43,25 @@ export const variables = {
   HOMEWARD_DRAIN_MS: { fallback: '1500', help: 'ms between failing readiness and closing connections, at shutdown' },
   HOMEWARD_METRICS_PORT: { fallback: '', help: 'port of GET /metrics for Prometheus; 0 picks a free one; no metrics unless set' },
   HOMEWARD_METRICS_HOST: { fallback: '127.0.0.1', help: 'address of that port' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: { fallback: '', help: 'URL of an OTLP receiver for traces; no traces unless set' },
+  OTEL_SERVICE_NAME: { fallback: 'homeward', help: 'name of the service in traces' },
+  OTEL_TRACES_SAMPLER: {
+    fallback: 'parentbased_always_on',
+    help: 'which requests are traced: always_on, always_off or traceidratio; with parentbased_ before it, the caller decides',
+  },
+  OTEL_TRACES_SAMPLER_ARG: { fallback: '1', help: 'for traceidratio: the part of requests that is traced, from 0 to 1' },
   LOG_LEVEL: { fallback: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
 } as const;
 
 export type Environment = 'production' | 'staging';
+
+export interface TracingConfig {
+  readonly endpoint: string;
+  readonly serviceName: string;
+  /** The part of requests that is traced, unless the caller decides. */
+  readonly ratio: number;
+  readonly isParentBased: boolean;
+}
 
 export interface Config {
   readonly databaseUrl: string;
@@ -73,6 +88,8 @@ export interface Config {
   /** Undefined: no metrics. */
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
+  /** Undefined: no traces. */
+  readonly tracing: TracingConfig | undefined;
   readonly logLevel: string;
 }
 
@@ -102,6 +119,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     const where = file ? `The content of "${file}", the file in ${name}_FILE,` : name;
     throw new ConfigError(`${where} must start with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}.`);
   };
+  const readTracing = (): TracingConfig => {
+    const sampler = oneOf('OTEL_TRACES_SAMPLER', [...samplers, ...samplers.map((name) => `parentbased_${name}` as const)]);
+    const ratio = Number(text('OTEL_TRACES_SAMPLER_ARG'));
+    if (!(ratio >= 0 && ratio <= 1))
+      throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; got "${text('OTEL_TRACES_SAMPLER_ARG')}".`);
+    return {
+      endpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', 'http', 'https'),
+      serviceName: text('OTEL_SERVICE_NAME'),
+      ratio: sampler.endsWith('always_on') ? 1 : sampler.endsWith('always_off') ? 0 : ratio,
+      isParentBased: sampler.startsWith('parentbased_'),
+    };
+  };
   return Object.freeze({
     databaseUrl: url('DATABASE_URL', 'postgres', 'postgresql'),
     redisUrl: url('REDIS_URL', 'redis', 'rediss'),
@@ -123,6 +152,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
     metricsPort: text('HOMEWARD_METRICS_PORT') ? integer('HOMEWARD_METRICS_PORT', 0, 65_535) : undefined,
     metricsHost: text('HOMEWARD_METRICS_HOST'),
+    tracing: text('OTEL_EXPORTER_OTLP_ENDPOINT') ? readTracing() : undefined,
     logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   });
 }
@@ -136,6 +166,8 @@ function readSecret(name: string, file: string): string {
     throw new ConfigError(`${name}: the file "${file}" can't be read (${code}). Does it exist, and may this user read it?`);
   }
 }
+
+const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
 
 /** Visible ASCII only, since it becomes a line of security.txt. */
 function readContact(contact: string): string {

@@ -3,7 +3,7 @@ import { type DestinationStream, pino } from 'pino';
 import { withoutKeys } from './clients/api-key.ts';
 import { KeyFinder } from './clients/key-finder.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config, TracingConfig } from './config.ts';
 import { ChangeWatch } from './db/change-watch.ts';
 import { getDeploymentId } from './db/deployment-queries.ts';
 import { findPendingMigrations } from './db/migrate.ts';
@@ -18,6 +18,8 @@ import type { VersionOf } from './rate-limit/redis-limiter.ts';
 import { readableLogLine } from './readable-log.ts';
 import { type RedisKeys, redisKeysOf } from './redis/redis-keys.ts';
 import { RedisLink } from './redis/redis-link.ts';
+import type { OpenTracing } from './tracing/open-tracing.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** Everything that a process needs. Opened and closed here. */
 export interface Dependencies extends AsyncDisposable {
@@ -32,6 +34,8 @@ export interface Dependencies extends AsyncDisposable {
   /** Looks for changes that Redis may not tell of. */
   readonly changes: ChangeWatch;
   readonly journal: Journal;
+  /** Undefined: no traces. */
+  readonly tracing: Tracing | undefined;
 }
 
 export class NotMigrated extends Error {}
@@ -44,8 +48,10 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
   const log = createLogger(config);
   const db = new Pool(config.databaseUrl, config.poolSize, { byIndex: overrides.byIndex ?? false });
   const redis = new RedisLink(config.redisUrl);
+  const opened = config.tracing && (await openTraces(config.tracing, log));
+  if (opened) db.watchStatements(opened.tracing.watchStatement);
   const close = async () => {
-    await Promise.all([redis.close(), db.close()]);
+    await Promise.all([redis.close(), db.close(), opened?.[Symbol.asyncDispose]()]);
   };
   try {
     await db.connect();
@@ -71,12 +77,19 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
       catalogue,
       changes: new ChangeWatch(db.ahead),
       journal,
+      tracing: opened?.tracing,
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Imported only here: a process without traces doesn't load the SDK of OpenTelemetry. */
+async function openTraces(config: TracingConfig, log: FastifyBaseLogger): Promise<OpenTracing> {
+  const { openTracing } = await import('./tracing/open-tracing.ts');
+  return openTracing({ ...config, onError: (error) => log.warn({ err: error }, 'could not export traces') });
 }
 
 /** The caches and the limiter of one process. */
@@ -97,7 +110,7 @@ interface OpenCaches extends Caches {
  * When Redis is late, lost or back, nothing cached is used before the next look for changes: Redis may not know of all of them.
  * Keys stay cached, since a look finds out whose have changed. Pages are dropped when Redis is lost, and when it is back: it may come back with an old token.
  */
-export function openCaches({ config, db, redis, redisKeys, changes, clock, log }: Dependencies): OpenCaches {
+export function openCaches({ config, db, redis, redisKeys, changes, clock, log, tracing }: Dependencies): OpenCaches {
   const keys = new KeyFinder(db, clock);
   const changeLog = new ChangeLog(redis, redisKeys);
   const pages = new PageCache(changeLog);
@@ -131,6 +144,7 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log }
     link: redis,
     redisKeys,
     clock,
+    tracing,
     leases: config.quotaLeases === 'on',
     versionOf,
     look: cachesPages ? () => changes.look() : () => changes.look().then(() => undefined),

@@ -25,6 +25,9 @@ describe('loadConfig', () => {
       webhooksToLoopback: 'off',
       securityContact: '',
       drainMs: 1_500,
+      metricsPort: undefined,
+      metricsHost: '127.0.0.1',
+      tracing: undefined,
       logLevel: 'info',
     });
   });
@@ -50,6 +53,12 @@ describe('loadConfig', () => {
         HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
         HOMEWARD_SECURITY_CONTACT: 'mailto:security@example.org',
         HOMEWARD_DRAIN_MS: '0',
+        HOMEWARD_METRICS_PORT: '9464',
+        HOMEWARD_METRICS_HOST: '0.0.0.0',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+        OTEL_SERVICE_NAME: 'store',
+        OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+        OTEL_TRACES_SAMPLER_ARG: '0.01',
         LOG_LEVEL: 'silent',
       }),
     ).toEqual({
@@ -71,6 +80,9 @@ describe('loadConfig', () => {
       webhooksToLoopback: 'on',
       securityContact: 'mailto:security@example.org',
       drainMs: 0,
+      metricsPort: 9_464,
+      metricsHost: '0.0.0.0',
+      tracing: { endpoint: 'http://collector:4318', serviceName: 'store', ratio: 0.01, isParentBased: true },
       logLevel: 'silent',
     });
   });
@@ -94,9 +106,24 @@ describe('loadConfig', () => {
     ['HOMEWARD_ADOPTION_RETENTION', '-1', 'HOMEWARD_ADOPTION_RETENTION must be an integer from 0 to 36500; got "-1".'],
     ['HOMEWARD_POOL_SIZE', '0', 'HOMEWARD_POOL_SIZE must be an integer from 1 to 1000; got "0".'],
     ['HOMEWARD_DRAIN_MS', '-1', 'HOMEWARD_DRAIN_MS must be an integer from 0 to 60000; got "-1".'],
+    ['HOMEWARD_METRICS_PORT', 'http', 'HOMEWARD_METRICS_PORT must be an integer from 0 to 65535; got "http".'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'OTEL_EXPORTER_OTLP_ENDPOINT must start with http:// or https://.'],
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent; got "loud".'],
   ])('rejects %s=%s and says which values are valid', (name, value, message) => {
     expect(() => loadConfig({ [name]: value })).toThrow(new ConfigError(message));
+  });
+
+  test('of traces rejects a sampler and a ratio that do not exist, and reads them only if traces are on', () => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+    expect(() => loadConfig({ ...endpoint, OTEL_TRACES_SAMPLER: 'jaeger' })).toThrow(
+      /OTEL_TRACES_SAMPLER must be one of always_on, .*got "jaeger"/,
+    );
+    expect(() => loadConfig({ ...endpoint, OTEL_TRACES_SAMPLER_ARG: '1%' })).toThrow(
+      new ConfigError('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; got "1%".'),
+    );
+    expect(loadConfig({ ...endpoint, OTEL_TRACES_SAMPLER: 'always_off' }).tracing).toMatchObject({ ratio: 0, isParentBased: false });
+    expect(loadConfig({ ...endpoint }).tracing).toMatchObject({ ratio: 1, isParentBased: true });
+    expect(loadConfig({ OTEL_TRACES_SAMPLER: 'jaeger' }).tracing).toBeUndefined();
   });
 
   test.each(['loopback', '0.0.0.0/0', '::/0', '10.0.0.0/33', '2001:db8::/129', '10.0.0.0/8/8', '10.0.0.0/', 'all', '10.0.0.0/-1'])(

@@ -74,6 +74,8 @@ interface Request {
 }
 
 const epochChangesMax = 3;
+/** The name of its span in a trace. */
+export const admissionSpan = 'admission';
 
 /** Authenticates and rate-limits one request, before it is routed and before its body is read. */
 export async function admit(parts: Parts, request: Request): Promise<Admission> {

@@ -27,6 +27,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         catalogue: new Catalogue(db, redis, redisKeys),
         changes: new ChangeWatch(db),
         journal: () => {},
+        tracing: undefined,
         [Symbol.asyncDispose]: async () => {},
       });
       printJson(openApiDocument(app.server), 2);

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { Config, ReadConfig } from '../config.ts';
 import { Deliverer } from '../delivery/deliverer.ts';
 import { SafeSender } from '../delivery/safe-sender.ts';
+import { tracedSender } from '../delivery/traced-sender.ts';
 import { openDependencies } from '../dependencies.ts';
 import { rotatePartitions } from '../events/events.ts';
 import { Publisher } from '../events/publisher.ts';
@@ -45,7 +46,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
 async function work(config: Config): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, { byIndex: true }));
-  const { db, catalogue, journal, log } = dependencies;
+  const { db, catalogue, journal, log, tracing } = dependencies;
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
   const tally = new JobTally();
@@ -72,7 +73,7 @@ async function work(config: Config): Promise<void> {
   const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });
   const deliverer = new Deliverer({
     db,
-    sender,
+    sender: tracing ? tracedSender(sender, tracing) : sender,
     onDisabled: (webhook) => reportDisabled(webhook),
     onConcluded: deliveries.onConcluded,
     onStep: () => tally.noteSuccess(deliverJob),

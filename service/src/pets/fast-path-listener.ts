@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { LimiterResult } from '../admission/admission.ts';
+import { admissionSpan, type LimiterResult } from '../admission/admission.ts';
 import type { KnownKey } from '../clients/key-cache.ts';
 import type { KeyFinder } from '../clients/key-finder.ts';
 import { invalidityOf } from '../clients/key-validity.ts';
@@ -16,6 +16,7 @@ import type { Limiter } from '../rate-limit/limiter.ts';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterDecision, PendingDecision } from '../rate-limit/redis-limiter.ts';
 import { asksForRehearsal } from '../rehearsal/rehearsal-hook.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { PageCache, PetPage } from './page-cache.ts';
 
 interface Parts {
@@ -26,6 +27,7 @@ interface Parts {
   readonly config: Pick<Config, 'environment'>;
   /** Undefined: nobody wants to know. */
   readonly observe: ObserveRequest | undefined;
+  readonly tracing: Tracing | undefined;
   /** If false, every request falls through. */
   isOpen(): boolean;
 }
@@ -54,7 +56,10 @@ export class FastPath {
   before(fastify: RequestListener): RequestListener {
     const fallThrough: FallThrough = (request, response, decision) => {
       if (decision) this.#decided.set(request, decision);
-      fastify(request, response);
+      const { tracing } = this.#parts;
+      // The limiter calls back from a batch, which may have been begun by another request.
+      if (tracing) tracing.run(tracing.scopeOf(request), () => fastify(request, response));
+      else fastify(request, response);
     };
     return (request, response) => {
       const known = isCandidate(request, this.#parts) ? findKey(request, this.#parts) : undefined;
@@ -95,6 +100,7 @@ class FastPathRequest implements PendingDecision {
   readonly #parts: Parts;
   readonly #fallThrough: FallThrough;
   readonly #startedAtMs = performance.now();
+  readonly #span: { end(): void } | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, known: KnownKey, parts: Parts, fallThrough: FallThrough) {
     this.charge = known.charge;
@@ -103,9 +109,11 @@ class FastPathRequest implements PendingDecision {
     this.#known = known;
     this.#parts = parts;
     this.#fallThrough = fallThrough;
+    this.#span = parts.tracing?.startSpan(admissionSpan);
   }
 
   resolve(decision: LimiterDecision): void {
+    this.#span?.end();
     const admitted =
       'listVersion' in decision && decision.verdict.outcome === 'admitted' && this.#isConfirmed(decision) ? decision : undefined;
     const page = admitted && this.#parts.pages.find(this.#request.url ?? '', admitted.listVersion);
@@ -121,6 +129,7 @@ class FastPathRequest implements PendingDecision {
 
   /** Fastify then calls the limiter again, and sends the error if there is one. */
   reject(): void {
+    this.#span?.end();
     this.#fallThrough(this.#request, this.#response);
   }
 
@@ -144,6 +153,7 @@ class FastPathRequest implements PendingDecision {
   }
 
   #tell(id: string): void {
+    this.#parts.tracing?.describe(this.#request, { id, route, status: this.#response.statusCode, code: null });
     this.#parts.observe?.({
       id,
       method: 'GET',

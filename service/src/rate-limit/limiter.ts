@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { ListVersion } from '../domain/list-version.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { Charge } from './decide.ts';
 import { DecisionTally } from './decision-tally.ts';
 import { LocalLimiter } from './local-limiter.ts';
@@ -14,6 +15,7 @@ interface Parts {
   readonly clock: Clock;
   readonly versionOf: VersionOf;
   readonly leases: boolean;
+  readonly tracing: Tracing | undefined;
   /** Looks for what has changed in PostgreSQL, once for all requests of a turn. Returns the version of lists without Redis. */
   readonly look: () => Promise<ListVersion | undefined>;
   /** Called for each request that this process decides without Redis. */

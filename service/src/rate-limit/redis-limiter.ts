@@ -3,6 +3,7 @@ import type { ListVersion } from '../domain/list-version.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import { RedisLost } from '../redis/redis-link.ts';
+import type { Scope, Tracing } from '../tracing/tracing.ts';
 import { ConsumeScript, type Line, readLine, type ScriptReply, staleEpochOf } from './consume-script.ts';
 import { type Charge, minuteMs, type Verdict } from './decide.ts';
 import type { Decider, DecisionTally } from './decision-tally.ts';
@@ -83,6 +84,9 @@ export class RedisLimiter {
   readonly #script: ConsumeScript;
   readonly #versionOf: VersionOf;
   readonly #leases: boolean;
+  readonly #tracing: Tracing | undefined;
+  /** Traced requests that the next call is for. */
+  #traced: Scope[] = [];
   readonly #onLost: (pending: PendingDecision) => void;
   #pending: Entry[] = [];
   #leased: Leased[] = [];
@@ -102,6 +106,7 @@ export class RedisLimiter {
       clock: Clock;
       versionOf: VersionOf;
       leases: boolean;
+      tracing: Tracing | undefined;
     },
     onLost: (pending: PendingDecision) => void,
   ) {
@@ -112,6 +117,7 @@ export class RedisLimiter {
     this.#script = new ConsumeScript(parts.redisKeys, parts.clock, (subject) => parts.local.seen(subject));
     this.#versionOf = parts.versionOf;
     this.#leases = parts.leases;
+    this.#tracing = parts.tracing;
     this.#onLost = onLost;
     ConsumeScript.define(this.#link.client);
   }
@@ -121,6 +127,8 @@ export class RedisLimiter {
       this.#onLost(pending);
       return;
     }
+    const scope = this.#tracing?.current;
+    if (scope) this.#traced.push(scope);
     const verdict = this.#local.takeLeased(pending.charge);
     if (verdict) this.#leased.push({ pending, verdict });
     else if (!this.#join(pending)) this.#add(pending, this.#leases);
@@ -182,8 +190,9 @@ export class RedisLimiter {
   }
 
   async #readVersion(leased: readonly Leased[]): Promise<void> {
+    const span = this.#startSpan('redis get', leased.length);
     try {
-      const token = await this.#link.call((client) => client.get(this.#redisKeys.catalogueToken));
+      const token = await this.#link.call((client) => client.get(this.#redisKeys.catalogueToken)).finally(() => span?.end());
       const listVersion = await this.#versionOf(token ?? undefined);
       for (const { pending, verdict } of leased) this.#resolve(pending, verdict, listVersion, 'lease');
     } catch (error) {
@@ -192,12 +201,15 @@ export class RedisLimiter {
   }
 
   async #send(batch: readonly Entry[], leased: readonly Leased[]): Promise<void> {
+    const span = this.#startSpan('redis consume', batch.length);
     let reply: ScriptReply;
     try {
-      reply = await this.#link.call(
-        (client) => this.#script.call(client, batch.map(lineOfEntry)),
-        (late) => this.#takeLate(batch, late),
-      );
+      reply = await this.#link
+        .call(
+          (client) => this.#script.call(client, batch.map(lineOfEntry)),
+          (late) => this.#takeLate(batch, late),
+        )
+        .finally(() => span?.end());
     } catch (error) {
       for (const { pending, ask, joined } of batch) {
         if (ask) this.#local.endAsk(pending.charge);
@@ -218,6 +230,14 @@ export class RedisLimiter {
     const listVersion = await version;
     if (!isReady) for (let i = 0; i < batch.length; i += 1) if (usesVersion(batch[i] as Entry, reply.lines[i])) settle(i, listVersion);
     for (const { pending, verdict } of leased) this.#resolve(pending, verdict, listVersion, 'lease');
+  }
+
+  /** One span for the requests of a call that are traced; undefined: none is. */
+  #startSpan(name: string, size: number): { end(): void } | undefined {
+    if (this.#traced.length === 0) return undefined;
+    const scopes = this.#traced;
+    this.#traced = [];
+    return this.#tracing?.startShared(name, { 'db.system.name': 'redis', 'db.operation.batch.size': size }, scopes);
   }
 
   #resolve(pending: PendingDecision, verdict: Verdict, listVersion: ListVersion | undefined, by: Decider): void {

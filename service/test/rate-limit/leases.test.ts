@@ -40,7 +40,7 @@ async function inTime(body: () => Promise<void>): Promise<void> {
 class Process {
   readonly local = new LocalLimiter(clock);
   readonly limiter = new RedisLimiter(
-    { link, redisKeys, local: this.local, tally: new DecisionTally(), clock, versionOf: () => undefined, leases: true },
+    { link, redisKeys, local: this.local, tally: new DecisionTally(), clock, versionOf: () => undefined, leases: true, tracing: undefined },
     (pending) => {
       if (!this.decidesAlone) return pending.reject(new Late('Redis was late'));
       const { verdict, isOwed } = this.local.consume(pending.charge);
