@@ -1,8 +1,9 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | memory | cost | capacity measures it alone
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | memory | cost | telemetry | capacity measures it alone
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   memory: () => import('./memory.ts'),
   cost: () => import('./cost.ts'),
+  telemetry: () => import('./telemetry.ts'),
   capacity: () => import('./capacity.ts'),
 };
 

@@ -16,8 +16,8 @@ export interface Tree {
   /** Available animals without orders. */
   readonly freshPetIds: readonly string[];
   readonly databaseUrl: string;
-  /** Starts a new process. */
-  serve(): Promise<Program>;
+  /** Starts a new process, with these settings in addition. */
+  serve(env?: Readonly<Record<string, string>>): Promise<Program>;
 }
 
 export interface Trees extends AsyncDisposable {
@@ -63,7 +63,7 @@ async function openTree(options: {
   await fillStore(databaseUrl);
   const keys = await insertKeys(databaseUrl);
   const freshPetIds = await addFreshPets(databaseUrl, freshPets);
-  return { name, keys, freshPetIds, databaseUrl, serve: () => startProgram([main, 'serve'], env) };
+  return { name, keys, freshPetIds, databaseUrl, serve: (more) => startProgram([main, 'serve'], { ...env, ...more }) };
 }
 
 async function addFreshPets(databaseUrl: string, count: number): Promise<string[]> {

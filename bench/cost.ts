@@ -1,14 +1,13 @@
 // The CPU time of the service's process for a request, compared to the source tree of a git revision:
 // npm run bench -- cost --base REV [--bar 1.05] [--rounds N] [--lists N] [--orders N] [--json]
 import { cpus } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { cpuMs } from '../testkit/process-cpu.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { commitOf, UnknownRevision } from '../testkit/revision-checkout.ts';
 import { MissingServer } from '../testkit/servers.ts';
+import { type Kind, keyAt, listKind, measureTurn, type Run } from './cost-kinds.ts';
 import { countOrders, openTrees, type Tree } from './cost-trees.ts';
-import { type Program, warningsIn } from './program.ts';
+import { warningsIn } from './program.ts';
 import { requestText, SocketLoad } from './socket-load.ts';
 import { type Spread, spreadOf } from './summary.ts';
 
@@ -19,9 +18,6 @@ const measuredTurns = 40;
 /** To warm up the compiler, the connections, and the caches of keys and pages. */
 const warmingTurns = 20;
 const turnsInRound = warmingTurns + measuredTurns;
-const turnTimeoutMs = 60_000;
-/** Work that a process does after its last response is part of the cost. */
-const settleMs = 5;
 
 const usage = `Usage: npm run bench -- cost --base REV [--bar 1.05] [--rounds N] [--lists N] [--orders N] [--json]
 
@@ -119,15 +115,6 @@ interface Report {
   readonly warnings: Readonly<Record<Tree['name'], readonly string[]>>;
 }
 
-interface Kind {
-  readonly name: string;
-  readonly requestsPerTurn: number;
-  readonly connections: number;
-  readonly status: number;
-  /** Never places the same order twice: `turn` counts the turns of a tree from 0, over all rounds. */
-  requests(tree: Tree, turn: number): string[];
-}
-
 async function measure(options: Options): Promise<Report> {
   const { base, bar, rounds, lists, orders } = options;
   const commit = commitOf(base);
@@ -160,11 +147,6 @@ async function measure(options: Options): Promise<Report> {
   return { base: commit, bar, rounds, machine, kinds: described, warnings };
 }
 
-interface Run {
-  readonly tree: Tree;
-  readonly program: Program;
-}
-
 interface RoundFigures {
   /** µs per request. */
   readonly base: number;
@@ -192,26 +174,6 @@ async function measureRound(kind: Kind, [base, present]: readonly [Run, Run], ro
   return { base: quantile(spent.base, 0.5), present: quantile(spent.present, 0.5), ratio: quantile(ratios, 0.5) };
 }
 
-/** Returns µs per request. */
-async function measureTurn(kind: Kind, { tree, program }: Run, load: SocketLoad, turn: number): Promise<number> {
-  const requests = kind.requests(tree, turn);
-  const beforeMs = cpuMs(program.pid);
-  await load.send(requests, { status: kind.status, timeoutMs: turnTimeoutMs });
-  await sleep(settleMs);
-  return ((cpuMs(program.pid) - beforeMs) * 1_000) / kind.requestsPerTurn;
-}
-
-/** One page, requested with a thousand keys: it is cached from its first request on. */
-function listKind(count: number): Kind {
-  return {
-    name: 'GET /v1/pets, cached',
-    requestsPerTurn: count,
-    connections: 32,
-    status: 200,
-    requests: ({ keys }, turn) => Array.from({ length: count }, (_, i) => requestText('GET', '/v1/pets', keyAt(keys, turn * count + i))),
-  };
-}
-
 /** Each order is for a new animal and a new adopter; the clients take turns. */
 function orderKind(count: number): Kind {
   const orderText = (key: string, petId: number, number: number) =>
@@ -228,11 +190,6 @@ function orderKind(count: number): Kind {
         return orderText(keyAt(keys, number), Number(petId), number);
       }),
   };
-}
-
-/** Consecutive keys belong to different clients: 7 is coprime to the number of keys, and more than the number of keys of a client. */
-function keyAt(keys: Tree['keys'], i: number): string {
-  return keys[(i * 7) % keys.length]?.key ?? '';
 }
 
 function describe({ name, requestsPerTurn }: Kind, rounds: readonly RoundFigures[], bar: number): KindReport {

@@ -143,5 +143,6 @@ function printUsage(): void {
   console.log('  size [--sizes N,…]    latency of requests to a store of ten thousand and of a hundred million animals');
   console.log('  memory [--minutes N]  memory of one process under full load');
   console.log("  cost --base REV       CPU time of the service's process per request, compared to a git revision");
+  console.log('  telemetry --base REV  what metrics and traces cost a cached list, compared to a git revision');
   console.log('  capacity              what a load costs, predicted and measured');
 }

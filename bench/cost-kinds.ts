@@ -1,0 +1,49 @@
+// Kinds of requests whose CPU time is measured, and how.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMs } from '../testkit/process-cpu.ts';
+import type { Tree } from './cost-trees.ts';
+import type { Program } from './program.ts';
+import { requestText, type SocketLoad } from './socket-load.ts';
+
+const turnTimeoutMs = 60_000;
+/** Work that a process does after its last response is part of the cost. */
+const settleMs = 5;
+
+export interface Kind {
+  readonly name: string;
+  readonly requestsPerTurn: number;
+  readonly connections: number;
+  readonly status: number;
+  /** Never places the same order twice: `turn` counts the turns of a tree from 0, over all rounds. */
+  requests(tree: Tree, turn: number): string[];
+}
+
+export interface Run {
+  readonly tree: Tree;
+  readonly program: Program;
+}
+
+/** Returns µs per request. */
+export async function measureTurn(kind: Kind, { tree, program }: Run, load: SocketLoad, turn: number): Promise<number> {
+  const requests = kind.requests(tree, turn);
+  const beforeMs = cpuMs(program.pid);
+  await load.send(requests, { status: kind.status, timeoutMs: turnTimeoutMs });
+  await sleep(settleMs);
+  return ((cpuMs(program.pid) - beforeMs) * 1_000) / kind.requestsPerTurn;
+}
+
+/** One page, requested with a thousand keys: it is cached from its first request on. */
+export function listKind(count: number): Kind {
+  return {
+    name: 'GET /v1/pets, cached',
+    requestsPerTurn: count,
+    connections: 32,
+    status: 200,
+    requests: ({ keys }, turn) => Array.from({ length: count }, (_, i) => requestText('GET', '/v1/pets', keyAt(keys, turn * count + i))),
+  };
+}
+
+/** Consecutive keys belong to different clients: 7 is coprime to the number of keys, and more than the number of keys of a client. */
+export function keyAt(keys: Tree['keys'], i: number): string {
+  return keys[(i * 7) % keys.length]?.key ?? '';
+}

@@ -1,0 +1,170 @@
+// What metrics and traces cost a cached list, in CPU time of the service's process, compared to a revision without them:
+// npm run bench -- telemetry --base REV [--rounds N] [--lists N] [--json]
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { quantile } from '../testkit/quantile.ts';
+import { commitOf, UnknownRevision } from '../testkit/revision-checkout.ts';
+import { freePort, MissingServer } from '../testkit/servers.ts';
+import { listKind, measureTurn, type Run } from './cost-kinds.ts';
+import { openTrees, type Trees } from './cost-trees.ts';
+import { SocketLoad } from './socket-load.ts';
+import { type Spread, spreadOf } from './summary.ts';
+
+const measuredTurns = 20;
+const warmingTurns = 10;
+
+/** The bars are ratios to the base. */
+const variants = [
+  { name: 'base', about: 'the revision', bar: undefined },
+  { name: 'off', about: 'no metrics, no traces', bar: 1.05 },
+  { name: 'metrics', about: 'metrics', bar: 1.05 },
+  { name: 'traces', about: 'metrics, and traces of 1% of requests', bar: 1.1 },
+] as const;
+type Name = (typeof variants)[number]['name'];
+
+const usage = `Usage: npm run bench -- telemetry --base REV [--rounds N] [--lists N] [--json]
+
+  --base REV   the git revision to compare the present tree with
+  --rounds N   rounds with new processes, in each of which all variants take turns (10)
+  --lists N    requests in a turn (500)
+  --json       prints all numbers as the last line`;
+
+const { values } = parseArgs({
+  options: {
+    base: { type: 'string' },
+    rounds: { type: 'string', default: '10' },
+    lists: { type: 'string', default: '500' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const progress = (text: string) => void (process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`));
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const [rounds, lists] = [Number(values.rounds), Number(values.lists)];
+  const isValid =
+    values.base !== undefined && Number.isInteger(rounds) && rounds >= 1 && Number.isInteger(lists) && lists >= 1 && lists <= 10_000;
+  if (values.help || !isValid) {
+    console.log(usage);
+    return values.help ? 0 : 2;
+  }
+  try {
+    const report = await measure(values.base ?? '', rounds, lists);
+    progress('');
+    print(report);
+    if (values.json) console.log(JSON.stringify(report));
+    return report.variants.every(({ holds }) => holds) ? 0 : 1;
+  } catch (error) {
+    progress('');
+    console.error(error instanceof MissingServer || error instanceof UnknownRevision ? error.message : error);
+    return 1;
+  }
+}
+
+interface Variant {
+  readonly name: Name;
+  readonly about: string;
+  /** In µs per request. */
+  readonly us: Spread;
+  readonly ratio: Spread;
+  readonly ratios: readonly number[];
+  readonly bar: number | undefined;
+  readonly holds: boolean;
+}
+
+interface Report {
+  readonly base: string;
+  readonly rounds: number;
+  readonly lists: number;
+  readonly loadBefore: number;
+  readonly loadAfter: number;
+  readonly variants: readonly Variant[];
+}
+
+async function measure(base: string, rounds: number, lists: number): Promise<Report> {
+  const [loadBefore = 0] = loadavg();
+  progress('checking out the base, starting PostgreSQL and Redis, filling both databases');
+  await using collector = await openCollector();
+  await using trees = await openTrees(base, 1);
+  const byRound: Array<Record<Name, number>> = [];
+  for (let round = 0; round < rounds; round += 1) {
+    progress(`round ${round + 1} of ${rounds}`);
+    byRound.push(await measureRound(trees, collector.url, lists, round));
+  }
+  const [loadAfter = 0] = loadavg();
+  const described = variants.map(({ name, about, bar }): Variant => {
+    const ratios = byRound.map((figures) => figures[name] / figures.base);
+    const ratio = spreadOf(ratios);
+    const holds = bar === undefined || ratio.median <= bar;
+    return { name, about, us: spreadOf(byRound.map((figures) => figures[name])), ratio, ratios, bar, holds };
+  });
+  return { base: commitOf(base), rounds, lists, loadBefore, loadAfter, variants: described };
+}
+
+/** The median µs per request of each variant. */
+async function measureRound({ base, present }: Trees, collectorUrl: string, lists: number, round: number): Promise<Record<Name, number>> {
+  await using resources = new AsyncDisposableStack();
+  const kind = listKind(lists);
+  const [port, otherPort] = [await freePort(), await freePort()];
+  const metrics = { HOMEWARD_METRICS_PORT: String(port) };
+  const traces = {
+    HOMEWARD_METRICS_PORT: String(otherPort),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.01',
+  };
+  const open = async (name: Name, tree: Run['tree'], env: Readonly<Record<string, string>>, scrapedPort?: number) => {
+    const program = resources.use(await tree.serve(env));
+    const load = resources.use(await SocketLoad.open(program.origin, kind.connections));
+    return { name, run: { tree, program }, load, scrapedPort, spent: [] as number[] };
+  };
+  const turns = [
+    await open('base', base, {}),
+    await open('off', present, {}),
+    await open('metrics', present, metrics, port),
+    await open('traces', present, traces, otherPort),
+  ];
+  for (let i = 0; i < warmingTurns + measuredTurns; i += 1) {
+    for (const { run, load, scrapedPort, spent } of i % 2 === 0 ? turns : turns.toReversed()) {
+      const us = await measureTurn(kind, run, load, round * (warmingTurns + measuredTurns) + i);
+      if (i >= warmingTurns) spent.push(us);
+      // Between turns: Prometheus asks every 15 s or so, which is much longer than a turn.
+      if (scrapedPort !== undefined) await fetch(`http://127.0.0.1:${scrapedPort}/metrics`).then((response) => response.text());
+    }
+  }
+  return Object.fromEntries(turns.map(({ name, spent }) => [name, quantile(spent, 0.5)])) as Record<Name, number>;
+}
+
+/** Receives traces, and forgets them. */
+async function openCollector(): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function print({ base, rounds, lists, loadBefore, loadAfter, variants: measured }: Report): void {
+  console.log(`CPU time of the service's process for a cached list, in µs: the median and, in brackets, the lowest and the highest`);
+  console.log(
+    `  compared to ${base}; ${rounds} rounds with new processes, ${measuredTurns} turns of ${lists} requests each; load average ${loadBefore.toFixed(1)} before, ${loadAfter.toFixed(1)} after\n`,
+  );
+  for (const { name, about, us, ratio, bar, holds } of measured) {
+    const verdict = bar === undefined ? '' : `  ${holds ? 'within' : 'OVER'} the bar of ${bar}`;
+    console.log(
+      `  ${name.padEnd(8)} ${us.median.toFixed(1).padStart(6)} (${us.min.toFixed(1)}–${us.max.toFixed(1)})  × ${ratio.median.toFixed(3)} (${ratio.min.toFixed(3)}–${ratio.max.toFixed(3)})${verdict}  ${about}`,
+    );
+  }
+}
