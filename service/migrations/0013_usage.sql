@@ -1,7 +1,7 @@
 -- Up Migration
 
 -- How often each key was used (docs/adr/0038-usage.md): a row for an hour, with a count for each of its minutes, since a row for each
--- minute would take twenty times the space. A partition a day. No foreign key to api_keys: each check would lock the key's row.
+-- minute would take several times the space. A partition a day. No foreign key to api_keys: each check would lock the key's row.
 create table key_usage (
   key_id bigint not null,
   -- The start of an hour, in UTC.
@@ -26,8 +26,8 @@ create table usage_writers (
   written_at timestamptz not null default now()
 );
 
--- Yesterday too: the clock of a process may be behind PostgreSQL's. The free space is for the next versions of a row on its page, whose
--- counts change every few seconds during its hour.
+-- Yesterday too: the clock of a process may be behind PostgreSQL's. Half of a page is free for the next versions of its rows: during their
+-- hour they change every few seconds, all rows of a page at once.
 create function make_usage_partitions() returns void language plpgsql security definer as $$
 declare
   today date := (now() at time zone 'utc')::date;
@@ -38,7 +38,7 @@ begin
   for day in select generate_series(today - 1, today + 2, interval '1 day') loop
     name := 'key_usage_' || to_char(day, 'YYYYMMDD');
     if to_regclass(name) is null then
-      execute format('create table %I (like key_usage including all) with (fillfactor = 80)', name);
+      execute format('create table %I (like key_usage including all) with (fillfactor = 45)', name);
       execute format('alter table key_usage attach partition %I for values from (%L) to (%L)',
         name, day::timestamp at time zone 'utc', (day + 1)::timestamp at time zone 'utc');
     end if;

@@ -5,7 +5,8 @@ import type { UsageBatch, UsageTally } from './usage-tally.ts';
 const intervalMs = 5_000;
 /** An interval is longer or shorter by up to this share, so that processes don't write at the same moment. */
 const jitter = 0.2;
-const batchRowsMax = 10_000;
+/** Few enough for a PostgreSQL that is very busy to write them within the statement timeout. */
+const batchRowsMax = 5_000;
 const closeTimeoutMs = 3_000;
 /** Between attempts while the process ends. */
 const closeRetryMs = 100;

@@ -289,7 +289,7 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     // Of the interval between two writes.
     ['More than 25 processes'],
     // Measured, for the retention period.
-    ['for {retentionDays} days takes some 270 kB', 'usage/usage.ts'],
+    ['for {retentionDays} days takes some 580 kB', 'usage/usage.ts'],
     ['works {pruneBatchSize} at a time', 'categories/categories.ts'],
     [`banned for ${banLengthsMinutes[0]} minute, then ${banLengthsMinutes[1]}, ${banLengthsMinutes[2]} and ${banLengthsMinutes[3]}`],
   ],
