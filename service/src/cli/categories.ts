@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { pruneCategories } from '../categories/categories.ts';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
+import { describePostgres } from '../server-addresses.ts';
 import { confirm, printJson, printLines } from './output.ts';
-import { describePostgres } from './server-addresses.ts';
 
 export function addCategoryCommands(program: Command, config: ReadConfig): void {
   const categories = program.command('categories').description('remove unused categories');

@@ -2,10 +2,11 @@ import { ReplyError } from 'ioredis';
 import pg from 'pg';
 import type { Config } from '../config.ts';
 import { applicationRole } from '../db/pool.ts';
+import { explainPostgresFailure } from '../db/postgres-failures.ts';
 import { NotMigrated } from '../dependencies.ts';
 import { AppError } from '../errors.ts';
 import { RedisLost } from '../redis/redis-link.ts';
-import { describePostgres, describeRedis, showsPassword } from './server-addresses.ts';
+import { describePostgres, describeRedis, howToEncode, showsPassword } from '../server-addresses.ts';
 
 /** The properties that Node and pg add to an error. */
 interface Details {
@@ -33,7 +34,7 @@ export function explainFailure(error: unknown, settings: Settings | undefined): 
   if (code === 'ENOTFOUND' && hostname === host && !postgres.includes(host)) return `The host "${host}" was not found. Correct HOST.`;
   if (!isOfPostgres(reason)) return message;
   if (showsPassword(databaseUrl)) return `${postgres}: it can't be reached. ${howToEncode}`;
-  return `${postgres}: ${explainPostgresFailure(reason, code, message)}`;
+  return `${postgres}: ${explainPostgres(reason, code, message)}`;
 }
 
 /** Errors of a listening socket and of files are not. */
@@ -44,21 +45,14 @@ function isOfPostgres(reason: Error): boolean {
   return reason instanceof NotMigrated || reason instanceof pg.DatabaseError || isOfConnection || withoutCode.test(reason.message);
 }
 
-const howToEncode = 'In the user and the password of DATABASE_URL, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23 and "%" as %25.';
-
-function explainPostgresFailure(reason: Error, code: string, message: string): string {
+function explainPostgres(reason: Error, code: string, message: string): string {
   if (isEmptyDatabase(code, message)) return "it is empty. Run 'homeward migrate' first.";
-  if (code === 'ECONNREFUSED' || code === 'ENOENT')
-    return 'nothing is listening there. Is DATABASE_URL correct, and is PostgreSQL running?';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the host was not found. Correct DATABASE_URL.';
-  if (code === 'ETIMEDOUT' || isTimeout.test(message))
-    return 'it does not reply. Is DATABASE_URL correct, is PostgreSQL running, and does a firewall let this machine through?';
-  if (code === databaseMissing) return 'the database does not exist. Create it, or correct DATABASE_URL.';
-  if (authenticationFailed.has(code) || message.startsWith('SASL:')) return 'it rejects the user or the password. Correct DATABASE_URL.';
   if (code === permissionDenied && message.includes(applicationRole)) {
     return `the user in DATABASE_URL may not use the role ${applicationRole}. Run 'homeward migrate' as that user, or grant it the role.`;
   }
-  return reason instanceof NotMigrated ? message.replace('The database lacks', 'it lacks') : message;
+  if (reason instanceof NotMigrated) return message.replace('The database lacks', 'it lacks');
+  const { problem, fix } = explainPostgresFailure(reason);
+  return `${problem} ${fix}`.trim();
 }
 
 /** The pool words an outage for callers of the API. An operator needs the error behind it. */
@@ -71,14 +65,11 @@ function reasonOf(error: unknown): Error {
 /** Errors that pg reports without a code. */
 const withoutCode =
   /^(Connection terminated|Query read timeout|timeout (exceeded|expired)|Client |SASL:|The server does not support SSL|PostgreSQL is unreachable)/;
-const isTimeout = /^(timeout (exceeded|expired)|Connection terminated due to connection timeout|Query read timeout)/;
 
 // SQLSTATEs.
 const tableMissing = '42P01';
 const invalidValue = '22023';
-const databaseMissing = '3D000';
 const permissionDenied = '42501';
-const authenticationFailed = new Set(['28P01', '28000']);
 
 /** The database has no tables yet, or the server does not have the application role yet. */
 const isEmptyDatabase = (code: string, message: string) =>

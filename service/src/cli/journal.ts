@@ -4,10 +4,10 @@ import type { ReadConfig } from '../config.ts';
 import { settledMs } from '../db/change-watch.ts';
 import { openDependencies } from '../dependencies.ts';
 import { applyJournal } from '../recovery/apply-journal.ts';
+import { describePostgres } from '../server-addresses.ts';
 import { describeLines, readJournalFiles } from './journal-files.ts';
 import { confirm, printJson, printLines } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
-import { describePostgres } from './server-addresses.ts';
 
 export function addJournalCommands(program: Command, config: ReadConfig): void {
   const journal = program.command('journal').description('reapply, after a restore, what was done after the backup');

@@ -10,11 +10,11 @@ import { type Applied, applyJournal } from '../recovery/apply-journal.ts';
 import { assertOutOfRecovery, type Readied, readyDatabase, type Told } from '../recovery/restored-store.ts';
 import { lastingKeysOf, redisKeysOf } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
+import { describePostgres } from '../server-addresses.ts';
 import { type Verification, verifyHistory } from '../verify/verify.ts';
 import { describeLines, readJournalFiles } from './journal-files.ts';
 import { confirm, printJson, printLines, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
-import { describePostgres } from './server-addresses.ts';
 
 interface Options {
   /** False with --no-journal. */

@@ -53,11 +53,15 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
 
 /** The migrations of this release that the database does not have. */
 export async function findPendingMigrations(db: Db): Promise<string[]> {
+  return (await compareMigrations(db)).pending;
+}
+
+/** Also those of the database that this release does not have: it was migrated by a newer one. */
+export async function compareMigrations(db: Db): Promise<{ pending: string[]; unknown: string[] }> {
   const { rows } = await db.query<{ name: string }>({ text: `select name from ${migrationsTable}` });
-  const applied = new Set(rows.map(({ name }) => name));
-  return readMigrations(ownDir)
-    .map(({ name }) => name)
-    .filter((name) => !applied.has(name));
+  const applied = rows.map(({ name }) => name);
+  const own = readMigrations(ownDir).map(({ name }) => name);
+  return { pending: own.filter((name) => !applied.includes(name)), unknown: applied.filter((name) => !own.includes(name)).sort() };
 }
 
 class Migrator {

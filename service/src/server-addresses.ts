@@ -25,4 +25,7 @@ export function showsPassword(url: string): boolean {
   return rest.includes('@') || authority.split('@').length > 2 || !URL.canParse(url);
 }
 
+export const howToEncode =
+  'In the user and the password of DATABASE_URL, write "@" as %40, "/" as %2F, "?" as %3F, "#" as %23 and "%" as %25.';
+
 const withPort = (host: string, port: number) => (host.includes(':') && !host.startsWith('[') ? `[${host}]:${port}` : `${host}:${port}`);
