@@ -5,6 +5,7 @@ const src = '^service/src';
 /** The folders of the service from the top down. A folder may import only from folders below it, so there can be no cycle. */
 const floors = [
   'cli',
+  'doctor',
   'recovery',
   'verify',
   'telemetry',

@@ -48,12 +48,12 @@ export function printTable(
 ): void {
   if (rows.length === 0) printLines(ifEmpty);
   // Their cells are escaped already. Escaping the lines would escape the colours.
-  else for (const line of process.stdout.isTTY ? fittedTable(rows, screen(), leastImportant) : plainTable(rows)) console.log(line);
+  else for (const line of process.stdout.isTTY ? fittedTable(rows, currentScreen(), leastImportant) : plainTable(rows)) console.log(line);
 }
 
 /** Prints one thing with all its values, a line for each. Null and undefined values are left out. */
 export function printRecord(row: Row): void {
-  for (const line of process.stdout.isTTY ? recordLines(row, screen()) : plainRecord(row)) console.log(line);
+  for (const line of process.stdout.isTTY ? recordLines(row, currentScreen()) : plainRecord(row)) console.log(line);
 }
 
 /** Prints what is drawn for the width and the colours of standard output. The drawing escapes stored text: `paint` does so. */
@@ -96,7 +96,8 @@ function wrapped(line: string, stream: NodeJS.WriteStream): string {
   return wrapWords(line, stream.columns || usualWidth).join('\n');
 }
 
-const screen = (): Screen => ({
+/** The terminal that standard output is. */
+export const currentScreen = (): Screen => ({
   widthMax: process.stdout.columns || usualWidth,
   nowMs: Date.now(),
   paint: (style, text) => styled(style, text, process.stdout),

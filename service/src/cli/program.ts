@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   pets: async () => (await import('./pets.ts')).addPetCommands,
   orders: async () => (await import('./orders.ts')).addOrderCommands,
   webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
+  doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
   journal: async () => (await import('./journal.ts')).addJournalCommands,
   'restore-check': async () => (await import('./restore-check.ts')).addRestoreCheckCommand,

@@ -14,6 +14,7 @@ const commands = {
     'pets',
     'orders',
     'webhooks',
+    'doctor',
     'verify',
     'journal',
     'restore-check',

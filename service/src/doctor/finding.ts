@@ -1,0 +1,101 @@
+/** From the worst on, which is the order of the output. `skipped`: it could not be checked, for a reason that is reported elsewhere. */
+export const severities = ['broken', 'warning', 'note', 'skipped', 'ok'] as const;
+export type Severity = (typeof severities)[number];
+
+/** In the order of causes: what is earlier may be the reason for what is later. Among findings of one severity the earlier come first. */
+export const checkNames = [
+  'configuration',
+  'postgres',
+  'postgres-connections',
+  'postgres-migrations',
+  'postgres-role',
+  'postgres-locks',
+  'postgres-snapshots',
+  'postgres-replication',
+  'postgres-vacuum',
+  'postgres-durability',
+  'postgres-sessions',
+  'redis',
+  'redis-latency',
+  'redis-memory',
+  'redis-eviction',
+  'redis-persistence',
+  'clock',
+  'disk',
+  'port',
+  'worker',
+  'feed',
+  'endpoints',
+  'url',
+] as const;
+export type CheckName = (typeof checkNames)[number];
+
+export interface Finding {
+  readonly check: CheckName;
+  readonly severity: Severity;
+  /** A sentence with the value. */
+  readonly found: string;
+  /** What to do. Absent if there is nothing to do. */
+  readonly fix?: string;
+}
+
+export const ok = (check: CheckName, found: string): Finding => ({ check, severity: 'ok', found });
+export const note = (check: CheckName, found: string, fix: string): Finding => ({ check, severity: 'note', found, fix });
+export const warning = (check: CheckName, found: string, fix: string): Finding => ({ check, severity: 'warning', found, fix });
+export const broken = (check: CheckName, found: string, fix: string): Finding => ({ check, severity: 'broken', found, fix });
+export const skipped = (check: CheckName, because: string): Finding => ({ check, severity: 'skipped', found: `Not checked: ${because}` });
+
+/** The worst first, and of those the likely cause. */
+export function inOrder(findings: readonly Finding[]): Finding[] {
+  const rank = ({ severity, check }: Finding) => severities.indexOf(severity) * checkNames.length + checkNames.indexOf(check);
+  return findings.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** What a store as a whole is: broken, or with warnings, or well. */
+export function overall(findings: readonly Finding[]): 'broken' | 'warning' | 'ok' {
+  const has = (severity: Severity) => findings.some((finding) => finding.severity === severity);
+  return has('broken') ? 'broken' : has('warning') ? 'warning' : 'ok';
+}
+
+/** What a check returns or throws. A check that fails by itself must not hide the others. */
+export async function guarded(check: CheckName, work: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> {
+  try {
+    const found = await work();
+    return 'check' in found ? [found] : found;
+  } catch (error) {
+    const { code = '', message } = error instanceof Error ? (error as Error & { code?: string }) : { message: String(error) };
+    if (code === lockTimeout) return [skipped(check, 'a table that it reads is locked.')];
+    return [warning(check, `It could not be checked: ${message}.`, 'Run it again; if it fails again, look at the log of the server.')];
+  }
+}
+
+const lockTimeout = '55P03';
+
+/** Rejects after the time. The work itself goes on, and its result is ignored. */
+export async function within<T>(timeoutMs: number, what: string, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${timeoutMs / 1_000} s`)), timeoutMs);
+  });
+  work.catch(() => {});
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}
+
+/** 3 endpoints, 1 endpoint. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+/** 90 s, 12 min, 5 h, 3 days: as precise as an operator needs it. */
+export function duration(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
+/** 512 MiB, 1.4 GiB. */
+export function bytesText(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(Math.max(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), 0), units.length - 1);
+  const value = bytes / 1_024 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
+}

@@ -1,0 +1,184 @@
+import pg from 'pg';
+import type { Config } from '../config.ts';
+import type { Db } from '../db/handles.ts';
+import { compareMigrations } from '../db/migrate.ts';
+import { applicationRole } from '../db/pool.ts';
+import { explainPostgresFailure, hasNoConnectionLeft } from '../db/postgres-failures.ts';
+import { describePostgres, howToEncode, showsPassword } from '../server-addresses.ts';
+import type { ClockReading } from './clock-check.ts';
+import { readClockMs, type Server, selectConnections, selectRights, selectServer, setRole } from './doctor-queries.ts';
+import { broken, type CheckName, type Finding, guarded, note, ok, skipped, warning } from './finding.ts';
+import { activityChecks } from './postgres-activity.ts';
+import { workChecks } from './work-checks.ts';
+
+const timeoutMs = 3_000;
+const closeTimeoutMs = 500;
+const versionMin = 15;
+
+export interface PostgresReport {
+  readonly findings: readonly Finding[];
+  readonly clock?: ClockReading;
+  /** Null if this user may not know it. */
+  readonly dataDirectory?: string | null;
+}
+
+const workNames = ['worker', 'feed', 'endpoints'] as const satisfies readonly CheckName[];
+const activityNames = [
+  'postgres-locks',
+  'postgres-snapshots',
+  'postgres-replication',
+  'postgres-vacuum',
+  'postgres-durability',
+] as const satisfies readonly CheckName[];
+
+/** Everything that PostgreSQL tells, on one connection: there may not be a second one. */
+export async function examinePostgres(config: Config): Promise<PostgresReport> {
+  const server = describePostgres(config.databaseUrl);
+  if (showsPassword(config.databaseUrl)) {
+    const found = broken('postgres', `${server} can't be reached: DATABASE_URL can't be parsed.`, howToEncode);
+    return { findings: [found, ...allSkipped("PostgreSQL can't be used.")] };
+  }
+  const client = new pg.Client({
+    connectionString: config.databaseUrl,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+    application_name: 'homeward doctor',
+  });
+  // A broken connection is reported by the next query.
+  client.on('error', () => {});
+  try {
+    const startMs = performance.now();
+    await client.connect();
+    await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
+    const found = await selectServer(client);
+    return await examine(client, found, { config, server, connectMs: performance.now() - startMs });
+  } catch (error) {
+    return { findings: unreachable(error, server) };
+  } finally {
+    await close(client);
+  }
+}
+
+interface Circumstances {
+  readonly config: Config;
+  readonly server: string;
+  readonly connectMs: number;
+}
+
+async function examine(db: Db, server: Server, { config, server: address, connectMs }: Circumstances): Promise<PostgresReport> {
+  const { version, versionNumber, isStandby, dataDirectory } = server;
+  const reached = `${address}: version ${version}, reached in ${Math.round(connectMs)} ms.`;
+  const clock = await readClock(db);
+  if (isStandby) {
+    const fix = 'Let DATABASE_URL lead to the primary, or promote this server.';
+    const findings = [broken('postgres', `${address} is a standby, which can't be written to.`, fix)];
+    return { findings: [...findings, ...allSkipped('the server is a standby.')], ...clock };
+  }
+  const isOld = versionNumber < versionMin * 10_000;
+  const findings = [
+    isOld ? broken('postgres', reached, `Upgrade PostgreSQL to ${versionMin} or newer.`) : ok('postgres', reached),
+    ...(await guarded('postgres-connections', () => checkConnections(db, config.poolSize))),
+    ...(await activityChecks(db, server)),
+    ...(await checkSchema(db, server)),
+  ];
+  return { findings, ...clock, dataDirectory };
+}
+
+/** The role and the migrations, and the work that needs both. From here on with the rights that the processes have. */
+async function checkSchema(db: Db, server: Server): Promise<Finding[]> {
+  if (!server.isMigrated) {
+    const empty = broken('postgres-migrations', 'The database is empty.', "Run 'homeward migrate'.");
+    return [empty, ...['postgres-role' as const, ...workNames].map((name) => skipped(name, 'the database is empty.'))];
+  }
+  const role = await guarded('postgres-role', () => checkRole(db, server.login));
+  const mayRead = !role.some(({ severity }) => severity === 'broken');
+  const migrations = mayRead
+    ? await guarded('postgres-migrations', () => checkMigrations(db))
+    : [skipped('postgres-migrations', `that needs the role ${applicationRole}.`)];
+  const isCurrent = mayRead && !migrations.some(({ severity }) => severity === 'broken');
+  const because = mayRead ? 'a migration is missing.' : `that needs the role ${applicationRole}.`;
+  const work = isCurrent ? await workChecks(db) : workNames.map((name) => skipped(name, because));
+  return [...role, ...migrations, ...work];
+}
+
+async function checkConnections(db: Db, poolSize: number): Promise<Finding> {
+  const { max, left } = await selectConnections(db);
+  const needed = poolSize + 2;
+  const found = `${Math.max(left, 0)} of ${max} connections are left; one more serve takes ${needed}.`;
+  const fix = 'End connections that nobody needs, raise max_connections or the limit of the user, or lower HOMEWARD_POOL_SIZE.';
+  if (left <= 0) return broken('postgres-connections', found, fix);
+  return left < needed ? warning('postgres-connections', found, fix) : ok('postgres-connections', found);
+}
+
+async function checkRole(db: Db, login: string): Promise<Finding> {
+  const { roleExists, isSuperuser, unreadable, mayChangeHistory } = await selectRights(db, applicationRole);
+  if (!roleExists) {
+    return broken(
+      'postgres-role',
+      `This server has no role ${applicationRole}, which every process acts as.`,
+      `As a superuser: create role ${applicationRole} nologin. Roles are not part of a dump: restore the dump again after that, with its privileges.`,
+    );
+  }
+  try {
+    await setRole(db, applicationRole);
+  } catch (error) {
+    if ((error as { code?: string }).code !== permissionDenied) throw error;
+    const grant = `As the owner: grant ${applicationRole} to ${quoted(login)}.`;
+    return broken('postgres-role', `The user ${quoted(login)} of DATABASE_URL may not act as ${applicationRole}.`, grant);
+  }
+  if (unreadable.length > 0) {
+    const some = unreadable.slice(0, 3).join(', ');
+    const fix = 'Restore the privileges of the tables, for example from the dump without --no-privileges.';
+    return broken('postgres-role', `The role ${applicationRole} may not read ${unreadable.length} tables: ${some}.`, fix);
+  }
+  if (isSuperuser || mayChangeHistory) {
+    const fix = isSuperuser
+      ? `alter role ${applicationRole} nosuperuser.`
+      : `revoke update, delete, truncate on history from ${applicationRole}.`;
+    return warning(
+      'postgres-role',
+      `The role ${applicationRole} may change the history, which must only be added to.`,
+      `As the owner: ${fix}`,
+    );
+  }
+  return ok('postgres-role', `${quoted(login)} acts as ${applicationRole}.`);
+}
+
+async function checkMigrations(db: Db): Promise<Finding> {
+  const { pending, unknown } = await compareMigrations(db);
+  if (pending.length > 0) return broken('postgres-migrations', `The database lacks ${pending.join(', ')}.`, "Run 'homeward migrate'.");
+  if (unknown.length === 0) return ok('postgres-migrations', 'The database is up to date.');
+  const found = `The database has ${unknown.join(', ')}, which this release does not know.`;
+  return note('postgres-migrations', found, 'That is fine during an upgrade. Afterwards upgrade this program too.');
+}
+
+function unreachable(error: unknown, server: string): Finding[] {
+  const first = error instanceof AggregateError ? error.errors[0] : error;
+  const { problem, fix } = explainPostgresFailure(first instanceof Error ? first : new Error(String(first)));
+  const check = hasNoConnectionLeft(first) ? 'postgres-connections' : 'postgres';
+  const found = broken(check, `${server}: ${problem}`, fix || 'Look at the log of PostgreSQL.');
+  return [found, ...allSkipped("PostgreSQL can't be used.").filter(({ check: other }) => other !== check)];
+}
+
+const allSkipped = (because: string) =>
+  (['postgres-connections', 'postgres-migrations', 'postgres-role', ...activityNames, ...workNames] as const).map((name) =>
+    skipped(name, because),
+  );
+
+async function readClock(db: Db): Promise<Pick<PostgresReport, 'clock'>> {
+  const sentMs = Date.now();
+  const serverMs = await readClockMs(db);
+  return { clock: { sentMs, serverMs, receivedMs: Date.now() } };
+}
+
+/** A server that does not reply must not keep the command from ending. */
+async function close(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => {
+    (client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy();
+  }, closeTimeoutMs);
+  await client.end().catch(() => {});
+  clearTimeout(timer);
+}
+
+const quoted = (name: string) => pg.escapeIdentifier(name);
+const permissionDenied = '42501';

@@ -1,0 +1,159 @@
+import { Redis, ReplyError } from 'ioredis';
+import type { Config } from '../config.ts';
+import { redisDeadlineMs } from '../redis/redis-link.ts';
+import { describeRedis } from '../server-addresses.ts';
+import type { ClockReading } from './clock-check.ts';
+import { broken, bytesText, type Finding, guarded, note, ok, skipped, warning } from './finding.ts';
+
+const timeoutMs = 3_000;
+const versionMin = 7;
+const pings = 15;
+const pingsTotalMs = 1_500;
+const slowMs = 10;
+const fullShare = 0.9;
+
+export interface RedisReport {
+  readonly findings: readonly Finding[];
+  readonly clock?: ClockReading;
+  /** The fields of INFO. */
+  readonly info?: ReadonlyMap<string, string>;
+}
+
+const others = ['redis-latency', 'redis-memory', 'redis-eviction', 'redis-persistence'] as const;
+
+/** Everything that Redis tells. */
+export async function examineRedis(config: Config): Promise<RedisReport> {
+  const server = describeRedis(config.redisUrl);
+  const client = new Redis(config.redisUrl, {
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    commandTimeout: timeoutMs,
+    // A Redis that loads its data would otherwise be waited for.
+    enableReadyCheck: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let reason: unknown;
+  client.on('error', (error) => (reason = error));
+  try {
+    await client.connect();
+    return await examine(client, server);
+  } catch (error) {
+    const found = unreachable(reason ?? error, server);
+    return { findings: [found, ...others.map((name) => skipped(name, "Redis can't be used."))] };
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function examine(client: Redis, server: string): Promise<RedisReport> {
+  const info = parseInfo(await client.info());
+  const state = judgeServer(info, server);
+  if (state.severity === 'broken') return { findings: [state, ...others.map((name) => skipped(name, "Redis can't be used."))], info };
+  const findings = [
+    [state],
+    await guarded('redis-latency', async () => judgeLatency(await measurePings(client))),
+    [judgeMemory(info), judgeEviction(info)],
+    await guarded('redis-persistence', async () => judgePersistence(info, await readSavePoints(client))),
+  ];
+  const sentMs = Date.now();
+  const [seconds = 0, microseconds = 0] = (await client.time()).map(Number);
+  return { findings: findings.flat(), info, clock: { sentMs, serverMs: seconds * 1_000 + microseconds / 1_000, receivedMs: Date.now() } };
+}
+
+function unreachable(error: unknown, server: string): Finding {
+  const { message, code = '' } = error instanceof Error ? (error as Error & { code?: string }) : { message: String(error) };
+  if (error instanceof ReplyError && /^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
+    return broken('redis', `${server} rejects the user or the password.`, 'Correct REDIS_URL.');
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return broken('redis', `${server}: the host was not found.`, 'Correct REDIS_URL.');
+  if (code === 'ECONNREFUSED')
+    return broken(
+      'redis',
+      `${server}: nothing is listening there.`,
+      'Start Redis, or correct REDIS_URL. Meanwhile each process counts limits by itself.',
+    );
+  if (error instanceof ReplyError) return broken('redis', `${server}: ${message}`, 'Look at the log of Redis.');
+  return broken(
+    'redis',
+    `${server} does not reply (${message}).`,
+    'Is Redis running, is REDIS_URL correct, and does a firewall let this machine through?',
+  );
+}
+
+export function judgeServer(info: ReadonlyMap<string, string>, server: string): Finding {
+  const version = info.get('valkey_version') ?? info.get('redis_version') ?? 'unknown';
+  if (Number.parseInt(version, 10) < versionMin)
+    return broken('redis', `${server}: version ${version}.`, `Upgrade to Redis ${versionMin} or newer, or Valkey.`);
+  if (info.get('cluster_enabled') === '1')
+    return broken('redis', `${server} is a Redis Cluster.`, 'Use one Redis; a cluster is not supported.');
+  if (info.get('role') === 'slave')
+    return broken('redis', `${server} is a replica, which can't be written to.`, 'Let REDIS_URL lead to the primary.');
+  if (info.get('loading') === '1')
+    return broken('redis', `${server} is loading its data.`, 'Wait. No persistence is needed: without it, Redis starts at once.');
+  const [clients, clientsMax] = [Number(info.get('connected_clients')), Number(info.get('maxclients'))];
+  if (clientsMax > 0 && clients >= clientsMax * fullShare)
+    return warning(
+      'redis',
+      `${server}: ${clients} of ${clientsMax} connections are in use.`,
+      'Raise maxclients, or find who opens so many.',
+    );
+  return ok('redis', `${server}: version ${version}, ${clients} connections.`);
+}
+
+async function measurePings(client: Redis): Promise<number[]> {
+  const startMs = performance.now();
+  const tookMs: number[] = [];
+  while (tookMs.length < pings && performance.now() - startMs < pingsTotalMs) {
+    const sentMs = performance.now();
+    await client.ping();
+    tookMs.push(performance.now() - sentMs);
+  }
+  return tookMs;
+}
+
+export function judgeLatency(tookMs: readonly number[]): Finding {
+  const medianMs = tookMs.toSorted((a, b) => a - b)[Math.floor(tookMs.length / 2)] ?? 0;
+  const found = `Redis replies in ${medianMs.toFixed(1)} ms (the median of ${tookMs.length} pings); a request waits ${redisDeadlineMs} ms at most.`;
+  const fix = "Run Redis close to the processes, look for slow commands ('redis-cli slowlog get'), and give it a core.";
+  if (medianMs >= redisDeadlineMs) return broken('redis-latency', found, fix);
+  return medianMs >= slowMs ? warning('redis-latency', found, fix) : ok('redis-latency', found);
+}
+
+export function judgeMemory(info: ReadonlyMap<string, string>): Finding {
+  const [used, max] = [Number(info.get('used_memory') ?? 0), Number(info.get('maxmemory') ?? 0)];
+  if (max === 0) return ok('redis-memory', `Redis uses ${bytesText(used)}, without a limit.`);
+  const found = `Redis uses ${bytesText(used)} of ${bytesText(max)}.`;
+  const fix = 'Raise maxmemory, or find what else is stored there.';
+  if (used >= max) return broken('redis-memory', `${found} It rejects writes.`, fix);
+  return used >= max * fullShare ? warning('redis-memory', found, fix) : ok('redis-memory', found);
+}
+
+export function judgeEviction(info: ReadonlyMap<string, string>): Finding {
+  const policy = info.get('maxmemory_policy') ?? 'unknown';
+  if (policy === 'noeviction') return ok('redis-eviction', 'Redis evicts nothing.');
+  const evicted = Number(info.get('evicted_keys') ?? 0);
+  const found = `The maxmemory-policy is ${policy}: evicting a count gives a client its quota again. ${evicted} keys were evicted so far.`;
+  return warning('redis-eviction', found, 'Set maxmemory-policy noeviction in the configuration of Redis.');
+}
+
+export function judgePersistence(info: ReadonlyMap<string, string>, savePoints: string): Finding {
+  const failed = ['rdb_last_bgsave_status', 'aof_last_write_status', 'aof_last_bgrewrite_status'].find((name) => info.get(name) === 'err');
+  const hasFile = info.get('aof_enabled') === '1';
+  const switchOff = "No persistence is needed: set save '' and appendonly no.";
+  if (failed && (hasFile || savePoints))
+    return broken('redis-persistence', `Redis could not write to its disk (${failed}), and may reject writes.`, switchOff);
+  if (!hasFile && !savePoints) return ok('redis-persistence', 'Redis writes nothing to disk.');
+  const what = [savePoints && 'snapshots', hasFile && 'an append-only file'].filter(Boolean).join(' and ');
+  return note('redis-persistence', `Redis writes ${what}, which delays replies.`, switchOff);
+}
+
+/** Empty if there are none, and if this Redis lets nobody read its configuration. */
+async function readSavePoints(client: Redis): Promise<string> {
+  const reply = await client.config('GET', 'save').catch(() => []);
+  return Array.isArray(reply) ? String(reply[1] ?? '') : '';
+}
+
+/** The lines `name:value`. */
+export function parseInfo(text: string): ReadonlyMap<string, string> {
+  return new Map([...text.matchAll(/^([a-z_0-9]+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));
+}
