@@ -8,7 +8,7 @@ import { explainFailure } from './failures.ts';
 import { Declined, printNote, printProblem, styled, UsageError } from './output.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type AddCommands = (program: Command, config: ReadConfig) => void;
+type AddCommands = (program: Command, config: ReadConfig, env: Environment) => void;
 
 /** What adds each command, in the order of the help. Only what is needed is imported: most commands start in half the time. */
 const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
@@ -25,6 +25,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   orders: async () => (await import('./orders.ts')).addOrderCommands,
   webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
   doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
+  'support-bundle': async () => (await import('./support-bundle.ts')).addSupportBundleCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
   journal: async () => (await import('./journal.ts')).addJournalCommands,
   'restore-check': async () => (await import('./restore-check.ts')).addRestoreCheckCommand,
@@ -84,7 +85,7 @@ export async function buildProgram(env: Environment, { only, devServers, onConfi
   const configs: Readonly<Record<string, ReadConfig>> = { serve: config, worker: config, openapi: documentConfig };
   const needed = Object.entries(commands).filter(([name]) => only === undefined || name === only);
   const added = await Promise.all(needed.map(async ([name, load]) => ({ add: await load(), config: configs[name] ?? quietConfig })));
-  for (const { add, config: read } of added) add(program, read);
+  for (const { add, config: read } of added) add(program, read, env);
   program.addHelpText('after', () => `\n${listVariables(program.createHelp())}\n\n${exitCodes}`);
   return program;
 }

@@ -15,6 +15,7 @@ const commands = {
     'orders',
     'webhooks',
     'doctor',
+    'support-bundle',
     'verify',
     'journal',
     'restore-check',
