@@ -111,13 +111,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(`${name} must be an integer from ${min} to ${max}; got "${text(name)}".`);
   };
   // No message shows the value, which may contain a password.
-  const url = (name: 'DATABASE_URL' | 'REDIS_URL', ...schemes: string[]): string => {
-    const file = text(`${name}_FILE`);
-    if (file && env[name]) throw new ConfigError(`${name} and ${name}_FILE are both set. Set only one of them.`);
-    const value = file ? readSecret(`${name}_FILE`, file) : text(name);
+  const checkUrl = (value: string, where: string, ...schemes: string[]): string => {
     if (schemes.some((scheme) => value.startsWith(`${scheme}://`))) return value;
-    const where = file ? `The content of "${file}", the file in ${name}_FILE,` : name;
     throw new ConfigError(`${where} must start with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}.`);
+  };
+  const serverUrl = (name: 'DATABASE_URL' | 'REDIS_URL', ...schemes: string[]): string => {
+    const file = text(`${name}_FILE`);
+    if (!file) return checkUrl(text(name), name, ...schemes);
+    if (env[name]) throw new ConfigError(`${name} and ${name}_FILE are both set. Set only one of them.`);
+    return checkUrl(readSecret(`${name}_FILE`, file), `The content of "${file}", the file in ${name}_FILE,`, ...schemes);
   };
   const readTracing = (): TracingConfig => {
     const sampler = oneOf('OTEL_TRACES_SAMPLER', [...samplers, ...samplers.map((name) => `parentbased_${name}` as const)]);
@@ -125,15 +127,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     if (!(ratio >= 0 && ratio <= 1))
       throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; got "${text('OTEL_TRACES_SAMPLER_ARG')}".`);
     return {
-      endpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', 'http', 'https'),
+      endpoint: checkUrl(text('OTEL_EXPORTER_OTLP_ENDPOINT'), 'OTEL_EXPORTER_OTLP_ENDPOINT', 'http', 'https'),
       serviceName: text('OTEL_SERVICE_NAME'),
       ratio: sampler.endsWith('always_on') ? 1 : sampler.endsWith('always_off') ? 0 : ratio,
       isParentBased: sampler.startsWith('parentbased_'),
     };
   };
   return Object.freeze({
-    databaseUrl: url('DATABASE_URL', 'postgres', 'postgresql'),
-    redisUrl: url('REDIS_URL', 'redis', 'rediss'),
+    databaseUrl: serverUrl('DATABASE_URL', 'postgres', 'postgresql'),
+    redisUrl: serverUrl('REDIS_URL', 'redis', 'rediss'),
     host: text('HOST'),
     port: integer('PORT', 0, 65_535),
     environment: oneOf('HOMEWARD_ENVIRONMENT', ['production', 'staging']),

@@ -58,7 +58,7 @@ export function printRecord(row: Row): void {
 
 /** Prints what is drawn for the width and the colours of standard output. The drawing escapes stored text: `paint` does so. */
 export function printDrawing(draw: (screen: Screen) => readonly string[]): void {
-  for (const line of draw(screen())) console.log(line);
+  for (const line of draw(currentScreen())) console.log(line);
 }
 
 /**

@@ -14,6 +14,8 @@ const commands = {
     'pets',
     'orders',
     'webhooks',
+    'usage',
+    'deprecations',
     'doctor',
     'support-bundle',
     'verify',

@@ -290,7 +290,6 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['More than 25 processes'],
     // Measured, for the retention period.
     ['for {retentionDays} days takes some 580 kB', 'usage/usage.ts'],
-    ['for {retentionDays} days takes some 270 kB', 'usage/usage.ts'],
     [
       'for {waitSecondsMin} s or longer, and tables that are locked, by a transaction of {holdSecondsMin} s or longer',
       'doctor/postgres-activity.ts',
