@@ -35,7 +35,7 @@ afterAll(() => resources.disposeAsync());
 
 const read = async (series: string) => (await scrape(port)).series.get(series);
 const becomes = (series: string, value: number) =>
-  vi.waitFor(async () => expect(await read(series)).toBe(value), { timeout: 30_000, interval: 100 });
+  vi.waitFor(async () => expect(await read(series)).toBe(value), { timeout: 50_000, interval: 100 });
 
 test('GET /metrics of a worker is what Prometheus accepts, and has every metric of the table, and no other', async () => {
   // Read from PostgreSQL, after the start.
