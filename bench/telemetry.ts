@@ -118,17 +118,22 @@ async function measureRound({ base, present }: Trees, collectorUrl: string, list
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.01',
   };
-  const open = async (name: Name, tree: Run['tree'], env: Readonly<Record<string, string>>, scrapedPort?: number) => {
-    const program = resources.use(await tree.serve(env));
-    const load = resources.use(await SocketLoad.open(program.origin, kind.connections));
-    return { name, run: { tree, program }, load, scrapedPort, spent: [] as number[] };
-  };
-  const turns = [
-    await open('base', base, {}),
-    await open('off', present, {}),
-    await open('metrics', present, metrics, port),
-    await open('traces', present, traces, otherPort),
+  const start = async (name: Name, tree: Run['tree'], env: Readonly<Record<string, string>>, scrapedPort?: number) => ({
+    name,
+    run: { tree, program: resources.use(await tree.serve(env)) },
+    scrapedPort,
+    spent: [] as number[],
+  });
+  const started = [
+    await start('base', base, {}),
+    await start('off', present, {}),
+    await start('metrics', present, metrics, port),
+    await start('traces', present, traces, otherPort),
   ];
+  // Only now: a connection on which no request arrives for some seconds is closed.
+  const turns = await Promise.all(
+    started.map(async (one) => ({ ...one, load: resources.use(await SocketLoad.open(one.run.program.origin, kind.connections)) })),
+  );
   for (let i = 0; i < warmingTurns + measuredTurns; i += 1) {
     for (const { run, load, scrapedPort, spent } of i % 2 === 0 ? turns : turns.toReversed()) {
       const us = await measureTurn(kind, run, load, round * (warmingTurns + measuredTurns) + i);
