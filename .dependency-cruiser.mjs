@@ -190,7 +190,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(tools/(node-runtime|image-encoder)|bench/peers|proofs/pages/lighthouse)/' },
+    exclude: { path: '^(tools/(node-runtime|image-encoder)|bench/peers|proofs/pages/lighthouse|proofs/deploy/kubernetes-types)/' },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
     tsConfig: { fileName: 'tsconfig.json' },

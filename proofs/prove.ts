@@ -7,6 +7,7 @@ import { runCommand } from '../tools/command.ts';
 import { adoption } from './adoption.ts';
 import { alerts } from './alerts/alerts.ts';
 import { bans } from './bans.ts';
+import { deploy } from './deploy/deploy.ts';
 import { erasure } from './erasure.ts';
 import { expiry } from './expiry.ts';
 import { feed } from './feed/feed.ts';
@@ -79,6 +80,7 @@ const proofs: Proof[] = [
   hostilePartner,
   usage,
   alerts,
+  deploy,
 ];
 
 interface Proved {

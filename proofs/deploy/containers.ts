@@ -1,0 +1,64 @@
+// The three ways that run: podman, compose and systemd, each from a clean checkout.
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CleanCheckout } from '../../testkit/clean-checkout.ts';
+import type { Claim } from '../proof.ts';
+import { firstClaim } from './first-claim.ts';
+import { contentClaim, podmanClaims } from './image-claims.ts';
+import { buildImages, containerEnv, imageVariables, requireContainers } from './images.ts';
+import { run } from './programs.ts';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const trialTimeoutMs = 5 * 60_000;
+
+export async function containerClaims(progress: (text: string) => void): Promise<Claim[]> {
+  requireContainers();
+  using checkout = new CleanCheckout();
+  const { packages } = await buildImages(checkout, progress);
+  const claims = [await contentClaim()];
+  progress('podman run');
+  claims.push(...(await podmanClaims(progress)));
+  progress('compose');
+  claims.push(...(await composeClaims(checkout)));
+  progress('systemd');
+  return [...claims, ...(await systemdClaims(packages))];
+}
+
+export async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
+  const lines = await tryOut('try-compose.sh', checkout.folder, imageVariables);
+  return [
+    firstClaim('compose, by HAProxy with TLS and HTTP/2', lines['first'] === '200 2' ? 200 : 0, Number(lines['first-ms']) / 1_000),
+    {
+      claim: 'compose: services that run, published ports, the documentation, and processes that Prometheus scrapes',
+      bar: '7 services, 1 port, 200, 3 processes',
+      figure: `${lines['running']} services, ${lines['published']} port, ${lines['docs']?.split(' ')[0]}, ${lines['targets']} processes`,
+      holds: lines['running'] === '7' && lines['published'] === '1' && lines['docs'] === '200 2' && lines['targets'] === '3',
+    },
+  ];
+}
+
+export async function systemdClaims(packages: string): Promise<Claim[]> {
+  const lines = await tryOut('try-systemd.sh', packages);
+  return [
+    firstClaim('systemd, from the Debian package', Number(lines['first']), Number(lines['first-ms']) / 1_000),
+    {
+      claim: 'systemd: a unit that is stopped drains and closes, one that is killed is back, and the owner’s address is hidden from both',
+      bar: 'draining and closed, success; 200 from another process; hidden',
+      figure: `${lines['drained']} lines in the log, ${lines['result']}, after ${lines['stop-ms']} ms; ${lines['again']}; worker ${lines['worker']}; ${lines['owner']}; exposure ${lines['exposure']}`,
+      holds:
+        lines['drained'] === '2' &&
+        lines['result'] === 'success' &&
+        lines['again'] === '200 other' &&
+        lines['worker'] === 'active' &&
+        lines['owner'] === 'hidden' &&
+        Number(lines['exposure']) <= 1.5,
+    },
+  ];
+}
+
+/** Runs a script in a network of its own, so that no port of this machine is used. Returns what it printed, by the first word of a line. */
+async function tryOut(script: string, folder: string, env: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> {
+  const args = ['--net', '--mount', '--propagation', 'private', path.join(here, script), folder];
+  const printed = await run('unshare', args, { env: { ...containerEnv, ...env }, timeoutMs: trialTimeoutMs });
+  return Object.fromEntries(printed.split('\n').map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]));
+}

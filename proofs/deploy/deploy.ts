@@ -1,0 +1,66 @@
+// Four ways to deploy a store, each from a clean checkout to a first 200. The short form checks the files by the programs that read
+// them, and runs what needs no container; the long form builds the images and runs everything.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { containerClaims } from './containers.ts';
+import { kubernetesClaims } from './kubernetes.ts';
+import { proxyClaims } from './proxies.ts';
+import { instants, type Stopped, stopClaim, stopPlainProcess } from './starts.ts';
+import { unitClaims } from './units.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const shortInstantsMs = [0, 20, 60, 120, 250, 500, 1_000, 2_000];
+const shortStream = { seconds: 1 };
+/** Longer than the timeouts of the proxies. */
+const longStream = { seconds: 75 };
+
+export const deploy: Proof = {
+  name: 'deploy',
+  promise: 'an image, compose, systemd and Kubernetes: each leads from a clean checkout to a first 200 within a minute',
+  hasMutant: true,
+  runsAlone: true,
+  run,
+};
+
+/** In the mutant a probe is misspelt, a unit keeps its capabilities, and the proxies pass on what callers say about their address. */
+const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
+  { file: 'kubernetes/base/api.yaml', from: 'readinessProbe:', to: 'readynessProbe:' },
+  { file: 'systemd/homeward-worker.service', from: 'CapabilityBoundingSet=\n', to: '' },
+  { file: 'haproxy/haproxy.cfg', from: 'set-header x-forwarded-for', to: 'set-header x-other' },
+  { file: 'nginx/homeward.conf', from: 'proxy_set_header x-forwarded-for $remote_addr;', to: '' },
+];
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-deploy-'));
+  try {
+    const files = path.join(folder, 'deploy');
+    cpSync(path.join(root, 'deploy'), files, { recursive: true, filter: (file) => !file.endsWith('/secrets') });
+    if (mutant) for (const fault of faults) plant(path.join(files, fault.file), fault.from, fault.to);
+    progress('Kustomize and systemd');
+    const claims = [...(await kubernetesClaims(files)), ...(await unitClaims(files))];
+    claims.push(...(await proxyClaims(files, (short ? shortStream : longStream).seconds, progress)));
+    if (mutant) return claims;
+    progress('SIGTERM during the start');
+    claims.push(stopClaim('the start of `serve`', await stopDuringStart(short)));
+    return short ? claims : [...claims, ...(await containerClaims(progress))];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function stopDuringStart(short: boolean): Promise<Stopped[]> {
+  await using store = await Store.open({ processes: 0 });
+  const stopped: Stopped[] = [];
+  for (const instantMs of short ? shortInstantsMs : instants(25, 2_000)) stopped.push(await stopPlainProcess(store, instantMs));
+  return stopped;
+}
+
+function plant(file: string, from: string, to: string): void {
+  const text = readFileSync(file, 'utf8');
+  if (!text.includes(from)) throw new Error(`the mutant replaces "${from}", which is not in ${file}`);
+  writeFileSync(file, text.replace(from, to));
+}

@@ -1,0 +1,146 @@
+// The objects for Kubernetes: rendered by kubectl, and compared with the types of Kubernetes, without a cluster.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseAllDocuments } from 'yaml';
+import { installOnDemand } from '../../tools/install-on-demand.ts';
+import type { Claim } from '../proof.ts';
+import { attempt, requirePrograms, run } from './programs.ts';
+
+const typesFolder = fileURLToPath(new URL('kubernetes-types/', import.meta.url));
+const tsc = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly args?: readonly string[];
+  readonly startupProbe?: object;
+  readonly livenessProbe?: object;
+  readonly readinessProbe?: object;
+  readonly securityContext?: { readonly readOnlyRootFilesystem?: boolean; readonly capabilities?: { readonly drop?: readonly string[] } };
+}
+
+interface PodSpec {
+  readonly automountServiceAccountToken?: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly topologySpreadConstraints?: readonly object[];
+  readonly containers: readonly Container[];
+}
+
+interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: { readonly template?: { readonly spec: PodSpec } };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
+  requirePrograms({ kubectl: 'kubernetes-client' });
+  await installOnDemand(typesFolder, "Kubernetes' types (proofs/deploy/kubernetes-types)");
+  const rendered = await Promise.all(['base', 'overlays/production'].map((folder) => render(path.join(deploy, 'kubernetes', folder))));
+  const objects = rendered.flat();
+  const problems = [...findInvalid(objects), ...(await findUnknownFields(objects)), ...(rendered[1] ?? []).flatMap(findUnsafe)];
+  const kinds = new Set(objects.map(({ kind }) => kind));
+  const missing = expectedKinds.filter((kind) => !kinds.has(kind));
+  return [
+    {
+      claim: 'Kustomize: the base and the production overlay are rendered, and Kubernetes knows every field and value',
+      bar: `0 problems in ${expectedKinds.length} kinds of objects`,
+      figure: `${objects.length} objects of ${kinds.size} kinds, ${problems.length} problems${problems.length > 0 ? `: ${problems.slice(0, 5).join('; ')}` : ''}${missing.length > 0 ? `; missing: ${missing.join(', ')}` : ''}`,
+      holds: problems.length === 0 && missing.length === 0 && objects.length > 20,
+    },
+  ];
+}
+
+const expectedKinds = [
+  'ConfigMap',
+  'Deployment',
+  'HorizontalPodAutoscaler',
+  'Ingress',
+  'Job',
+  'Namespace',
+  'NetworkPolicy',
+  'PodDisruptionBudget',
+  'Service',
+  'ServiceAccount',
+];
+
+async function render(folder: string): Promise<KubernetesObject[]> {
+  const text = await run('kubectl', ['kustomize', folder]);
+  return parseAllDocuments(text).flatMap((document) => (document.toJS() as KubernetesObject | null) ?? []);
+}
+
+/** By the schema of each kind: missing fields, wrong types and formats. */
+function findInvalid(objects: readonly KubernetesObject[]): string[] {
+  const load = createRequire(path.join(typesFolder, 'package.json'));
+  const problems: string[] = [];
+  for (const object of objects) {
+    try {
+      const models = load(`kubernetes-models/${object.apiVersion}/${object.kind}`) as Record<
+        string,
+        new (
+          data: object,
+        ) => { validate(): void }
+      >;
+      const Model = models[object.kind];
+      if (!Model) throw new Error('there is no such kind');
+      new Model(object).validate();
+    } catch (error) {
+      problems.push(`${nameOf(object)}: ${(error as Error).message}`);
+    }
+  }
+  return problems;
+}
+
+/** Kubernetes' schemas allow unknown fields, so a misspelt one would be ignored. TypeScript rejects it. */
+async function findUnknownFields(objects: readonly KubernetesObject[]): Promise<string[]> {
+  const folder = path.join(typesFolder, 'node_modules/.cache', `rendered-${process.pid}`);
+  const lines = objects.map(
+    (object, i) =>
+      `import type { I${object.kind} as T${i} } from 'kubernetes-models/${object.apiVersion}/${object.kind}';\nexport const o${i}: T${i} = ${JSON.stringify(object)};`,
+  );
+  mkdirSync(folder, { recursive: true });
+  try {
+    const file = path.join(folder, 'objects.ts');
+    writeFileSync(file, lines.join('\n'));
+    const options = [
+      '--noEmit',
+      '--ignoreConfig',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--target',
+      'esnext',
+      '--types',
+      '',
+    ];
+    const { status, stdout, stderr } = await attempt(tsc, [...options, file], { cwd: typesFolder, timeoutMs: 120_000 });
+    return status === 0 ? [] : [`${stdout}${stderr}`.trim().slice(0, 1_000)];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the types allow and a store must not have. */
+function findUnsafe(object: KubernetesObject): string[] {
+  const fault = (what: string) => `${nameOf(object)}: ${what}`;
+  if (object.kind === 'Secret') return [fault('a secret must be referred to, not written down')];
+  const pod = object.spec?.template?.spec;
+  if (!pod) return [];
+  const problems: string[] = [];
+  if (pod.automountServiceAccountToken !== false) problems.push(fault('the pod gets a token'));
+  if (object.kind === 'Deployment' && (pod.topologySpreadConstraints ?? []).length === 0) problems.push(fault('its pods are not spread'));
+  for (const { name, args = [], securityContext = {}, ...container } of pod.containers) {
+    if (!securityContext.readOnlyRootFilesystem) problems.push(fault(`${name} can write to its file system`));
+    if (!securityContext.capabilities?.drop?.includes('ALL')) problems.push(fault(`${name} has capabilities`));
+    if (!/:\d+\.\d+\.\d+$/.test(container.image)) problems.push(fault(`${name} has the image ${container.image}, without a version`));
+    const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+    if (args.includes('serve') && probes.includes(undefined)) problems.push(fault(`${name} lacks a probe`));
+  }
+  return problems;
+}
+
+const nameOf = ({ apiVersion, kind, metadata }: KubernetesObject) => `${apiVersion} ${kind} ${metadata.name}`;

@@ -1,0 +1,186 @@
+// HAProxy and nginx with the files of deploy/, in front of a store of two processes.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { accepts, freePort } from '../../testkit/servers.ts';
+import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
+import type { Claim } from '../proof.ts';
+import { requirePrograms, run, startServer } from './programs.ts';
+import { TlsClient, type TlsOptions } from './tls-client.ts';
+
+const startTimeoutMs = 15_000;
+const eventTimeoutMs = 10_000;
+/** More than two windows' worth of requests without a key: whenever they begin, one window gets more than its 60. */
+const anonymousCount = 130;
+const afterLossCount = 40;
+
+interface Backend {
+  /** Of the two processes of the store. */
+  readonly ports: readonly [number, number];
+  readonly folder: string;
+  readonly deploy: string;
+  readonly certificate: string;
+}
+
+interface Proxy {
+  readonly name: string;
+  /** Two addresses that no other proxy's callers have. */
+  readonly callers: readonly [string, string];
+  start(backend: Backend, port: number): AsyncDisposable & { output(): string };
+}
+
+const haproxy: Proxy = {
+  name: 'HAProxy',
+  callers: ['127.0.0.2', '127.0.0.3'],
+  start: ({ deploy, certificate, ports }, port) =>
+    startServer('haproxy', ['-db', '-f', path.join(deploy, 'haproxy/haproxy.cfg')], {
+      env: {
+        HOMEWARD_BIND: `127.0.0.1:${port}`,
+        HOMEWARD_CERTIFICATE: certificate,
+        HOMEWARD_API_1: `127.0.0.1:${ports[0]}`,
+        HOMEWARD_API_2: `127.0.0.1:${ports[1]}`,
+      },
+    }),
+};
+
+const nginx: Proxy = {
+  name: 'nginx',
+  callers: ['127.0.0.4', '127.0.0.5'],
+  start({ deploy, certificate, folder, ports }, port) {
+    const edits: ReadonlyArray<readonly [string, string]> = [
+      ['listen 443 ', `listen 127.0.0.1:${port} `],
+      ['server 127.0.0.1:8081 ', `server 127.0.0.1:${ports[0]} `],
+      ['server 127.0.0.1:8082 ', `server 127.0.0.1:${ports[1]} `],
+      ['/etc/nginx/homeward.crt', certificate],
+      ['/etc/nginx/homeward.key', certificate],
+    ];
+    const own = edits.reduce(
+      (text, [from, to]) => replaceOnce(text, from, to),
+      readFileSync(path.join(deploy, 'nginx/homeward.conf'), 'utf8'),
+    );
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((what) => `${what}_temp_path ${folder}/nginx-${what};`);
+    const main = `daemon off; pid ${folder}/nginx.pid; error_log stderr warn; events {} http { access_log off; ${temporary.join(' ')}\n${own} }`;
+    const file = path.join(folder, 'nginx.conf');
+    writeFileSync(file, main);
+    return startServer('nginx', ['-c', file, '-p', folder, '-e', 'stderr']);
+  },
+};
+
+/** `streamSeconds`: how long a stream must stay open. */
+export async function proxyClaims(deploy: string, streamSeconds: number, progress: (text: string) => void): Promise<Claim[]> {
+  requirePrograms({ haproxy: 'haproxy', nginx: 'nginx', openssl: 'openssl' });
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-proxies-'));
+  try {
+    await run(path.join(deploy, 'compose/prepare'), []);
+    const certificate = path.join(deploy, 'compose/secrets/certificate.pem');
+    await using store = await Store.open({ processes: 1, env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' } });
+    store.work();
+    const key = await store.createKey('behind a proxy', { perMinute: 100_000, perDay: 100_000 });
+    const claims: Claim[] = [];
+    for (const proxy of [haproxy, nginx]) {
+      progress(`TLS by ${proxy.name}`);
+      // The second process is killed in the end.
+      const second = await store.serve();
+      const ports = [portOf(store.processes[0]), portOf(second)] as const;
+      claims.push(...(await tryProxy(proxy, { ports, folder, deploy, certificate }, { key, second, streamSeconds })));
+    }
+    return claims;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const portOf = (serve: ServeProcess | undefined) => Number(new URL(serve?.url ?? '').port);
+
+interface Trial {
+  readonly key: Key;
+  readonly second: ServeProcess;
+  readonly streamSeconds: number;
+}
+
+async function tryProxy(proxy: Proxy, backend: Backend, { key, second, streamSeconds }: Trial): Promise<Claim[]> {
+  const port = await freePort();
+  await using server = proxy.start(backend, port);
+  for (const deadlineMs = Date.now() + startTimeoutMs; !(await accepts(port)); await sleep(50))
+    if (Date.now() > deadlineMs) throw new Error(`${proxy.name} did not start:\n${server.output()}`);
+  const options: TlsOptions = { port, ca: readFileSync(path.join(backend.deploy, 'compose/secrets/certificate.crt')) };
+  return [
+    await requestClaim(proxy, options, key),
+    await addressClaim(proxy, options),
+    await streamClaim(proxy, options, key, streamSeconds),
+    await lossClaim(proxy, second, options, key),
+  ];
+}
+
+const bearer = ({ key }: Key) => ({ authorization: `Bearer ${key}` });
+
+async function requestClaim({ name }: Proxy, options: TlsOptions, key: Key): Promise<Claim> {
+  using client = new TlsClient(options);
+  const list = await client.send('/v1/pets', { headers: bearer(key) });
+  const health = await client.send('/readyz');
+  const hsts = String(list.headers['strict-transport-security']);
+  return {
+    claim: `${name}: a list over HTTP/2 and TLS, and health, which is not for callers`,
+    bar: '200 with Strict-Transport-Security; 404',
+    figure: `${list.status} with ${hsts}; ${health.status}`,
+    holds: list.status === 200 && hsts === 'max-age=31536000' && health.status === 404,
+  };
+}
+
+/** Requests without a key are counted by address: 60 a minute. A caller can't evade that by naming other addresses. */
+async function addressClaim({ name, callers }: Proxy, options: TlsOptions): Promise<Claim> {
+  using caller = new TlsClient({ ...options, from: callers[0] });
+  using other = new TlsClient({ ...options, from: callers[1] });
+  const statuses: number[] = [];
+  for (let i = 0; i < anonymousCount; i += 1) {
+    const headers = { 'x-forwarded-for': `192.0.2.${i}`, forwarded: `for=192.0.2.${i}` };
+    statuses.push((await caller.send('/v1/pets', { headers })).status);
+  }
+  const limited = statuses.filter((status) => status === 429).length;
+  const { status } = await other.send('/v1/pets');
+  return {
+    claim: `${name}: the address that counts is the caller's, whatever its X-Forwarded-For says`,
+    bar: `429 among ${anonymousCount} requests of one address, 401 for another`,
+    figure: `${limited} of them 429; ${status}`,
+    holds: limited > 0 && statuses.every((one) => one === 401 || one === 429) && status === 401,
+  };
+}
+
+async function streamClaim({ name }: Proxy, options: TlsOptions, key: Key, seconds: number): Promise<Claim> {
+  using client = new TlsClient(options);
+  const stream = await client.open('/v1/events', { accept: 'text/event-stream', ...bearer(key) });
+  const openedAtMs = performance.now();
+  await sleep(seconds * 1_000);
+  const added = await client.send('/v1/pets', { method: 'POST', headers: bearer(key), body: { name: 'Biscuit', categoryId: 1 } });
+  const sentAtMs = performance.now();
+  while (!stream.text().includes('pet.created') && performance.now() < sentAtMs + eventTimeoutMs) await sleep(10);
+  const afterMs = performance.now() - sentAtMs;
+  return {
+    claim: `${name}: a stream of events stays open for ${seconds} s, and then an event arrives`,
+    bar: 'at once, not when a buffer is full',
+    figure: `${stream.status}, ${added.status}; ${stream.isOpen ? 'open' : 'closed'} after ${((performance.now() - openedAtMs) / 1_000).toFixed(1)} s, the event after ${afterMs.toFixed(0)} ms`,
+    holds: stream.status === 200 && added.status === 201 && stream.isOpen && stream.text().includes('pet.created'),
+  };
+}
+
+/** One of the two processes is killed. */
+async function lossClaim({ name }: Proxy, second: ServeProcess, options: TlsOptions, key: Key): Promise<Claim> {
+  using client = new TlsClient(options);
+  second.child.kill('SIGKILL');
+  const statuses: number[] = [];
+  for (let i = 0; i < afterLossCount; i += 1) statuses.push((await client.send('/v1/pets', { headers: bearer(key) })).status);
+  const failed = statuses.filter((status) => status !== 200);
+  return {
+    claim: `${name}: ${afterLossCount} lists after one of two processes was killed`,
+    bar: 'all 200',
+    figure: failed.length === 0 ? 'all 200' : `${failed.length} failed: ${[...new Set(failed)].join(', ')}`,
+    holds: failed.length === 0,
+  };
+}
+
+function replaceOnce(text: string, from: string, to: string): string {
+  const parts = text.split(from);
+  if (parts.length !== 2) throw new Error(`"${from}" must be once in the file, but it is there ${parts.length - 1} times`);
+  return parts.join(to);
+}

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Runs compose.yaml of a checkout in a network of its own, from nothing to a first 200. Prints a line for each result.
+#   unshare --net --mount --propagation private try-compose.sh CHECKOUT
+# docker-compose talks to podman. Scheduled health checks would need systemd, so a loop runs them.
+set -euo pipefail
+cd "$1"
+ip link set lo up
+work=$(mktemp -d)
+project=homeward-proof-$$
+podman system service --time=0 "unix://$work/podman.sock" 2>"$work/service.log" &
+service=$!
+(
+  while kill -0 "$service" 2>/dev/null; do
+    for container in $(podman ps --quiet --filter "label=com.docker.compose.project=$project"); do
+      podman healthcheck run "$container" >/dev/null 2>&1 || true
+    done
+    sleep 0.5
+  done
+) &
+checks=$!
+compose() { docker-compose --project-name "$project" "$@"; }
+clean_up() {
+  compose down --volumes --timeout 5 >"$work/down.log" 2>&1 || cat "$work/down.log" >&2
+  kill "$checks" "$service" 2>/dev/null || true
+  wait 2>/dev/null || true
+  rm -rf "$work"
+}
+trap clean_up EXIT
+until [ -S "$work/podman.sock" ]; do sleep 0.1; done
+export DOCKER_HOST=unix://$work/podman.sock
+seconds() { echo "$1 $(($(date +%s%3N) - started))"; }
+
+started=$(date +%s%3N)
+deploy/compose/prepare >/dev/null
+compose config --quiet
+compose up --detach 2>"$work/up.log" || { cat "$work/up.log" >&2; compose logs --no-color >&2; exit 1; }
+seconds up-ms
+key=$(compose exec -T api-1 homeward keys create --client 'Shelter North' --plan free --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
+get() {
+  curl --silent --max-time 5 --output /dev/null --write-out '%{http_code} %{http_version}' \
+    --cacert deploy/compose/secrets/certificate.crt -H "Authorization: Bearer $key" "https://localhost:8443$1" || true
+}
+for _ in $(seq 100); do
+  first=$(get /v1/pets)
+  [ "$first" = '200 2' ] && break
+  sleep 0.1
+done
+echo "first $first"
+seconds first-ms
+echo "docs $(get /docs)"
+echo "published $(podman ps --format '{{.Names}} {{.Ports}}' --filter "label=com.docker.compose.project=$project" | grep -c -- '->' || true)"
+echo "running $(podman ps --quiet --filter "label=com.docker.compose.project=$project" | wc -l)"
+for _ in $(seq 60); do
+  targets=$(compose exec -T prometheus promtool query instant http://127.0.0.1:9090 'count(up)' 2>/dev/null | sed -n 's/.*=> \([0-9]*\) .*/\1/p' || true)
+  [ "$targets" = 3 ] && break
+  sleep 0.5
+done
+echo "targets ${targets:-0}"
