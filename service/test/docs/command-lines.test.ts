@@ -8,7 +8,7 @@ import { fencedBlocks, withoutBlocks } from './fenced-blocks.ts';
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 const program = await buildProgram({});
 
-describe.each(['README.md', 'docs/operations.md', 'docs/backup.md', 'docs/security.md'])('%s', (file) => {
+describe.each(['README.md', 'docs/operations.md', 'docs/deploy.md', 'docs/backup.md', 'docs/security.md'])('%s', (file) => {
   const markdown = read(file);
   const shell = fencedBlocks(markdown).filter(({ language }) => ['', 'sh'].includes(language));
   const blocks = shell.flatMap(({ text }) => text.split('\n'));

@@ -14,6 +14,7 @@ const documents = [
   'SECURITY.md',
   'ARCHITECTURE.md',
   'docs/operations.md',
+  'docs/deploy.md',
   'docs/backup.md',
   'docs/security.md',
 ];
@@ -28,7 +29,7 @@ describe.each(documents)('%s', (file) => {
   });
 
   test('names paths that exist, or that git ignores', () => {
-    const top = /^(service|proofs|testkit|bench|tools|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
+    const top = /^(service|proofs|testkit|bench|tools|deploy|docs|sdk|[A-Za-z]+\.(md|json))\b[\w./-]*$/;
     const paths = [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code).filter((code) => top.test(code));
     // ARCHITECTURE.md and docs/security.md omit the prefix service/src or service/test.
     const isThere = (one: string) => ['', 'service/src/', 'service/test/'].some((folder) => exists(folder + one));
