@@ -26,7 +26,7 @@ export async function attempt(file: string, args: readonly string[], options: Ru
     const settings = { cwd, env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: outputBytesMax, encoding: 'utf8' as const };
     execFile(file, args, settings, (error, stdout, stderr) => {
       // A code of the system is text: the program could not be started.
-      if (typeof error?.code === 'string') reject(error);
+      if (error && typeof error.code === 'string') reject(error as Error);
       else resolve({ status: error ? Number(error.code ?? 128) : 0, stdout, stderr });
     });
   });
