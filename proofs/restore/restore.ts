@@ -51,7 +51,7 @@ const sizes: Record<'short' | 'long', Size> = {
     archiveTimeoutSeconds: 30,
     lossSecondsMax: 60,
     beforeMs: 5_000,
-    afterMs: 100_000,
+    afterMs: 75_000,
     writesAfterwards: 200,
   },
 };

@@ -1,6 +1,6 @@
 // A PostgreSQL server whose disk is lost and restored from a backup, with the tools and the scripts that docs/backup.md tells operators to use.
 import { execFile } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +14,7 @@ export type Tool = 'base backup' | 'pgBackRest';
 const scripts = fileURLToPath(new URL('../../deploy/backup', import.meta.url));
 const commandTimeoutMs = 300_000;
 const endTriesMax = 500;
+const logLinesShown = 8;
 
 export class RestorableServer implements AsyncDisposable {
   readonly postgres: PrivateServer;
@@ -34,30 +35,32 @@ export class RestorableServer implements AsyncDisposable {
     // PostgreSQL runs the scripts as its own user, who may not be able to read this checkout.
     cpSync(scripts, path.join(folder, 'scripts'), { recursive: true });
     const user = serverUser();
-    for (const part of ['backups', 'backups/wal', 'repo', 'log', 'lock', 'spool', 'socket', 'server']) {
+    for (const part of ['backups', 'backups/wal', 'repo', 'log', 'lock', 'socket', 'server']) {
       mkdirSync(path.join(folder, part), { mode: 0o700 });
       if (user) chownSync(path.join(folder, part), user.uid, user.gid);
     }
     const archive: Record<Tool, string> = {
       'base backup': `${folder}/scripts/archive-wal.sh ${folder}/backups/wal %p %f`,
-      pgBackRest: `env ${Object.entries(pgBackRestVariables(folder))
-        .map(([name, value]) => `${name}=${value}`)
-        .join(' ')} pgbackrest --stanza=homeward archive-push %p`,
+      pgBackRest: `pgbackrest --config=${folder}/pgbackrest.conf --stanza=homeward archive-push %p`,
     };
     const settings = {
       archive_mode: 'on',
       archive_timeout: `${archiveTimeoutSeconds}s`,
       archive_command: archive[tool],
       unix_socket_directories: path.join(folder, 'socket'),
+      logging_collector: 'on',
+      log_directory: path.join(folder, 'log'),
+      log_filename: 'postgresql.log',
     };
     const postgres = await startPostgres({ durable: true, folder: path.join(folder, 'server'), settings });
     const server = new RestorableServer(postgres, folder, tool);
-    if (tool === 'pgBackRest') await server.#run('pgbackrest', '--stanza=homeward', 'stanza-create');
+    writeFileSync(path.join(folder, 'pgbackrest.conf'), pgBackRestConfig(folder, postgres.port));
+    if (tool === 'pgBackRest') await server.#pgBackRest('stanza-create');
     return server;
   }
 
   async backUp(): Promise<void> {
-    if (this.#tool === 'pgBackRest') await this.#run('pgbackrest', '--stanza=homeward', '--type=full', 'backup');
+    if (this.#tool === 'pgBackRest') await this.#pgBackRest('--type=full', 'backup');
     else await this.#run(`${this.#folder}/scripts/base-backup.sh`, `${this.#folder}/backups`);
   }
 
@@ -80,12 +83,15 @@ export class RestorableServer implements AsyncDisposable {
     const target = time?.toISOString().replace('T', ' ').replace('Z', '+00');
     if (this.#tool === 'pgBackRest') {
       const to = target === undefined ? [] : ['--type=time', `--target=${target}`, '--target-action=promote'];
-      await this.#run('pgbackrest', '--stanza=homeward', ...to, 'restore');
+      await this.#pgBackRest(...to, 'restore');
     } else {
       const more = target === undefined ? [] : [target];
       await this.#run(`${this.#folder}/scripts/restore-base-backup.sh`, `${this.#folder}/backups`, this.#data, ...more);
     }
-    await this.postgres.start();
+    await this.postgres.start().catch((error: unknown) => {
+      const log = readFileSync(path.join(this.#folder, 'log/postgresql.log'), 'utf8').trim().split('\n');
+      throw new Error(`PostgreSQL did not start: ${log.slice(-logLinesShown).join('\n')}`, { cause: error });
+    });
     await this.#untilRecovered();
   }
 
@@ -109,6 +115,10 @@ export class RestorableServer implements AsyncDisposable {
     return path.join(this.#folder, 'server/data');
   }
 
+  #pgBackRest(...args: string[]): Promise<void> {
+    return this.#run('pgbackrest', `--config=${this.#folder}/pgbackrest.conf`, '--stanza=homeward', ...args);
+  }
+
   async #run(command: string, ...args: string[]): Promise<void> {
     const env = {
       ...process.env,
@@ -116,8 +126,6 @@ export class RestorableServer implements AsyncDisposable {
       PGHOST: '127.0.0.1',
       PGPORT: String(this.postgres.port),
       PGUSER: 'postgres',
-      ...pgBackRestVariables(this.#folder),
-      PGBACKREST_PG1_PORT: String(this.postgres.port),
     };
     const options = { cwd: this.#folder, env, timeout: commandTimeoutMs, ...serverUser() };
     await promisify(execFile)(command, args, options).catch((error: { stdout?: string; stderr?: string }) => {
@@ -126,14 +134,13 @@ export class RestorableServer implements AsyncDisposable {
   }
 }
 
-/** The shipped configuration, with the folders of this proof. */
-const pgBackRestVariables = (folder: string) => ({
-  PGBACKREST_CONFIG: `${folder}/scripts/pgbackrest.conf`,
-  PGBACKREST_REPO1_PATH: `${folder}/repo`,
-  PGBACKREST_REPO1_CIPHER_PASS: 'correct-horse',
-  PGBACKREST_LOG_PATH: `${folder}/log`,
-  PGBACKREST_LOCK_PATH: `${folder}/lock`,
-  PGBACKREST_SPOOL_PATH: `${folder}/spool`,
-  PGBACKREST_PG1_PATH: `${folder}/server/data`,
-  PGBACKREST_PG1_SOCKET_PATH: `${folder}/socket`,
-});
+/** The shipped configuration, with the folders of this proof. PostgreSQL runs pgBackRest too, so it is all in the file. */
+function pgBackRestConfig(folder: string, port: number): string {
+  const shipped = readFileSync(path.join(scripts, 'pgbackrest.conf'), 'utf8');
+  return shipped
+    .replace(
+      /^repo1-path=.*$/m,
+      `repo1-path=${folder}/repo\nrepo1-cipher-pass=correct-horse\nlock-path=${folder}/lock\nlog-path=${folder}/log`,
+    )
+    .replace(/^pg1-path=.*$/m, `pg1-path=${folder}/server/data\npg1-port=${port}\npg1-socket-path=${folder}/socket`);
+}
