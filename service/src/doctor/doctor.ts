@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { judgeClocks } from './clock-check.ts';
 import { checkDisk } from './disk-check.ts';
 import { type Finding, guarded, inOrder, note, ok, warning } from './finding.ts';
-import { checkPort } from './port-check.ts';
+import { checkPorts } from './port-check.ts';
 import { examinePostgres } from './postgres-checks.ts';
 import { examineRedis } from './redis-checks.ts';
 import { checkUrl } from './url-check.ts';
@@ -25,7 +25,7 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
   const [postgres, redis, port, outside] = await Promise.all([
     examinePostgres(config),
     examineRedis(config),
-    guarded('port', () => checkPort(config.host, config.port)),
+    guarded('port', () => checkPorts(config)),
     url ? guarded('url', () => checkUrl(url)) : [],
   ]);
   const disk = await guarded('disk', () => checkDisk(config.journalFile, localDirectory(config.databaseUrl, postgres.dataDirectory)));

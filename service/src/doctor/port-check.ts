@@ -1,32 +1,46 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { broken, type Finding, note, ok, within } from './finding.ts';
+import type { Config } from '../config.ts';
+import { broken, type Finding, ok, within } from './finding.ts';
 
 const timeoutMs = 3_000;
 
+interface Port {
+  readonly variable: 'PORT' | 'HOMEWARD_METRICS_PORT';
+  readonly hostVariable: 'HOST' | 'HOMEWARD_METRICS_HOST';
+  readonly host: string;
+  readonly port: number;
+  /** What Homeward says there; undefined: it is something else. */
+  recognise(url: string): Promise<string | undefined>;
+}
+
 /**
- * Whether `serve` can listen there, or does. Connects, and never listens itself: a `serve` that starts at the same moment would find
- * the port taken.
+ * Whether a process can listen on its ports, or does. Connects, and never listens itself: a process that starts at the same moment
+ * would find the port taken.
  */
-export async function checkPort(host: string, port: number): Promise<Finding> {
-  if (port === 0) return ok('port', 'serve picks a free port (PORT is 0).');
-  const addresses = await within(timeoutMs, `the look-up of ${host}`, addressesOf(host)).catch(() => []);
-  const [address] = addresses;
-  if (address === undefined) return broken('port', `The host "${host}" was not found.`, 'Correct HOST.');
-  if (!isOwn(address))
-    return broken('port', `HOST is ${host}, which is no address of this machine.`, 'Set HOST to one, or to 0.0.0.0 for all.');
+export async function checkPorts({ host, port, metricsHost, metricsPort }: Config): Promise<readonly Finding[]> {
+  const api: Port = { variable: 'PORT', hostVariable: 'HOST', host, port, recognise: readReadiness };
+  if (metricsPort === undefined) return [await checkPort(api)];
+  const metrics = { variable: 'HOMEWARD_METRICS_PORT', hostVariable: 'HOMEWARD_METRICS_HOST' } as const;
+  return Promise.all([api, { ...metrics, host: metricsHost, port: metricsPort, recognise: readMetrics }].map(checkPort));
+}
+
+async function checkPort({ variable, hostVariable, host, port, recognise }: Port): Promise<Finding> {
+  if (port === 0) return ok('port', `A free port is picked (${variable} is 0).`);
+  const [address] = await within(timeoutMs, `the look-up of ${host}`, addressesOf(host)).catch(() => []);
+  if (address === undefined) return broken('port', `The host "${host}" was not found.`, `Correct ${hostVariable}.`);
+  if (!isOwn(address)) {
+    const fix = `Set ${hostVariable} to one, or to 0.0.0.0 for all.`;
+    return broken('port', `${hostVariable} is ${host}, which is no address of this machine.`, fix);
+  }
   const target = reachable(address);
   const shown = `${target.includes(':') ? `[${target}]` : target}:${port}`;
-  if (!(await accepts(target, port))) return ok('port', `Nothing listens on ${shown}, so serve can.`);
-  const status = await readStatus(`http://${shown}/livez`);
-  if (status !== 'alive') {
-    const fix = `See which one: ss -ltnp 'sport = :${port}'. Stop it, or set PORT to another port.`;
-    return broken('port', `Port ${port} is taken by another program: what responds on ${shown} is not Homeward.`, fix);
-  }
-  const readiness = await readStatus(`http://${shown}/readyz`);
-  if (readiness === 'draining') return note('port', `Homeward on ${shown} is draining: it is being stopped.`, 'Start another one.');
-  return ok('port', `Homeward responds on ${shown}: ${readiness ?? 'not ready'}.`);
+  if (!(await accepts(target, port))) return ok('port', `Nothing listens on ${shown} (${variable}), so it can be used.`);
+  const said = await recognise(`http://${shown}`);
+  if (said !== undefined) return ok('port', `Homeward responds on ${shown}: ${said}.`);
+  const fix = `See which one: ss -ltnp 'sport = :${port}'. Stop it, or set ${variable} to another port.`;
+  return broken('port', `Port ${port} is taken by another program: what responds on ${shown} is not Homeward.`, fix);
 }
 
 async function addressesOf(host: string): Promise<string[]> {
@@ -53,16 +67,23 @@ function accepts(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** The field of that name, as Homeward's own checks of health send it. Undefined: it is something else, or does not reply. */
-async function readStatus(url: string): Promise<string | undefined> {
+async function readReadiness(url: string): Promise<string | undefined> {
+  const isAlive = (await readText(`${url}/livez`)) === '{"status":"alive"}';
+  return isAlive ? `it is ${/"status":"(\w+)"/.exec((await readText(`${url}/readyz`)) ?? '')?.[1] ?? 'not ready'}` : undefined;
+}
+
+const readMetrics = async (url: string) => ((await readText(`${url}/metrics`))?.includes('homeward_') ? 'it serves metrics' : undefined);
+
+/** Undefined if it does not reply in time. Of another program it could be any number of bytes. */
+async function readText(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual' });
-    // Of another program it could be any number of bytes.
-    if (Number(response.headers.get('content-length') ?? Infinity) > bodyBytesMax) return undefined;
-    return ((await response.json()) as { status?: string }).status;
+    if (Number(response.headers.get('content-length') ?? Infinity) <= bodyBytesMax) return await response.text();
+    await response.body?.cancel();
+    return undefined;
   } catch {
     return undefined;
   }
 }
 
-const bodyBytesMax = 1_000;
+const bodyBytesMax = 10_000_000;

@@ -219,6 +219,14 @@ const faults: readonly Fault[] = [
     },
   },
   {
+    fault: 'port of the metrics taken',
+    first: 'port',
+    severity: 'broken',
+    found: /^Port \d+ is taken by another program/,
+    fix: /HOMEWARD_METRICS_PORT/,
+    induce: async () => ({ env: { HOMEWARD_METRICS_PORT: String(store.redis.port) } }),
+  },
+  {
     fault: 'full disk',
     first: 'disk',
     severity: 'broken',
@@ -276,10 +284,14 @@ test('a healthy store has no finding above ok, and the exit status is 0', async 
 });
 
 test('a serve of this store on its port is no fault', async () => {
-  await using serving = await startServing({ env: { ...store.env, PORT: await freePort().then(String) } });
-  const report = await store.doctor({ PORT: new URL(serving.url).port });
+  const ports = { PORT: String(await freePort()), HOMEWARD_METRICS_PORT: String(await freePort()) };
+  await using _serving = await startServing({ env: { ...store.env, ...ports } });
+  const report = await store.doctor(ports);
   expect(alarms(report)).toEqual({ exitStatus: 0, status: 'ok', alarms: [] });
-  expect(report.findings.find(({ check }) => check === 'port')?.found).toMatch(/^Homeward responds on 127\.0\.0\.1:\d+: /);
+  expect(report.findings.filter(({ check }) => check === 'port').map(({ found }) => found)).toEqual([
+    expect.stringMatching(/^Homeward responds on 127\.0\.0\.1:\d+: it is \w+\.$/),
+    expect.stringMatching(/^Homeward responds on 127\.0\.0\.1:\d+: it serves metrics\.$/),
+  ]);
 });
 
 test.each(faults)('$fault is named first, with its fix, and nothing else is alarming', async ({ first, severity, found, fix, induce }) => {
