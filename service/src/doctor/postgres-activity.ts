@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { Db } from '../db/handles.ts';
 import {
   countHiddenSessions,
@@ -72,11 +73,13 @@ export function judgeSnapshots(holders: readonly SnapshotHolder[]): Finding {
     return warning(
       'postgres-snapshots',
       `The prepared transaction '${name}' has kept a snapshot ${age}, ${effect}.`,
-      `rollback prepared '${name}'.`,
+      `rollback prepared ${pg.escapeLiteral(name)}.`,
     );
   if (kind === 'replication slot') {
     const fix =
-      state === 'active' ? 'Look at its reader, which is behind.' : `If nobody needs it: select pg_drop_replication_slot('${name}').`;
+      state === 'active'
+        ? 'Look at its reader, which is behind.'
+        : `If nobody needs it: select pg_drop_replication_slot(${pg.escapeLiteral(name)}).`;
     return warning('postgres-snapshots', `The ${state} replication slot '${name}' has kept a snapshot ${age}, ${effect}.`, fix);
   }
   const found = `${describeSession({ pid: Number(name), application: old.application ?? '', state, seconds: null })} has kept a snapshot ${age}, ${effect}.`;
@@ -96,7 +99,7 @@ export function judgeReplication(standbys: readonly Standby[], idleSlots: readon
   const slot = idleSlots.find(({ bytes }) => bytes === null || bytes >= lagBytesMax);
   if (slot) {
     const kept = slot.bytes === null ? 'has lost the log that it needs' : `keeps ${bytesText(slot.bytes)} of the log on disk`;
-    const fix = `Start its reader, or, if nobody needs it: select pg_drop_replication_slot('${slot.name}').`;
+    const fix = `Start its reader, or, if nobody needs it: select pg_drop_replication_slot(${pg.escapeLiteral(slot.name)}).`;
     return warning('postgres-replication', `The replication slot '${slot.name}' has no reader and ${kept}.`, fix);
   }
   return ok(
@@ -146,7 +149,7 @@ async function checkSessions(db: Db, login: string, seesAll: boolean): Promise<F
   const hidden = seesAll ? 0 : await countHiddenSessions(db);
   if (hidden === 0) return ok('postgres-sessions', 'What all sessions do is visible.');
   const found = `${counted(hidden, 'session')} of other users can't be inspected, so that a lock or snapshot may be overlooked.`;
-  return note('postgres-sessions', found, `As a superuser: grant pg_monitor to "${login}".`);
+  return note('postgres-sessions', found, `As a superuser: grant pg_monitor to ${pg.escapeIdentifier(login)}.`);
 }
 
 type Session = Pick<LockHolder, 'pid' | 'application' | 'state' | 'seconds'>;

@@ -9,7 +9,8 @@ const timeoutMs = 3_000;
 const versionMin = 7;
 const pings = 15;
 const pingsTotalMs = 1_500;
-const slowMs = 10;
+/** Half of the time that a request waits. Below, a busy machine would be reported as a slow Redis. */
+const slowMs = redisDeadlineMs / 2;
 const fullShare = 0.9;
 
 export interface RedisReport {

@@ -109,7 +109,7 @@ test.each<[judge: typeof judgeMemory, info: string, judged: RegExp]>([
 
 test.each([
   [[1, 2, 90], 'ok'],
-  [[9, 12, 30], 'warning'],
+  [[9, 27, 30], 'warning'],
   [[40, 60, 300], 'broken'],
 ])('pings of %j ms are %s', (tookMs, severity) => {
   expect(judgeLatency(tookMs).severity).toBe(severity);
