@@ -3,12 +3,24 @@ import { withoutKeys } from '../clients/api-key.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const secretName = /(PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIALS?|_KEY|_AUTH)$/i;
-/** A shorter one would redact ordinary words. */
-const secretLengthMin = 4;
+/** A shorter one would redact parts of ordinary words. */
+const secretLengthMin = 6;
+/** As a password, such a word would be betrayed by the gaps that it leaves. In an address it is redacted all the same. */
+const ownWords: ReadonlySet<string> = new Set([
+  'postgres',
+  'postgresql',
+  'homeward',
+  'homeward_api',
+  'homeward_app',
+  'localhost',
+  'default',
+]);
 
 /** Removes from a text what must not leave the operator's hands: keys, passwords, secrets of endpoints, and addresses of people. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
-  const longestFirst = [...new Set(secrets)].filter((secret) => secret.length >= secretLengthMin).sort((a, b) => b.length - a.length);
+  const longestFirst = [...new Set(secrets)]
+    .filter((secret) => secret.length >= secretLengthMin && !ownWords.has(secret))
+    .sort((a, b) => b.length - a.length);
   return (text) => {
     const withoutKnown = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, '…'), text);
     return withoutKeys(withoutKnown)
@@ -31,7 +43,7 @@ export function secretsOf(env: Environment, urls: readonly string[]): string[] {
 function passwordsOf(url: string): string[] {
   const userinfo = /^[a-z][a-z\d+.-]*:\/\/(.*)@/is.exec(url)?.[1];
   const parameters = [...url.matchAll(/[?&]password=([^&]*)/gi)].map(([, value = '']) => value);
-  const password = userinfo === undefined ? [] : [userinfo.slice(userinfo.indexOf(':') + 1)];
+  const password = userinfo?.includes(':') ? [userinfo.slice(userinfo.indexOf(':') + 1)] : [];
   return [...password, ...parameters].flatMap((text) => [text, decoded(text)]);
 }
 

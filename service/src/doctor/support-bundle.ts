@@ -50,6 +50,7 @@ const shownVariables: ReadonlySet<string> = new Set([
   'HOMEWARD_TRUSTED_PROXIES',
   'HOMEWARD_POOL_SIZE',
   'HOMEWARD_METRICS_PORT',
+  'HOMEWARD_METRICS_HOST',
   'HOMEWARD_PAGE_CACHE',
   'HOMEWARD_QUOTA_LEASES',
   'HOMEWARD_WEBHOOKS_TO_LOOPBACK',
@@ -111,9 +112,7 @@ function describeSettings(env: Environment, config: Config | undefined): string[
   };
   const own = Object.entries(variables).map(([name, { fallback }]) => `${name}: ${shown(name, fallback)}`);
   // They change how Node.js, pg and the exporter of traces behave.
-  const others = Object.keys(env).filter(
-    (name) => /^(PG|NODE_|OTEL_|UV_)/.test(name) || (name.endsWith('_FILE') && name.slice(0, -5) in variables),
-  );
+  const others = Object.keys(env).filter((name) => /^(PG|NODE_|OTEL_|UV_)/.test(name));
   return [...own, ...others.sort().map((name) => `${name}: set`)];
 }
 
@@ -127,10 +126,12 @@ async function describeDatabase(config: Config): Promise<string> {
   db.on('error', () => {});
   await db.connect();
   try {
+    // Before those of this session are set.
+    const settings = await selectSettings(db);
     await db.query('set statement_timeout = 2500; set lock_timeout = 500');
     const parts = [
       fenced([await selectVersion(db)]),
-      `### Settings\n\n${fenced((await selectSettings(db)).map(({ name, value, source }) => `${name} = ${value} (${source})`))}`,
+      `### Settings\n\n${fenced(settings.map(({ name, value, source }) => `${name} = ${value} (${source})`))}`,
       `### Tables\n\n${await orReason(async () => fenced(listed(await selectTableSizes(db, tablesMax))))}`,
       `### Failed deliveries of the last day\n\n${await orReason(async () => fenced(listed(await selectFailedAttempts(db, attemptsMax))))}`,
       `### The ${slowestMax} slowest statements\n\n${await orReason(() => describeSlowest(db))}`,

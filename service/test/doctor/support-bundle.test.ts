@@ -119,6 +119,11 @@ test('it overwrites nothing, and a folder that does not exist is a mistake', asy
 });
 
 describe('redaction', () => {
+  test('a user without a password, and a password that is an ordinary word, leave no gaps', () => {
+    const redact = redactor(secretsOf({}, ['postgres://postgres@h/d', 'postgres://ada:homeward@h/d']));
+    expect(redact('postgres-locks: postgres://ada:homeward@h, homeward doctor')).toBe('postgres-locks: postgres://…@h, homeward doctor');
+  });
+
   test.each([
     ['postgres://ada:p%40ss@db/x', 'postgres://…@db/x'],
     ['a key hw_test_abcdefghij in a text', 'a key hw_test_… in a text'],
@@ -132,12 +137,12 @@ describe('redaction', () => {
   });
 
   test('secrets of addresses are known raw and decoded, also of one that can not be parsed', () => {
-    const secrets = secretsOf({ API_TOKEN: 'tttt', EMPTY_TOKEN: '', URL_OF_IT: 'x://u:vvvv@h' }, [
+    const secrets = secretsOf({ API_TOKEN: 'tttttt', EMPTY_TOKEN: '', URL_OF_IT: 'x://u:vvvvvv@h' }, [
       'postgres://a:one%2Ftwo@h/d',
       'redis://:12/three@h',
     ]);
-    expect(secrets).toEqual(expect.arrayContaining(['tttt', 'vvvv', 'one%2Ftwo', 'one/two', '12/three']));
-    expect(redactor(secrets)('one/two tttt')).toBe('… …');
+    expect(secrets).toEqual(expect.arrayContaining(['tttttt', 'vvvvvv', 'one%2Ftwo', 'one/two', '12/three']));
+    expect(redactor(secrets)('one/two tttttt')).toBe('… …');
   });
 });
 
