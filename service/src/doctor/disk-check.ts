@@ -3,7 +3,7 @@ import { access, open, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import { broken, bytesText, type Finding, guarded, ok, warning, within } from './finding.ts';
 
-const timeoutMs = 3_000;
+const timeoutMs = 5_000;
 const mebibyte = 1_048_576;
 const fullBytes = 64 * mebibyte;
 const lowBytes = 10_240 * mebibyte;

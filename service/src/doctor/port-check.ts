@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import type { Config } from '../config.ts';
 import { broken, type Finding, ok, within } from './finding.ts';
 
-const timeoutMs = 3_000;
+const timeoutMs = 5_000;
 
 interface Port {
   readonly variable: 'PORT' | 'HOMEWARD_METRICS_PORT';

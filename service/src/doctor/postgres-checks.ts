@@ -7,11 +7,13 @@ import { explainPostgresFailure, hasNoConnectionLeft } from '../db/postgres-fail
 import { describePostgres, howToEncode, showsPassword } from '../server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
 import { readClockMs, type Server, selectConnections, selectRights, selectServer, setRole } from './doctor-queries.ts';
-import { broken, type CheckName, type Finding, guarded, note, ok, skipped, warning } from './finding.ts';
+import { broken, type CheckName, type Finding, guarded, note, ok, skipped, warning, within } from './finding.ts';
 import { activityChecks } from './postgres-activity.ts';
 import { workChecks } from './work-checks.ts';
 
-const timeoutMs = 3_000;
+const timeoutMs = 5_000;
+/** Of all statements together: a server that is slow for each of them is as good as none. */
+const totalTimeoutMs = 15_000;
 const closeTimeoutMs = 500;
 const versionMin = 15;
 
@@ -51,7 +53,8 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
     await client.connect();
     await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
     const found = await selectServer(client);
-    return await examine(client, found, { config, server, connectMs: performance.now() - startMs });
+    const examined = examine(client, found, { config, server, connectMs: performance.now() - startMs });
+    return await within(totalTimeoutMs, 'the examination', examined);
   } catch (error) {
     return { findings: unreachable(error, server) };
   } finally {

@@ -5,7 +5,7 @@ import { describeRedis } from '../server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
 import { broken, bytesText, type Finding, guarded, note, ok, skipped, warning } from './finding.ts';
 
-const timeoutMs = 3_000;
+const timeoutMs = 5_000;
 const versionMin = 7;
 const pings = 15;
 const pingsTotalMs = 1_500;

@@ -30,7 +30,7 @@ export interface BundleParts {
   readonly logFile?: string | undefined;
 }
 
-const timeoutMs = 3_000;
+const timeoutMs = 5_000;
 const partTimeoutMs = 15_000;
 const sectionLengthMax = 200_000;
 const slowestMax = 5;

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { broken, counted, type Finding, ok, warning } from './finding.ts';
 
-const timeoutMs = 3_000;
+const timeoutMs = 5_000;
 const daysMin = 14;
 const dayMs = 86_400_000;
 
