@@ -18,7 +18,7 @@ const killedPerSecond = 100;
 const generous = { perMinute: 1_000_000, perDay: 100_000_000 };
 /** Lists are served by the fast path. The animal does not exist, and its operation is deprecated. */
 const list = '/v1/pets?limit=1';
-const paths = [...new Array<string>(19).fill(list), '/v1/pets/none'];
+const paths = [...Array.from({ length: 19 }, () => list), '/v1/pets/none'];
 const deprecatedOperation = 'GET /v1/pets/{petId}';
 
 export const usage: Proof = {

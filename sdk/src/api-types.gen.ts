@@ -418,6 +418,28 @@ export type Replayed = {
     count: Int64;
 };
 
+export type ErrorCount = {
+    /**
+     * The error code.
+     */
+    code: string;
+    /**
+     * Requests with this error.
+     */
+    count: number;
+};
+
+export type DeprecatedCount = {
+    /**
+     * The deprecated operation.
+     */
+    operation: string;
+    /**
+     * Requests to it.
+     */
+    count: number;
+};
+
 /**
  * How many requests a client has sent.
  */
@@ -456,31 +478,13 @@ export type Usage = {
          */
         requests: number;
         /**
-         * Requests with an error by code, the most frequent first.
+         * By code, the most frequent first.
          */
-        errors: Array<{
-            /**
-             * The error code.
-             */
-            code: string;
-            /**
-             * Requests with this error.
-             */
-            count: number;
-        }>;
+        errors: Array<ErrorCount>;
         /**
          * Requests to deprecated operations, the most frequent first.
          */
-        deprecated: Array<{
-            /**
-             * The deprecated operation.
-             */
-            operation: string;
-            /**
-             * Requests to it.
-             */
-            count: number;
-        }>;
+        deprecated: Array<DeprecatedCount>;
     };
     /**
      * Each key that was used in the period, the busiest first; at most 100.
@@ -495,31 +499,13 @@ export type Usage = {
          */
         requests: number;
         /**
-         * Requests with an error by code, the most frequent first.
+         * By code, the most frequent first.
          */
-        errors: Array<{
-            /**
-             * The error code.
-             */
-            code: string;
-            /**
-             * Requests with this error.
-             */
-            count: number;
-        }>;
+        errors: Array<ErrorCount>;
         /**
          * Requests to deprecated operations, the most frequent first.
          */
-        deprecated: Array<{
-            /**
-             * The deprecated operation.
-             */
-            operation: string;
-            /**
-             * Requests to it.
-             */
-            count: number;
-        }>;
+        deprecated: Array<DeprecatedCount>;
     }>;
     /**
      * Each interval with a request, the oldest first.
@@ -534,31 +520,13 @@ export type Usage = {
          */
         requests: number;
         /**
-         * Requests with an error by code, the most frequent first.
+         * By code, the most frequent first.
          */
-        errors: Array<{
-            /**
-             * The error code.
-             */
-            code: string;
-            /**
-             * Requests with this error.
-             */
-            count: number;
-        }>;
+        errors: Array<ErrorCount>;
         /**
          * Requests to deprecated operations, the most frequent first.
          */
-        deprecated: Array<{
-            /**
-             * The deprecated operation.
-             */
-            operation: string;
-            /**
-             * Requests to it.
-             */
-            count: number;
-        }>;
+        deprecated: Array<DeprecatedCount>;
     }>;
 };
 

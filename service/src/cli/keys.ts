@@ -76,15 +76,13 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
           client: named(key.client, key.clientId),
           plan: key.plan,
           state: describeState(key),
-          'last used': key.lastUsedAt ?? 'never',
+          'last used': key.lastUsedAt ?? `not in ${retentionDays} days`,
           key: key.hint,
           scopes: key.scopes,
         })),
         'There are no keys.',
         { leastImportant: ['scopes', 'key'] },
       );
-      if (rows.some(({ lastUsedAt }) => !lastUsedAt))
-        printLines('', `never: not in the last ${retentionDays} days, for which usage is kept.`);
       printHowToGoOn(`homeward keys list${client ? ` --client ${quoted(client.name)}` : ''}`, rows, found);
     });
 

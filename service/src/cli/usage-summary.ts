@@ -37,7 +37,7 @@ export function minutesOfColumn({ sinceMs, nowMs, columnsMax }: Period): number 
 /** Sums up hours of one or more keys. Requests of several keys in one minute are added, since they share a limit. */
 export function summarize(hours: readonly UsageHour[], period: Period): UsageSummary {
   const { sinceMs, nowMs } = period;
-  const minutes = new Array<number>(minutesIn(sinceMs, nowMs)).fill(0);
+  const minutes = Array.from({ length: minutesIn(sinceMs, nowMs) }, () => 0);
   const errors = new Map<string, number>();
   const deprecated = new Map<string, number>();
   for (const { hour, kind, name, counts } of hours) {

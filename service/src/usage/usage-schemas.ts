@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Int64, StringEnum } from '../http/schemas.ts';
+import { Int64, Ref, StringEnum } from '../http/schemas.ts';
 
 const Time = (description: string, example: string) =>
   Type.Unsafe<Date>({ type: 'string', format: 'date-time', description, examples: [example] });
@@ -9,22 +9,26 @@ export const keysMax = 100;
 
 const intervals = ['minute', 'hour', 'day'] as const;
 
+const ErrorCountSchema = Type.Object(
+  {
+    code: Type.String({ description: 'The error code.', examples: ['rate_limit_exceeded'] }),
+    count: Type.Integer({ description: 'Requests with this error.', examples: [12] }),
+  },
+  { $id: 'ErrorCount' },
+);
+
+const DeprecatedCountSchema = Type.Object(
+  {
+    operation: Type.String({ description: 'The deprecated operation.', examples: ['GET /v1/pets/{petId}'] }),
+    count: Type.Integer({ description: 'Requests to it.', examples: [3] }),
+  },
+  { $id: 'DeprecatedCount' },
+);
+
 const counts = {
   requests: Type.Integer({ description: 'All requests with a valid key, including those with an error.', examples: [4212] }),
-  errors: Type.Array(
-    Type.Object({
-      code: Type.String({ description: 'The error code.', examples: ['rate_limit_exceeded'] }),
-      count: Type.Integer({ description: 'Requests with this error.', examples: [12] }),
-    }),
-    { description: 'Requests with an error by code, the most frequent first.' },
-  ),
-  deprecated: Type.Array(
-    Type.Object({
-      operation: Type.String({ description: 'The deprecated operation.', examples: ['GET /v1/pets/{petId}'] }),
-      count: Type.Integer({ description: 'Requests to it.', examples: [3] }),
-    }),
-    { description: 'Requests to deprecated operations, the most frequent first.' },
-  ),
+  errors: Type.Array(Ref(ErrorCountSchema), { description: 'By code, the most frequent first.' }),
+  deprecated: Type.Array(Ref(DeprecatedCountSchema), { description: 'Requests to deprecated operations, the most frequent first.' }),
 };
 
 export const UsageSchema = Type.Object(
@@ -50,7 +54,7 @@ export const UsageSchema = Type.Object(
   { $id: 'Usage', description: 'How many requests a client has sent.' },
 );
 
-export const usageSchemas = [UsageSchema];
+export const usageSchemas = [ErrorCountSchema, DeprecatedCountSchema, UsageSchema];
 
 export const GetUsageQuery = Type.Object(
   {

@@ -84,6 +84,7 @@ describe('GET /openapi.json', () => {
       listDeliveries: 'GET /webhooks/{webhookId}/deliveries',
       getDelivery: 'GET /webhooks/{webhookId}/deliveries/{deliveryId}',
       replayWebhook: 'POST /webhooks/{webhookId}/replay',
+      getUsage: 'GET /usage',
     });
   });
 
@@ -124,6 +125,7 @@ describe('GET /openapi.json', () => {
         'listDeliveries',
         'getDelivery',
         'replayWebhook',
+        'getUsage',
       ],
       beta: [
         'listCategories',
@@ -224,8 +226,8 @@ describe('GET /openapi.json', () => {
     expect(Object.keys(examples)).toEqual(expect.arrayContaining(['invalid_json', 'idempotency_in_progress']));
   });
 
-  test('is below 180 kB in the repository, and below 110 kB as served', () => {
-    expect(Buffer.byteLength(committed)).toBeLessThan(180_000);
+  test('is below 195 kB in the repository, and below 110 kB as served', () => {
+    expect(Buffer.byteLength(committed)).toBeLessThan(195_000);
     expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(110_000);
   });
 

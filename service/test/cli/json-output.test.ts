@@ -88,7 +88,7 @@ test('keys revoke', async () => {
 });
 
 test('keys list', async () => {
-  const common = { clientId: expect.any(Number), hint, createdAt: instant, suspendedAt: null, bannedUntil: null };
+  const common = { clientId: expect.any(Number), hint, createdAt: instant, suspendedAt: null, bannedUntil: null, lastUsedAt: null };
   const managing = {
     ...common,
     client: 'Claws',
@@ -198,7 +198,7 @@ test('openapi needs neither PostgreSQL nor Redis', async () => {
 
 test('without --json a list is a table for people, and contains no complete key', async () => {
   const { stdout } = await homeward(['keys', 'list'], { env });
-  expect(stdout.split('\n')[0]).toMatch(/^id +client +plan +state +key +scopes$/);
-  expect(stdout).toMatch(/^1 +Paws \(\d+\) +free +revoked \d{4}-\S+Z +hw_live_/m);
+  expect(stdout.split('\n')[0]).toMatch(/^id +client +plan +state +last used +key +scopes$/);
+  expect(stdout).toMatch(/^1 +Paws \(\d+\) +free +revoked \d{4}-\S+Z +not in 30 days +hw_live_/m);
   expect(stdout).not.toMatch(/hw_live_[0-9A-Za-z]{38}/);
 });

@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => store[Symbol.asyncDispose]());
 
-const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+type Log = (fields: object, message: string) => void;
+const log = { info: vi.fn<Log>(), warn: vi.fn<Log>(), error: vi.fn<Log>() };
 let tally: UsageTally;
 beforeEach(async () => {
   tally = new UsageTally();
@@ -69,7 +70,7 @@ describe('Usage', () => {
     const { rows } = await store.dependencies.db.query<{ hour: Date; total: bigint; counts: number[] }>({
       text: 'select hour, total, counts from key_usage',
     });
-    expect(rows).toEqual([{ hour: new Date(hour), total: 7n, counts: [3, ...new Array(58).fill(0), 4] }]);
+    expect(rows).toEqual([{ hour: new Date(hour), total: 7n, counts: [3, ...Array.from({ length: 58 }, () => 0), 4] }]);
   });
 
   test('of a batch whose outcome was unknown is counted once', async () => {
