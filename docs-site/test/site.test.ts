@@ -49,7 +49,7 @@ describe('Every page', () => {
       '/docs/errors',
       ...Object.keys(errorCodes).map((code) => `/docs/errors/${code}`),
       ...guides.map(({ slug }) => `/docs/${slug}`),
-      ...['', '/pets', '/categories', '/events', '/orders', '/webhooks', '/event-types'].map((part) => `/docs/reference${part}`),
+      ...['', '/pets', '/categories', '/events', '/orders', '/webhooks', '/usage', '/event-types'].map((part) => `/docs/reference${part}`),
     ];
     expect([...pages.keys()].sort()).toEqual(expected.sort());
   });
