@@ -91,23 +91,29 @@ async function measure(base: string, rounds: number, lists: number): Promise<Rep
   progress('checking out the base, starting PostgreSQL and Redis, filling both databases');
   await using collector = await openCollector();
   await using trees = await openTrees(base, 1);
-  const byRound: Array<Record<Name, number>> = [];
+  const byRound: Array<Record<Name, Figures>> = [];
   for (let round = 0; round < rounds; round += 1) {
     progress(`round ${round + 1} of ${rounds}`);
     byRound.push(await measureRound(trees, collector.url, lists, round));
   }
   const [loadAfter = 0] = loadavg();
   const described = variants.map(({ name, about, bar }): Variant => {
-    const ratios = byRound.map((figures) => figures[name] / figures.base);
+    const ratios = byRound.map((figures) => figures[name].ratio);
     const ratio = spreadOf(ratios);
     const holds = bar === undefined || ratio.median <= bar;
-    return { name, about, us: spreadOf(byRound.map((figures) => figures[name])), ratio, ratios, bar, holds };
+    return { name, about, us: spreadOf(byRound.map((figures) => figures[name].us)), ratio, ratios, bar, holds };
   });
   return { base: commitOf(base), rounds, lists, loadBefore, loadAfter, variants: described };
 }
 
-/** The median µs per request of each variant. */
-async function measureRound({ base, present }: Trees, collectorUrl: string, lists: number, round: number): Promise<Record<Name, number>> {
+interface Figures {
+  /** The median of the turns, per request. */
+  readonly us: number;
+  /** To the base. */
+  readonly ratio: number;
+}
+
+async function measureRound({ base, present }: Trees, collectorUrl: string, lists: number, round: number): Promise<Record<Name, Figures>> {
   await using resources = new AsyncDisposableStack();
   const kind = listKind(lists);
   const [port, otherPort] = [await freePort(), await freePort()];
@@ -124,25 +130,32 @@ async function measureRound({ base, present }: Trees, collectorUrl: string, list
     scrapedPort,
     spent: [] as number[],
   });
-  const started = [
+  const turns = [
     await start('base', base, {}),
     await start('off', present, {}),
     await start('metrics', present, metrics, port),
     await start('traces', present, traces, otherPort),
   ];
-  // Only now: a connection on which no request arrives for some seconds is closed.
-  const turns = await Promise.all(
-    started.map(async (one) => ({ ...one, load: resources.use(await SocketLoad.open(one.run.program.origin, kind.connections)) })),
-  );
+  // Opened with the first turn: a connection on which no request arrives for some seconds is closed.
+  const loads = new Map<Name, SocketLoad>();
   for (let i = 0; i < warmingTurns + measuredTurns; i += 1) {
-    for (const { run, load, scrapedPort, spent } of i % 2 === 0 ? turns : turns.toReversed()) {
+    for (const { name, run, scrapedPort, spent } of i % 2 === 0 ? turns : turns.toReversed()) {
+      const load = loads.get(name) ?? resources.use(await SocketLoad.open(run.program.origin, kind.connections));
+      loads.set(name, load);
       const us = await measureTurn(kind, run, load, round * (warmingTurns + measuredTurns) + i);
       if (i >= warmingTurns) spent.push(us);
-      // Between turns: Prometheus asks every 15 s or so, which is much longer than a turn.
-      if (scrapedPort !== undefined) await fetch(`http://127.0.0.1:${scrapedPort}/metrics`).then((response) => response.text());
+      // Once: Prometheus asks every 15 s or so, which is as long as many turns.
+      if (scrapedPort !== undefined && i === warmingTurns)
+        await fetch(`http://127.0.0.1:${scrapedPort}/metrics`).then((response) => response.text());
     }
   }
-  return Object.fromEntries(turns.map(({ name, spent }) => [name, quantile(spent, 0.5)])) as Record<Name, number>;
+  const ofBase = turns[0]?.spent ?? [];
+  const figures = turns.map(({ name, spent }) => {
+    // The turns of a sweep follow each other closely, so that other load on the machine affects them alike.
+    const ratios = spent.map((us, i) => us / (ofBase[i] ?? Number.NaN));
+    return [name, { us: quantile(spent, 0.5), ratio: quantile(ratios, 0.5) }];
+  });
+  return Object.fromEntries(figures) as Record<Name, Figures>;
 }
 
 /** Receives traces, and forgets them. */

@@ -135,6 +135,27 @@ describe('A request', () => {
   });
 });
 
+test('Requests that fall through from the fast path after a shared decision have their statements in their own traces', async () => {
+  const spans = await spansOf(async (store, key) => {
+    const read = () => Promise.all(Array.from({ length: 10 }, (_, i) => store.call('GET', `/v1/pets?limit=${10 + i}`, { key: key.key })));
+    await read();
+    // Every cached page has changed.
+    await addPet(store, key);
+    await read();
+  }, withoutLeases);
+  const shared = spans.filter(({ name, attributes }) => name === 'redis consume' && Number(attributes['db.operation.batch.size']) > 1);
+  expect(shared.length).toBeGreaterThan(0);
+  const requests = new Map(named(spans, 'GET /v1/pets').map(({ traceId, startMs }) => [traceId, startMs]));
+  expect(requests.size).toBe(20);
+  const reads = spans.filter(({ name }) => /^postgres .*(pets|page)/.test(name));
+  const byTrace = Map.groupBy(
+    reads.filter(({ traceId }) => requests.has(traceId)),
+    ({ traceId }) => traceId,
+  );
+  expect([...byTrace.values()].filter(({ length }) => length !== 1)).toEqual([]);
+  expect(byTrace.size).toBe(20);
+});
+
 describe('Sampling', () => {
   test('by ratio traces no request at 0', async () => {
     const env = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0', OTEL_SERVICE_NAME: 'store' };
