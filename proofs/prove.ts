@@ -31,6 +31,7 @@ import { rawSockets } from './raw-sockets/raw-sockets.ts';
 import { redisLoss } from './redis-loss/redis-loss.ts';
 import { restore } from './restore/restore.ts';
 import { revocation } from './revocation.ts';
+import { rolling } from './rolling/rolling.ts';
 import { sdk } from './sdk/sdk.ts';
 import { secrets } from './secrets/secrets.ts';
 import { ssrf } from './ssrf/ssrf.ts';
@@ -77,6 +78,7 @@ const proofs: Proof[] = [
   manyEndpoints,
   heldSnapshot,
   upgrade,
+  rolling,
   hostilePartner,
   usage,
   alerts,

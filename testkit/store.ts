@@ -91,8 +91,9 @@ export class Store implements AsyncDisposable {
     return this.#clock ? this.#clock.start + (Date.now() - this.#clock.start) * this.#clock.rate : Date.now();
   }
 
+  /** On a free port, unless PORT is set. */
   async serve(env: Record<string, string> = {}): Promise<ServeProcess> {
-    const port = await freePort();
+    const port = env['PORT'] ? Number(env['PORT']) : await freePort();
     const script = this.#clock
       ? [path.join(this.#root, 'testkit/serve-on-clock.ts'), String(this.#clock.start), String(this.#clock.rate)]
       : [path.join(this.#root, 'service/src/main.ts'), 'serve'];

@@ -8,10 +8,12 @@ import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type Endpoint, type Era, EventWriter, SwitchedReceiver, type WrittenEvent } from './upgrade-cast.ts';
 import { compareAttempts, compareQueued } from './upgrade-records.ts';
+import { upgradeServe } from './upgrade-serve.ts';
 
 export const upgrade: Proof = {
   name: 'upgrade',
-  promise: 'a store is upgraded while its workers send: no event is lost or out of order, and deliveries stay readable',
+  promise:
+    'a store is upgraded while its workers send and both releases serve: no request fails, no event is lost or out of order, and deliveries stay readable',
   hasMutant: true,
   run,
 };
@@ -62,14 +64,22 @@ const oldTests = 5;
 /** What the mutant loses does not come later either. */
 const mutantTimeoutMs = 15_000;
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run(context: ProofContext): Promise<Claim[]> {
+  using tree = context.mutant ? plantMutant(edits) : undefined;
   using before = checkOut(releaseBefore);
+  const { short, progress } = context;
+  return [
+    ...(await upgradeWorkers(context, before.root, tree?.root)),
+    ...(await upgradeServe({ short, before: before.root, root: tree?.root, progress })),
+  ];
+}
+
+async function upgradeWorkers({ short, mutant, progress }: ProofContext, before: string, root: string | undefined): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();
   const size = { ...sizes[short ? 'short' : 'long'], ...(mutant && { timeoutMs: mutantTimeoutMs }) };
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   progress('the release before');
-  const old = resources.use(await Store.open({ processes: 1, root: before.root, env }));
+  const old = resources.use(await Store.open({ processes: 1, root: before, env }));
   const oldUrl = old.processes[0]?.url ?? '';
   const [partner, other] = await Promise.all([old.createKey('partner', generous), old.createKey('other', generous)]);
   const writer = resources.use(await EventWriter.open(old, size.animals, partner.clientId));
@@ -82,7 +92,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   cast.slow.receiver.respondsAfterMs = slowMs;
   const requests = pollOldServe(oldUrl, partner, cast.quick.id);
   const startMs = performance.now();
-  const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env, beside: old }));
+  const store = resources.use(await Store.open({ processes: 1, root, env, beside: old }));
   const migratedMs = performance.now() - startMs;
   const url = store.processes[0]?.url ?? '';
   const leased = await countLeased(old);

@@ -1,0 +1,85 @@
+// The processes of a store are restarted one after another behind a load balancer, while requests, writes and streams go on.
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { castOf, queryStore } from '../../testkit/adopters.ts';
+import { HttpClient } from '../../testkit/http.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { freePort } from '../../testkit/servers.ts';
+import { SteadyLoad } from '../../testkit/steady-load.ts';
+import { type ServeProcess, Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { Balancer } from './balancer.ts';
+import { judgeRequests, judgeStreams, judgeWrites, sendMixed } from './mixed-load.ts';
+import { StreamFollower } from './stream-follower.ts';
+
+export const rolling: Proof = {
+  name: 'rolling',
+  promise: 'processes are restarted one by one behind a load balancer: no request fails, no write and no event of a stream is lost',
+  hasMutant: true,
+  runsAlone: true,
+  run,
+};
+
+interface Size {
+  readonly restarts: number;
+  readonly perSecond: number;
+  readonly requestsMin: number;
+  readonly streams: number;
+  readonly checkIntervalMs: number;
+  /** Longer than the balancer needs to notice: two checks, which may be late on a busy machine. */
+  readonly drainMs: number;
+}
+
+const sizes: Record<'short' | 'long', Size> = {
+  short: { restarts: 4, perSecond: 50, requestsMin: 200, streams: 4, checkIntervalMs: 200, drainMs: 2_000 },
+  long: { restarts: 20, perSecond: 200, requestsMin: 20_000, streams: 20, checkIntervalMs: 1_000, drainMs: 5_000 },
+};
+const processCount = 2;
+const animalCount = 5_000;
+const settleMs = 500;
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant exits at once on SIGTERM, with requests in flight.
+  using tree = mutant
+    ? plantMutant([{ file: 'cli/serve.ts', from: 'await sleep(err ? 0 : config.drainMs);', to: 'process.exit(0);' }])
+    : undefined;
+  const size = sizes[short ? 'short' : 'long'];
+  await using resources = new AsyncDisposableStack();
+  const env = { LOG_LEVEL: 'warn', HOMEWARD_DRAIN_MS: String(size.drainMs) };
+  const store = resources.use(await Store.open({ processes: 0, root: tree?.root, env }));
+  store.work();
+  const ports = await Promise.all(Array.from({ length: processCount }, () => freePort()));
+  const processes = await Promise.all(ports.map((port) => store.serve({ PORT: String(port) })));
+  const balancer = resources.use(await Balancer.open(ports, size.checkIntervalMs));
+  await balancer.untilUp(processCount);
+  const { manager, partners } = await castOf(store, 5);
+  await queryStore(
+    store,
+    `insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, ${animalCount}) as i`,
+  );
+  const followers = Array.from({ length: size.streams }, (_, i) =>
+    resources.use(new StreamFollower(() => balancer.url, partners[i % partners.length] ?? manager)),
+  );
+  const http = resources.use(new HttpClient(256));
+  const load = new SteadyLoad(size.perSecond, (i) => sendMixed(http, balancer.url, partners, i, animalCount));
+  await sleep(settleMs);
+  for (let restart = 0; restart < size.restarts; restart += 1) {
+    progress(`restart ${restart + 1} of ${size.restarts}, ${load.samples.length} requests`);
+    const index = restart % processCount;
+    processes[index] = await restartOne(store, processes[index], ports[index] ?? 0);
+    await balancer.untilUp(processCount);
+  }
+  while (load.samples.length < size.requestsMin) await sleep(100);
+  const samples = await load.stop();
+  progress('counting');
+  const during = `during ${size.restarts} restarts of ${processCount} processes, at ${size.perSecond} a second`;
+  return [judgeRequests(samples, during, size.requestsMin), await judgeWrites(store, samples), await judgeStreams(store, followers)];
+}
+
+async function restartOne(store: Store, old: ServeProcess | undefined, port: number): Promise<ServeProcess> {
+  if (!old) throw new Error('there is no process to restart');
+  const ended = once(old.child, 'exit');
+  old.child.kill('SIGTERM');
+  await ended;
+  return store.serve({ PORT: String(port) });
+}
