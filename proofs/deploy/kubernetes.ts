@@ -1,8 +1,7 @@
 // The objects for Kubernetes: rendered by kubectl, and compared with the types of Kubernetes, without a cluster.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { installOnDemand } from '../../tools/install-on-demand.ts';
 import type { Claim } from '../proof.ts';
@@ -41,7 +40,7 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
   await installOnDemand(typesFolder, "Kubernetes' types (proofs/deploy/kubernetes-types)");
   const rendered = await Promise.all(['base', 'overlays/production'].map((folder) => render(path.join(deploy, 'kubernetes', folder))));
   const objects = rendered.flat();
-  const problems = [...findInvalid(objects), ...(await findUnknownFields(objects)), ...(rendered[1] ?? []).flatMap(findUnsafe)];
+  const problems = [...(await findInvalid(objects)), ...(await findUnknownFields(objects)), ...(rendered[1] ?? []).flatMap(findUnsafe)];
   const kinds = new Set(objects.map(({ kind }) => kind));
   const missing = expectedKinds.filter((kind) => !kinds.has(kind));
   return [
@@ -73,17 +72,12 @@ async function render(folder: string): Promise<KubernetesObject[]> {
 }
 
 /** By the schema of each kind: missing fields, wrong types and formats. */
-function findInvalid(objects: readonly KubernetesObject[]): string[] {
-  const load = createRequire(path.join(typesFolder, 'package.json'));
+async function findInvalid(objects: readonly KubernetesObject[]): Promise<string[]> {
   const problems: string[] = [];
   for (const object of objects) {
+    const file = path.join(typesFolder, 'node_modules/kubernetes-models', object.apiVersion, `${object.kind}.js`);
     try {
-      const models = load(`kubernetes-models/${object.apiVersion}/${object.kind}`) as Record<
-        string,
-        new (
-          data: object,
-        ) => { validate(): void }
-      >;
+      const models = (await import(pathToFileURL(file).href)) as Record<string, new (data: object) => { validate(): void }>;
       const Model = models[object.kind];
       if (!Model) throw new Error('there is no such kind');
       new Model(object).validate();
