@@ -247,11 +247,11 @@ async function writeAndList([first = '', second = '']: readonly string[], { key 
   let stale = 0;
   for (let i = 0; i < count; i += 1) {
     const [to, from] = i % 2 === 0 ? [first, second] : [second, first];
-    const added = await http.send(`${to}/pets`, { method: 'POST', key, body: { name: `after ${i}`, categoryId: 2 } });
-    const listed = await http.send(`${from}/pets?categoryId=2&limit=100`, { key });
-    const last = await http.send(`${from}/pets/${(JSON.parse(added.text) as { id: number }).id}`, { key });
-    const isListed = i >= 100 || listed.text.includes(`"after ${i}"`);
-    if (added.status !== 201 || !isListed || last.status !== 200) stale += 1;
+    // Several categories, so that each fits into one page.
+    const categoryId = 2 + (i % 8);
+    const added = await http.send(`${to}/pets`, { method: 'POST', key, body: { name: `after ${i}`, categoryId } });
+    const listed = await http.send(`${from}/pets?categoryId=${categoryId}&limit=100`, { key });
+    if (added.status !== 201 || !listed.text.includes(`"after ${i}"`)) stale += 1;
   }
   return stale;
 }

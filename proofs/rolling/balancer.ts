@@ -83,7 +83,7 @@ defaults
   timeout http-keep-alive 1h
   timeout client 1h
   timeout server 60s
-  # On a busy machine a check may be late. A process that drains responds to it, and one that has ended refuses it.
+  # On a busy machine a check may be late. A process that drains responds with 503, and one that has ended does not listen.
   timeout check 5s
   retries 2
   retry-on conn-failure empty-response
