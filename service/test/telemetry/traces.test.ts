@@ -91,14 +91,14 @@ describe('A request', () => {
 
   test('on the fast path has the same spans, and no statement', async () => {
     const spans = await spansOf(async (store, { key }) => {
-      for (let i = 0; i < 3; i += 1) expect((await store.call('GET', '/v1/pets?limit=3', { key })).status).toBe(200);
+      for (let i = 0; i < 10; i += 1) expect((await store.call('GET', '/v1/pets?limit=3', { key })).status).toBe(200);
     }, withoutLeases);
     const requests = named(spans, 'GET /v1/pets');
-    expect(requests).toHaveLength(3);
-    const [last] = requests.slice(-1);
-    const below = spans.filter(({ traceId, parentSpanId }) => traceId === last?.traceId && parentSpanId !== undefined);
-    expect(below.map(({ name }) => name).sort()).toEqual(['admission', 'redis consume']);
-    expect(last?.attributes['homeward.request_id']).toMatch(/^req_/);
+    expect(requests).toHaveLength(10);
+    for (const { attributes } of requests) expect(attributes['homeward.request_id']).toMatch(/^req_/);
+    // On a slow machine a page may become too old meanwhile, and is read again.
+    const below = requests.map(({ traceId }) => spans.filter((span) => span.traceId === traceId && span.parentSpanId !== undefined));
+    expect(below.map((ofRequest) => ofRequest.map(({ name }) => name).sort())).toContainEqual(['admission', 'redis consume']);
   });
 
   test("continues its caller's trace, and is not traced if its caller says so", async () => {
