@@ -97,8 +97,8 @@ async function measureLoad(
     perSecond: responses / tookSeconds,
     asked: perSecond,
     writesPerSecond: writes / tookSeconds,
-    sent,
-    counted: await readCounted(owner),
+    sent: withoutUnavailable(sent),
+    counted: withoutUnavailable(await readCounted(owner)),
   };
 }
 
@@ -111,6 +111,20 @@ function addReceived(sent: Map<string, number>, key: number, { responses, errors
   // Every call of the deprecated operation is for an animal that does not exist, unless the limit is reached first.
   if (!errors.has('rate_limit_exceeded') && !errors.has('api_key_banned'))
     add(`deprecated ${deprecatedOperation}`, errors.get('pet_not_found') ?? 0);
+}
+
+/**
+ * Leaves out responses with 503: if a machine is so busy that a process can't check a key in time, the request belongs to nobody and is not
+ * counted, but otherwise it is.
+ */
+function withoutUnavailable(counts: ReadonlyMap<string, number>): Map<string, number> {
+  const kept = [...counts].filter(([name]) => !name.endsWith(' error unavailable'));
+  return new Map(
+    kept.map(([name, count]) => [
+      name,
+      count - (counts.get(name.replace(/ request$/, ' error unavailable')) ?? 0) * Number(name.endsWith(' request')),
+    ]),
+  );
 }
 
 async function stop({ child }: ServeProcess): Promise<void> {
