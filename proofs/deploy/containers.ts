@@ -5,14 +5,13 @@ import { CleanCheckout } from '../../testkit/clean-checkout.ts';
 import type { Claim } from '../proof.ts';
 import { firstClaim } from './first-claim.ts';
 import { contentClaim, podmanClaims } from './image-claims.ts';
-import { buildImages, containerEnv, imageVariables, requireContainers } from './images.ts';
+import { buildImages, containerEnv, imageVariables } from './images.ts';
 import { run } from './programs.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const trialTimeoutMs = 5 * 60_000;
 
 export async function containerClaims(progress: (text: string) => void): Promise<Claim[]> {
-  requireContainers();
   using checkout = new CleanCheckout();
   const { packages } = await buildImages(checkout, progress);
   const claims = [await contentClaim()];
@@ -44,12 +43,13 @@ export async function systemdClaims(packages: string): Promise<Claim[]> {
     {
       claim: 'systemd: a unit that is stopped drains and closes, one that is killed is back, and the owner’s address is hidden from both',
       bar: 'draining and closed, success; 200 from another process; hidden',
-      figure: `${lines['drained']} lines in the log, ${lines['result']}, after ${lines['stop-ms']} ms; ${lines['again']}; worker ${lines['worker']}; ${lines['owner']}; exposure ${lines['exposure']}`,
+      figure: `${lines['drained']} lines in the log, ${lines['result']}, after ${lines['stop-ms']} ms; ${lines['again']}; worker ${lines['worker']}; metrics ${lines['metrics']?.trim()}; ${lines['owner']}; exposure ${lines['exposure']}`,
       holds:
         lines['drained'] === '2' &&
         lines['result'] === 'success' &&
         lines['again'] === '200 other' &&
         lines['worker'] === 'active' &&
+        lines['metrics']?.trim() === '200 200' &&
         lines['owner'] === 'hidden' &&
         Number(lines['exposure']) <= 1.5,
     },

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { containerClaims } from './containers.ts';
+import { requireContainers } from './images.ts';
 import { kubernetesClaims } from './kubernetes.ts';
 import { proxyClaims } from './proxies.ts';
 import { instants, type Stopped, stopClaim, stopPlainProcess } from './starts.ts';
@@ -35,6 +36,7 @@ const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
 ];
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  if (!short && !mutant) requireContainers();
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-deploy-'));
   try {
     const files = path.join(folder, 'deploy');

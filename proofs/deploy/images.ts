@@ -34,6 +34,8 @@ export function requireContainers(): void {
     runc: 'runc',
     mmdebstrap: 'mmdebstrap',
     netavark: 'netavark',
+    'aardvark-dns': 'aardvark-dns',
+    iptables: 'iptables',
     'docker-compose': 'docker-compose',
     ip: 'iproute2',
     curl: 'curl',

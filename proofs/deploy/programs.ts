@@ -47,9 +47,9 @@ export function requirePrograms(packages: Readonly<Record<string, string>>): voi
   throw new Error(`${missing.map(([program]) => program).join(', ')} must be installed: apt-get install ${names.join(' ')}`);
 }
 
-/** Debian puts servers in folders that only root has on its path. */
+/** Debian puts servers in folders that only root has on its path, and podman's own programs in another one. */
 export function find(program: string): string | undefined {
-  const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/sbin'];
+  const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/sbin', '/usr/lib/podman'];
   return folders.map((folder) => path.join(folder, program)).find((file) => existsSync(file));
 }
 

@@ -51,7 +51,7 @@ echo "docs $(get /docs)"
 echo "published $(podman ps --format '{{.Names}} {{.Ports}}' --filter "label=com.docker.compose.project=$project" | grep -c -- '->' || true)"
 echo "running $(podman ps --quiet --filter "label=com.docker.compose.project=$project" | wc -l)"
 for _ in $(seq 60); do
-  targets=$(compose exec -T prometheus promtool query instant http://127.0.0.1:9090 'count(up)' 2>/dev/null | sed -n 's/.*=> \([0-9]*\) .*/\1/p' || true)
+  targets=$(compose exec -T prometheus promtool query instant http://127.0.0.1:9090 'sum(up)' 2>/dev/null | sed -n 's/.*=> \([0-9]*\) .*/\1/p' || true)
   [ "$targets" = 3 ] && break
   sleep 0.5
 done

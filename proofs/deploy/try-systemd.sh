@@ -69,6 +69,10 @@ on kill -KILL "$pid"
 until_200 8081
 echo "again $status $([ "$pid" != "$(on systemctl show --property=MainPID --value homeward-api@8081)" ] && echo other || echo same)"
 echo "worker $(on systemctl is-active homeward-worker)"
+for port in 18080 18081; do
+  metrics="${metrics:-}$(curl --silent --max-time 5 --output /dev/null --write-out '%{http_code}' "http://127.0.0.1:$port/metrics" || true) "
+done
+echo "metrics $metrics"
 # Nobody but root may read the owner's address.
 echo "owner $(on setpriv --reuid=homeward --regid=homeward --init-groups cat /etc/homeward/credentials/owner-database-url >/dev/null 2>&1 && echo readable || echo hidden)"
 echo "exposure $(on systemd-analyze security --no-pager homeward-api@8081 | sed -n 's/.*Overall exposure level.*: \([0-9.]*\).*/\1/p')"
