@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { place } from '../../testkit/adopters.ts';
 import type { WatchedStore } from './watched-store.ts';
 
 export interface Fault {
@@ -17,7 +18,10 @@ export interface Fault {
 }
 
 const publisherLock = 4_663_958;
+/** More than the pool has connections. */
 const callers = 40;
+/** Enough to keep a process busy, and few enough that it still replies to Prometheus. */
+const parsers = 8;
 
 const undo = (end: () => Promise<void>): AsyncDisposable => ({ [Symbol.asyncDispose]: end });
 const nothing = undo(async () => {});
@@ -72,12 +76,12 @@ export const faults: readonly Fault[] = [
   },
   {
     alert: 'HomewardPoolFull',
-    name: 'a row that every write waits for is locked',
+    name: 'an animal that many order is locked',
     symptom: 'HomewardSlow',
     async cause(watched) {
-      await watched.add(1);
-      const lock = await watched.session('begin', 'select from categories where id = 1 for update');
-      return keepCalling(lock, callers, () => watched.add(1));
+      const { id } = JSON.parse((await watched.add(1)).text) as { id: number };
+      const lock = await watched.session('begin', `select from pets where id = ${id} for update`);
+      return keepCalling(lock, callers, () => place(watched.http, watched.url, watched.key, id));
     },
   },
   {
@@ -120,8 +124,8 @@ export const faults: readonly Fault[] = [
     alert: 'HomewardEventLoopBusy',
     name: 'more requests with large bodies than a process can parse',
     async cause({ http, url, key: { key } }) {
-      const raw = JSON.stringify({ name: 'Biscuit', categoryId: 2, notes: Array.from({ length: 80_000 }, (_, i) => [i]) });
-      return keepCalling(nothing, callers, () => http.send(`${url}/pets`, { method: 'POST', key, raw }));
+      const raw = JSON.stringify({ name: 'Biscuit', categoryId: 2, notes: Array.from({ length: 10_000 }, (_, i) => [i]) });
+      return keepCalling(nothing, parsers, () => http.send(`${url}/pets`, { method: 'POST', key, raw }));
     },
   },
 ];

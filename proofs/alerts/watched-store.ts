@@ -46,7 +46,7 @@ export class WatchedStore implements AsyncDisposable {
     await store.serve(metricsOn(ports.first));
     const { child: second } = await store.serve(metricsOn(ports.second));
     const worker = store.work(metricsOn(ports.worker));
-    const key = await store.createKey('watched', plenty, '--scopes', 'pets:read,pets:write,webhooks:manage');
+    const key = await store.createKey('watched', plenty);
     const prometheus = onFailure.use(
       await Prometheus.start([
         { job: 'homeward-api', port: ports.first },
