@@ -22,12 +22,16 @@ chmod 700 "$data"
 tar -xzf "$base/base.tar.gz" -C "$data"
 tar -xzf "$base/pg_wal.tar.gz" -C "$data/pg_wal"
 cp "$base/backup_manifest" "$data"
-pg_verifybackup --quiet "$data"
 
+# Before the verification: without these lines, a start would lose everything since the base backup.
 {
   echo "restore_command = 'gzip -dc \"$backups/wal/%f.gz\" > \"%p\"'"
   echo "recovery_target_action = 'promote'"
   if [ -n "$time" ]; then echo "recovery_target_time = '$time'"; else echo "recovery_target_time = ''"; fi
 } >> "$data/postgresql.auto.conf"
 touch "$data/recovery.signal"
+
+# Debian has it in PostgreSQL's own folder only.
+verify=$(command -v pg_verifybackup || echo "/usr/lib/postgresql/$(cat "$data/PG_VERSION")/bin/pg_verifybackup")
+"$verify" --quiet "$data" || { echo "restore-base-backup: do not start $data: it differs from the manifest of $base." >&2; exit 1; }
 echo "$base"

@@ -99,7 +99,7 @@ async function claimFault(watched: WatchedStore, { alert, name, symptom, cause }
     bar: `${wanted.join(' and ')}, no other cause, and ends with the fault`,
     figure: `${[...seen].join(', ') || 'nothing'}, after ${seconds.toFixed(0)} s${cleared ? '' : ', and did not end'}`,
     holds: fired && cleared && others.length === 0,
-    isTimed: true,
+    isTimed: others.length === 0,
   };
 }
 

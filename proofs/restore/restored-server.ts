@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { MissingServer, type PrivateServer, postgresFolder, serverUser, startPostgres } from '../../testkit/servers.ts';
+import { MissingServer, type PrivateServer, serverUser, startPostgres } from '../../testkit/servers.ts';
 
 export type Tool = 'base backup' | 'pgBackRest';
 
@@ -122,7 +122,6 @@ export class RestorableServer implements AsyncDisposable {
   async #run(command: string, ...args: string[]): Promise<void> {
     const env = {
       ...process.env,
-      PATH: `${postgresFolder()}:${process.env['PATH']}`,
       PGHOST: '127.0.0.1',
       PGPORT: String(this.postgres.port),
       PGUSER: 'postgres',

@@ -15,6 +15,7 @@ const writesPerSecondMax = 5;
 /** The longest interval between two writes of a process, and a second for the write. */
 const lostSecondsMax = 7;
 const killedPerSecond = 100;
+const unavailableShareMax = 0.001;
 const generous = { perMinute: 1_000_000, perDay: 100_000_000 };
 /** Lists are served by the fast path. The animal does not exist, and its operation is deprecated. */
 const list = '/v1/pets?limit=1';
@@ -67,6 +68,8 @@ interface Load {
   readonly perSecond: number;
   readonly asked: number;
   readonly writesPerSecond: number;
+  /** Responses with 503, which are left out below. */
+  readonly unavailable: number;
   /** By key, kind and name. */
   readonly sent: ReadonlyMap<string, number>;
   readonly counted: ReadonlyMap<string, number>;
@@ -97,6 +100,7 @@ async function measureLoad(
     perSecond: responses / tookSeconds,
     asked: perSecond,
     writesPerSecond: writes / tookSeconds,
+    unavailable: [...sent].reduce((sum, [name, count]) => sum + (name.endsWith(' error unavailable') ? count : 0), 0),
     sent: withoutUnavailable(sent),
     counted: withoutUnavailable(await readCounted(owner)),
   };
@@ -148,7 +152,7 @@ async function readCounted(owner: pg.Client): Promise<Map<string, number>> {
   return new Map(rows.map(({ key, kind, name, total }) => [`${key} ${kind} ${name}`.trim(), total]));
 }
 
-function judge({ perSecond, asked, writesPerSecond, sent, counted }: Load, rateShareMin: number): Claim[] {
+function judge({ perSecond, asked, writesPerSecond, unavailable, sent, counted }: Load, rateShareMin: number): Claim[] {
   const deviations = [...sent].filter(([, count]) => count > 0).map(([name, count]) => Math.abs((counted.get(name) ?? 0) - count) / count);
   const total = (counts: ReadonlyMap<string, number>, kind: RegExp) =>
     [...counts].reduce((sum, [name, count]) => sum + (kind.test(name) ? count : 0), 0);
@@ -160,6 +164,13 @@ function judge({ perSecond, asked, writesPerSecond, sent, counted }: Load, rateS
       bar: `${grouped(asked * rateShareMin)} at least, of ${grouped(asked)} tried`,
       figure: `${grouped(Math.round(perSecond))}, ${grouped(requests)} in all, of which ${grouped(errors)} with an error and ${grouped(deprecated)} to a deprecated operation`,
       holds: perSecond >= asked * rateShareMin,
+      isTimed: true,
+    },
+    {
+      claim: 'Responses with 503, whose requests belong to nobody if their key could not be checked',
+      bar: `${100 * unavailableShareMax}% at most`,
+      figure: `${grouped(unavailable)} of ${grouped(requests + unavailable)}`,
+      holds: unavailable <= unavailableShareMax * (requests + unavailable),
       isTimed: true,
     },
     {

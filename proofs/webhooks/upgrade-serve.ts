@@ -19,8 +19,8 @@ interface Upgrade {
 }
 
 const sizes = {
-  short: { animals: 60, perSecond: 30, stageMs: 1_500, streams: 2 },
-  long: { animals: 1_000, perSecond: 150, stageMs: 15_000, streams: 10 },
+  short: { animals: 60, perSecond: 30, stageMs: 1_500, streams: 2, requestsMin: 150 },
+  long: { animals: 1_000, perSecond: 150, stageMs: 35_000, streams: 10, requestsMin: 20_000 },
 };
 /** A load balancer needs it to take a process out. */
 const rotationMs = 500;
@@ -62,7 +62,7 @@ export async function upgradeServe({ short, before, root, progress }: Upgrade): 
   const samples = await load.stop();
   const { holds, rows } = await verify(store);
   return [
-    judgeRequests(samples, `while \`serve\` of the release before and of this one run side by side, and the migration runs`, 1),
+    judgeRequests(samples, `while \`serve\` of the release before and of this one run side by side, and the migration runs`, size.requestsMin),
     await judgeWrites(store, samples),
     await judgeStreams(store, followers),
     {
