@@ -3,10 +3,23 @@ import pg from 'pg';
 /** Where the store's data is, without the password: PostgreSQL at 127.0.0.1:5432, database "homeward". */
 export function describePostgres(url: string): string {
   if (showsPassword(url)) return 'PostgreSQL at the address in DATABASE_URL';
-  // Parsed as for a connection: an address may have parameters, and parts may come from PGHOST and other variables.
-  const { host, port, database } = new pg.Client({ connectionString: url });
+  const parsed = parse(url);
+  if (!parsed) return 'PostgreSQL at the address in DATABASE_URL';
+  const { host, port, database } = parsed;
   const place = host.startsWith('/') ? `the socket ${host}/.s.PGSQL.${port}` : withPort(host, port);
   return `PostgreSQL at ${place}, database "${database}"`;
+}
+
+/**
+ * Parsed as for a connection: an address may have parameters, and parts may come from PGHOST and other variables. Undefined if a file that
+ * it names, such as sslrootcert, can't be read.
+ */
+function parse(url: string): pg.Client | undefined {
+  try {
+    return new pg.Client({ connectionString: url });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Redis at 127.0.0.1:6379. */

@@ -7,7 +7,7 @@ import { connectAsOwner } from '../db/owner-connection.ts';
 import { NotMigrated, openDependencies } from '../dependencies.ts';
 import type { JournalLine } from '../journal/journal-lines.ts';
 import { type Applied, applyJournal } from '../recovery/apply-journal.ts';
-import { assertOutOfRecovery, type Readied, readyDatabase, type Told } from '../recovery/restored-store.ts';
+import { assertOutOfRecovery, type Readied, readyDatabase, recordServer, type Told } from '../recovery/restored-store.ts';
 import { lastingKeysOf, redisKeysOf } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import { describePostgres } from '../server-addresses.ts';
@@ -67,6 +67,8 @@ async function restoreCheck(config: Config, files: readonly string[], options: O
   const isRedisClean = readied.formerId === undefined || (await forget(redis, readied.formerId));
   say(describeRedis(readied, isRedisClean));
   const applied = await apply(db, lines);
+  // Only now: until the journal is applied, serve and worker warn at their start.
+  await recordServer(owner, readied);
   say(describeJournal(lines, applied, told));
   const verified = await verifyHistory(db, drawBar);
   endProgress();

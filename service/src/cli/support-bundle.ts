@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
 import release from '../../package.json' with { type: 'json' };
 import type { ReadConfig } from '../config.ts';
@@ -25,7 +25,10 @@ export function addSupportBundleCommand(program: Command, read: ReadConfig, env:
       await using file = await create(output);
       const { config, findings: problems } = readSettings(read);
       const findings = config ? await examine({ config }) : problems;
-      const text = await buildBundle({ config, env, version: release.version, findings, logFile: log });
+      const text = await buildBundle({ config, env, version: release.version, findings, logFile: log }).catch(async (error: unknown) => {
+        await unlink(output);
+        throw error;
+      });
       await file.writeFile(text);
       if (json) printJson({ file: output, bytes: Buffer.byteLength(text) });
       else printLines(`Wrote ${output}. Passwords, keys and e-mail addresses are left out. Read it before you send it.`);

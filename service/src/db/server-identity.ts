@@ -1,14 +1,9 @@
 import pg from 'pg';
 import type { Db } from './handles.ts';
 
-/**
- * This server: PostgreSQL's system identifier, which a new cluster has, and its timeline, which a recovery from an archive and the
- * promotion of a standby begin. The migration 0014_restores has the same text.
- */
+/** Where this database is. The migration 0014_restores says what that is made of. */
 export async function readServer(db: Db): Promise<string> {
-  const { rows } = await db.query<{ server: string }>({
-    text: `select (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as server`,
-  });
+  const { rows } = await db.query<{ server: string }>({ text: 'select current_server() as server' });
   return rows[0]?.server ?? '';
 }
 

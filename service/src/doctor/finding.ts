@@ -9,6 +9,7 @@ export const checkNames = [
   'postgres-connections',
   'postgres-migrations',
   'postgres-role',
+  'postgres-server',
   'postgres-locks',
   'postgres-snapshots',
   'postgres-replication',

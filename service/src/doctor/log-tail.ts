@@ -3,6 +3,8 @@ import { open } from 'node:fs/promises';
 const tailBytes = 4_194_304;
 const linesMax = 50;
 const stackLinesMax = 8;
+/** Redacting takes a time that grows with the square of a word's length. */
+const lineCharsMax = 2_000;
 const warnLevel = 40;
 const levels: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };
 
@@ -30,7 +32,9 @@ function readLine(line: string): string[] {
     [
       `${Number.isNaN(at.getTime()) ? '-' : at.toISOString()} ${levels[entry['level']] ?? entry['level']} ${[...fields, ...error].join(' ')}`,
       ...frames,
-    ].join('\n'),
+    ]
+      .map((text) => text.slice(0, lineCharsMax))
+      .join('\n'),
   ];
 }
 

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../config.ts';
-import { broken, type Finding, ok, within } from './finding.ts';
+import { broken, type Finding, ok, warning, within } from './finding.ts';
 
 const timeoutMs = 5_000;
 
@@ -36,7 +36,12 @@ async function checkPort({ variable, hostVariable, host, port, recognise }: Port
   }
   const target = reachable(address);
   const shown = `${target.includes(':') ? `[${target}]` : target}:${port}`;
-  if (!(await accepts(target, port))) return ok('port', `Nothing listens on ${shown} (${variable}), so it can be used.`);
+  const accepted = await accepts(target, port);
+  if (accepted === 'late') {
+    const fix = `See what listens there: ss -ltnp 'sport = :${port}'. If it is serve, it is too busy to reply.`;
+    return warning('port', `${shown} (${variable}) accepts no connection within ${timeoutMs / 1_000} s.`, fix);
+  }
+  if (accepted === 'no') return ok('port', `Nothing listens on ${shown} (${variable}), so it can be used.`);
   const said = await recognise(`http://${shown}`);
   if (said !== undefined) return ok('port', `Homeward responds on ${shown}: ${said}.`);
   const fix = `See which one: ss -ltnp 'sport = :${port}'. Stop it, or set ${variable} to another port.`;
@@ -55,15 +60,16 @@ function isOwn(address: string): boolean {
   return Object.values(networkInterfaces()).some((each) => each?.some((one) => one.address === address));
 }
 
-function accepts(host: string, port: number): Promise<boolean> {
+function accepts(host: string, port: number): Promise<'yes' | 'no' | 'late'> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: timeoutMs });
-    const end = (accepted: boolean) => {
+    const end = (accepted: 'yes' | 'no' | 'late') => {
       socket.destroy();
       resolve(accepted);
     };
-    socket.once('connect', () => end(true));
-    for (const event of ['error', 'timeout']) socket.once(event, () => end(false));
+    socket.once('connect', () => end('yes'));
+    socket.once('error', () => end('no'));
+    socket.once('timeout', () => end('late'));
   });
 }
 

@@ -4,6 +4,7 @@ import type { Db } from '../db/handles.ts';
 import { compareMigrations } from '../db/migrate.ts';
 import { applicationRole } from '../db/pool.ts';
 import { explainPostgresFailure, hasNoConnectionLeft } from '../db/postgres-failures.ts';
+import { isOnAnotherServer } from '../db/server-identity.ts';
 import { describePostgres, howToEncode, showsPassword } from '../server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
 import { readClockMs, type Server, selectConnections, selectRights, selectServer, setRole } from './doctor-queries.ts';
@@ -40,15 +41,16 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
     const found = broken('postgres', `${server} can't be reached: DATABASE_URL can't be parsed.`, howToEncode);
     return { findings: [found, ...allSkipped("PostgreSQL can't be used.")] };
   }
-  const client = new pg.Client({
-    connectionString: config.databaseUrl,
-    connectionTimeoutMillis: timeoutMs,
-    query_timeout: timeoutMs,
-    application_name: 'homeward doctor',
-  });
-  // A broken connection is reported by the next query.
-  client.on('error', () => {});
+  let client: pg.Client | undefined;
   try {
+    client = new pg.Client({
+      connectionString: config.databaseUrl,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+      application_name: 'homeward doctor',
+    });
+    // A broken connection is reported by the next query.
+    client.on('error', () => {});
     const startMs = performance.now();
     await client.connect();
     await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
@@ -58,7 +60,7 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
   } catch (error) {
     return { findings: unreachable(error, server) };
   } finally {
-    await close(client);
+    if (client) await close(client);
   }
 }
 
@@ -91,7 +93,7 @@ async function examine(db: Db, server: Server, { config, server: address, connec
 async function checkSchema(db: Db, server: Server): Promise<Finding[]> {
   if (!server.isMigrated) {
     const empty = broken('postgres-migrations', 'The database is empty.', "Run 'homeward migrate'.");
-    return [empty, ...['postgres-role' as const, ...workNames].map((name) => skipped(name, 'the database is empty.'))];
+    return [empty, ...(['postgres-role', 'postgres-server', ...workNames] as const).map((name) => skipped(name, 'the database is empty.'))];
   }
   const role = await guarded('postgres-role', () => checkRole(db, server.login));
   const mayRead = !role.some(({ severity }) => severity === 'broken');
@@ -100,7 +102,9 @@ async function checkSchema(db: Db, server: Server): Promise<Finding[]> {
     : [skipped('postgres-migrations', `that needs the role ${applicationRole}.`)];
   const isCurrent = mayRead && !migrations.some(({ severity }) => severity === 'broken');
   const because = mayRead ? 'a migration is missing.' : `that needs the role ${applicationRole}.`;
-  const work = isCurrent ? await workChecks(db) : workNames.map((name) => skipped(name, because));
+  const work = isCurrent
+    ? [...(await guarded('postgres-server', () => checkServer(db))), ...(await workChecks(db))]
+    : (['postgres-server', ...workNames] as const).map((name) => skipped(name, because));
   return [...role, ...migrations, ...work];
 }
 
@@ -155,6 +159,12 @@ async function checkMigrations(db: Db): Promise<Finding> {
   return note('postgres-migrations', found, 'That is fine during an upgrade. Afterwards upgrade this program too.');
 }
 
+async function checkServer(db: Db): Promise<Finding> {
+  if (!(await isOnAnotherServer(db))) return ok('postgres-server', 'The store was not restored, as far as PostgreSQL tells.');
+  const fix = "Stop every process and run 'homeward restore-check'; after a failover without loss, with --nothing-lost.";
+  return warning('postgres-server', 'The store was restored from a backup, or a standby has taken over.', fix);
+}
+
 function unreachable(error: unknown, server: string): Finding[] {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const { problem, fix } = explainPostgresFailure(first instanceof Error ? first : new Error(String(first)));
@@ -164,8 +174,8 @@ function unreachable(error: unknown, server: string): Finding[] {
 }
 
 const allSkipped = (because: string) =>
-  (['postgres-connections', 'postgres-migrations', 'postgres-role', ...activityNames, ...workNames] as const).map((name) =>
-    skipped(name, because),
+  (['postgres-connections', 'postgres-migrations', 'postgres-role', 'postgres-server', ...activityNames, ...workNames] as const).map(
+    (name) => skipped(name, because),
   );
 
 async function readClock(db: Db): Promise<Pick<PostgresReport, 'clock'>> {

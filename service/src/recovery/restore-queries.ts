@@ -29,7 +29,7 @@ export async function lockDeployment(tx: Transaction): Promise<Deployment> {
   return row;
 }
 
-export async function storeServer(tx: Transaction, server: string): Promise<void> {
+export async function storeServer(tx: Transaction, server: string | null): Promise<void> {
   await tx.query({ text: 'update deployment set server = $1', values: [server] });
 }
 

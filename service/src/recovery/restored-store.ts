@@ -35,6 +35,8 @@ export interface Readied {
   readonly moved: Moved;
   /** The id that named everything in Redis before; undefined if it still does. */
   readonly formerId: string | undefined;
+  /** Null: PostgreSQL doesn't tell. */
+  readonly server: string | null;
 }
 
 const connectedTriesMax = 10;
@@ -43,11 +45,12 @@ const lockTimeoutMs = 10_000;
 const namedMax = 5;
 
 /**
- * Makes the database of a restored store ready, in one transaction and once per restore: moves the feed on, and gives the deployment
- * another id, so that nothing is used that Redis has stored in the time that was lost. `owner` is a connection of the tables' owner.
+ * Makes the database of a restored store ready, in one transaction: moves the feed on, and gives the deployment another id, so that
+ * nothing is used that Redis has stored in the time that was lost. `owner` is a connection of the tables' owner.
  *
- * It is once, because the server is stored in the same transaction. A backup has the server of its own time, so whenever it is restored,
- * it differs again.
+ * It is done once per restore, because `recordServer` is called when the journal is applied too. If the command ends before, everything is
+ * done again, which is harmless while nobody is connected. A backup has the server of its own time, so whenever it is restored, it differs
+ * again.
  */
 export async function readyDatabase(owner: Db, told: Told): Promise<Readied> {
   if (!(await mayRestore(owner)))
@@ -55,8 +58,9 @@ export async function readyDatabase(owner: Db, told: Told): Promise<Readied> {
       "The user in DATABASE_URL may not change the table deployment. Use the address of the owner, as for 'homeward migrate'.",
     );
   const server = await readServer(owner).catch((error: unknown) => {
+    if (told !== 'nothing') return null;
     throw new NotRestorable(
-      `PostgreSQL does not tell which server it is (${error instanceof Error ? error.message : error}). As a superuser, grant execute on function pg_control_system() to the owner.`,
+      `PostgreSQL does not tell which server it is (${error instanceof Error ? error.message : error}). Say what happened with --from-snapshot or --nothing-lost.`,
     );
   });
   // Not in the transaction, in which PostgreSQL would show the same connections each time.
@@ -64,17 +68,21 @@ export async function readyDatabase(owner: Db, told: Told): Promise<Readied> {
   return transactAsOwner(owner, lockTimeoutMs, (tx) => readyWithin(tx, server, told));
 }
 
-async function readyWithin(tx: Transaction, server: string, told: Told): Promise<Readied> {
+/** From now on the store is not restored any more, and nothing warns. */
+export async function recordServer(owner: Db, { server }: Readied): Promise<void> {
+  await transactAsOwner(owner, lockTimeoutMs, (tx) => storeServer(tx, server));
+}
+
+async function readyWithin(tx: Transaction, server: string | null, told: Told): Promise<Readied> {
   const before = await lockDeployment(tx);
-  await storeServer(tx, server);
-  if (!isRestored(before.server, server, told)) return { moved: undefined, formerId: undefined };
+  if (!isRestored(before.server, server, told)) return { moved: undefined, formerId: undefined, server };
   const moved = await moveFeed(tx);
   const endpoints = await moveShardsOn(tx, moved);
   await replaceDeploymentId(tx);
-  return { moved: { ...moved, endpoints }, formerId: before.id };
+  return { moved: { ...moved, endpoints }, formerId: before.id, server };
 }
 
-function isRestored(stored: string | null, server: string, told: Told): boolean {
+function isRestored(stored: string | null, server: string | null, told: Told): boolean {
   return told === 'from-snapshot' || (told === 'nothing' && stored !== server);
 }
 

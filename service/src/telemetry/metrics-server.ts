@@ -3,7 +3,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { MetricRegistry } from './metric-registry.ts';
 
-const serverOptions = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 65_000, maxHeaderSize: 8_192 };
+const serverOptions = {
+  headersTimeout: 5_000,
+  requestTimeout: 5_000,
+  // Short, so that idle connections of others don't keep Prometheus out.
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 8_192,
+};
 /** Prometheus needs one. */
 const connectionsMax = 20;
 

@@ -12,12 +12,24 @@ export interface StoreFacts {
 /** Counting so many entries of an index takes some milliseconds. */
 const countMax = 100_000;
 
-export async function readStoreFacts(db: Db): Promise<StoreFacts> {
-  // One after the other: a worker has few connections, and this is not urgent.
-  const orders = await countOrders(db);
-  const outbox = await readOutbox(db);
-  const feed = await readFeedEnd(db);
-  return { orders, outbox, feed, endpoints: await countEndpoints(db) };
+/** Those parts that could be read, one after the other: a worker has few connections, and this is not urgent. */
+export async function readStoreFacts(db: Db): Promise<{ facts: Partial<StoreFacts>; errors: unknown[] }> {
+  const errors: unknown[] = [];
+  const attempt = async <T extends Partial<StoreFacts>>(read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      errors.push(error);
+      return undefined;
+    }
+  };
+  const facts = {
+    ...(await attempt(async () => ({ outbox: await readOutbox(db) }))),
+    ...(await attempt(async () => ({ feed: await readFeedEnd(db) }))),
+    ...(await attempt(async () => ({ endpoints: await countEndpoints(db) }))),
+    ...(await attempt(async () => ({ orders: await countOrders(db) }))),
+  };
+  return { facts, errors };
 }
 
 async function countOrders(db: Db): Promise<StoreFacts['orders']> {

@@ -21,18 +21,15 @@ export class DeliveryTally {
 
 /** The last facts that were read. A scrape reads nothing: it would be as slow as PostgreSQL, and there may be many. */
 export class LastStoreFacts {
-  /** Undefined: not read yet, or the last attempt failed. */
-  facts: StoreFacts | undefined;
+  /** A part is missing if it was not read yet, or if the last attempt failed. */
+  facts: Partial<StoreFacts> = {};
 
-  /** A job: it never finds more to do at once. */
+  /** A job: it never finds more to do at once. A part that can't be read does not hide the others. */
   async read(db: Db): Promise<0> {
-    try {
-      this.facts = await readStoreFacts(db);
-      return 0;
-    } catch (error) {
-      this.facts = undefined;
-      throw error;
-    }
+    const { facts, errors } = await readStoreFacts(db);
+    this.facts = facts;
+    if (errors.length > 0) throw errors[0];
+    return 0;
   }
 }
 
@@ -62,15 +59,15 @@ export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, d
   registry.addValue('homeward_webhooks_disabled_total', () => deliveries.disabled);
 
   registry.addValues('homeward_orders', () =>
-    (store.facts?.orders ?? []).map(({ status, count }) => ({ labels: { status }, value: count })),
+    (store.facts.orders ?? []).map(({ status, count }) => ({ labels: { status }, value: count })),
   );
-  registry.addValue('homeward_outbox_events', () => store.facts?.outbox.count);
-  registry.addValue('homeward_outbox_oldest_age_seconds', () => store.facts?.outbox.oldestAgeSeconds);
-  registry.addValue('homeward_feed_position', () => store.facts?.feed.position);
-  registry.addValue('homeward_feed_newest_age_seconds', () => store.facts?.feed.newestAgeSeconds);
-  registry.addValue('homeward_webhook_endpoints_failing', () => store.facts?.endpoints.failing);
+  registry.addValue('homeward_outbox_events', () => store.facts.outbox?.count);
+  registry.addValue('homeward_outbox_oldest_age_seconds', () => store.facts.outbox?.oldestAgeSeconds);
+  registry.addValue('homeward_feed_position', () => store.facts.feed?.position);
+  registry.addValue('homeward_feed_newest_age_seconds', () => store.facts.feed?.newestAgeSeconds);
+  registry.addValue('homeward_webhook_endpoints_failing', () => store.facts.endpoints?.failing);
   registry.addValues('homeward_webhook_endpoints', () => {
-    const { unverified, enabled, disabled } = store.facts?.endpoints ?? {};
+    const { unverified, enabled, disabled } = store.facts.endpoints ?? {};
     return Object.entries({ unverified, enabled, disabled }).flatMap(([status, value]) =>
       value === undefined ? [] : [{ labels: { status }, value }],
     );

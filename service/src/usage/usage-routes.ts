@@ -1,12 +1,12 @@
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
-import type { Db } from '../db/handles.ts';
+import type { Transactor } from '../db/handles.ts';
 import { errorResponses, etagHeader, jsonResponse, notModified, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { intervalsMax, readUsage, retentionDays } from './usage.ts';
 import { GetUsageQuery, UsageSchema } from './usage-schemas.ts';
 
-export function usageRoutes(api: Api, { db, clock }: { readonly db: Db; readonly clock: Clock }): void {
+export function usageRoutes(api: Api, { db, clock }: { readonly db: Transactor; readonly clock: Clock }): void {
   api.get(
     '/usage',
     {

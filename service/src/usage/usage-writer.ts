@@ -11,6 +11,8 @@ const closeTimeoutMs = 3_000;
 /** Between attempts while the process ends. */
 const closeRetryMs = 100;
 const partitionIntervalMs = 3_600_000;
+/** PostgreSQL's code for a row that fits no partition. */
+const noPartition = '23514';
 
 export type UsageLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>;
 
@@ -102,7 +104,7 @@ export class UsageWriter {
   async #write({ number, batch }: { readonly number: bigint; readonly batch: UsageBatch }): Promise<void> {
     try {
       await this.#makePartitions();
-      await this.#parts.add(number, batch);
+      await this.#add(number, batch);
     } catch (error) {
       if (error instanceof AppError && error.code === 'unavailable') throw error;
       this.#parts.log.error({ err: error, requests: batch.requests }, 'usage dropped: PostgreSQL rejects it');
@@ -110,11 +112,29 @@ export class UsageWriter {
     this.#unwritten = undefined;
   }
 
+  /** A machine that was suspended for days has no partition for today yet. */
+  async #add(number: bigint, batch: UsageBatch): Promise<void> {
+    try {
+      await this.#parts.add(number, batch);
+    } catch (error) {
+      if ((error as { code?: string }).code !== noPartition) throw error;
+      this.#partitionsMadeAtMs = Number.NEGATIVE_INFINITY;
+      await this.#makePartitions();
+      await this.#parts.add(number, batch);
+    }
+  }
+
   /** Here too, and not only in the worker: a store whose worker has stopped still counts. */
   async #makePartitions(): Promise<void> {
     const nowMs = performance.now();
     if (nowMs - this.#partitionsMadeAtMs < partitionIntervalMs) return;
-    await this.#parts.makePartitions();
-    this.#partitionsMadeAtMs = nowMs;
+    try {
+      await this.#parts.makePartitions();
+      this.#partitionsMadeAtMs = nowMs;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unavailable') throw error;
+      // Today's partition most likely exists.
+      this.#parts.log.error({ err: error }, 'usage: the partitions of the coming days could not be made');
+    }
   }
 }
