@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { expect, inject, test, vi } from 'vitest';
-import { cloneTemplate, executeAsOwner } from '../databases.ts';
+import { cloneTemplate, createDatabase, executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
 import { addAnimals, feedEnd, namesOf, publishChanges, sharesCursor } from '../webhook-steps.ts';
@@ -109,6 +109,32 @@ test('A backup of a release that did not record its server counts as restored', 
   await looksRestored(env, null);
   expect((await check(env, '--no-journal')).feed.moved).toBe(true);
   expect((await check(env, '--no-journal')).feed.moved).toBe(false);
+});
+
+test('A copy of the database on the same server counts as restored', async () => {
+  const env = await environment();
+  const { pathname } = new URL(env.DATABASE_URL);
+  const name = `copy_of_${pathname.slice(1)}`;
+  const copy = { ...env, DATABASE_URL: await createDatabase(inject('postgresUrl'), { name, template: pathname.slice(1) }) };
+  expect((await check(copy, '--no-journal')).feed.moved).toBe(true);
+  expect((await check(copy, '--no-journal')).feed.moved).toBe(false);
+  expect((await check(env, '--no-journal')).feed.moved).toBe(false);
+});
+
+test('If the journal could not be applied, the store still counts as restored, and the next run does everything again', async () => {
+  const env = await environment();
+  await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-restore-'));
+  const journal = path.join(folder.path, 'journal.log');
+  const { id } = await withStore(env, (store) => store.createKey());
+  await writeFile(journal, `${JSON.stringify({ time: Date.now(), journal: true, act: 'key_revoked', key: Number(id), webhooks: [] })}\n`);
+  await looksRestored(env);
+  const before = await readStored(env);
+  await executeAsOwner(env.DATABASE_URL, 'revoke update on api_keys from homeward_app');
+  expect((await homeward(['restore-check', journal], { env })).status).toBe(1);
+  expect((await readStored(env)).server).toBe(before.server);
+  await executeAsOwner(env.DATABASE_URL, 'grant update on api_keys to homeward_app');
+  expect(await check(env, journal)).toMatchObject({ ready: true, feed: { moved: true }, journal: { applied: 1 } });
+  expect((await check(env, journal)).feed.moved).toBe(false);
 });
 
 test('A new store has nothing to do; --from-snapshot moves its positions all the same', async () => {
