@@ -94,7 +94,7 @@ interface Proved {
   readonly notes: string;
 }
 
-const timedRunsMax = 3;
+const timedRunsMax = 2;
 /** May exceed the number of cores, because a proof spends about half of its time waiting. */
 const sideBySideMax = 3;
 const shortTimeoutMs = 10 * 60_000;

@@ -62,7 +62,11 @@ export async function upgradeServe({ short, before, root, progress }: Upgrade): 
   const samples = await load.stop();
   const { holds, rows } = await verify(store);
   return [
-    judgeRequests(samples, `while \`serve\` of the release before and of this one run side by side, and the migration runs`, size.requestsMin),
+    judgeRequests(
+      samples,
+      `while \`serve\` of the release before and of this one run side by side, and the migration runs`,
+      size.requestsMin,
+    ),
     await judgeWrites(store, samples),
     await judgeStreams(store, followers),
     {
