@@ -20,7 +20,7 @@ const runElsewhere: Readonly<Record<string, { readonly file: string; readonly li
   'npm run check': { file: '.ci/run', line: 'npm run check' },
   'npm run dev': { file: 'proofs/first-call.ts', line: "command: 'npm run dev'" },
   'npm run dev -- --private': { file: 'proofs/first-call.ts', line: "command: 'npm run dev -- --private'" },
-  'npm run prove -- first-call --short': { file: 'tools/check.ts', line: "runProofs('--all', '--short')" },
+  'npm run prove -- first-call --short': { file: 'tools/check.ts', line: "runProofs('--short')" },
 };
 
 /** Commands that run until they are stopped, and what they log once they are ready. */
