@@ -1,7 +1,7 @@
 // Puts a store under a load of known rates, from the start of its processes on, and counts what it does.
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { scopes } from '../service/src/domain/scopes.ts';
+import { defaultScopes } from '../service/src/domain/scopes.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { canReadCpu, cpuMs, treeCpuMs } from '../testkit/process-cpu.ts';
 import { type ServeProcess, Store } from '../testkit/store.ts';
@@ -37,7 +37,9 @@ export async function compare(load: Load, facts: Facts, seconds: number): Promis
   await using store = await Store.open({ processes: 0, settings, env: { NODE_ENV: 'production', LOG_LEVEL: 'warn' } });
   await fillStore(store.postgres.url, load.pages * pageSize);
   const perClient = Math.max(Math.round(load.keys / load.clients), 1);
-  const keys = (await insertKeys(store.postgres.url, { clients: load.clients, perClient, scopes })).slice(0, load.keys);
+  const keys = (
+    await insertKeys(store.postgres.url, { clients: load.clients, perClient, scopes: [...defaultScopes, 'store:manage'] })
+  ).slice(0, load.keys);
   const urls = await collectUrls(store, load.pages, keys[0]?.key ?? '');
   const processes = await Promise.all(Array.from({ length: load.processes }, () => store.serve()));
   await using counters = await Counters.open(store, processes);

@@ -34,7 +34,7 @@ export async function pgbench(store: Store, { keys, folder }: { keys: readonly B
 /** The statement that the service's own function sends; its parameters become variables of pgbench. */
 async function writeScript(keys: readonly BenchKey[]): Promise<string> {
   const text = await statementOfInsert();
-  const parameters = ['', ':name', ':category', ':status', ':client', ':key'];
+  const parameters = ['', ':name', ':category', ':status', ':client', ':key', '1'];
   const statement = text.replace(/\$(\d)/g, (_, number: string) => parameters[Number(number)] ?? '');
   const [first] = keys;
   if (!first) throw new Error('there are no keys');
@@ -54,7 +54,7 @@ async function statementOfInsert(): Promise<string> {
       return [];
     },
   } as unknown as CatalogueWriter;
-  await insertPet(catalogue, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n });
+  await insertPet(catalogue, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n }, 1n);
   const [statement, ...more] = sent;
   if (!statement || more.length > 0) throw new Error('adding an animal is expected to be one statement');
   return statement.text;

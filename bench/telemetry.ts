@@ -12,8 +12,11 @@ import { openTrees, type Trees } from './cost-trees.ts';
 import { SocketLoad } from './socket-load.ts';
 import { type Spread, spreadOf } from './summary.ts';
 
-const measuredTurns = 20;
-const warmingTurns = 10;
+/** Short turns, since the speed of a shared core changes within a second: the turns of a sweep are then as fast as each other. */
+const measuredTurns = 160;
+/** V8 goes on compiling for tens of thousands of requests. */
+const warmingRequests = 60_000;
+const warmingTurnRequests = 3_000;
 
 /** The bars are ratios to the base. */
 const variants = [
@@ -28,14 +31,14 @@ const usage = `Usage: npm run bench -- telemetry --base REV [--rounds N] [--list
 
   --base REV   the git revision to compare the present tree with
   --rounds N   rounds with new processes, in each of which all variants take turns (10)
-  --lists N    requests in a turn (500)
+  --lists N    requests in a turn (200)
   --json       prints all numbers as the last line`;
 
 const { values } = parseArgs({
   options: {
     base: { type: 'string' },
     rounds: { type: 'string', default: '10' },
-    lists: { type: 'string', default: '500' },
+    lists: { type: 'string', default: '200' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -94,7 +97,7 @@ async function measure(base: string, rounds: number, lists: number): Promise<Rep
   const byRound: Array<Record<Name, Figures>> = [];
   for (let round = 0; round < rounds; round += 1) {
     progress(`round ${round + 1} of ${rounds}`);
-    byRound.push(await measureRound(trees, collector.url, lists, round));
+    byRound.push(await measureRound(trees, collector.url, lists));
   }
   const [loadAfter = 0] = loadavg();
   const described = variants.map(({ name, about, bar }): Variant => {
@@ -113,9 +116,10 @@ interface Figures {
   readonly ratio: number;
 }
 
-async function measureRound({ base, present }: Trees, collectorUrl: string, lists: number, round: number): Promise<Record<Name, Figures>> {
+async function measureRound({ base, present }: Trees, collectorUrl: string, lists: number): Promise<Record<Name, Figures>> {
   await using resources = new AsyncDisposableStack();
-  const kind = listKind(lists);
+  const [warmingKind, measuredKind] = [listKind(warmingTurnRequests), listKind(lists)];
+  const warmingTurns = warmingRequests / warmingTurnRequests;
   const [port, otherPort] = [await freePort(), await freePort()];
   const metrics = { HOMEWARD_METRICS_PORT: String(port) };
   const traces = {
@@ -124,38 +128,41 @@ async function measureRound({ base, present }: Trees, collectorUrl: string, list
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.01',
   };
-  const start = async (name: Name, tree: Run['tree'], env: Readonly<Record<string, string>>, scrapedPort?: number) => ({
+  const start = async (name: Name, tree: Run['tree'], env: Readonly<Record<string, string>>) => ({
     name,
     run: { tree, program: resources.use(await tree.serve(env)) },
-    scrapedPort,
     spent: [] as number[],
   });
   const turns = [
     await start('base', base, {}),
     await start('off', present, {}),
-    await start('metrics', present, metrics, port),
-    await start('traces', present, traces, otherPort),
+    await start('metrics', present, metrics),
+    await start('traces', present, traces),
   ];
   // Opened with the first turn: a connection on which no request arrives for some seconds is closed.
   const loads = new Map<Name, SocketLoad>();
   for (let i = 0; i < warmingTurns + measuredTurns; i += 1) {
-    for (const { name, run, scrapedPort, spent } of i % 2 === 0 ? turns : turns.toReversed()) {
+    const kind = i < warmingTurns ? warmingKind : measuredKind;
+    for (const { name, run, spent } of inTurn(turns, i)) {
       const load = loads.get(name) ?? resources.use(await SocketLoad.open(run.program.origin, kind.connections));
       loads.set(name, load);
-      const us = await measureTurn(kind, run, load, round * (warmingTurns + measuredTurns) + i);
+      const us = await measureTurn(kind, run, load, i);
       if (i >= warmingTurns) spent.push(us);
-      // Once: Prometheus asks every 15 s or so, which is as long as many turns.
-      if (scrapedPort !== undefined && i === warmingTurns)
-        await fetch(`http://127.0.0.1:${scrapedPort}/metrics`).then((response) => response.text());
     }
   }
   const ofBase = turns[0]?.spent ?? [];
   const figures = turns.map(({ name, spent }) => {
-    // The turns of a sweep follow each other closely, so that other load on the machine affects them alike.
     const ratios = spent.map((us, i) => us / (ofBase[i] ?? Number.NaN));
     return [name, { us: quantile(spent, 0.5), ratio: quantile(ratios, 0.5) }];
   });
   return Object.fromEntries(figures) as Record<Name, Figures>;
+}
+
+/** Each is at each place, before and after each other: what a turn leaves in the core's caches affects the next one. */
+function inTurn<T>(turns: readonly T[], sweep: number): T[] {
+  const first = sweep % turns.length;
+  const rotated = [...turns.slice(first), ...turns.slice(0, first)];
+  return Math.floor(sweep / turns.length) % 2 === 0 ? rotated : rotated.toReversed();
 }
 
 /** Receives traces, and forgets them. */
