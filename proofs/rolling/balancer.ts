@@ -1,14 +1,14 @@
-// HAProxy in front of processes of the store, with the checks and retries of a real deployment.
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+// HAProxy in front of two processes of the store, with the file that operators get.
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { freePort, MissingServer, PrivateServer } from '../../testkit/servers.ts';
 
-/** A process counts as down after this many failed checks. */
-const checksUntilDown = 2;
+const shipped = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url));
 const statusTimeoutMs = 60_000;
 
 export class Balancer implements AsyncDisposable {
@@ -23,14 +23,14 @@ export class Balancer implements AsyncDisposable {
     this.#socket = socket;
   }
 
-  static async open(ports: readonly number[], checkIntervalMs: number): Promise<Balancer> {
+  static async open(ports: readonly [number, number]): Promise<Balancer> {
     const binary = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((file) => existsSync(file));
     if (!binary) throw new MissingServer('HAProxy is not installed: apt-get install haproxy');
     const folder = mkdtempSync(path.join(tmpdir(), 'homeward-haproxy-'));
     const port = await freePort();
     const socket = path.join(folder, 'stats');
     const config = path.join(folder, 'haproxy.cfg');
-    writeFileSync(config, configOf({ port, socket, ports, checkIntervalMs }));
+    writeFileSync(config, configOf({ port, socket, ports }));
     const server = new PrivateServer({
       url: `http://127.0.0.1:${port}`,
       port,
@@ -67,35 +67,22 @@ export class Balancer implements AsyncDisposable {
 interface Settings {
   readonly port: number;
   readonly socket: string;
-  readonly ports: readonly number[];
-  readonly checkIntervalMs: number;
+  readonly ports: readonly [number, number];
 }
 
-const configOf = ({ port, socket, ports, checkIntervalMs }: Settings) => `global
-  maxconn 4000
-  stats socket ${socket} mode 600 level operator
-defaults
-  mode http
-  timeout connect 1s
-  timeout queue 2s
-  timeout http-request 10s
-  # Longer than a run, so that no idle connection of the clients is closed: what then fails is a fault of the store.
-  timeout http-keep-alive 1h
-  timeout client 1h
-  timeout server 60s
-  # On a busy machine a check may be late. A process that drains responds with 503, and one that has ended does not listen.
-  timeout check 5s
-  retries 2
-  retry-on conn-failure empty-response
-  option redispatch 1
-frontend http
-  bind 127.0.0.1:${port}
-  http-request disable-l7-retry unless METH_GET or { req.hdr(idempotency-key) -m found }
-  default_backend api
-backend api
-  balance leastconn
-  option httpchk GET /readyz
-  http-check expect status 200
-  default-server check inter ${checkIntervalMs}ms fall ${checksUntilDown} rise 1
-${ports.map((one, i) => `  server api-${i + 1} 127.0.0.1:${one}`).join('\n')}
-`;
+/** Without TLS, which the proof of deploying tests, and with a socket to read the state from. All else is as operators get it. */
+function configOf({ port, socket, ports }: Settings): string {
+  const edits: ReadonlyArray<readonly [RegExp, string]> = [
+    [/^ {2}bind .*$/m, `  bind 127.0.0.1:${port}`],
+    [/^ {2}log stdout .*$/m, `  stats socket ${socket} mode 600 level operator`],
+    [/"\$\{HOMEWARD_API_1-.*\}"/, `127.0.0.1:${ports[0]}`],
+    [/"\$\{HOMEWARD_API_2-.*\}"/, `127.0.0.1:${ports[1]}`],
+  ];
+  return edits.reduce(
+    (config, [from, to]) => {
+      if (!from.test(config)) throw new Error(`${shipped} has nothing that matches ${from}`);
+      return config.replace(from, to);
+    },
+    readFileSync(shipped, 'utf8'),
+  );
+}
