@@ -35,7 +35,8 @@ deploy/compose/prepare >/dev/null
 compose config --quiet
 compose up --detach 2>"$work/up.log" || { cat "$work/up.log" >&2; compose logs --no-color >&2; exit 1; }
 seconds up-ms
-key=$(compose exec -T api-1 homeward keys create --client 'Shelter North' --plan free --json | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
+create_key() { compose exec -T api-1 homeward keys create --client 'Shelter North' --plan free --json; }
+key=$(create_key | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
 get() {
   curl --silent --max-time 5 --output /dev/null --write-out '%{http_code} %{http_version}' \
     --cacert deploy/compose/secrets/certificate.crt -H "Authorization: Bearer $key" "https://localhost:8443$1" || true
@@ -56,3 +57,8 @@ for _ in $(seq 60); do
   sleep 0.5
 done
 echo "targets ${targets:-0}"
+revoked=$(create_key | sed -n 's/.*"id":"\{0,1\}\([0-9]*\).*/\1/p')
+compose exec -T api-1 homeward keys revoke "$revoked" --yes --json >/dev/null
+# The image has no shell; what one container has written, another reads.
+read_journal="fs.readFileSync('/var/lib/homeward/journal.log', 'utf8').includes('\"act\":\"key_revoked\",\"key\":$revoked')"
+echo "journal $(compose exec -T worker node -p "$read_journal")"
