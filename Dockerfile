@@ -7,10 +7,12 @@ WORKDIR /build
 COPY . .
 RUN deploy/assemble /app
 COPY deploy/image/healthcheck.mjs /app/
-# Compile once here: later the file system is read-only. Node.js uses a compile cache only for the user that wrote it.
+# Compile once here: later the file system is read-only. Node.js uses a compile cache only for the user that wrote it, and lets only
+# that one read it, which below is root.
 RUN mkdir -p /app/service/node_modules/.cache && chown 1000:1000 /app/service/node_modules/.cache
 USER 1000:1000
-RUN node /app/service/bin/homeward.mjs openapi >/dev/null && node /app/service/bin/homeward.mjs --help >/dev/null
+RUN node /app/service/bin/homeward.mjs openapi >/dev/null && node /app/service/bin/homeward.mjs --help >/dev/null \
+  && chmod -R a+r /app/service/node_modules/.cache
 
 FROM ${NODE_IMAGE} AS system
 COPY deploy/image/collect-system /

@@ -28,10 +28,16 @@ export async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
   return [
     firstClaim('compose, by HAProxy with TLS and HTTP/2', lines['first'] === '200 2' ? 200 : 0, Number(lines['first-ms']) / 1_000),
     {
-      claim: 'compose: services that run, published ports, the documentation, and processes that Prometheus scrapes',
-      bar: '7 services, 1 port, 200, 3 processes',
-      figure: `${lines['running']} services, ${lines['published']} port, ${lines['docs']?.split(' ')[0]}, ${lines['targets']} processes`,
-      holds: lines['running'] === '7' && lines['published'] === '1' && lines['docs'] === '200 2' && lines['targets'] === '3',
+      claim:
+        'compose: services that run, published ports, the documentation, processes that Prometheus scrapes, and a journal that all share',
+      bar: '7 services, 1 port, 200, 3 processes, a journal',
+      figure: `${lines['running']} services, ${lines['published']} port, ${lines['docs']?.split(' ')[0]}, ${lines['targets']} processes, ${lines['journal'] === 'true' ? 'a' : 'no'} journal`,
+      holds:
+        lines['running'] === '7' &&
+        lines['published'] === '1' &&
+        lines['docs'] === '200 2' &&
+        lines['targets'] === '3' &&
+        lines['journal'] === 'true',
     },
   ];
 }

@@ -25,7 +25,9 @@ export const instants = (stepMs: number, untilMs: number) => Array.from({ length
 
 /** `serve` as any program starts it. */
 export async function stopPlainProcess(store: Store, instantMs: number): Promise<Stopped> {
-  const env = { ...process.env, DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, PORT: String(await freePort()) };
+  const port = String(await freePort());
+  // What was started in the meantime ends without draining: that is not part of a start.
+  const env = { ...process.env, DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, PORT: port, HOMEWARD_DRAIN_MS: '0' };
   const child = spawn(process.execPath, [path.join(root, 'service/bin/homeward.mjs'), 'serve'], { env, stdio: 'ignore' });
   const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
   await sleep(instantMs);
