@@ -171,17 +171,31 @@ async function checkOpenApi(): Promise<Outcome> {
 interface TestReport {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
-  readonly testResults: ReadonlyArray<{ readonly name: string; readonly status: string; readonly assertionResults: readonly unknown[] }>;
+  readonly testResults: readonly TestFile[];
+}
+
+interface TestFile {
+  readonly name: string;
+  readonly status: string;
+  /** Why the file failed, where it failed before its tests. */
+  readonly message: string;
+  readonly assertionResults: ReadonlyArray<{
+    readonly fullName: string;
+    readonly status: string;
+    readonly failureMessages: readonly string[];
+  }>;
 }
 
 interface TestOutcome extends Outcome {
   readonly failedFiles: readonly string[];
+  /** An error outside every test belongs to no file, so that running files again would hide it. */
+  readonly hasStrayError: boolean;
 }
 
 /** Where a few files fail, each is run again, alone: cores that others use make a test late, and a defect fails twice. */
 async function runTests(): Promise<Outcome> {
   const together = await testFiles([]);
-  if (together.failedFiles.length === 0 || together.failedFiles.length > failedFilesMax) return together;
+  if (together.failedFiles.length === 0 || together.failedFiles.length > failedFilesMax || together.hasStrayError) return together;
   const alone = await testFiles(['--maxWorkers=1', ...together.failedFiles]);
   const passed = together.passed + Math.max(0, together.failed - alone.failed);
   const passedAlone = together.failedFiles.filter((file) => !alone.failedFiles.includes(file));
@@ -198,11 +212,26 @@ async function testFiles(args: readonly string[]): Promise<TestOutcome> {
     const failures = testResults.filter((file) => file.status === 'failed');
     const failed = numFailedTests + failures.filter((file) => file.assertionResults.length === 0).length;
     const failedFiles = failures.map(({ name }) => path.relative('.', name));
-    // An error outside every test fails the run without failing a test, and a run without tests shows nothing.
-    return { passed, failed: failed === 0 && (status !== 0 || passed === 0) ? 1 : failed, output, failedFiles };
+    const strayAt = output.indexOf('Unhandled Error');
+    const shown = [...failures.map(describeFailures), ...(strayAt === -1 ? [] : [output.slice(strayAt)])];
+    return {
+      passed,
+      // An error outside every test fails the run without failing a test, and a run without tests shows nothing.
+      failed: failed === 0 && (status !== 0 || passed === 0) ? 1 : failed,
+      output: shown.length > 0 ? shown.join('\n\n') : output,
+      failedFiles,
+      hasStrayError: strayAt !== -1,
+    };
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Only what failed: what the tests print beside it would bury it. */
+function describeFailures({ name, message, assertionResults }: TestFile): string {
+  const failed = assertionResults.filter(({ status }) => status === 'failed');
+  const lines = failed.map(({ fullName, failureMessages }) => `${fullName}\n${failureMessages.join('\n')}`);
+  return [path.relative('.', name), ...(lines.length > 0 ? lines : [message])].join('\n');
 }
 
 interface Claim {
