@@ -1,6 +1,7 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | memory | cost | telemetry | capacity measures it alone
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | memory | cost | telemetry | capacity measures it alone
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
+  listings: () => import('./listings.ts'),
   memory: () => import('./memory.ts'),
   cost: () => import('./cost.ts'),
   telemetry: () => import('./telemetry.ts'),

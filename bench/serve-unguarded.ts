@@ -15,6 +15,7 @@ const found: FoundKey = {
   expiresAt: null,
   revokedAt: null,
   replacedBy: null,
+  shelterId: null,
   plan: 'business',
   perMinute: null,
   perDay: null,
@@ -43,17 +44,18 @@ await app.server.listen({ host: config.host, port: config.port });
 // The parent process has ended.
 process.once('disconnect', () => process.exit());
 
-/** The catalogue's token is still read, once per turn of the event loop: without it no page could be cached. */
+/** The tokens of lists are still read, once per turn of the event loop: without them no page could be cached. */
 function unguarded(): Caches {
   const { redis, redisKeys } = dependencies;
-  const { pages, versionOf } = openCaches(dependencies);
+  const { pages, listingPages, versionOf } = openCaches(dependencies);
   let pending: PendingDecision[] = [];
   const settle = async () => {
     const batch = pending;
     pending = [];
     try {
-      const token = await redis.call((client) => client.get(redisKeys.catalogueToken));
-      const listVersion = await versionOf(token ?? undefined);
+      const { catalogueToken, listingsToken } = redisKeys;
+      const [catalogue, listings] = await redis.call((client) => client.mget(catalogueToken, listingsToken));
+      const listVersion = await versionOf({ catalogue: catalogue ?? undefined, listings: listings ?? undefined });
       for (const one of batch) one.resolve({ by: 'redis', verdict: admitted, listVersion });
     } catch (error) {
       for (const one of batch) one.reject(error);
@@ -71,6 +73,7 @@ function unguarded(): Caches {
       readEpoch: async () => 'none',
     },
     pages,
+    listingPages,
     versionOf,
   };
 }

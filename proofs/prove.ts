@@ -24,6 +24,7 @@ import { model } from './model/model.ts';
 import { onlineMigration } from './online-migration/online-migration.ts';
 import { pages } from './pages/pages.ts';
 import { paging } from './paging.ts';
+import { photos } from './photos/photos.ts';
 import { postgresLoss } from './postgres-loss/postgres-loss.ts';
 import type { Claim, Proof } from './proof.ts';
 import { quickstart } from './quickstart/quickstart.ts';
@@ -72,6 +73,7 @@ const proofs: Proof[] = [
   writeStorm,
   feed,
   streams,
+  photos,
   ssrf,
   webhooks,
   slowNeighbour,

@@ -19,7 +19,7 @@ export class HttpClient implements Disposable {
 
   async send(
     url: string,
-    options: { method?: string; key?: string; body?: unknown; raw?: string; headers?: Record<string, string> } = {},
+    options: { method?: string; key?: string; body?: unknown; raw?: string | Buffer; headers?: Record<string, string> } = {},
   ): Promise<Response> {
     const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
     const headers = {

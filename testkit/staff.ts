@@ -25,11 +25,13 @@ export class Staff implements AsyncDisposable {
     limits: { perMinute: number; perDay: number },
     count: number,
     scopes: readonly Scope[] = defaultScopes,
+    shelterId: bigint | null = scopes.includes('shelter:manage') ? 1n : null,
   ): Promise<Key[]> {
     const input = {
       client,
       limits: { plan: 'enterprise', ...limits },
       scopes,
+      shelterId,
       expiresAt: null,
       environment: 'production',
     } as const;

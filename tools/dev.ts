@@ -8,7 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify, styleText } from 'node:util';
 import { loadConfig } from '../service/src/config.ts';
-import { scopes } from '../service/src/domain/scopes.ts';
+import { defaultScopes } from '../service/src/domain/scopes.ts';
 import { readableLogLine } from '../service/src/readable-log.ts';
 import { freePort } from '../testkit/servers.ts';
 import { ensureBuilt } from './build.ts';
@@ -164,7 +164,16 @@ async function loadKey(url: string, homeward: (...args: string[]) => Promise<str
   const saved = existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : '';
   if (saved && (await fetch(`${url}/v1/pets?limit=1`, { headers: { authorization: `Bearer ${saved}` } })).status !== 401) return saved;
   const plan = ['--plan', 'enterprise', '--per-minute', String(limits.perMinute), '--per-day', String(limits.perDay)];
-  const created = await homeward('keys', 'create', '--client', 'dev', ...plan, '--scopes', scopes.join(','), '--json');
+  const created = await homeward(
+    'keys',
+    'create',
+    '--client',
+    'dev',
+    ...plan,
+    '--scopes',
+    [...defaultScopes, 'store:manage'].join(','),
+    '--json',
+  );
   const { key } = JSON.parse(created) as { key: string };
   writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
   return key;

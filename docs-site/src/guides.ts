@@ -25,12 +25,26 @@ export const guides: readonly Guide[] = [
     summary: 'Read every animal exactly once, and check cheaply whether anything has changed.',
   },
   {
+    slug: 'listings',
+    icon: 'search',
+    title: 'Listings',
+    summary: 'Search for animals by words, filters and distance, with their profiles, photos and shelters.',
+  },
+  {
     slug: 'limits',
     icon: 'gauge',
     title: 'Limits',
     summary: 'How many requests your plan allows, and what happens when you exceed the limit.',
   },
+  {
+    slug: 'profiles',
+    icon: 'heart',
+    title: 'Profiles',
+    summary: 'Describe an animal: its story, breed, age, size and temper.',
+  },
+  { slug: 'photos', icon: 'photo', title: 'Photos', summary: 'Add photos of an animal, and show them in the right size.' },
   { slug: 'orders', icon: 'home', title: 'Orders', summary: 'Place an order for an adopter, and follow it until the animal goes home.' },
+  { slug: 'shelters', icon: 'home', title: 'Shelters', summary: "Add a shelter's animals, and decide on the orders for them." },
   { slug: 'events', icon: 'feed', title: 'Events', summary: 'Read every change from a feed, in pages or as a stream.' },
   { slug: 'webhooks', icon: 'send', title: 'Webhooks', summary: 'Receive changes at a URL of yours, signed and in order.' },
   {

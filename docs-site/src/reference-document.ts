@@ -4,7 +4,7 @@ import type { Heading } from './markdown.ts';
 
 export interface Schema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly format?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -13,7 +13,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
-  readonly enum?: ReadonlyArray<string | number>;
+  readonly enum?: ReadonlyArray<string | number | null>;
   readonly const?: string | number | boolean;
   readonly default?: string | number | boolean;
   readonly examples?: readonly unknown[];

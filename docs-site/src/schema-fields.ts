@@ -44,7 +44,7 @@ function typeOf(document: ApiDocument, schema: Schema): string {
   const { type, format, items, anyOf, enum: values, const: only } = resolve(document, schema);
   if (anyOf) return anyOf.map((choice) => typeOf(document, choice)).join(' or ');
   if (items) return `array of ${typeOf(document, items)}`;
-  if (type) return format ? `${type} (${format})` : type;
+  if (type) return [type].flat().join(' or ') + (format ? ` (${format})` : '');
   return typeof (values?.[0] ?? only ?? '');
 }
 
@@ -54,7 +54,7 @@ function constraintsOf(document: ApiDocument, schema: Schema): string[] {
   if (only !== undefined) return [`always ${JSON.stringify(only)}`];
   return [
     schema['x-must-be'],
-    choices && `one of ${choices.join(', ')}`,
+    choices && `one of ${choices.map(String).join(', ')}`,
     minimum !== undefined && maximum !== undefined && `${minimum} to ${maximum}`,
     !schema['x-must-be'] && lengthRange(minLength, maxLength),
     maxItems !== undefined && `at most ${maxItems} items`,

@@ -30,7 +30,7 @@ function parameterInput(id: string, { name, in: place, required = false, schema 
   const hint = required ? 'required' : schema.type === 'array' ? 'optional; separate values by commas' : 'optional';
   const label = html`<label for="${id}-${name}">${name} <span class="optional">${hint}</span></label>`;
   if (schema.enum) {
-    return html`${label}<select id="${id}-${name}" data-in="${place}" data-name="${name}"><option value="">any</option>${schema.enum.map((value) => html`<option>${value}</option>`)}</select>`;
+    return html`${label}<select id="${id}-${name}" data-in="${place}" data-name="${name}"><option value="">any</option>${schema.enum.map((value) => html`<option>${String(value)}</option>`)}</select>`;
   }
   return html`${label}<input id="${id}-${name}" data-in="${place}" data-name="${name}"${schema.type === 'array' && html` data-list`}${required && html` required`} value="${preset}" autocomplete="off" spellcheck="false"${schema.default !== undefined && html` placeholder="${String(schema.default)}"`}>`;
 }

@@ -7,6 +7,7 @@ import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
 import { publishAll } from '../../service/test/event-steps.ts';
 import { countLockWaits } from '../../service/test/lock-waits.ts';
 import { ManualClock } from '../../service/test/manual-clock.ts';
+import { createPhotoStore, filesIn, makeImage } from '../../service/test/photo-steps.ts';
 import { sendRaw } from '../../service/test/raw-request.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../../service/test/test-store.ts';
 import { addEndpoint } from '../../service/test/webhook-work.ts';
@@ -16,6 +17,7 @@ interface Rejection {
   readonly json: unknown;
 }
 
+const jpeg = await makeImage('tan');
 const clock = new ManualClock('2026-11-15T10:00:00Z');
 const stores = new AsyncDisposableStack();
 let store: TestStore;
@@ -79,8 +81,44 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     const at = await openStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
     return send('invalid_rehearsal', { at, key: await at.createKey() });
   },
+  photos_off: () => send('photos_off', { key: manager }),
+  photo_limit_reached: async () => {
+    const { at, key } = await openPhotoStore();
+    const text =
+      "insert into photos (pet_id, position, original_hash, original_name) select 1, i, repeat(to_hex(i), 64), '' from generate_series(0, 11) i";
+    await at.dependencies.db.query({ text });
+    return send('photo_limit_reached', { at, key }, jpeg);
+  },
+  too_many_uploads: async () => {
+    const { at, key, folder } = await openPhotoStore();
+    const others = [1, 2].map(() => sendRaw(at.url, `${headOf('upload_too_slow', key)}abc`, 15_000));
+    await vi.waitUntil(async () => (await filesIn(folder, 'originals')).length === 2, { timeout: 5_000, interval: 20 });
+    const third = await send('too_many_uploads', { at, key }, jpeg);
+    await Promise.all(others);
+    return third;
+  },
+  upload_too_slow: async () => {
+    const { at, key } = await openPhotoStore();
+    const head = headOf('upload_too_slow', key);
+    return sendRaw(at.url, `${head}${'x'.repeat(10)}`, 15_000);
+  },
+  photo_too_large: async () => {
+    const { at, key } = await openPhotoStore();
+    return sendRaw(at.url, headOf('photo_too_large', key));
+  },
+  unsupported_image: async () => {
+    const { at, key } = await openPhotoStore();
+    return send('unsupported_image', { at, key });
+  },
   request_timeout: () => sendOnSocket('request_timeout'),
   pet_has_open_order: () => send('pet_has_open_order', { key: manager }),
+  external_id_taken: async () => {
+    const at = await openStore();
+    const key = await createManager(at);
+    for (let petId = 1; petId <= 2; petId += 1) await addPet(at, key);
+    await at.call('PUT', '/v1/pets/1/profile', { key: key.key, body: { externalId: 'A-4711' } });
+    return send('external_id_taken', { at, key });
+  },
   order_state_conflict: () => send('order_state_conflict', { key: manager }),
   precondition_failed: () => send('precondition_failed', { key: manager }),
   client_suspended: async () => {
@@ -174,8 +212,12 @@ describe('The example of', () => {
   });
 });
 
-/** Replaces a key's id and the time of a revocation, which differ from run to run. */
-const normalised = (message: string) => message.replace(/Key \d+/, 'Key 7').replace(/revoked at [\d-]+T[\d:.]+Z/, 'revoked at <time>');
+/** Replaces a key's id and times, which differ from run to run. */
+const normalised = (message: string) =>
+  message
+    .replace(/Key \d+/, 'Key 7')
+    .replace(/revoked at [\d-]+T[\d:.]+Z/, 'revoked at <time>')
+    .replace(/in 1\d s\./, 'in 10 s.');
 
 function read(code: ErrorCode): { line: string; headers: string[]; body: string | undefined } {
   const [head = '', body] = errorCodes[code].example.request.split('\n\n');
@@ -183,14 +225,21 @@ function read(code: ErrorCode): { line: string; headers: string[]; body: string 
   return { line, headers, body };
 }
 
-async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?: TestKey }): Promise<Rejection> {
+async function send(code: ErrorCode, { at = store, key }: { at?: TestStore; key?: TestKey }, bytes?: Buffer): Promise<Rejection> {
   const { line, headers, body } = read(code);
   const [method = '', path = ''] = line.split(' ');
   return at.call(method, path, {
     ...(key && { key: key.key }),
-    ...(body !== undefined && { raw: body }),
+    ...(body !== undefined && { raw: bytes ?? body }),
     headers: Object.fromEntries(headers.map((header) => header.split(': ', 2) as [string, string])),
   });
+}
+
+/** The head of the example's request, to which the caller adds the body. */
+function headOf(code: ErrorCode, { key }: TestKey): string {
+  const { line, headers } = read(code);
+  const fields = ['Host: homeward.example', `Authorization: Bearer ${key}`, ...headers.filter((header) => !header.startsWith('…'))];
+  return `${line} HTTP/1.1\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`;
 }
 
 /** Sends what no HTTP client would send. */
@@ -201,6 +250,14 @@ async function sendOnSocket(code: ErrorCode): Promise<Rejection> {
   const unfinished = fields.findIndex((field) => field.startsWith('…'));
   const sent = fields.slice(0, unfinished < 0 ? undefined : unfinished).map((field) => `${field}\r\n`);
   return sendRaw(store.url, `${line} HTTP/1.1\r\n${sent.join('')}${unfinished < 0 ? `\r\n${body}` : ''}`);
+}
+
+/** A store that accepts photos, with animal 1. */
+async function openPhotoStore(): Promise<{ at: TestStore; key: TestKey; folder: string }> {
+  const { store: at, folder } = stores.use(await createPhotoStore());
+  const key = await createManager(at);
+  await addPet(at, key);
+  return { at, key, folder };
 }
 
 async function last(times: number, act: () => Promise<Rejection>): Promise<Rejection> {

@@ -49,7 +49,20 @@ describe('Every page', () => {
       '/docs/errors',
       ...Object.keys(errorCodes).map((code) => `/docs/errors/${code}`),
       ...guides.map(({ slug }) => `/docs/${slug}`),
-      ...['', '/pets', '/categories', '/events', '/orders', '/webhooks', '/usage', '/event-types'].map((part) => `/docs/reference${part}`),
+      ...[
+        '',
+        '/pets',
+        '/shelters',
+        '/profiles',
+        '/listings',
+        '/photos',
+        '/categories',
+        '/events',
+        '/orders',
+        '/webhooks',
+        '/usage',
+        '/event-types',
+      ].map((part) => `/docs/reference${part}`),
     ];
     expect([...pages.keys()].sort()).toEqual(expected.sort());
   });

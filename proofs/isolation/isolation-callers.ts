@@ -32,7 +32,7 @@ export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> 
 async function expiredKey({ dependencies: { db } }: Staff, client: string): Promise<string> {
   const expiresAt = new Date(Date.now() - 1_000);
   const limits = { plan: 'enterprise', ...generous } as const;
-  return (await createKey(db, { client, limits, scopes: everyScope, expiresAt, environment: 'production' })).key;
+  return (await createKey(db, { client, limits, scopes: everyScope, shelterId: 1n, expiresAt, environment: 'production' })).key;
 }
 
 export interface MatrixOutcome {

@@ -3,6 +3,7 @@ import { settleClientChange } from '../../service/src/clients/client-epochs.ts';
 import { setSuspended } from '../../service/src/clients/clients.ts';
 import { type EventType, eventTypes, isOrderEvent } from '../../service/src/domain/event-types.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
+import { maySeeOrderEvents } from '../../service/src/domain/visibility.ts';
 import { revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../service/src/webhooks/endpoint-keys.ts';
 import { generous } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
@@ -14,13 +15,19 @@ export interface ToldEvent {
   readonly type: EventType;
   /** Null: about an animal. */
   readonly clientId: number | null;
+  /** Of an order's animal. */
+  readonly shelterId: number | null;
 }
+
+/** The shelter of every key here that has the scope shelter:manage, and one that none of them manages. */
+export const managedShelter = 2;
+export const otherShelter = 3;
 
 /** Why the events wait. Each endpoint accepts tests, except an unverified one. */
 export type Hold = 'the worker is stopped' | 'its deliveries fail' | 'it is unverified';
 export const holds: readonly Hold[] = ['the worker is stopped', 'its deliveries fail', 'it is unverified'];
 
-/** What an endpoint gets. Never an event of another client's order. */
+/** What an endpoint gets. Never an event of another client's order, unless its key manages the shelter of the animal. */
 interface Permission {
   readonly scopes: readonly Scope[];
   /** Empty: every type. */
@@ -29,10 +36,11 @@ interface Permission {
 
 export const nothing: Permission = { scopes: [], types: [] };
 
-export const isPermitted = ({ scopes, types }: Permission, { clientId, type }: ToldEvent, ownClientId: number): boolean => {
+export const isPermitted = ({ scopes, types }: Permission, { clientId, shelterId, type }: ToldEvent, ownClientId: number): boolean => {
   if (types.length > 0 && !types.includes(type)) return false;
   if (!isOrderEvent(type)) return scopes.includes('pets:read');
-  return clientId === ownClientId && (scopes.includes('orders:read') || scopes.includes('store:manage'));
+  if (scopes.includes('shelter:manage') && shelterId === managedShelter) return true;
+  return clientId === ownClientId && maySeeOrderEvents(scopes);
 };
 
 /** An endpoint before the change, at the change, and after it is resumed. */
@@ -72,7 +80,8 @@ const manage: Scope = 'webhooks:manage';
 const unchanged: Change = { name: '', after: all, apply: async () => {} };
 
 async function keyOf(staff: Staff, client: string, scopes: readonly Scope[]): Promise<Key> {
-  const [key] = await staff.createKeys(client, generous, 1, scopes);
+  const shelterId = scopes.includes('shelter:manage') ? BigInt(managedShelter) : null;
+  const [key] = await staff.createKeys(client, generous, 1, scopes, shelterId);
   if (!key) throw new Error('no key was created');
   return key;
 }
@@ -110,6 +119,7 @@ const changes: readonly Change[] = [
   repointed(['pets:read']),
   repointed(['orders:read']),
   repointed(['store:manage']),
+  repointed(['shelter:manage']),
   {
     name: `whose types were set by a key with ${manage} alone`,
     after: nothing,

@@ -12,7 +12,17 @@ import { queryStore } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import type { Staff } from '../../testkit/staff.ts';
 import type { Key, Store } from '../../testkit/store.ts';
-import { addSubjects, type Hold, isPermitted, nothing, type Subject, type ToldEvent, type Tools } from './isolation-endpoints.ts';
+import {
+  addSubjects,
+  type Hold,
+  isPermitted,
+  managedShelter,
+  nothing,
+  otherShelter,
+  type Subject,
+  type ToldEvent,
+  type Tools,
+} from './isolation-endpoints.ts';
 
 export interface WebhookFindings {
   /** Events that were sent to an endpoint that may not get them: without a change of its permissions, and after one. */
@@ -39,6 +49,7 @@ export async function sendToEndpoints(parts: { store: Store; staff: Staff; http:
   const { store, staff, http, url } = parts;
   await using receiver = await PathReceiver.open();
   const tools: Tools = { http, url, staff, otherUrl: ({ name }) => receiver.urlOf(name + other) };
+  const ofShelters = await addSheltersWithPets(store);
   const subjects = await addSubjects(tools, (name) => receiver.urlOf(name));
   for (const { name, hold } of subjects) {
     if (hold === whileFailing) receiver.rejectsEvents.add(name);
@@ -50,12 +61,12 @@ export async function sendToEndpoints(parts: { store: Store; staff: Staff; http:
 
   const firstWorker = store.work();
   await untilVerified(store, subjects);
-  await tell(staff, pets, clients);
+  await tell(staff, pets, clients, ofShelters);
   await until(() => receiver.hasRejected(subjects.filter(({ hold }) => hold === whileFailing)), 'failed deliveries');
   await receiver.untilQuiet();
   await stop(firstWorker);
   await failSome(store, subjects);
-  await tell(staff, pets, clients);
+  await tell(staff, pets, clients, ofShelters);
   await publishAll(staff);
   const events = await eventsIn(store);
 
@@ -160,6 +171,8 @@ async function sendAgain(
       events.find(({ type }) => !isOrderEvent(type)),
       events.find(({ clientId }) => clientId === key.clientId),
       events.find(({ clientId }) => clientId !== null && clientId !== key.clientId),
+      events.find(({ shelterId }) => shelterId === managedShelter),
+      events.find(({ shelterId }) => shelterId === otherShelter),
     ];
     const bodies = [range, { failed: true }, ...samples.map((event) => ({ deliveryId: event?.position ?? 0 }))];
     // The manager's key is valid whatever has become of the other one. Where the endpoint is disabled, it gets an error.
@@ -233,11 +246,41 @@ async function addPets(store: Store): Promise<bigint[]> {
   return rows.map(({ id }) => BigInt(id));
 }
 
-/** Records an event of each type: of an animal, or of an order of each client. */
-async function tell({ dependencies: { db } }: Staff, pets: readonly bigint[], clientIds: readonly bigint[]): Promise<void> {
+/** An animal of each of two shelters, and a client that orders both and has no endpoint. */
+interface OfShelters {
+  readonly pets: readonly bigint[];
+  readonly clientId: bigint;
+}
+
+async function addSheltersWithPets(store: Store): Promise<OfShelters> {
+  const shelters = [managedShelter, otherShelter];
+  await queryStore(store, `insert into shelters (name) select 'Shelter' from generate_series((select max(id) from shelters) + 1, $1)`, [
+    Math.max(...shelters),
+  ]);
+  const rows = await queryStore<{ id: string }>(
+    store,
+    `insert into pets (name, category_id, status, shelter_id) select 'Animal', 1, 'available', id from unnest($1::bigint[]) as shelter (id)
+      returning id::text`,
+    [shelters],
+  );
+  const [client] = await queryStore<{ id: string }>(
+    store,
+    `insert into clients (name, plan) values ('orders at two shelters', 'pro') returning id::text`,
+  );
+  return { pets: rows.map(({ id }) => BigInt(id)), clientId: BigInt(client?.id ?? 0) };
+}
+
+/** Records an event of each type: of an animal, or of an order of each client; and of orders at the shelters. */
+async function tell(
+  { dependencies: { db } }: Staff,
+  pets: readonly bigint[],
+  clientIds: readonly bigint[],
+  ofShelters: OfShelters,
+): Promise<void> {
   const events = eventTypes.flatMap((type, i) => {
     const of = (clientId: bigint | null) => eventOf(type, pets[i] ?? 1n, clientId);
-    return isOrderEvent(type) ? clientIds.map(of) : [of(null)];
+    const atShelters = ofShelters.pets.map((pet) => eventOf(type, pet, ofShelters.clientId));
+    return isOrderEvent(type) ? [...clientIds.map(of), ...atShelters] : [of(null)];
   });
   await db.transaction((tx) => recordEvents(tx, ...events));
 }
@@ -256,9 +299,9 @@ async function publishAll({ dependencies: { db } }: Staff): Promise<void> {
 }
 
 async function eventsIn(store: Store): Promise<ToldEvent[]> {
-  return queryStore<{ position: number; type: EventType; clientId: number | null }>(
+  return queryStore<{ position: number; type: EventType; clientId: number | null; shelterId: number | null }>(
     store,
-    `select position::int, type, client_id::int as "clientId" from events order by position`,
+    `select position::int, type, client_id::int as "clientId", shelter_id::int as "shelterId" from events order by position`,
   );
 }
 

@@ -9,6 +9,7 @@ import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { callAll, callersOf } from './isolation-callers.ts';
 import { addEndpoint, placeOrder, type Reader, readAll, typesQueued, untilPublished } from './isolation-feed.ts';
+import { callAcrossShelters, readAcrossShelters } from './isolation-shelters.ts';
 import { sendToEndpoints } from './isolation-webhooks.ts';
 
 /** The ids of orders and of endpoints. */
@@ -20,20 +21,21 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 export const isolation: Proof = {
   name: 'isolation',
-  promise: "a key can do only what its scopes allow, and another client's object looks like one that does not exist",
+  promise:
+    "a key can do only what its scopes allow, and another client's object, or another shelter's order, looks like one that does not exist",
   hasMutant: true,
   run,
 };
 
 /**
- * In the mutant any client finds any order, one operation requires no scope, the feed shows every order to everyone, and what waits for
- * an endpoint is sent whatever its key may read.
+ * In the mutant any client finds any order, one operation requires no scope, the feed shows every order to everyone, what waits for an
+ * endpoint is sent whatever its key may read, and a key that manages one shelter manages the animals of all.
  */
 const edits = [
   {
     file: 'orders/order-queries.ts',
-    from: 'from orders where id = $1 and ($2::bigint is null or client_id = $2)`,',
-    to: 'from orders where id = $1 and ($2::bigint is null or client_id <> 0)`,',
+    from: "isVisible('$2', '$3', '$4')",
+    to: "'($2::boolean or client_id <> 0 or $3::bigint = $4::bigint)'",
   },
   {
     file: 'categories/category-routes.ts',
@@ -42,6 +44,7 @@ const edits = [
   },
   { file: 'events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
   { file: 'delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
+  { file: 'domain/shelter-access.ts', from: '(shelterId === ofPet && scopes', to: '(shelterId !== 0n && scopes' },
 ];
 
 async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
@@ -59,6 +62,7 @@ async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
     ...(await callEverything(http, url, staff, progress)),
     ...(await checkEndpoints(http, url, staff, store, progress)),
     ...(await readFeeds(http, url, staff, store, progress)),
+    ...(await checkShelters(http, url, staff, progress)),
   ];
   if (!mutant) return claims.map(({ catches: _, ...claim }) => claim);
   // Each of the mutant's edits must break a claim with `catches`. If one of those holds, return only that: the proof then fails as a
@@ -130,6 +134,37 @@ async function callEverything(http: HttpClient, url: string, staff: Staff, progr
       bar: '0',
       figure: `${wrong.length} of ${cells}, ${rejected} of which must be rejected for their scope${firstOf(wrong)}`,
       holds: wrong.length === 0 && rejected > 0,
+      catches: true,
+    },
+  ];
+}
+
+/** Two shelters, a partner that orders animals of both, a stranger, and the store. */
+async function checkShelters(http: HttpClient, url: string, staff: Staff, progress: (text: string) => void): Promise<CatchingClaim[]> {
+  progress('shelters');
+  const { cells, wrong, wrongOnAnimals, rejected } = await callAcrossShelters(http, url, staff);
+  const { leaks, events, expected } = await readAcrossShelters(http, url, staff);
+  return [
+    {
+      claim:
+        'Reads and changes of orders, with their adopters, by keys of two shelters, a partner, a stranger and the store, whose outcome is wrong',
+      bar: '0',
+      figure: `${wrong.length} of ${cells}, ${rejected} of which must be rejected${firstOf(wrong)}`,
+      holds: wrong.length === 0 && rejected > 0,
+      catches: true,
+    },
+    {
+      claim: "The same with animals: a shelter's key changes, removes and moves no animal of another",
+      bar: '0',
+      figure: `${wrongOnAnimals.length}${firstOf(wrongOnAnimals)}`,
+      holds: wrongOnAnimals.length === 0,
+      catches: true,
+    },
+    {
+      claim: 'Events of orders that reached a key of another shelter: in the feed, with every filter, in streams, and queued for endpoints',
+      bar: '0',
+      figure: `${leaks.length} of ${events} events, ${expected} of them of orders that the reader may see${firstOf(leaks)}`,
+      holds: leaks.length === 0 && expected > 0,
       catches: true,
     },
   ];

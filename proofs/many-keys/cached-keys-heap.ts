@@ -22,6 +22,7 @@ for (let number = 0; number < count; number += 1) {
     expiresAt: null,
     revokedAt: null,
     replacedBy: null,
+    shelterId: null,
     plan: 'pro',
     perMinute: null,
     perDay: null,

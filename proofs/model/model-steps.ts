@@ -184,7 +184,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
         '/pets/',
         '/store/orders/',
         '/PETS',
-        '/pets/1/photos',
+        '/pets/1/vets',
         '/store',
         '/store/orders/x/y',
         '/pets%2f1',

@@ -67,11 +67,505 @@ export type PetEvent = {
     /**
      * What happened to the animal.
      */
-    type: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed';
+    type: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed';
     data: {
         pet: Pet;
         previousStatus?: PetStatus;
     };
+};
+
+export type NewShelter = {
+    /**
+     * The shelter's name.
+     */
+    name: string;
+    description?: string | null;
+    email?: string | null;
+    phone?: string | null;
+    website?: string | null;
+    address?: string | null;
+    latitude?: number | null;
+    longitude?: number | null;
+    timezone?: string | null;
+};
+
+/**
+ * A JSON merge patch: what is left out does not change, and null removes a value.
+ */
+export type ShelterChanges = {
+    /**
+     * The shelter's name.
+     */
+    name?: string;
+    description?: string | null;
+    email?: string | null;
+    phone?: string | null;
+    website?: string | null;
+    address?: string | null;
+    latitude?: number | null;
+    longitude?: number | null;
+    timezone?: string | null;
+};
+
+/**
+ * Every animal belongs to a shelter. A value that is not known is null.
+ */
+export type Shelter = {
+    /**
+     * Unique identifier assigned by the service.
+     */
+    id: Int64;
+    /**
+     * The shelter's name.
+     */
+    name: string;
+    description: string | null;
+    email: string | null;
+    phone: string | null;
+    website: string | null;
+    address: string | null;
+    latitude: number | null;
+    longitude: number | null;
+    timezone: string | null;
+};
+
+export type PetShelter = {
+    /**
+     * The shelter that the animal belongs to.
+     */
+    shelterId: Int64;
+};
+
+/**
+ * What adopters choose an animal by. Every field is present; what is not known is null or unknown.
+ */
+export type Profile = {
+    /**
+     * What adopters should know, as plain text.
+     */
+    description: string | null;
+    breeds: {
+        /**
+         * The breed, as free text.
+         */
+        primary: string | null;
+        /**
+         * A second breed.
+         */
+        secondary: string | null;
+        /**
+         * Whether the animal is a mix of breeds.
+         */
+        mixed: 'yes' | 'no' | 'unknown';
+        /**
+         * True if neither breed is given. Read-only.
+         */
+        unknown: boolean;
+    };
+    /**
+     * The birth date, which may be an estimate. Not in the future.
+     */
+    birthDate: string | null;
+    /**
+     * Whether the birth date is known exactly. Always false without a birthDate.
+     */
+    birthDateIsExact: boolean;
+    /**
+     * The age today, by the birth date: below 1, 3, 8 years, or more. Null without a birthDate. Read-only.
+     */
+    age: 'baby' | 'young' | 'adult' | 'senior' | null;
+    /**
+     * The sex.
+     */
+    sex: 'male' | 'female' | 'unknown';
+    /**
+     * The size when fully grown.
+     */
+    size: 'small' | 'medium' | 'large' | 'extra_large' | null;
+    /**
+     * The weight in grams.
+     */
+    weightGrams: number | null;
+    /**
+     * The colors, the main one first.
+     */
+    colors: Array<string>;
+    /**
+     * The coat.
+     */
+    coat: 'hairless' | 'short' | 'medium' | 'long' | 'wire' | 'curly' | null;
+    goodWith: {
+        /**
+         * Whether the animal gets along with children.
+         */
+        children: 'yes' | 'no' | 'unknown';
+        /**
+         * Whether the animal gets along with dogs.
+         */
+        dogs: 'yes' | 'no' | 'unknown';
+        /**
+         * Whether the animal gets along with cats.
+         */
+        cats: 'yes' | 'no' | 'unknown';
+    };
+    /**
+     * Whether the animal is spayed or neutered.
+     */
+    spayedNeutered: 'yes' | 'no' | 'unknown';
+    /**
+     * Whether the animal is house-trained.
+     */
+    houseTrained: 'yes' | 'no' | 'unknown';
+    /**
+     * Whether the animal has its vaccinations.
+     */
+    vaccinated: 'yes' | 'no' | 'unknown';
+    /**
+     * Whether the animal needs special care.
+     */
+    specialNeeds: 'yes' | 'no' | 'unknown';
+    /**
+     * What an adopter pays.
+     */
+    adoptionFee: {
+        /**
+         * In minor units of the currency: cents.
+         */
+        amount: number;
+        /**
+         * The code of the currency (ISO 4217).
+         */
+        currency: string;
+    } | null;
+    /**
+     * Ids of animals that should be adopted together with this one. Removed animals are left out.
+     */
+    bondedWith: Array<Int64>;
+    /**
+     * Words to find or group animals by.
+     */
+    tags: Array<string>;
+    /**
+     * A video of the animal. The service never opens it.
+     */
+    videoUrl: string | null;
+    /**
+     * When the animal came to the shelter. Not in the future.
+     */
+    arrivedOn: string | null;
+    /**
+     * The shelter's own id of the animal, unique within the shelter.
+     */
+    externalId: string | null;
+    /**
+     * Whatever else the shelter says, as at most 50 pairs of strings. They are returned as they were sent, in the same order; names that are whole numbers come first.
+     */
+    attributes: {
+        [key: string]: string;
+    };
+};
+
+/**
+ * What adopters choose an animal by. Every field is present; what is not known is null or unknown.
+ */
+export type ListedProfile = {
+    /**
+     * What adopters should know, as plain text.
+     */
+    description: string | null;
+    breeds: {
+        /**
+         * The breed, as free text.
+         */
+        primary: string | null;
+        /**
+         * A second breed.
+         */
+        secondary: string | null;
+        /**
+         * Whether the animal is a mix of breeds.
+         */
+        mixed: 'yes' | 'no' | 'unknown';
+        /**
+         * True if neither breed is given. Read-only.
+         */
+        unknown: boolean;
+    };
+    /**
+     * The birth date, which may be an estimate. Not in the future.
+     */
+    birthDate: string | null;
+    /**
+     * Whether the birth date is known exactly. Always false without a birthDate.
+     */
+    birthDateIsExact: boolean;
+    /**
+     * The age today, by the birth date: below 1, 3, 8 years, or more. Null without a birthDate. Read-only.
+     */
+    age: 'baby' | 'young' | 'adult' | 'senior' | null;
+    /**
+     * The sex.
+     */
+    sex: 'male' | 'female' | 'unknown';
+    /**
+     * The size when fully grown.
+     */
+    size: 'small' | 'medium' | 'large' | 'extra_large' | null;
+    /**
+     * The weight in grams.
+     */
+    weightGrams: number | null;
+    /**
+     * The colors, the main one first.
+     */
+    colors: Array<string>;
+    /**
+     * The coat.
+     */
+    coat: 'hairless' | 'short' | 'medium' | 'long' | 'wire' | 'curly' | null;
+    goodWith: {
+        /**
+         * Whether the animal gets along with children.
+         */
+        children: 'yes' | 'no' | 'unknown';
+        /**
+         * Whether the animal gets along with dogs.
+         */
+        dogs: 'yes' | 'no' | 'unknown';
+        /**
+         * Whether the animal gets along with cats.
+         */
+        cats: 'yes' | 'no' | 'unknown';
+    };
+    /**
+     * Whether the animal is spayed or neutered.
+     */
+    spayedNeutered: 'yes' | 'no' | 'unknown';
+    /**
+     * Whether the animal is house-trained.
+     */
+    houseTrained: 'yes' | 'no' | 'unknown';
+    /**
+     * Whether the animal has its vaccinations.
+     */
+    vaccinated: 'yes' | 'no' | 'unknown';
+    /**
+     * Whether the animal needs special care.
+     */
+    specialNeeds: 'yes' | 'no' | 'unknown';
+    /**
+     * What an adopter pays.
+     */
+    adoptionFee: {
+        /**
+         * In minor units of the currency: cents.
+         */
+        amount: number;
+        /**
+         * The code of the currency (ISO 4217).
+         */
+        currency: string;
+    } | null;
+    /**
+     * Ids of animals that should be adopted together with this one. Removed animals are left out.
+     */
+    bondedWith: Array<Int64>;
+    /**
+     * Words to find or group animals by.
+     */
+    tags: Array<string>;
+    /**
+     * A video of the animal. The service never opens it.
+     */
+    videoUrl: string | null;
+    /**
+     * When the animal came to the shelter. Not in the future.
+     */
+    arrivedOn: string | null;
+    /**
+     * The shelter's own id of the animal, unique within the shelter.
+     */
+    externalId: string | null;
+};
+
+/**
+ * Fields of a profile. Null removes a value. Read-only and unknown fields are ignored.
+ */
+export type ProfileChanges = {
+    /**
+     * What adopters should know, as plain text.
+     */
+    description?: string | null;
+    breeds?: {
+        /**
+         * The breed, as free text.
+         */
+        primary?: string | null;
+        /**
+         * A second breed.
+         */
+        secondary?: string | null;
+        /**
+         * Whether the animal is a mix of breeds.
+         */
+        mixed?: 'yes' | 'no' | 'unknown' | null;
+    } | null;
+    /**
+     * The birth date, which may be an estimate. Not in the future.
+     */
+    birthDate?: string | null;
+    /**
+     * Whether the birth date is known exactly. Always false without a birthDate.
+     */
+    birthDateIsExact?: boolean | null;
+    /**
+     * The sex.
+     */
+    sex?: 'male' | 'female' | 'unknown' | null;
+    /**
+     * The size when fully grown.
+     */
+    size?: 'small' | 'medium' | 'large' | 'extra_large' | null;
+    /**
+     * The weight in grams.
+     */
+    weightGrams?: number | null;
+    /**
+     * The colors, the main one first.
+     */
+    colors?: Array<string> | null;
+    /**
+     * The coat.
+     */
+    coat?: 'hairless' | 'short' | 'medium' | 'long' | 'wire' | 'curly' | null;
+    goodWith?: {
+        /**
+         * Whether the animal gets along with children.
+         */
+        children?: 'yes' | 'no' | 'unknown' | null;
+        /**
+         * Whether the animal gets along with dogs.
+         */
+        dogs?: 'yes' | 'no' | 'unknown' | null;
+        /**
+         * Whether the animal gets along with cats.
+         */
+        cats?: 'yes' | 'no' | 'unknown' | null;
+    } | null;
+    /**
+     * Whether the animal is spayed or neutered.
+     */
+    spayedNeutered?: 'yes' | 'no' | 'unknown' | null;
+    /**
+     * Whether the animal is house-trained.
+     */
+    houseTrained?: 'yes' | 'no' | 'unknown' | null;
+    /**
+     * Whether the animal has its vaccinations.
+     */
+    vaccinated?: 'yes' | 'no' | 'unknown' | null;
+    /**
+     * Whether the animal needs special care.
+     */
+    specialNeeds?: 'yes' | 'no' | 'unknown' | null;
+    /**
+     * What an adopter pays: both fields or neither.
+     */
+    adoptionFee?: {
+        /**
+         * In minor units of the currency: cents.
+         */
+        amount?: number | null;
+        /**
+         * The code of the currency (ISO 4217).
+         */
+        currency?: string | null;
+    } | null;
+    /**
+     * Ids of animals that should be adopted together with this one. Removed animals are left out.
+     */
+    bondedWith?: Array<Int64> | null;
+    /**
+     * Words to find or group animals by.
+     */
+    tags?: Array<string> | null;
+    /**
+     * A video of the animal. The service never opens it.
+     */
+    videoUrl?: string | null;
+    /**
+     * When the animal came to the shelter. Not in the future.
+     */
+    arrivedOn?: string | null;
+    /**
+     * The shelter's own id of the animal, unique within the shelter.
+     */
+    externalId?: string | null;
+    /**
+     * Whatever else the shelter says, as at most 50 pairs of strings. They are returned as they were sent, in the same order; names that are whole numbers come first.
+     */
+    attributes?: {
+        [key: string]: string | null;
+    } | null;
+};
+
+/**
+ * A photo of an animal. It has no metadata of the original, such as the place where it was taken.
+ */
+export type Photo = {
+    /**
+     * Unique identifier assigned by the service.
+     */
+    id: Int64;
+    /**
+     * processing: the pictures are being made. ready: they can be shown. failed: they can not be made; `failure` says why.
+     */
+    status: 'processing' | 'ready' | 'failed';
+    /**
+     * What the photo shows, for people who do not see it. Empty: no text.
+     */
+    alt: string;
+    width: number | null;
+    height: number | null;
+    placeholder: string | null;
+    /**
+     * The pictures, the smallest first. Empty until the photo is ready.
+     */
+    urls: Array<{
+        /**
+         * Width in pixels.
+         */
+        width: number;
+        /**
+         * Height in pixels.
+         */
+        height: number;
+        /**
+         * The URL of the picture, a WebP. Without a host it is on the API's own origin. It never shows another picture.
+         */
+        url: string;
+    }>;
+    failure?: {
+        /**
+         * Machine-readable reason.
+         */
+        code: string;
+        /**
+         * What was wrong, and what to do.
+         */
+        message: string;
+    };
+};
+
+export type PhotoChanges = {
+    /**
+     * What the photo shows, for people who do not see it. Empty: no text.
+     */
+    alt?: string;
+    /**
+     * The new place among the photos of the animal: 0 is the first.
+     */
+    position?: number;
 };
 
 export type Category = {
@@ -98,7 +592,7 @@ export type NewCategory = {
 export type OrderStatus = 'placed' | 'approved' | 'completed' | 'cancelled' | 'expired' | 'returned';
 
 /**
- * Visible only to the client that placed the order and to the store.
+ * Visible only to the client that placed the order, to the store, and to the animal's shelter.
  */
 export type Adopter = {
     /**
@@ -112,7 +606,7 @@ export type Adopter = {
 };
 
 /**
- * Visible only to the client that placed the order and to the store.
+ * Visible only to the client that placed the order, to the store, and to the animal's shelter.
  */
 export type NewAdopter = {
     /**
@@ -186,7 +680,7 @@ export type OrderInEvent = {
 };
 
 /**
- * Sent to the client that placed the order, and to the store.
+ * Sent to the client that placed the order, to the store, and to the animal's shelter.
  */
 export type OrderEvent = {
     /**
@@ -214,7 +708,7 @@ export type NewWebhook = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
      * A note for people.
      */
@@ -229,7 +723,7 @@ export type WebhookChanges = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
      * A note for people.
      */
@@ -255,7 +749,7 @@ export type Webhook = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
      * A note for people.
      */
@@ -288,7 +782,7 @@ export type WebhookWithSecret = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
     /**
      * A note for people.
      */
@@ -531,9 +1025,80 @@ export type Usage = {
 };
 
 /**
+ * The shelter that the animal belongs to, and how to reach it.
+ */
+export type ListingShelter = {
+    /**
+     * Identifier of the shelter.
+     */
+    id: Int64;
+    name: string;
+    address: string | null;
+    latitude: number | null;
+    longitude: number | null;
+    website: string | null;
+    email: string | null;
+    phone: string | null;
+};
+
+/**
+ * An animal with all that adopters choose by.
+ */
+export type PetListing = {
+    pet: Pet;
+    shelter: ListingShelter;
+    profile: ListedProfile;
+    /**
+     * The photos that are ready, in the order in which they are to be shown.
+     */
+    photos: Array<Photo>;
+    /**
+     * From `near` to the shelter. Only if `near` is given.
+     */
+    distanceKm?: number;
+};
+
+/**
+ * How many of the animals have this value.
+ */
+export type Facet = {
+    /**
+     * To be used as the filter.
+     */
+    value: string;
+    count: number;
+};
+
+/**
+ * What the animals of a search are, counted by value. What is not known of an animal is not counted.
+ */
+export type Facets = {
+    /**
+     * False: more than 10,000 animals match, and the counts are those among 10,000 of them.
+     */
+    isExact: boolean;
+    /**
+     * The 20 most frequent breeds, in lower case and without accents, the most frequent first.
+     */
+    breeds: Array<Facet>;
+    /**
+     * Ages, the most frequent first.
+     */
+    ages: Array<Facet>;
+    /**
+     * Sizes, the most frequent first.
+     */
+    sizes: Array<Facet>;
+    /**
+     * Sexes, the most frequent first.
+     */
+    sexes: Array<Facet>;
+};
+
+/**
  * The error codes that existed when this version was generated.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'category_unknown' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'order_state_conflict' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'too_many_uploads' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.
@@ -674,6 +1239,470 @@ export type UpdatePetResponses = {
 
 export type UpdatePetResponse = UpdatePetResponses[keyof UpdatePetResponses];
 
+export type ListSheltersData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Maximum number of shelters returned.
+         */
+        limit?: number;
+        /**
+         * Where the page starts: taken from the Link header of the previous page. Use it with the same filters.
+         */
+        cursor?: string;
+    };
+    url: '/shelters';
+};
+
+export type ListSheltersResponses = {
+    /**
+     * A page of shelters.
+     */
+    200: Array<Shelter>;
+};
+
+export type ListSheltersResponse = ListSheltersResponses[keyof ListSheltersResponses];
+
+export type CreateShelterData = {
+    body: NewShelter;
+    headers?: {
+        /**
+         * Makes retries safe: within 24 hours, a retry gets the first response again. Use a random UUID for each request.
+         */
+        'idempotency-key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/shelters';
+};
+
+export type CreateShelterResponses = {
+    /**
+     * The created shelter.
+     */
+    201: Shelter;
+};
+
+export type CreateShelterResponse = CreateShelterResponses[keyof CreateShelterResponses];
+
+export type GetShelterData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the shelter.
+         */
+        shelterId: Int64;
+    };
+    query?: never;
+    url: '/shelters/{shelterId}';
+};
+
+export type GetShelterResponses = {
+    /**
+     * The shelter.
+     */
+    200: Shelter;
+};
+
+export type GetShelterResponse = GetShelterResponses[keyof GetShelterResponses];
+
+export type UpdateShelterData = {
+    body: ShelterChanges;
+    headers?: {
+        /**
+         * The shelter's ETag. Returns 412 if the shelter has changed since.
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the shelter.
+         */
+        shelterId: Int64;
+    };
+    query?: never;
+    url: '/shelters/{shelterId}';
+};
+
+export type UpdateShelterResponses = {
+    /**
+     * The updated shelter.
+     */
+    200: Shelter;
+};
+
+export type UpdateShelterResponse = UpdateShelterResponses[keyof UpdateShelterResponses];
+
+export type MovePetData = {
+    body: PetShelter;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/shelter';
+};
+
+export type MovePetResponses = {
+    /**
+     * The shelter that the animal belongs to now.
+     */
+    200: PetShelter;
+};
+
+export type MovePetResponse = MovePetResponses[keyof MovePetResponses];
+
+export type GetProfileData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/profile';
+};
+
+export type GetProfileResponses = {
+    /**
+     * The profile.
+     */
+    200: Profile;
+};
+
+export type GetProfileResponse = GetProfileResponses[keyof GetProfileResponses];
+
+export type PatchProfileData = {
+    body: ProfileChanges;
+    headers?: {
+        /**
+         * The profile's ETag. Returns 412 if the profile has changed since.
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/profile';
+};
+
+export type PatchProfileResponses = {
+    /**
+     * The profile as it is now.
+     */
+    200: Profile;
+};
+
+export type PatchProfileResponse = PatchProfileResponses[keyof PatchProfileResponses];
+
+export type PutProfileData = {
+    body: ProfileChanges;
+    headers?: {
+        /**
+         * The profile's ETag. Returns 412 if the profile has changed since.
+         */
+        'if-match'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/profile';
+};
+
+export type PutProfileResponses = {
+    /**
+     * The profile as it is now.
+     */
+    200: Profile;
+};
+
+export type PutProfileResponse = PutProfileResponses[keyof PutProfileResponses];
+
+export type ListListingsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Maximum number of listings returned.
+         */
+        limit?: number;
+        /**
+         * Where the page starts: taken from the Link header of the previous page. Use it with the same filters.
+         */
+        cursor?: string;
+        /**
+         * Only animals with this status. Without it, those of every status.
+         */
+        status?: 'available' | 'pending' | 'sold';
+        /**
+         * Only animals of this category.
+         */
+        categoryId?: Int64;
+        /**
+         * Only animals of this shelter.
+         */
+        shelterId?: Int64;
+        /**
+         * Only animals with these ids, at most 100.
+         */
+        id?: Array<Int64>;
+        /**
+         * Words of the name, the breeds, the tags or the description, all of which the animal must have. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.
+         */
+        q?: string;
+        /**
+         * Only animals of this breed. Accents and case do not matter.
+         */
+        breed?: string;
+        /**
+         * baby: below 1 year, young: below 3, adult: below 8, senior: from 8 years on.
+         */
+        age?: 'baby' | 'young' | 'adult' | 'senior';
+        /**
+         * Only animals that are known to be of this sex.
+         */
+        sex?: 'male' | 'female';
+        /**
+         * Only animals of this size.
+         */
+        size?: 'small' | 'medium' | 'large' | 'extra_large';
+        /**
+         * Only animals with this coat.
+         */
+        coat?: 'hairless' | 'short' | 'medium' | 'long' | 'wire' | 'curly';
+        /**
+         * Only animals that are known to get along with them. Repeat it to ask for several.
+         */
+        goodWith?: Array<'children' | 'dogs' | 'cats'>;
+        /**
+         * Only animals of shelters near this place: its latitude and longitude in degrees, rounded to 0.01.
+         */
+        near?: string;
+        /**
+         * How near, in kilometres; 100 if it is not given. Only with `near`.
+         */
+        withinKm?: number;
+        /**
+         * newest: added last first. distance: the nearest shelter first. relevance: those that match q best first, of 1,000 at most. By default relevance with q, else distance with near, else newest.
+         */
+        sort?: 'newest' | 'distance' | 'relevance';
+    };
+    url: '/listings';
+};
+
+export type ListListingsResponses = {
+    /**
+     * A page of listings.
+     */
+    200: Array<PetListing>;
+};
+
+export type ListListingsResponse = ListListingsResponses[keyof ListListingsResponses];
+
+export type ListListingFacetsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only animals with this status. Without it, those of every status.
+         */
+        status?: 'available' | 'pending' | 'sold';
+        /**
+         * Only animals of this category.
+         */
+        categoryId?: Int64;
+        /**
+         * Only animals of this shelter.
+         */
+        shelterId?: Int64;
+        /**
+         * Only animals with these ids, at most 100.
+         */
+        id?: Array<Int64>;
+        /**
+         * Words of the name, the breeds, the tags or the description, all of which the animal must have. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.
+         */
+        q?: string;
+        /**
+         * Only animals of this breed. Accents and case do not matter.
+         */
+        breed?: string;
+        /**
+         * baby: below 1 year, young: below 3, adult: below 8, senior: from 8 years on.
+         */
+        age?: 'baby' | 'young' | 'adult' | 'senior';
+        /**
+         * Only animals that are known to be of this sex.
+         */
+        sex?: 'male' | 'female';
+        /**
+         * Only animals of this size.
+         */
+        size?: 'small' | 'medium' | 'large' | 'extra_large';
+        /**
+         * Only animals with this coat.
+         */
+        coat?: 'hairless' | 'short' | 'medium' | 'long' | 'wire' | 'curly';
+        /**
+         * Only animals that are known to get along with them. Repeat it to ask for several.
+         */
+        goodWith?: Array<'children' | 'dogs' | 'cats'>;
+        /**
+         * Only animals of shelters near this place: its latitude and longitude in degrees, rounded to 0.01.
+         */
+        near?: string;
+        /**
+         * How near, in kilometres; 100 if it is not given. Only with `near`.
+         */
+        withinKm?: number;
+    };
+    url: '/listings/facets';
+};
+
+export type ListListingFacetsResponses = {
+    /**
+     * The counts.
+     */
+    200: Facets;
+};
+
+export type ListListingFacetsResponse = ListListingFacetsResponses[keyof ListListingFacetsResponses];
+
+export type ListPhotosData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/photos';
+};
+
+export type ListPhotosResponses = {
+    /**
+     * The photos, at most 12.
+     */
+    200: Array<Photo>;
+};
+
+export type ListPhotosResponse = ListPhotosResponses[keyof ListPhotosResponses];
+
+export type AddPhotoData = {
+    body: unknown;
+    headers?: {
+        /**
+         * Not needed: the same bytes for the same animal are the same photo.
+         */
+        'idempotency-key'?: string;
+    };
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/photos';
+};
+
+export type AddPhotoResponses = {
+    /**
+     * The photo, which is being processed, or is ready if it was sent before.
+     */
+    202: Photo;
+};
+
+export type AddPhotoResponse = AddPhotoResponses[keyof AddPhotoResponses];
+
+export type RemovePhotoData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+        /**
+         * Identifier of the photo.
+         */
+        photoId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/photos/{photoId}';
+};
+
+export type RemovePhotoResponses = {
+    /**
+     * The photo was removed.
+     */
+    204: void;
+};
+
+export type RemovePhotoResponse = RemovePhotoResponses[keyof RemovePhotoResponses];
+
+export type GetPhotoData = {
+    body?: never;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+        /**
+         * Identifier of the photo.
+         */
+        photoId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/photos/{photoId}';
+};
+
+export type GetPhotoResponses = {
+    /**
+     * The photo.
+     */
+    200: Photo;
+};
+
+export type GetPhotoResponse = GetPhotoResponses[keyof GetPhotoResponses];
+
+export type UpdatePhotoData = {
+    body: PhotoChanges;
+    path: {
+        /**
+         * Identifier of the animal.
+         */
+        petId: Int64;
+        /**
+         * Identifier of the photo.
+         */
+        photoId: Int64;
+    };
+    query?: never;
+    url: '/pets/{petId}/photos/{photoId}';
+};
+
+export type UpdatePhotoResponses = {
+    /**
+     * The changed photo.
+     */
+    200: Photo;
+};
+
+export type UpdatePhotoResponse = UpdatePhotoResponses[keyof UpdatePhotoResponses];
+
 export type ListCategoriesData = {
     body?: never;
     path?: never;
@@ -766,7 +1795,7 @@ export type ListEventsData = {
         /**
          * Only events of this type.
          */
-        type?: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
+        type?: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
     };
     url: '/events';
 };
@@ -1247,4 +2276,4 @@ export type GetUsageResponses = {
 
 export type GetUsageResponse = GetUsageResponses[keyof GetUsageResponses];
 
-export type ApiUrl = '/pets' | '/pets/{petId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';
+export type ApiUrl = '/pets' | '/pets/{petId}' | '/shelters' | '/shelters/{shelterId}' | '/pets/{petId}/shelter' | '/pets/{petId}/profile' | '/listings' | '/listings/facets' | '/pets/{petId}/photos' | '/pets/{petId}/photos/{photoId}' | '/categories' | '/categories/{categoryId}' | '/events' | '/store/orders' | '/store/orders/{orderId}' | '/store/orders/{orderId}/approve' | '/store/orders/{orderId}/complete' | '/store/orders/{orderId}/cancel' | '/store/orders/{orderId}/return' | '/webhooks' | '/webhooks/{webhookId}' | '/webhooks/{webhookId}/rotate-secret' | '/webhooks/{webhookId}/test' | '/webhooks/{webhookId}/deliveries' | '/webhooks/{webhookId}/deliveries/{deliveryId}' | '/webhooks/{webhookId}/replay' | '/usage';

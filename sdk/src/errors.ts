@@ -94,11 +94,14 @@ export function errorOf(response: Response, text: string, url: string): Homeward
   return new HomewardError(readBody(text) ?? foreignBody(response.status, url), response, url);
 }
 
+const retryableCodes = ['idempotency_in_progress', 'too_many_uploads'];
+
 /** Whether retrying the same request may succeed. */
 export const isRetryable = (error: unknown): error is HomewardError | ConnectionError =>
   error instanceof ConnectionError ||
   (error instanceof HomewardError &&
-    (error.status === 429 || error.status === 408 || error.status >= 500 || error.code === 'idempotency_in_progress'));
+    (error.status === 429 || error.status === 408 || error.status >= 500 || retryableCodes.includes(error.code)) &&
+    error.code !== 'upload_too_slow');
 
 function readBody(text: string): Body | undefined {
   try {

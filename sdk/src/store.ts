@@ -2,24 +2,37 @@ import type {
   Category,
   Delivery,
   DeliveryWithAttempts,
+  Facets,
   GetUsageData,
   Int64,
   ListCategoriesData,
   ListDeliveriesData,
   ListEventsData,
+  ListListingFacetsData,
+  ListListingsData,
   ListOrdersData,
   ListPetsData,
+  ListSheltersData,
   ListWebhooksData,
   NewOrder,
   NewPet,
+  NewShelter,
   NewWebhook,
   Order,
   OrderEvent,
   Pet,
   PetChanges,
   PetEvent,
+  PetListing,
+  PetShelter,
+  Photo,
+  PhotoChanges,
+  Profile,
+  ProfileChanges,
   Replay,
   Replayed,
+  Shelter,
+  ShelterChanges,
   Usage,
   Webhook,
   WebhookChanges,
@@ -30,6 +43,7 @@ import { createListing, type Listing, type Page, readPage } from './listing.ts';
 import { printedAs } from './printing.ts';
 import type { StoreOptions } from './store-options.ts';
 import { type Call, type CallOptions, createTransport, type Transport } from './transport.ts';
+import { createTurns } from './turns.ts';
 
 interface WriteOptions extends CallOptions {
   /** By default each call generates one. Pass your own if another process may retry the call. */
@@ -37,9 +51,13 @@ interface WriteOptions extends CallOptions {
 }
 
 interface ChangeOptions extends CallOptions {
-  /** The animal's ETag: the change is rejected if the animal has changed since. */
+  /** The ETag of what is changed: the change is rejected if it has changed since. */
   readonly ifMatch?: string;
 }
+
+/** How many photos a store accepts from a client at once, and how long it lets each take. */
+const uploadsMax = 2;
+const uploadTimeoutMs = 600_000;
 
 export type Store = ReturnType<typeof createStore>;
 
@@ -51,6 +69,8 @@ export function createStore(options: StoreOptions = {}) {
   const transport = createTransport(options);
   const store = {
     pets: petsOf(transport),
+    shelters: sheltersOf(transport),
+    listings: listingsOf(transport),
     categories: categoriesOf(transport),
     orders: ordersOf(transport),
     events: eventsOf(transport),
@@ -76,12 +96,100 @@ function petsOf(transport: Transport) {
     /** @deprecated Removed on 5 December 2030: use `find`. */
     get: (id: Int64, options?: CallOptions) => request<Pet>(transport, { ...one(id), options }),
     add: (pet: NewPet, options?: WriteOptions) => post<Pet>(transport, { url: '/pets', body: pet }, options),
-    /** For the store's own keys. */
+    /** For keys of the store, and of the animal's shelter. */
     update: (id: Int64, changes: PetChanges, options?: ChangeOptions) =>
       request<Pet>(transport, { method: 'PATCH', ...one(id), body: changes, headers: { 'if-match': options?.ifMatch }, options }),
-    /** For the store's own keys: removes an animal that was added by mistake. */
+    /** For keys of the store, and of the animal's shelter: removes an animal that was added by mistake. */
     remove: (id: Int64, options?: ChangeOptions) =>
       request<void>(transport, { method: 'DELETE', ...one(id), headers: { 'if-match': options?.ifMatch }, options }),
+    /** For the store's own keys: moves an animal to another shelter. */
+    move: (id: Int64, to: PetShelter, options?: CallOptions) =>
+      request<PetShelter>(transport, { method: 'PUT', url: '/pets/{petId}/shelter', path: { petId: id }, body: to, options }),
+    /** The profile of an animal. No request is sent yet. */
+    profile: (id: Int64) => profileOf(transport, id),
+    photos: photosOf(transport),
+  };
+}
+
+function sheltersOf(transport: Transport) {
+  const one = (id: Int64) => ({ url: '/shelters/{shelterId}', path: { shelterId: id } }) as const;
+  return {
+    list: (query?: ListSheltersData['query'], options?: CallOptions): Listing<Shelter> =>
+      createListing(transport, { url: '/shelters', query, options }),
+    get: (id: Int64, options?: CallOptions) => request<Shelter>(transport, { ...one(id), options }),
+    /** For the store's own keys. */
+    create: (shelter: NewShelter, options?: WriteOptions) => post<Shelter>(transport, { url: '/shelters', body: shelter }, options),
+    /** For the store's own keys. Null removes a value. */
+    update: (id: Int64, changes: ShelterChanges, options?: ChangeOptions) =>
+      request<Shelter>(transport, { method: 'PATCH', ...one(id), body: changes, headers: { 'if-match': options?.ifMatch }, options }),
+  };
+}
+
+function profileOf(transport: Transport, id: Int64) {
+  const one = { url: '/pets/{petId}/profile', path: { petId: id } } as const;
+  const write = (method: 'PUT' | 'PATCH', body: ProfileChanges, options: ChangeOptions | undefined) =>
+    request<Profile>(transport, { ...one, method, body, headers: { 'if-match': options?.ifMatch }, options });
+  return {
+    get: (options?: CallOptions) => request<Profile>(transport, { ...one, options }),
+    /** With its ETag, for `ifMatch`. */
+    getWithEtag: async (options?: CallOptions): Promise<{ profile: Profile; etag: string }> => {
+      const { body, headers } = await transport.call({ ...one, options });
+      return { profile: body as Profile, etag: headers.get('etag') ?? '' };
+    },
+    /** Replaces the profile: what is left out is removed. */
+    put: (profile: ProfileChanges, options?: ChangeOptions) => write('PUT', profile, options),
+    /** Changes the given fields. Null removes a value. */
+    patch: (changes: ProfileChanges, options?: ChangeOptions) => write('PATCH', changes, options),
+  };
+}
+
+/** A place, such as the `coords` that a browser gives, or its latitude and longitude as text, such as `48.2,16.37`. */
+type Near = string | { readonly latitude: number; readonly longitude: number };
+type Search<Query> = Omit<NonNullable<Query>, 'near'> & { readonly near?: Near };
+
+function listingsOf(transport: Transport) {
+  const queryOf = <Query extends { near?: Near }>({ near, ...query }: Query) => ({
+    ...query,
+    // The service rounds it to 0.01 degrees, so nothing more of a place is sent.
+    ...(near !== undefined && { near: typeof near === 'string' ? near : `${near.latitude.toFixed(2)},${near.longitude.toFixed(2)}` }),
+  });
+  return {
+    /** Animals with their profiles, photos and shelters. */
+    search: (query: Search<ListListingsData['query']> = {}, options?: CallOptions): Listing<PetListing> =>
+      createListing(transport, { url: '/listings', query: queryOf(query), options }),
+    /** How many of the animals that a search finds are of each breed, age, size and sex. */
+    facets: (query: Search<ListListingFacetsData['query']> = {}, options?: CallOptions) =>
+      request<Facets>(transport, { url: '/listings/facets', query: queryOf(query), options }),
+  };
+}
+
+function photosOf(transport: Transport) {
+  const one = (id: Int64, photoId: Int64) => ({ url: '/pets/{petId}/photos/{photoId}', path: { petId: id, photoId } }) as const;
+  const inTurn = createTurns(uploadsMax);
+  return {
+    /** In the order in which they are shown. */
+    list: (id: Int64, options?: CallOptions) => request<Photo[]>(transport, { url: '/pets/{petId}/photos', path: { petId: id }, options }),
+    get: (id: Int64, photoId: Int64, options?: CallOptions) => request<Photo>(transport, { ...one(id, photoId), options }),
+    /**
+     * A JPEG, PNG or WebP of at most 20 MB. It is processed afterwards: read it again until its status is `ready`. The same bytes for
+     * the same animal are the same photo. Two are sent at a time, others wait.
+     */
+    add: (id: Int64, photo: Blob, options?: CallOptions) =>
+      inTurn(() =>
+        request<Photo>(transport, {
+          method: 'POST',
+          url: '/pets/{petId}/photos',
+          path: { petId: id },
+          body: photo,
+          timeoutMs: uploadTimeoutMs,
+          options,
+        }),
+      ),
+    /** Sets the alternative text, or moves the photo: position 0 is the first. */
+    update: (id: Int64, photoId: Int64, changes: PhotoChanges, options?: CallOptions) =>
+      request<Photo>(transport, { method: 'PATCH', ...one(id, photoId), body: changes, options }),
+    remove: (id: Int64, photoId: Int64, options?: CallOptions) =>
+      request<void>(transport, { method: 'DELETE', ...one(id, photoId), options }),
   };
 }
 
@@ -109,7 +217,7 @@ function ordersOf(transport: Transport) {
     /** Promises an animal to an adopter: it is pending, and nobody else can order it. */
     place: (order: NewOrder, options?: WriteOptions) => post<Order>(transport, { url: '/store/orders', body: order }, options),
     cancel: (id: Int64, options?: WriteOptions) => act('cancel', id, options),
-    /** For the store's own keys, like `complete` and `return`. */
+    /** For keys of the store, and of the animal's shelter, like `complete` and `return`. */
     approve: (id: Int64, options?: WriteOptions) => act('approve', id, options),
     complete: (id: Int64, options?: WriteOptions) => act('complete', id, options),
     return: (id: Int64, options?: WriteOptions) => act('return', id, options),

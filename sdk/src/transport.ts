@@ -13,7 +13,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-type Query = Readonly<Record<string, string | number | bigint | ReadonlyArray<number | bigint> | undefined>>;
+type Query = Readonly<Record<string, string | number | bigint | ReadonlyArray<string | number | bigint> | undefined>>;
 
 interface Request {
   readonly href: string;
@@ -26,9 +26,12 @@ export interface Call {
   readonly url: ApiUrl;
   readonly path?: Readonly<Record<string, number | bigint>>;
   readonly query?: Query | undefined;
+  /** Sent as JSON, or as it is if it is a Blob. */
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly options?: CallOptions | undefined;
+  /** Time for one attempt and at least in total, for a call that takes longer than others. */
+  readonly timeoutMs?: number;
 }
 
 export interface ApiResponse {
@@ -54,7 +57,7 @@ export function createTransport(options: StoreOptions): Transport {
 
   /** Sends one request, and retries it while a retry may succeed before the total timeout. */
   async function sendWithRetries<T>(call: Call, read: (response: Response) => Promise<T>): Promise<{ response: Response; read: T }> {
-    const deadlineMs = Date.now() + totalTimeoutMs;
+    const deadlineMs = Date.now() + Math.max(totalTimeoutMs, call.timeoutMs ?? 0);
     const signal = call.options?.signal;
     // Built once: every retry has the same idempotency key, so the store applies it once.
     const request = requestOf(call);
@@ -76,7 +79,8 @@ export function createTransport(options: StoreOptions): Transport {
   async function attempt<T>(call: Call, request: Request, read: (response: Response) => Promise<T>) {
     const given = call.options?.signal;
     const abandon = new AbortController();
-    const timer = setTimeout(() => abandon.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs);
+    const attemptMs = Math.max(timeoutMs, call.timeoutMs ?? 0);
+    const timer = setTimeout(() => abandon.abort(new Error(`no response within ${attemptMs} ms`)), attemptMs);
     let response: Response | undefined;
     try {
       const signal = given ? AbortSignal.any([given, abandon.signal]) : abandon.signal;
@@ -107,10 +111,10 @@ export function createTransport(options: StoreOptions): Transport {
       for (const one of [value ?? []].flat()) target.searchParams.append(name, typeof one === 'string' ? one : exactText(one));
     }
     const all = new Headers({ accept: 'application/json', ...options.headers, authorization: `Bearer ${key}` });
-    if (body) all.set('content-type', 'application/json');
+    if (body) all.set('content-type', body instanceof Blob ? body.type || unknownImage : 'application/json');
     if (method === 'POST') all.set('idempotency-key', newIdempotencyKey());
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) all.set(name, value);
-    return { href: target.href, init: { method, headers: all, ...(body && { body: writeJson(body) }) } };
+    return { href: target.href, init: { method, headers: all, ...(body && { body: body instanceof Blob ? body : writeJson(body) }) } };
   }
 
   /** A wrong URL is found at once, and not only after the total timeout. */
@@ -144,6 +148,9 @@ export function createTransport(options: StoreOptions): Transport {
     },
   };
 }
+
+/** For a Blob without a type. The store recognises the image by its bytes. */
+const unknownImage = 'image/jpeg';
 
 /** Browsers don't offer crypto.randomUUID on pages without TLS. */
 function newIdempotencyKey(): string {

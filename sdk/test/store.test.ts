@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { defaultScopes } from '../../service/src/domain/scopes.ts';
+import { addDescribed, addShelter } from '../../service/test/listing-steps.ts';
+import { createPhotoStore, makeImage, processAll } from '../../service/test/photo-steps.ts';
 import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
 import { createStore, HomewardError } from '../src/index.ts';
 
@@ -35,6 +37,24 @@ describe('lists', () => {
     expect((await store.pets.list({ categoryId: 404 }).page()).cursor).toBeUndefined();
   });
 
+  test('of listings are searched near a place, and counted', async () => {
+    const store = await partner();
+    const shelterId = await addShelter(service, { latitude: 60, longitude: 25 });
+    const key = await service.createKey();
+    const animals = [];
+    for (const name of ['Near', 'Nearer']) {
+      animals.push(await addDescribed(service, key, { name, shelterId }, { sex: 'female', good_with_cats: 'yes', good_with_dogs: 'yes' }));
+    }
+    const near = { latitude: 60.001, longitude: 25.001 };
+    const found = await all(store.listings.search({ near, goodWith: ['cats', 'dogs'], limit: 1 }));
+    expect(found.map(({ pet, distanceKm }) => [pet.name, distanceKm])).toEqual([
+      ['Nearer', 0],
+      ['Near', 0],
+    ]);
+    expect((await store.listings.search({ near: '60,25', sex: 'male' }).page()).items).toEqual([]);
+    expect(await store.listings.facets({ near })).toMatchObject({ isExact: true, sexes: [{ value: 'female', count: animals.length }] });
+  });
+
   test('send no request before they are read, and no more than needed', async () => {
     const { key } = await service.createKey();
     const requests: string[] = [];
@@ -62,6 +82,25 @@ describe('ids', () => {
 });
 
 describe('animals and orders', () => {
+  test('a shelter from its creation to an animal that is moved to it', async () => {
+    const [store, staffs] = [await partner(), await staff()];
+    const created = await staffs.shelters.create({ name: 'Danube Shelter', latitude: 48.22, longitude: 16.4 });
+    expect(await store.shelters.get(created.id)).toEqual(created);
+    expect(await staffs.shelters.update(created.id, { phone: '123', latitude: null, longitude: null })).toEqual({
+      ...created,
+      phone: '123',
+      latitude: null,
+      longitude: null,
+    });
+    const stale = staffs.shelters.update(created.id, { phone: '4' }, { ifMatch: '"stale"' });
+    await expect(stale).rejects.toMatchObject({ code: 'precondition_failed' });
+    expect((await all(store.shelters.list())).map(({ id }) => id)).toEqual(expect.arrayContaining([1, created.id]));
+    const { id } = await store.pets.add({ name: 'Biscuit', categoryId: 1 });
+    expect(await staffs.pets.move(id, { shelterId: created.id })).toEqual({ shelterId: created.id });
+    const key = (await service.createKey({ scopes: ['shelter:manage'], shelterId: BigInt(created.id) })).key;
+    expect((await createStore({ url: service.url, key }).pets.update(id, { name: 'Strudel' })).name).toBe('Strudel');
+  });
+
   test('an adoption from adding the animal to its return', async () => {
     const [store, shelter] = [await partner(), await staff()];
     const pet = await store.pets.add({ name: 'Biscuit', categoryId: 1 });
@@ -97,6 +136,49 @@ describe('animals and orders', () => {
     const [store, shelter] = [await partner(), await staff()];
     const { id } = await store.pets.add({ name: 'Held', categoryId: 1 });
     await expect(shelter.pets.update(id, { name: 'Lost' }, { ifMatch: '"other"' })).rejects.toMatchObject({ code: 'precondition_failed' });
+  });
+});
+
+describe('the profile of an animal', () => {
+  test('is read, replaced and changed', async () => {
+    const [store, shelter] = [await partner(), await staff()];
+    const [pet, friend] = [await store.pets.add({ name: 'Biscuit', categoryId: 1 }), await store.pets.add({ name: 'Zoe', categoryId: 1 })];
+    expect(await store.pets.profile(pet.id).get()).toMatchObject({ description: null, sex: 'unknown', age: null, bondedWith: [] });
+    const profile = shelter.pets.profile(pet.id);
+    const written = await profile.put({
+      description: 'Loves walks.',
+      birthDate: '2015-05-01',
+      goodWith: { dogs: 'yes' },
+      bondedWith: [friend.id],
+      attributes: { Toy: 'ball' },
+    });
+    expect(written).toMatchObject({ description: 'Loves walks.', age: 'senior', bondedWith: [friend.id], attributes: { Toy: 'ball' } });
+    expect(await profile.patch({ description: null, goodWith: { cats: 'no' }, attributes: { Toy: null } })).toEqual({
+      ...written,
+      description: null,
+      goodWith: { children: 'unknown', dogs: 'yes', cats: 'no' },
+      attributes: {},
+    });
+    expect((await profile.put({})).bondedWith).toEqual([]);
+  });
+
+  test('is not overwritten if it has changed since its ETag was read', async () => {
+    const shelter = await staff();
+    const { id } = await shelter.pets.add({ name: 'Held', categoryId: 1 });
+    const profile = shelter.pets.profile(id);
+    const read = await profile.getWithEtag();
+    expect(read).toEqual({ profile: await profile.get(), etag: expect.stringMatching(/^".+"$/) });
+    await profile.put({ sex: 'male' }, { ifMatch: read.etag });
+    for (const write of [profile.put, profile.patch]) {
+      await expect(write({ sex: 'female' }, { ifMatch: read.etag })).rejects.toMatchObject({ code: 'precondition_failed' });
+    }
+    expect((await profile.get()).sex).toBe('male');
+  });
+
+  test('of an animal that does not exist is an error, and an id that was rounded too', async () => {
+    const store = await partner();
+    await expect(store.pets.profile(999_999).get()).rejects.toMatchObject({ code: 'pet_not_found' });
+    await expect(store.pets.profile(2 ** 53).get()).rejects.toThrow(RangeError);
   });
 });
 
@@ -153,5 +235,27 @@ describe('a deprecated call', () => {
     expect(warn.mock.calls).toEqual([
       [`Homeward: GET /pets/{petId} is deprecated, and will be removed on 2030-12-05. See ${service.url}/docs/deprecations`],
     ]);
+  });
+});
+
+describe('photos', () => {
+  test('are added from a Blob, listed, described, moved and removed', async () => {
+    await using photos = await createPhotoStore();
+    const { key } = await photos.store.createKey({ scopes: [...defaultScopes, 'store:manage'] });
+    const store = createStore({ url: photos.store.url, key });
+    const { id } = await store.pets.add({ name: 'Biscuit', categoryId: 1 });
+    // More than the store accepts at once.
+    const colors = ['red', 'green', 'blue', 'white', 'black'];
+    const added = await Promise.all(colors.map(async (color) => store.pets.photos.add(id, new Blob([await makeImage(color)]))));
+    expect(added.map(({ status }) => status)).toEqual(Array(5).fill('processing'));
+    await processAll(photos);
+    const first = added[0]?.id ?? 0;
+    expect(await store.pets.photos.get(id, first)).toMatchObject({ status: 'ready', urls: [{ width: 320 }] });
+    expect(await store.pets.photos.update(id, first, { alt: 'Red', position: 4 })).toMatchObject({ alt: 'Red' });
+    expect((await store.pets.photos.list(id)).at(-1)).toMatchObject({ id: first, alt: 'Red' });
+    expect(await store.pets.photos.remove(id, first)).toBeUndefined();
+    expect(await store.pets.photos.list(id)).toHaveLength(4);
+    const heic = new Blob(['\0\0\0\x18ftypheic and more'], { type: 'image/heic' });
+    await expect(store.pets.photos.add(id, heic)).rejects.toMatchObject({ code: 'unsupported_image', status: 415 });
   });
 });

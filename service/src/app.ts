@@ -34,13 +34,23 @@ import { describeRequests, traceRequests } from './http/traced-requests.ts';
 import type { Api } from './http/type-provider.ts';
 import { rejectUnknownQuery } from './http/unknown-query.ts';
 import { createValidatorCompiler } from './http/validation.ts';
+import { listingRoutes } from './listings/listing-routes.ts';
+import { listingSchemas } from './listings/listing-schemas.ts';
 import { orderRoutes } from './orders/order-routes.ts';
 import { orderSchemas } from './orders/order-schemas.ts';
 import { findOpenOrder } from './orders/orders.ts';
 import { FastPath } from './pets/fast-path-listener.ts';
 import { petRoutes } from './pets/pet-routes.ts';
 import { petSchemas } from './pets/pet-schemas.ts';
+import { openPhotoStore } from './photos/open-store.ts';
+import { addPhotoFiles } from './photos/photo-file-routes.ts';
+import { photoRoutes } from './photos/photo-routes.ts';
+import { photoSchemas } from './photos/photo-schemas.ts';
+import { profileRoutes } from './profiles/profile-routes.ts';
+import { profileSchemas } from './profiles/profile-schemas.ts';
 import { DelayedResponses, rehearsalHeaders, rehearse } from './rehearsal/rehearsal-hook.ts';
+import { shelterRoutes } from './shelters/shelter-routes.ts';
+import { shelterSchemas } from './shelters/shelter-schemas.ts';
 import type { RequestTally } from './telemetry/request-tally.ts';
 import { tallyRoutes } from './telemetry/route-tally.ts';
 import { createUsageWriter } from './usage/usage.ts';
@@ -70,7 +80,18 @@ const serverOptions = {
   // A request without Host gets our 400, since Node's has no body.
   requireHostHeader: false,
 };
-const sharedSchemas = [ErrorSchema, ...petSchemas, ...categorySchemas, ...orderSchemas, ...webhookSchemas, ...usageSchemas];
+const sharedSchemas = [
+  ErrorSchema,
+  ...petSchemas,
+  ...shelterSchemas,
+  ...profileSchemas,
+  ...photoSchemas,
+  ...categorySchemas,
+  ...orderSchemas,
+  ...webhookSchemas,
+  ...usageSchemas,
+  ...listingSchemas,
+];
 
 /** Assembles the API from its parts. */
 export async function createApp(
@@ -78,17 +99,21 @@ export async function createApp(
   caches: Caches = openCaches(dependencies),
   requests?: RequestTally,
 ): Promise<App> {
-  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing } = dependencies;
-  const { keys, limiter, pages } = caches;
+  const { config, clock, db, catalogue, announceListings, changes, redis, redisKeys, log, tracing } = dependencies;
+  const { keys, limiter, pages, listingPages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
   const usage = new UsageTally();
   const usageWriter = createUsageWriter(db, usage, log);
   const observe = allOf([requestLogger(log), countUsage(usage, clock), requests && ((finished) => requests.observe(finished))]);
+  const photoStore = openPhotoStore(config.photos);
   let draining = false;
   const fastPath = new FastPath({
     ...parts,
-    pages,
+    lists: [
+      { route: '/v1/pets', pages },
+      { route: '/v1/listings', pages: listingPages },
+    ],
     observe,
     tracing,
     isOpen: () => db.reachable && changes.isTrusted && !draining,
@@ -152,6 +177,7 @@ export async function createApp(
   addSecurityTxt(app, { clock, config });
   addDocsRoutes(app);
   addSdkRoutes(app);
+  addPhotoFiles(app, photoStore);
 
   await app.register(
     async (api: Api) => {
@@ -167,6 +193,10 @@ export async function createApp(
       addErrorHandler(api);
       const otherMethods = rejectOtherMethods(api);
       petRoutes(api, { db, catalogue, findOpenOrder, pages, clock, config });
+      shelterRoutes(api, { db, announceListings });
+      profileRoutes(api, { db, announceListings, clock });
+      listingRoutes(api, { db, pages: listingPages, clock, config });
+      await photoRoutes(api, { db, announceListings, store: photoStore, config });
       categoryRoutes(api, { db });
       eventRoutes(api, {
         db,

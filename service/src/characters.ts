@@ -2,6 +2,8 @@
 export const controls = '\\p{Cc}\\p{Cs}';
 /** The same without the line feed. */
 export const controlsButLineFeed = '\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f\\p{Cs}';
+/** The same without the line feed and the carriage return: the forms of browsers end each line with both. */
+export const controlsButLineBreaks = '\\u0000-\\u0009\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\p{Cs}';
 /**
  * Bidirectional embeddings, overrides and isolates: they reorder the text around them, so that a name can look like another.
  * The marks U+200E, U+200F and U+061C are not included: Arabic and Hebrew need them, and they don't reorder other text.

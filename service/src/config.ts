@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import path from 'node:path';
 
 /** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */
 export const variables = {
@@ -24,6 +25,19 @@ export const variables = {
   HOMEWARD_JOURNAL: {
     fallback: '',
     help: 'file to which each erasure, revocation, rotation and suspension is also appended, for homeward journal apply',
+  },
+  HOMEWARD_PHOTOS: {
+    fallback: '',
+    help: 'directory or s3://BUCKET for the photos of animals, the same for all processes; photos are off unless set',
+  },
+  HOMEWARD_PHOTOS_S3_ENDPOINT: { fallback: '', help: 'URL of the S3-compatible store; that of AWS unless set' },
+  HOMEWARD_PHOTOS_S3_REGION: { fallback: 'us-east-1', help: 'region of the bucket' },
+  HOMEWARD_PHOTOS_S3_KEY_ID: { fallback: '', help: 'access key id for the bucket' },
+  HOMEWARD_PHOTOS_S3_SECRET: { fallback: '', help: 'secret access key for the bucket' },
+  HOMEWARD_PHOTOS_S3_SECRET_FILE: { fallback: '', help: 'file that contains HOMEWARD_PHOTOS_S3_SECRET' },
+  HOMEWARD_PHOTOS_URL: {
+    fallback: '',
+    help: "URL under which a CDN serves /photos; unless set, photos have paths on the API's own origin",
   },
   HOMEWARD_TRUSTED_PROXIES: { fallback: '', help: 'comma-separated addresses or CIDR ranges whose X-Forwarded-For is trusted' },
   HOMEWARD_POOL_SIZE: { fallback: '10', help: 'PostgreSQL connections per process' },
@@ -63,6 +77,19 @@ export interface TracingConfig {
   readonly isParentBased: boolean;
 }
 
+/** A bucket of an S3-compatible store. */
+export interface S3Config {
+  readonly bucket: string;
+  /** Without a slash at the end. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** Where the files of photos are. */
+export type PhotosConfig = { readonly directory: string } | { readonly s3: S3Config };
+
 export interface Config {
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -77,6 +104,10 @@ export interface Config {
   readonly adoptionRetentionDays: number | undefined;
   /** Empty: no file. */
   readonly journalFile: string;
+  /** Undefined: photos are off. */
+  readonly photos: PhotosConfig | undefined;
+  /** The base of the URLs of photos, without a slash at the end. */
+  readonly photosUrl: string;
   readonly trustedProxies: readonly string[];
   readonly poolSize: number;
   readonly pageCache: 'on' | 'off';
@@ -133,6 +164,34 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       isParentBased: sampler.startsWith('parentbased_'),
     };
   };
+  const required = (name: keyof typeof variables): string => {
+    if (text(name)) return text(name);
+    throw new ConfigError(`${name} must be set if HOMEWARD_PHOTOS is a bucket.`);
+  };
+  const readS3 = (bucket: string): S3Config => {
+    const region = text('HOMEWARD_PHOTOS_S3_REGION');
+    const endpoint = text('HOMEWARD_PHOTOS_S3_ENDPOINT') || `https://s3.${region}.amazonaws.com`;
+    const secretFile = text('HOMEWARD_PHOTOS_S3_SECRET_FILE');
+    if (secretFile && text('HOMEWARD_PHOTOS_S3_SECRET')) {
+      throw new ConfigError('HOMEWARD_PHOTOS_S3_SECRET and HOMEWARD_PHOTOS_S3_SECRET_FILE are both set. Set only one of them.');
+    }
+    return {
+      bucket,
+      region,
+      endpoint: checkUrl(endpoint, 'HOMEWARD_PHOTOS_S3_ENDPOINT', 'http', 'https').replace(/\/+$/, ''),
+      accessKeyId: required('HOMEWARD_PHOTOS_S3_KEY_ID'),
+      secretAccessKey: secretFile ? readSecret('HOMEWARD_PHOTOS_S3_SECRET_FILE', secretFile) : required('HOMEWARD_PHOTOS_S3_SECRET'),
+    };
+  };
+  // Not a relative path: the processes of a store may have been started in different directories.
+  const readPhotos = (place: string): PhotosConfig => {
+    const [, bucket] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])$/.exec(place) ?? [];
+    if (bucket) return { s3: readS3(bucket) };
+    if (path.isAbsolute(place)) return { directory: place };
+    throw new ConfigError(
+      `HOMEWARD_PHOTOS must be the absolute path of a directory, such as /var/lib/homeward/photos, or s3://BUCKET; got "${place}".`,
+    );
+  };
   return Object.freeze({
     databaseUrl: serverUrl('DATABASE_URL', 'postgres', 'postgresql'),
     redisUrl: serverUrl('REDIS_URL', 'redis', 'rediss'),
@@ -145,6 +204,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     adopterRetentionDays: integer('HOMEWARD_ADOPTER_RETENTION', 0, 36_500),
     adoptionRetentionDays: text('HOMEWARD_ADOPTION_RETENTION') ? integer('HOMEWARD_ADOPTION_RETENTION', 0, 36_500) : undefined,
     journalFile: text('HOMEWARD_JOURNAL'),
+    photos: text('HOMEWARD_PHOTOS') ? readPhotos(text('HOMEWARD_PHOTOS')) : undefined,
+    photosUrl: text('HOMEWARD_PHOTOS_URL')
+      ? checkUrl(text('HOMEWARD_PHOTOS_URL'), 'HOMEWARD_PHOTOS_URL', 'http', 'https').replace(/\/+$/, '')
+      : '/photos',
     trustedProxies: readProxies(text('HOMEWARD_TRUSTED_PROXIES')),
     poolSize: integer('HOMEWARD_POOL_SIZE', 1, 1_000),
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),

@@ -10,6 +10,7 @@ import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
 import { isOnAnotherServer } from './db/server-identity.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
+import { announceListings, ListingChanges } from './listings/listing-changes.ts';
 import { Catalogue } from './pets/catalogue.ts';
 import { ChangeLog } from './pets/change-log.ts';
 import { PageCache } from './pets/page-cache.ts';
@@ -31,6 +32,8 @@ export interface Dependencies extends AsyncDisposable {
   readonly redisKeys: RedisKeys;
   /** Every change to an animal is committed through it. */
   readonly catalogue: Catalogue;
+  /** Announces a change of what only listings show: a profile, a photo or a shelter. After its commit, before the response. */
+  announceListings(): Promise<void>;
   /** Looks for changes that Redis may not tell of. */
   readonly changes: ChangeWatch;
   readonly journal: Journal;
@@ -75,6 +78,7 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
       redis,
       redisKeys,
       catalogue,
+      announceListings: () => announceListings(db, redis, redisKeys),
       changes: new ChangeWatch(db.ahead),
       journal,
       tracing: opened?.tracing,
@@ -97,6 +101,7 @@ export interface Caches {
   readonly keys: Pick<KeyFinder, 'findCached' | 'isCurrent' | 'lookUp'>;
   readonly limiter: Pick<Limiter, 'consume' | 'decide' | 'readEpoch'>;
   readonly pages: PageCache;
+  readonly listingPages: PageCache<undefined>;
   readonly versionOf: VersionOf;
 }
 
@@ -114,13 +119,19 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
   const keys = new KeyFinder(db, clock);
   const changeLog = new ChangeLog(redis, redisKeys);
   const pages = new PageCache(changeLog);
+  const listingChanges = new ListingChanges(redis, redisKeys, changeLog);
+  const listingPages = new PageCache<undefined>(listingChanges);
+  const invalidateAll = () => {
+    pages.invalidateAll();
+    listingPages.invalidateAll();
+  };
   changes.onClientsChanged((ids) => keys.evictClients(ids));
   changes.onAllChanged(() => keys.evictAll());
-  changes.onUnannounced(() => pages.invalidateAll());
+  changes.onUnannounced(invalidateAll);
   redis.onLate(() => changes.distrust());
   const startAgain = () => {
     changes.distrust();
-    pages.invalidateAll();
+    invalidateAll();
   };
   redis.onLost(startAgain);
   redis.onRestored(startAgain);
@@ -133,9 +144,10 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
     }
   };
   // A change that its writer could not announce is found in PostgreSQL.
-  const trustedVersionOf: VersionOf = (token) => {
-    if (!changes.isTrusted) return orSnapshot(changes.trust().then(() => changeLog.versionOf(token)));
-    const version = changeLog.versionOf(token);
+  const trustedVersionOf: VersionOf = ({ catalogue, listings }) => {
+    listingChanges.observe(listings);
+    if (!changes.isTrusted) return orSnapshot(changes.trust().then(() => changeLog.versionOf(catalogue)));
+    const version = changeLog.versionOf(catalogue);
     return typeof version === 'number' ? version : orSnapshot(version);
   };
   const cachesPages = config.pageCache === 'on';
@@ -150,7 +162,7 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
     look: cachesPages ? () => changes.look() : () => changes.look().then(() => undefined),
     onLocalDecision: () => log.debug('decided without Redis'),
   });
-  return { keys, pages, limiter, versionOf };
+  return { keys, pages, listingPages, limiter, versionOf };
 }
 
 /** Logs JSON, or lines for people if standard output is a terminal. */

@@ -130,12 +130,12 @@ export const errorCodes = {
   },
   insufficient_scope: {
     status: 403,
-    cause: 'The key is valid but does not have the scope that this operation needs.',
-    fix: 'Use a key that has the scope named in the message.',
+    cause: 'The key is valid but does not have the scope that this operation needs, or it manages another shelter than that of the animal.',
+    fix: 'Use a key that has the scope or belongs to the shelter named in the message.',
     example: {
       request: 'PATCH /v1/pets/1\n\n{"name":"Biscuit II"}',
       message:
-        'This operation needs the scope store:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
+        'This operation needs the scope store:manage or shelter:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
     },
   },
   client_suspended: {
@@ -160,11 +160,23 @@ export const errorCodes = {
     fix: 'List animals with GET /v1/pets. Ids are never reused.',
     example: { request: 'GET /v1/pets/4711', message: 'There is no animal with id 4711.' },
   },
+  photo_not_found: {
+    status: 404,
+    cause: 'The animal has no photo with this id.',
+    fix: 'List its photos with GET /v1/pets/{petId}/photos.',
+    example: { request: 'GET /v1/pets/1/photos/4711', message: 'Animal 1 has no photo with id 4711.' },
+  },
   category_unknown: {
     status: 404,
     cause: 'The category in the path does not exist.',
     fix: 'List categories with GET /v1/categories.',
     example: { request: 'DELETE /v1/categories/4711', message: 'There is no category with id 4711.' },
+  },
+  shelter_not_found: {
+    status: 404,
+    cause: 'No shelter has this id.',
+    fix: 'List shelters with GET /v1/shelters.',
+    example: { request: 'GET /v1/shelters/4711', message: 'There is no shelter with id 4711.' },
   },
   order_not_found: {
     status: 404,
@@ -195,6 +207,15 @@ export const errorCodes = {
     cause: 'The request did not arrive completely in time.',
     fix: 'Send the headers within 5 s and the whole request within 10 s.',
     example: { request: 'GET /v1/pets\n… (and then nothing)', message: 'The request did not arrive completely in time.' },
+  },
+  upload_too_slow: {
+    status: 408,
+    cause: 'The bytes of a photo arrived too slowly: less than 16 kB a second on average after 10 s, or not all within 10 minutes.',
+    fix: 'Send the photo over a faster connection, or a smaller photo.',
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\nContent-Length: 5000000\n… (and then 10 bytes)',
+      message: 'Only 10 bytes of the photo arrived in 10 s. Send at least 16 kB a second, and everything within 10 minutes.',
+    },
   },
   pet_not_available: {
     status: 409,
@@ -234,6 +255,15 @@ export const errorCodes = {
       message: 'Category 1 is named "Dogs". Only a category without a name and without animals can be removed.',
     },
   },
+  external_id_taken: {
+    status: 409,
+    cause: 'Another animal of the same shelter has this externalId.',
+    fix: 'Compare both animals: one may have been added twice. Otherwise change the externalId of one of them.',
+    example: {
+      request: 'PATCH /v1/pets/2/profile\n\n{"externalId":"A-4711"}',
+      message: 'Biscuit (id 1) of shelter 1 already has the externalId "A-4711". Change it there or here first.',
+    },
+  },
   order_state_conflict: {
     status: 409,
     cause: "The order's current status does not allow this action.",
@@ -241,6 +271,33 @@ export const errorCodes = {
     example: {
       request: 'POST /v1/store/orders/1/complete',
       message: "Order 1 is still placed, so it can't be completed yet. Approve or cancel it.",
+    },
+  },
+  photos_off: {
+    status: 409,
+    cause: 'This store is not configured to accept photos.',
+    fix: "Ask the store's operators to set HOMEWARD_PHOTOS.",
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\n\n(the bytes)',
+      message: "This store doesn't accept photos. Ask its operators to set HOMEWARD_PHOTOS.",
+    },
+  },
+  photo_limit_reached: {
+    status: 409,
+    cause: 'The animal already has 12 photos, which is the maximum.',
+    fix: 'Remove a photo that is no longer wanted.',
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\n\n(the bytes)',
+      message: 'Animal 1 has 12 photos; 12 are allowed. Remove one first.',
+    },
+  },
+  too_many_uploads: {
+    status: 409,
+    cause: 'The client is already sending 2 photos, which is the maximum at a time.',
+    fix: 'Send the next photo when one of them is sent.',
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\n\n(the bytes)',
+      message: 'This client is already sending 2 photos; 2 at once are allowed. Retry in 1 s.',
     },
   },
   webhook_limit_reached: {
@@ -294,8 +351,8 @@ export const errorCodes = {
   },
   precondition_failed: {
     status: 412,
-    cause: 'The animal has changed since you read the ETag that you sent in If-Match.',
-    fix: 'Read the animal again. If your change still applies, retry with the current ETag.',
+    cause: 'The animal, its profile or the shelter has changed since you read the ETag that you sent in If-Match.',
+    fix: 'Read it again. If your change still applies, retry with the current ETag.',
     example: {
       request: 'PATCH /v1/pets/1\nIf-Match: "q7yPzvTqVyNqJmJ8yQmQbA"\n\n{"name":"Biscuit II"}',
       message: 'Biscuit (id 1) has changed: its ETag is now "vNUHu7eEM28DXd6lsjm4hP". Read it again before you change it.',
@@ -306,6 +363,24 @@ export const errorCodes = {
     cause: 'The body is larger than 1 MiB.',
     fix: 'Send a smaller body.',
     example: { request: 'POST /v1/pets\nContent-Length: 2097152', message: 'The body is larger than 1 MiB (1,048,576 bytes).' },
+  },
+  photo_too_large: {
+    status: 413,
+    cause: 'The photo is larger than 20 MB.',
+    fix: 'Send a smaller one. Pictures are shown at most 1,600 pixels wide.',
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\nContent-Length: 20000001',
+      message: 'The photo is larger than 20 MB (20,000,000 bytes). Send a smaller one.',
+    },
+  },
+  unsupported_image: {
+    status: 415,
+    cause: 'The photo is not a JPEG, PNG or WebP image, by its Content-Type or by its bytes. HEIC and AVIF are not accepted.',
+    fix: 'Convert the photo to JPEG, and send its bytes with Content-Type image/jpeg.',
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/gif\n\nGIF89a',
+      message: 'Send the bytes of the photo with Content-Type image/jpeg, image/png or image/webp. Got "image/gif".',
+    },
   },
   unsupported_media_type: {
     status: 415,

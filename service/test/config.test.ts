@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigError, loadConfig } from '../src/config.ts';
 
 describe('loadConfig', () => {
@@ -18,6 +18,8 @@ describe('loadConfig', () => {
       adopterRetentionDays: 90,
       adoptionRetentionDays: undefined,
       journalFile: '',
+      photos: undefined,
+      photosUrl: '/photos',
       trustedProxies: [],
       poolSize: 10,
       pageCache: 'on',
@@ -46,6 +48,8 @@ describe('loadConfig', () => {
         HOMEWARD_ADOPTER_RETENTION: '0',
         HOMEWARD_ADOPTION_RETENTION: '3650',
         HOMEWARD_JOURNAL: '/var/log/homeward/journal',
+        HOMEWARD_PHOTOS: '/var/lib/homeward/photos',
+        HOMEWARD_PHOTOS_URL: 'https://cdn.example/photos/',
         HOMEWARD_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,127.0.0.1',
         HOMEWARD_POOL_SIZE: '5',
         HOMEWARD_PAGE_CACHE: 'off',
@@ -73,6 +77,8 @@ describe('loadConfig', () => {
       adopterRetentionDays: 0,
       adoptionRetentionDays: 3_650,
       journalFile: '/var/log/homeward/journal',
+      photos: { directory: '/var/lib/homeward/photos' },
+      photosUrl: 'https://cdn.example/photos',
       trustedProxies: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1'],
       poolSize: 5,
       pageCache: 'off',
@@ -104,6 +110,12 @@ describe('loadConfig', () => {
     ['HOMEWARD_ORDER_EXPIRY', '0', 'HOMEWARD_ORDER_EXPIRY must be an integer from 1 to 31536000; got "0".'],
     ['HOMEWARD_ADOPTER_RETENTION', '90d', 'HOMEWARD_ADOPTER_RETENTION must be an integer from 0 to 36500; got "90d".'],
     ['HOMEWARD_ADOPTION_RETENTION', '-1', 'HOMEWARD_ADOPTION_RETENTION must be an integer from 0 to 36500; got "-1".'],
+    [
+      'HOMEWARD_PHOTOS',
+      'photos',
+      'HOMEWARD_PHOTOS must be the absolute path of a directory, such as /var/lib/homeward/photos, or s3://BUCKET; got "photos".',
+    ],
+    ['HOMEWARD_PHOTOS_URL', 'cdn.example', 'HOMEWARD_PHOTOS_URL must start with http:// or https://.'],
     ['HOMEWARD_POOL_SIZE', '0', 'HOMEWARD_POOL_SIZE must be an integer from 1 to 1000; got "0".'],
     ['HOMEWARD_DRAIN_MS', '-1', 'HOMEWARD_DRAIN_MS must be an integer from 0 to 60000; got "-1".'],
     ['HOMEWARD_METRICS_PORT', 'http', 'HOMEWARD_METRICS_PORT must be an integer from 0 to 65535; got "http".'],
@@ -111,6 +123,30 @@ describe('loadConfig', () => {
     ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent; got "loud".'],
   ])('rejects %s=%s and says which values are valid', (name, value, message) => {
     expect(() => loadConfig({ [name]: value })).toThrow(new ConfigError(message));
+  });
+
+  test('of photos in a bucket reads where it is, and the secret from a file too', () => {
+    const bucket = { HOMEWARD_PHOTOS: 's3://photos', HOMEWARD_PHOTOS_S3_KEY_ID: 'id' };
+    const secret = { HOMEWARD_PHOTOS_S3_SECRET: 'secret' };
+    expect(loadConfig({ ...bucket, ...secret }).photos).toEqual({
+      s3: {
+        bucket: 'photos',
+        region: 'us-east-1',
+        endpoint: 'https://s3.us-east-1.amazonaws.com',
+        accessKeyId: 'id',
+        secretAccessKey: 'secret',
+      },
+    });
+    const folder = mkdtempSync(path.join(tmpdir(), 'homeward-secrets-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, 's3-secret');
+    writeFileSync(file, 'from a file\n');
+    const elsewhere = { HOMEWARD_PHOTOS_S3_ENDPOINT: 'http://127.0.0.1:9000/', HOMEWARD_PHOTOS_S3_SECRET_FILE: file };
+    expect(loadConfig({ ...bucket, ...elsewhere }).photos).toMatchObject({
+      s3: { endpoint: 'http://127.0.0.1:9000', secretAccessKey: 'from a file' },
+    });
+    expect(() => loadConfig(bucket)).toThrow('HOMEWARD_PHOTOS_S3_SECRET must be set if HOMEWARD_PHOTOS is a bucket.');
+    expect(() => loadConfig({ ...bucket, ...secret, ...elsewhere })).toThrow('are both set. Set only one of them.');
   });
 
   test('of traces rejects a sampler and a ratio that do not exist, and reads them only if traces are on', () => {

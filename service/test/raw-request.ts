@@ -10,7 +10,7 @@ export interface RawResponse {
 const timeoutMs = 10_000;
 
 /** Sends raw bytes on a new connection and reads one response, for requests that no HTTP client would send. */
-export async function sendRaw(url: string, bytes: string): Promise<RawResponse> {
+export async function sendRaw(url: string, bytes: string, waitMs = timeoutMs): Promise<RawResponse> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let received = '';
@@ -20,7 +20,7 @@ export async function sendRaw(url: string, bytes: string): Promise<RawResponse> 
       finish();
     };
     socket.setEncoding('utf8');
-    socket.setTimeout(timeoutMs, () => end(() => reject(new Error(`no complete response within ${timeoutMs} ms: ${received}`))));
+    socket.setTimeout(waitMs, () => end(() => reject(new Error(`no complete response within ${waitMs} ms: ${received}`))));
     socket.on('error', (error) => end(() => reject(error)));
     socket.on('close', () => reject(new Error(`closed before a complete response: ${received}`)));
     socket.on('data', (text) => {

@@ -22,6 +22,8 @@ export interface KeyOptions {
   /** If omitted: enterprise, with limits that no test reaches. */
   readonly plan?: Exclude<PlanName, 'enterprise'> | ({ readonly perMinute: number; readonly perDay: number } & Partial<Terms>);
   readonly scopes?: readonly Scope[];
+  /** The shelter that the key is bound to. */
+  readonly shelterId?: bigint;
   readonly expiresAt?: Date;
 }
 
@@ -36,7 +38,7 @@ export interface CallOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
   /** Sent unchanged instead of `body`. */
-  readonly raw?: string;
+  readonly raw?: string | Buffer;
   readonly headers?: Record<string, string>;
 }
 
@@ -70,13 +72,14 @@ export class TestStore implements AsyncDisposable {
     return { ...response, json: parseJson(response.text) as Body };
   }
 
-  async createKey({ client, plan, scopes = defaultScopes, expiresAt }: KeyOptions = {}): Promise<TestKey> {
+  async createKey({ client, plan, scopes = defaultScopes, shelterId, expiresAt }: KeyOptions = {}): Promise<TestKey> {
     const { db, config } = this.dependencies;
     this.#clients += 1;
     const { key, record } = await createKey(db, {
       client: client ?? `client ${this.#clients}`,
       limits: limitsOf(plan ?? { perMinute: 1_000_000, perDay: 100_000_000 }),
       scopes,
+      shelterId: shelterId ?? null,
       expiresAt: expiresAt ?? null,
       environment: config.environment,
     });

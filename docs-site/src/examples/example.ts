@@ -14,6 +14,8 @@ export interface ExampleRequest {
   /** Whether it is sent with an Idempotency-Key, a new one each time. */
   readonly hasIdempotencyKey: boolean;
   readonly body?: unknown;
+  /** The file that is sent as it is, in place of a body of JSON. */
+  readonly file?: string;
 }
 
 export interface ExampleResponse {

@@ -6,16 +6,18 @@ const { indent } = pythonSyntax;
 
 /** The request with the library `requests`. */
 export function pythonOf(request: ExampleRequest): string {
-  const { operationId, method, query, hasIdempotencyKey, body } = request;
+  const { operationId, method, query, hasIdempotencyKey, body, file } = request;
   const args = [
     `f"{url}${pathOf(request)}"`,
     ...(Object.keys(query).length > 0 ? [named('params', query)] : []),
     ...(hasIdempotencyKey ? ['headers={"Idempotency-Key": str(uuid.uuid4())}'] : []),
+    ...(file === undefined ? [] : ['headers={"Content-Type": "image/jpeg"}', `data=Path("${file}").read_bytes()`]),
     ...(body === undefined ? [] : [named('json', body)]),
     'timeout=30',
   ];
   const { result } = sdkCallOf(operationId);
   return [
+    ...(file === undefined ? [] : ['from pathlib import Path\n']),
     callOf(`response = session.${method.toLowerCase()}`, args),
     'response.raise_for_status()',
     ...(result ? [`${result} = response.json()`] : []),

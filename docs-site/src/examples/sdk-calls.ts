@@ -1,6 +1,8 @@
 export interface SdkCall {
   /** The function of a `store`. */
   readonly call: string;
+  /** The function of what `call` returns for the path's parameters, if that sends the request. */
+  readonly method?: string;
   /** The variable for the result, in every language. Undefined if there is none. */
   readonly result?: string;
   /** How the result is read, if it is not what the function returns. */
@@ -15,6 +17,21 @@ const sdkCalls: Readonly<Record<string, SdkCall>> = {
   getPet: { call: 'pets.get', result: 'pet', comment: 'Deprecated: use store.pets.find(1).' },
   updatePet: { call: 'pets.update', result: 'pet' },
   removePet: { call: 'pets.remove' },
+  movePet: { call: 'pets.move', result: 'moved' },
+  listShelters: { call: 'shelters.list', result: 'shelters', read: 'page of list' },
+  createShelter: { call: 'shelters.create', result: 'shelter' },
+  getShelter: { call: 'shelters.get', result: 'shelter' },
+  updateShelter: { call: 'shelters.update', result: 'shelter' },
+  getProfile: { call: 'pets.profile', method: 'get', result: 'profile' },
+  putProfile: { call: 'pets.profile', method: 'put', result: 'profile' },
+  patchProfile: { call: 'pets.profile', method: 'patch', result: 'profile' },
+  listListings: { call: 'listings.search', result: 'listings', read: 'page of list' },
+  listListingFacets: { call: 'listings.facets', result: 'facets' },
+  listPhotos: { call: 'pets.photos.list', result: 'photos' },
+  getPhoto: { call: 'pets.photos.get', result: 'photo' },
+  addPhoto: { call: 'pets.photos.add', result: 'photo' },
+  updatePhoto: { call: 'pets.photos.update', result: 'photo' },
+  removePhoto: { call: 'pets.photos.remove' },
   listCategories: { call: 'categories.list', result: 'categories', read: 'page of list' },
   putCategory: { call: 'categories.name', result: 'category' },
   removeCategory: { call: 'categories.remove' },

@@ -6,12 +6,15 @@ import { type SdkCall, sdkCallOf } from './sdk-calls.ts';
 export function typescriptOf(request: ExampleRequest): string {
   const sdkCall = sdkCallOf(request.operationId);
   const statement = sdkCall.read === 'page of list' ? pageOfList(sdkCall, request) : simpleCall(sdkCall, request);
-  return sdkCall.comment ? `// ${sdkCall.comment}\n${statement}` : statement;
+  const imported = request.file === undefined ? '' : "import { openAsBlob } from 'node:fs';\n\n";
+  return imported + (sdkCall.comment ? `// ${sdkCall.comment}\n${statement}` : statement);
 }
 
 function simpleCall(sdkCall: SdkCall, request: ExampleRequest): string {
-  const start = `${declaration(sdkCall)}await store.${sdkCall.call}(`;
-  return `${start}${argumentsOf(request, start.length)});`;
+  const { call, method } = sdkCall;
+  const first = method ? `${call}(${Object.values(request.parameters).join(', ')}).${method}` : call;
+  const start = `${declaration(sdkCall)}await store.${first}(`;
+  return `${start}${argumentsOf(method ? { ...request, parameters: {} } : request, start.length)});`;
 }
 
 /** On one line if it fits, otherwise with a line for each call. */
@@ -29,7 +32,8 @@ function declaration({ result, read }: SdkCall): string {
 }
 
 /** The path's parameters, then the query or the body. */
-function argumentsOf({ operationId, parameters, query, body }: ExampleRequest, column: number): string {
+function argumentsOf({ operationId, parameters, query, body, file }: ExampleRequest, column: number): string {
+  if (file !== undefined) return [...Object.values(parameters), `await openAsBlob('${file}')`].join(', ');
   // The only call that takes a field of the body instead of the body.
   const sent =
     operationId === 'putCategory' ? (body as { name: string }).name : (body ?? (Object.keys(query).length > 0 ? query : undefined));

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { GuideRun } from '../../../service/test/docs/guide-run.ts';
 import { readResponse } from '../../../service/test/docs/shown-responses.ts';
+import { makeImage } from '../../../service/test/photo-steps.ts';
 import type { Example, ExampleRequest, ExampleResponse, Sample } from '../../src/examples/example.ts';
 import { requestsOf, setupExample } from '../../src/examples/operation-examples.ts';
 import { sdkCallOf } from '../../src/examples/sdk-calls.ts';
@@ -32,6 +33,7 @@ export async function playScenario(document: ApiDocument, language: Language): P
   const urls = { HOMEWARD_URL: world.store.url };
   using ofPartner = new GuideRun({ ...urls, HOMEWARD_KEY: world.partner.key });
   using ofStaff = new GuideRun({ ...urls, HOMEWARD_KEY: world.staff.key });
+  for (const { folder } of [ofPartner, ofStaff]) writeFileSync(path.join(folder, 'biscuit.jpg'), await makeImage('peru'));
   for (const step of scenario) {
     await timeline.begin(step.at);
     if (!isShown(step)) {
@@ -59,7 +61,7 @@ function retold({ status, headers, ...rest }: ExampleResponse, timeline: Timelin
 }
 
 /** The method, the path and whether it takes an idempotency key are in the OpenAPI document. */
-function requestOf(document: ApiDocument, { operationId, parameters = {}, query = {}, body }: ShownStep): ExampleRequest {
+function requestOf(document: ApiDocument, { operationId, parameters = {}, query = {}, body, file }: ShownStep): ExampleRequest {
   const operation = operationsOf(document).find((one) => one.operationId === operationId);
   if (!operation) throw new Error(`There is no operation ${operationId}.`);
   return {
@@ -68,8 +70,10 @@ function requestOf(document: ApiDocument, { operationId, parameters = {}, query 
     path: operation.path,
     parameters,
     query,
-    hasIdempotencyKey: operation.parameters?.some(({ name }) => name === 'idempotency-key') ?? false,
+    // The same bytes are the same photo, so a photo needs no key.
+    hasIdempotencyKey: file === undefined && (operation.parameters?.some(({ name }) => name === 'idempotency-key') ?? false),
     ...(body !== undefined && { body }),
+    ...(file !== undefined && { file }),
   };
 }
 

@@ -5,6 +5,7 @@ import { expireDueOrders } from '../../../service/src/orders/orders.ts';
 import { addPet } from '../../../service/test/adoption-steps.ts';
 import { executeAsOwner } from '../../../service/test/databases.ts';
 import { publishAll } from '../../../service/test/event-steps.ts';
+import { processAll } from '../../../service/test/photo-steps.ts';
 import { minutesAgo, recordUsage } from '../../../service/test/usage-steps.ts';
 import { deliverAll } from './deliveries.ts';
 import { placeOrder, type World } from './world.ts';
@@ -20,6 +21,8 @@ export interface ShownStep {
   readonly parameters?: Readonly<Record<string, number>>;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly body?: unknown;
+  /** A file that is sent in place of a body. */
+  readonly file?: string;
 }
 
 /** Something that happens meanwhile. */
@@ -46,11 +49,59 @@ export const scenario: readonly Step[] = [
     },
   },
   { at: '2026-11-15T09:20:11.540Z', operationId: 'listPets', query: { status: 'available', limit: 2 } },
+  {
+    at: '2026-11-15T09:20:30.118Z',
+    prepare: async ({ store }) => {
+      await executeAsOwner(
+        store.dependencies.config.databaseUrl,
+        `insert into profiles (pet_id, shelter_id, description, breed_primary, birth_date, sex, size, good_with_children)
+          values (1, 1, 'Loves long walks.', 'Labrador Retriever', '2012-05-01', 'male', 'large', 'yes')`,
+      );
+    },
+  },
+  { at: '2026-11-15T09:20:41.205Z', operationId: 'listListings', query: { q: 'labrador', status: 'available' } },
+  { at: '2026-11-15T09:20:55.377Z', operationId: 'listListingFacets', query: { status: 'available' } },
   { at: '2026-11-15T09:21:02.015Z', operationId: 'getPet', parameters: { petId: 1 } },
+  { at: '2026-11-15T09:24:18.260Z', operationId: 'addPhoto', by: 'staff', parameters: { petId: 1 }, file: 'biscuit.jpg' },
+  { at: '2026-11-15T09:24:19.377Z', prepare: async ({ photos }) => void (await processAll(photos)) },
+  { at: '2026-11-15T09:24:20.481Z', operationId: 'getPhoto', parameters: { petId: 1, photoId: 1 } },
+  {
+    at: '2026-11-15T09:25:02.934Z',
+    operationId: 'updatePhoto',
+    by: 'staff',
+    parameters: { petId: 1, photoId: 1 },
+    body: { alt: 'Biscuit in the grass' },
+  },
+  { at: '2026-11-15T09:25:40.116Z', operationId: 'listPhotos', parameters: { petId: 1 } },
+  { at: '2026-11-15T09:26:33.805Z', operationId: 'removePhoto', by: 'staff', parameters: { petId: 1, photoId: 1 } },
   { at: '2026-11-15T09:30:45.771Z', operationId: 'listCategories', query: { limit: 3 } },
   { at: '2026-11-15T09:32:10.093Z', operationId: 'putCategory', by: 'staff', parameters: { categoryId: 11 }, body: { name: 'Ferrets' } },
   { at: '2026-11-15T09:35:27.664Z', operationId: 'updatePet', by: 'staff', parameters: { petId: 3 }, body: { categoryId: 2 } },
   { at: '2026-11-15T09:36:03.482Z', operationId: 'removeCategory', by: 'staff', parameters: { categoryId: 22 } },
+  {
+    at: '2026-11-15T09:36:31.904Z',
+    operationId: 'createShelter',
+    by: 'staff',
+    body: {
+      name: 'Danube Shelter',
+      email: 'hello@danube.example',
+      website: 'https://danube.example/',
+      address: 'Handelskai 1, 1020 Vienna, Austria',
+      latitude: 48.22,
+      longitude: 16.4,
+      timezone: 'Europe/Vienna',
+    },
+  },
+  { at: '2026-11-15T09:36:44.071Z', operationId: 'listShelters', query: { limit: 2 } },
+  { at: '2026-11-15T09:36:58.665Z', operationId: 'getShelter', parameters: { shelterId: 2 } },
+  {
+    at: '2026-11-15T09:37:12.338Z',
+    operationId: 'updateShelter',
+    by: 'staff',
+    parameters: { shelterId: 2 },
+    body: { phone: '+43 1 555 01 23', email: null },
+  },
+  { at: '2026-11-15T09:37:27.810Z', operationId: 'movePet', by: 'staff', parameters: { petId: 3 }, body: { shelterId: 2 } },
   { at: '2026-11-15T09:37:50.126Z', operationId: 'removePet', by: 'staff', parameters: { petId: 4 } },
   {
     at: '2026-11-15T09:45:08.951Z',
@@ -76,12 +127,36 @@ export const scenario: readonly Step[] = [
   { at: '2026-11-16T14:30:22.305Z', prepare: deliverAll },
   { at: '2026-11-16T14:35:38.874Z', operationId: 'listEvents', query: { type: 'pet.status_changed', limit: 2 } },
   { at: '2026-11-16T14:36:14.610Z', operationId: 'listDeliveries', parameters: { webhookId: 1 }, query: { limit: 2 } },
-  { at: '2026-11-16T14:37:49.028Z', operationId: 'getDelivery', parameters: { webhookId: 1, deliveryId: 9 } },
-  { at: '2026-11-16T14:38:05.397Z', operationId: 'replayWebhook', parameters: { webhookId: 1 }, body: { deliveryId: 9 } },
+  { at: '2026-11-16T14:37:49.028Z', operationId: 'getDelivery', parameters: { webhookId: 1, deliveryId: 12 } },
+  { at: '2026-11-16T14:38:05.397Z', operationId: 'replayWebhook', parameters: { webhookId: 1 }, body: { deliveryId: 12 } },
   { at: '2026-11-16T14:38:05.521Z', prepare: deliverAll },
   { at: '2026-11-16T14:40:57.243Z', operationId: 'updateWebhook', parameters: { webhookId: 1 }, body: { types: ['order.approved'] } },
   { at: '2026-11-16T14:41:31.786Z', operationId: 'rotateWebhookSecret', parameters: { webhookId: 1 } },
   { at: '2026-11-16T14:42:44.902Z', operationId: 'removeWebhook', parameters: { webhookId: 1 } },
+  {
+    at: '2026-11-16T14:43:20.390Z',
+    operationId: 'putProfile',
+    by: 'staff',
+    parameters: { petId: 2 },
+    body: {
+      description: 'Loves long walks. Shy with strangers.',
+      breeds: { primary: 'Labrador Retriever', mixed: 'yes' },
+      birthDate: '2015-05-01',
+      sex: 'female',
+      size: 'large',
+      goodWith: { children: 'yes', cats: 'no' },
+      vaccinated: 'yes',
+      adoptionFee: { amount: 12_000, currency: 'EUR' },
+    },
+  },
+  {
+    at: '2026-11-16T14:44:09.146Z',
+    operationId: 'patchProfile',
+    by: 'staff',
+    parameters: { petId: 2 },
+    body: { goodWith: { dogs: 'yes' }, adoptionFee: null },
+  },
+  { at: '2026-11-16T14:45:51.602Z', operationId: 'getProfile', parameters: { petId: 2 } },
   {
     at: '2026-11-16T14:50:12.733Z',
     // A key that nobody else uses in the scenario, so that the example is the same in every run.

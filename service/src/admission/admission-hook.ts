@@ -22,7 +22,8 @@ declare module 'fastify' {
     rehearsal: Rehearsal | null;
   }
   interface FastifyContextConfig {
-    scope?: Scope;
+    /** The scope that a key must have, or a list of which it must have one. */
+    scope?: Scope | readonly Scope[];
   }
 }
 
@@ -65,9 +66,12 @@ async function admitRequest(request: FastifyRequest, reply: FastifyReply, admit:
 
 function requireScope(request: FastifyRequest): void {
   const { scope } = request.routeOptions.config;
-  if (!scope || callerOf(request).scopes.includes(scope)) return;
-  const scopes = callerOf(request).scopes.join(', ') || 'none';
-  throw new AppError('insufficient_scope', `This operation needs the scope ${scope}; this key has ${scopes}.`, {
-    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  const accepted = [scope ?? []].flat();
+  const { scopes } = callerOf(request);
+  if (accepted.length === 0 || accepted.some((one) => scopes.includes(one))) return;
+  const message = `This operation needs the scope ${accepted.join(' or ')}; this key has ${scopes.join(', ') || 'none'}.`;
+  throw new AppError('insufficient_scope', message, {
+    // The header has no way to say "or", so it names the first.
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${accepted[0]}"` },
   });
 }

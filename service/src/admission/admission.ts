@@ -20,6 +20,8 @@ import { invalidKey, readKey, unknownKey } from './authentication.ts';
 export interface Caller {
   readonly clientId: bigint;
   readonly keyId: bigint;
+  /** The shelter that the key is bound to; null: none. */
+  readonly shelterId: bigint | null;
   readonly scopes: readonly Scope[];
   readonly bounds: Bounds;
   readonly quota: Quota;
@@ -162,7 +164,7 @@ function conclude(
 ): Admission {
   const { plan, bounds, quota } = known.terms;
   const headers = rateLimitHeaders(verdict, quota);
-  const caller = { clientId: known.clientId, keyId: known.id, scopes: known.scopes, bounds, quota };
+  const caller = { clientId: known.clientId, keyId: known.id, shelterId: known.shelterId, scopes: known.scopes, bounds, quota };
   if (verdict.outcome !== 'admitted') return { error: clientLimitError(verdict, quota, plan), caller, headers };
   // A suspension can end, so it is checked only now: the limiter has just confirmed that the cache entry is not stale.
   const invalidity = invalidityOf(known, nowMs);

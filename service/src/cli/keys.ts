@@ -23,6 +23,7 @@ const listedMax = 1_000;
 interface CreateOptions extends Partial<LimitOptions> {
   client: string;
   scopes?: string;
+  shelter?: string;
   expires?: string;
   json?: boolean;
 }
@@ -38,17 +39,20 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       .addOption(choiceOption('--plan <plan>', 'needed for a new client', planNames)),
   )
     .option('--scopes <list>', `comma-separated, of ${scopes.join(', ')} (default: ${defaultScopes.join(',')})`)
+    .option('--shelter <id>', 'the shelter that the animals it adds belong to; needed for the scope shelter:manage')
     .option('--expires <duration>', 'how long the key is valid: 90d, 12h, 30m')
     .option('--json', 'print one JSON object')
     .action(async (options: CreateOptions) => {
       const limits = readLimitsIfGiven(options);
       const requestedScopes = readScopes(options.scopes);
+      const shelterId = options.shelter === undefined ? null : parseId(options.shelter);
       const lifeSeconds = options.expires === undefined ? undefined : parseDuration(options.expires);
       if (lifeSeconds === 0) throw new UsageError('--expires 0 would create a key that never works.');
       const expiresAt = lifeSeconds ? new Date(Date.now() + lifeSeconds * 1_000) : null;
       await using dependencies = await openDependencies(config());
       const { environment } = dependencies.config;
-      const minted = await createKey(dependencies.db, { client: options.client, limits, scopes: requestedScopes, expiresAt, environment });
+      const input = { client: options.client, limits, scopes: requestedScopes, shelterId, expiresAt, environment };
+      const minted = await createKey(dependencies.db, input);
       printMinted(minted, options, dependencies.config);
     });
 
@@ -76,6 +80,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
           client: named(key.client, key.clientId),
           plan: key.plan,
           state: describeState(key),
+          shelter: key.shelterId,
           'last used': key.lastUsedAt ?? `not in ${retentionDays} days`,
           key: key.hint,
           scopes: key.scopes,
@@ -88,7 +93,9 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
 
   keys
     .command('rotate')
-    .description('create a successor with the same scopes, which takes over the endpoints; the old key works until the overlap ends')
+    .description(
+      'create a successor with the same scopes and shelter, which takes over the endpoints; the old key works until the overlap ends',
+    )
     .argument('<id>', 'the key')
     .option('--overlap <duration>', 'how long the old key still works', '24h')
     .option('--yes', 'with --overlap 0s, do not ask on a terminal')
@@ -185,8 +192,8 @@ function printMinted(
   { port }: Config,
   { notes = [], ...more }: { notes?: readonly string[]; handedOver?: readonly bigint[] } = {},
 ): void {
-  const { id, clientId, scopes, expiresAt } = record;
-  if (options.json) printJson({ id, clientId, key, scopes, expiresAt, ...more });
+  const { id, clientId, shelterId, scopes, expiresAt } = record;
+  if (options.json) printJson({ id, clientId, shelterId, key, scopes, expiresAt, ...more });
   else {
     const url = `http://127.0.0.1:${port}/v1/pets`;
     printLines(`Key ${id}, shown only once:`, '', `  ${key}`, '', 'Try it:', '', `  curl -H 'Authorization: Bearer ${key}' ${url}`);

@@ -25,6 +25,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         redis,
         redisKeys,
         catalogue: new Catalogue(db, redis, redisKeys),
+        announceListings: async () => {},
         changes: new ChangeWatch(db),
         journal: () => {},
         tracing: undefined,

@@ -11,7 +11,11 @@ import { findOpenOrder } from '../orders/orders.ts';
 import { petJson } from '../pets/pet-json.ts';
 import { findPet, selectPets } from '../pets/pet-queries.ts';
 import { type NewPet, NewPetSchema, type Pet } from '../pets/pet-schemas.ts';
-import { addPetToCategory, createPet, removePet } from '../pets/pets.ts';
+import { addPetToCategory, createPet, firstShelterId, removePet } from '../pets/pets.ts';
+import { dayOf } from '../profiles/profile-checks.ts';
+import { profileOf } from '../profiles/profile-json.ts';
+import { getProfile } from '../profiles/profiles.ts';
+import { movePetToShelter } from '../shelters/moves.ts';
 import { describeCategories, readCategoryId } from './categories-by-name.ts';
 import { checkOptions } from './checked-options.ts';
 import { choiceOption } from './choices.ts';
@@ -33,7 +37,7 @@ interface AddOptions {
 }
 
 export function addPetCommands(program: Command, config: ReadConfig): void {
-  const pets = program.command('pets').description('list, show, add and remove animals');
+  const pets = program.command('pets').description('list, show, add, move and remove animals');
 
   addListOptions(
     pets
@@ -51,7 +55,7 @@ export function addPetCommands(program: Command, config: ReadConfig): void {
 
   pets
     .command('show')
-    .description('show an animal with its open order')
+    .description('show an animal with its profile and its open order')
     .argument('<id>', 'the animal')
     .option('--json', 'print one JSON object')
     .action(async (id: string, { json }: { json?: boolean }) => {
@@ -78,6 +82,20 @@ export function addPetCommands(program: Command, config: ReadConfig): void {
         printLines(
           `Added ${named(name, added.id)} to ${categoryOf(added)}${added.category === null ? ', which has no name yet' : ''}. It is ${added.status}.`,
         );
+    });
+
+  pets
+    .command('move')
+    .description('move an animal to another shelter; its orders and its profile follow')
+    .argument('<id>', 'the animal')
+    .requiredOption('--shelter <id>', 'the shelter')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string, { shelter, json }: { shelter: string; json?: boolean }) => {
+      const [petId, shelterId] = [parseId(id), parseId(shelter)];
+      await using dependencies = await openDependencies(config());
+      const moved = await movePetToShelter(dependencies, petId, shelterId, theService).catch(asUsageError);
+      if (json) printJson({ id: petId, shelterId, moved });
+      else printLines(moved ? `Moved animal ${petId} to shelter ${shelterId}.` : `Animal ${petId} is in shelter ${shelterId} already.`);
     });
 
   pets
@@ -154,11 +172,18 @@ async function listPets(
 async function showPet(db: Db, pet: NamedPet, json: boolean | undefined): Promise<void> {
   const orderId = (await findOpenOrdersOfPets(db, [pet.id])).get(pet.id);
   const order = orderId === undefined ? undefined : await findNamedOrder(db, orderId);
-  if (json) return printJson({ ...pet, order: order ?? null });
+  const profile = profileOf(await getProfile(db, pet.id), dayOf(Date.now()));
+  if (json) return printJson({ ...pet, order: order ?? null, profile });
+  const { breeds, age, sex, size, externalId } = profile;
   printRecord({
     animal: named(pet.name, pet.id),
     category: named(pet.category ?? undefined, pet.categoryId),
     status: pet.status,
+    breed: [breeds.primary, breeds.secondary].filter((breed) => breed !== null).join(', ') || undefined,
+    age,
+    sex: sex === 'unknown' ? undefined : sex,
+    size,
+    'external id': externalId,
     'open order': order && `${order.id}, ${order.status} ${timeText(order.updatedAt)} by ${named(order.client, order.clientId)}`,
   });
   if (order) printLines('', `See the order: homeward orders show ${order.id}`);
@@ -167,8 +192,9 @@ async function showPet(db: Db, pet: NamedPet, json: boolean | undefined): Promis
 /** As the API adds an animal for staff: a new category is registered if the list of categories is open. */
 async function addPet({ db, catalogue, config: { categories } }: Dependencies, pet: NewPet): Promise<Pet> {
   try {
-    const added = await addPetToCategory(catalogue, pet, theService, categories);
-    return added ?? (await catalogue.transaction((tx) => createPet(tx, pet, theService, { categories, registrant: undefined })));
+    const rules = { categories, shelterId: firstShelterId, registrant: undefined };
+    const added = await addPetToCategory(catalogue, pet, theService, rules);
+    return added ?? (await catalogue.transaction((tx) => createPet(tx, pet, theService, rules)));
   } catch (error) {
     if (error instanceof AppError && error.code === 'category_not_found')
       throw new UsageError(`There is no category ${pet.categoryId}. ${await describeCategories(db)}`);

@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   deprecations: async () => (await import('./deprecations.ts')).addDeprecationsCommand,
   bans: async () => (await import('./bans.ts')).addBanCommands,
   categories: async () => (await import('./categories.ts')).addCategoryCommands,
+  shelters: async () => (await import('./shelters.ts')).addShelterCommands,
   pets: async () => (await import('./pets.ts')).addPetCommands,
   orders: async () => (await import('./orders.ts')).addOrderCommands,
   webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,

@@ -11,6 +11,9 @@ import { Publisher } from '../events/publisher.ts';
 import { deleteOldResponses } from '../idempotency/idempotency-queries.ts';
 import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
+import { openPhotoStore } from '../photos/open-store.ts';
+import { processPhoto } from '../photos/photo-processing.ts';
+import { sweepFiles } from '../photos/photo-sweep.ts';
 import { JobTally } from '../telemetry/job-tally.ts';
 import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../telemetry/worker-metrics.ts';
 import { rotateUsagePartitions } from '../usage/usage.ts';
@@ -31,6 +34,9 @@ const warnIntervalMs = 3_600_000;
 const endedKeysIntervalMs = 5_000;
 /** Polls overlap: their times are from the clock of this process, the ends of keys from PostgreSQL's. */
 const endedKeysOverlapMs = 60_000;
+/** A poll costs one index probe. */
+const photoIntervalMs = 500;
+const photoSweepIntervalMs = 3_600_000;
 /** How often the metrics that need a query are read. */
 const factsIntervalMs = 15_000;
 
@@ -38,7 +44,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
     .command('worker')
     .description(
-      'expire orders that were not approved in time, publish events, send webhooks, erase adopters after the retention period, and delete old records; run one or more',
+      'expire orders that were not approved in time, publish events, send webhooks, process photos, erase adopters after the retention period, and delete old records; run one or more',
     )
     .action(() => work(config()));
 }
@@ -46,7 +52,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
 async function work(config: Config): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, { byIndex: true }));
-  const { db, catalogue, journal, log, tracing } = dependencies;
+  const { db, catalogue, announceListings, journal, log, tracing } = dependencies;
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
   const tally = new JobTally();
@@ -110,6 +116,7 @@ async function work(config: Config): Promise<void> {
       ),
     );
   }
+  const photos = openPhotoStore(config.photos);
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     // Logged at debug level: up to twenty times a second.
@@ -123,6 +130,9 @@ async function work(config: Config): Promise<void> {
     runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
+    photos &&
+      runJob('process-photos', photoIntervalMs, () => processPhoto({ db, announceListings, store: photos, signal: stopping.signal })),
+    photos && runJob('sweep-photos', photoSweepIntervalMs, () => sweepFiles(db, photos)),
     config.metricsPort === undefined ? undefined : runJob('read-store-facts', factsIntervalMs, () => store.read(db)),
   ]);
   const open = opened.move();

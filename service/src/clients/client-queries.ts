@@ -21,6 +21,8 @@ export type Terms = Pick<Client, 'plan' | 'perMinute' | 'perDay'> & Partial<Pick
 export interface ApiKey {
   readonly id: bigint;
   readonly clientId: bigint;
+  /** The shelter that the key is bound to; null: none. */
+  readonly shelterId: bigint | null;
   readonly hint: string;
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
@@ -31,7 +33,7 @@ export interface ApiKey {
 
 const clientColumns = `clients.id, clients.name, plan, per_minute as "perMinute", per_day as "perDay", open_orders_max as "openOrdersMax",
   new_categories_max as "newCategoriesMax", suspended_at as "suspendedAt", clients.created_at as "createdAt"`;
-const keyColumns = `api_keys.id, client_id as "clientId", hint, scopes, api_keys.created_at as "createdAt",
+const keyColumns = `api_keys.id, client_id as "clientId", shelter_id as "shelterId", hint, scopes, api_keys.created_at as "createdAt",
   expires_at as "expiresAt", revoked_at as "revokedAt", replaced_by as "replacedBy"`;
 
 export async function findClientByName(db: Db, name: string): Promise<Client | undefined> {
@@ -85,11 +87,12 @@ export async function listClients(db: Db, after: bigint, limit: number): Promise
 
 export async function insertKey(
   db: Db,
-  key: { clientId: bigint; hash: string; hint: string; scopes: readonly Scope[]; expiresAt: Date | null },
+  key: { clientId: bigint; shelterId: bigint | null; hash: string; hint: string; scopes: readonly Scope[]; expiresAt: Date | null },
 ): Promise<ApiKey> {
   const { rows } = await db.query<ApiKey>({
-    text: `insert into api_keys (client_id, hash, hint, scopes, expires_at) values ($1, decode($2, 'hex'), $3, $4, $5) returning ${keyColumns}`,
-    values: [key.clientId, key.hash, key.hint, key.scopes, key.expiresAt],
+    text: `insert into api_keys (client_id, hash, hint, scopes, expires_at, shelter_id) values ($1, decode($2, 'hex'), $3, $4, $5, $6)
+      returning ${keyColumns}`,
+    values: [key.clientId, key.hash, key.hint, key.scopes, key.expiresAt, key.shelterId],
   });
   const [inserted] = rows;
   if (!inserted) throw new Error('an insert returned no row');
@@ -222,7 +225,7 @@ export async function findOwners(db: Db, hashes: readonly string[]): Promise<Map
 
 /** What authentication reads of a key and its client. */
 export interface FoundKey
-  extends Pick<ApiKey, 'id' | 'clientId' | 'scopes' | 'expiresAt' | 'revokedAt' | 'replacedBy'>,
+  extends Pick<ApiKey, 'id' | 'clientId' | 'shelterId' | 'scopes' | 'expiresAt' | 'revokedAt' | 'replacedBy'>,
     Pick<Client, 'plan' | 'perMinute' | 'perDay' | 'openOrdersMax' | 'newCategoriesMax'> {
   /** Null: the client is not suspended. */
   readonly suspension: { readonly at: Date; readonly clientName: string } | null;
@@ -232,7 +235,7 @@ export interface FoundKey
 export async function findKeyByHash(db: Db, hash: string): Promise<FoundKey | undefined> {
   const { rows } = await db.query<Omit<FoundKey, 'suspension'> & Pick<Client, 'suspendedAt' | 'name'>>({
     name: 'find-key-by-hash',
-    text: `select api_keys.id, client_id as "clientId", scopes, expires_at as "expiresAt", revoked_at as "revokedAt",
+    text: `select api_keys.id, client_id as "clientId", shelter_id as "shelterId", scopes, expires_at as "expiresAt", revoked_at as "revokedAt",
         replaced_by as "replacedBy", name, plan, per_minute as "perMinute", per_day as "perDay", open_orders_max as "openOrdersMax",
         new_categories_max as "newCategoriesMax", suspended_at as "suspendedAt"
       from api_keys join clients on clients.id = client_id where hash = decode($1, 'base64')`,

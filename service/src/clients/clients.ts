@@ -1,6 +1,7 @@
 import { controls, findCharacter, reorderings } from '../characters.ts';
 import type { Environment } from '../config.ts';
 import type { Db, Transaction, Transactor } from '../db/handles.ts';
+import { violates } from '../db/pool.ts';
 import type { Scope } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -40,11 +41,25 @@ export interface MintedKey {
 /** Creates a key, and its client if that is new. Without limits the client must exist. */
 export async function createKey(
   db: Transactor,
-  input: { client: string; limits: Terms | undefined; scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
+  input: {
+    client: string;
+    limits: Terms | undefined;
+    scopes: readonly Scope[];
+    /** The shelter that the key is bound to; null or left out: none. */
+    shelterId?: bigint | null;
+    expiresAt: Date | null;
+    environment: Environment;
+  },
 ): Promise<MintedKey> {
   const nameLength = [...input.client].length;
   if (!input.client.trim() || nameLength > nameLengthMax) {
     throw new ClientsError(`A client's name must have 1–${nameLengthMax} characters and must not be blank. This one has ${nameLength}.`);
+  }
+  const { shelterId = null } = input;
+  if (shelterId === null && input.scopes.includes('shelter:manage')) {
+    throw new ClientsError(
+      "A key with the scope shelter:manage must be bound to a shelter: give --shelter. 'homeward shelters list' lists all.",
+    );
   }
   return db.transaction(async (tx) => {
     const { limits } = input;
@@ -58,7 +73,7 @@ export async function createKey(
         `Client "${client.name}" has the plan ${describe(client)}, not ${describe(limits)}. Use 'homeward clients set-plan' to change it, or leave out --plan.`,
       );
     }
-    return mint(tx, client.id, input);
+    return mint(tx, client.id, { ...input, shelterId });
   });
 }
 
@@ -76,6 +91,7 @@ export async function rotateKey(
   const minted = await mint(tx, old.clientId, {
     ...options,
     scopes: old.scopes,
+    shelterId: old.shelterId,
     expiresAt: lifeMs ? new Date(Date.now() + lifeMs) : null,
   });
   return { ...minted, oldExpiresAt: await replaceKey(tx, id, minted.record.id, options.overlapSeconds) };
@@ -152,17 +168,16 @@ async function insertOrFindClient(tx: Transaction, client: Terms & { name: strin
 async function mint(
   tx: Transaction,
   clientId: bigint,
-  input: { scopes: readonly Scope[]; expiresAt: Date | null; environment: Environment },
+  { scopes, shelterId, expiresAt, environment }: Pick<ApiKey, 'scopes' | 'shelterId' | 'expiresAt'> & { environment: Environment },
 ): Promise<MintedKey> {
-  const key = mintApiKey(input.environment);
-  const record = await insertKey(tx, {
-    clientId,
-    hash: hashApiKey(key),
-    hint: keyHint(key),
-    scopes: input.scopes,
-    expiresAt: input.expiresAt,
-  });
-  return { key, record };
+  const key = mintApiKey(environment);
+  try {
+    const record = await insertKey(tx, { clientId, shelterId, hash: hashApiKey(key), hint: keyHint(key), scopes, expiresAt });
+    return { key, record };
+  } catch (error) {
+    if (!violates(error, 'api_keys_shelter_id_fkey')) throw error;
+    throw new ClientsError(`There is no shelter ${shelterId}. 'homeward shelters list' lists all.`);
+  }
 }
 
 function describe(terms: Terms): string {

@@ -17,6 +17,8 @@ export class KnownKey {
   readonly hash: string;
   readonly id: bigint;
   readonly clientId: bigint;
+  /** The shelter that the key is bound to; null: none. */
+  readonly shelterId: bigint | null;
   /** The client's name in Redis. */
   readonly subject: string;
   readonly terms: KnownTerms;
@@ -38,6 +40,7 @@ export class KnownKey {
     this.hash = hash;
     this.id = found.id;
     this.clientId = found.clientId;
+    this.shelterId = found.shelterId;
     this.subject = clientSubject(found.clientId);
     this.terms = termsOf(found);
     this.scopes = shareScopes(found.scopes);

@@ -32,7 +32,8 @@ export interface Transactor extends Db, Transactions {}
 
 /** For an operation whose statements must all read the same snapshot. */
 export interface Snapshotter {
-  snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  /** While all connections are busy, clients take turns by `clientId`. */
+  snapshot<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T>;
 }
 
 /** A named advisory lock, released when the transaction ends. */

@@ -169,8 +169,8 @@ export class Pool implements Transactor, Snapshotter {
     return this.#within('begin', work, clientId);
   }
 
-  async snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-    return this.#within('begin isolation level repeatable read read only', work);
+  async snapshot<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T> {
+    return this.#within('begin isolation level repeatable read read only', work, clientId);
   }
 
   async #within<T>(begin: string, work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
@@ -305,4 +305,9 @@ const isCancelled = (error: unknown) => error instanceof pg.DatabaseError && /^(
 /** True if `error` is a violation of the named constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.constraint === constraint;
+}
+
+/** Whether a statement with `nowait` found a row that another transaction has locked. */
+export function isLockedByOther(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
 }

@@ -1,11 +1,13 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
-import { isServed, maySeeOrders, maySeePets } from '../webhooks/endpoint-conditions.ts';
+import { isServed, managedShelter, maySeeOrders, maySeePets } from '../webhooks/endpoint-conditions.ts';
 
 /** What a worker knows of an endpoint. */
 export interface EndpointRow {
   readonly id: bigint;
   readonly clientId: bigint;
+  /** The shelter that its key manages; null: none. */
+  readonly shelterId: bigint | null;
   readonly shard: bigint;
   readonly revision: bigint;
   /** False: it is disabled or removed, or its client is suspended. */
@@ -25,7 +27,7 @@ export interface EndpointRow {
   readonly replayCreatedAt: Date | null;
 }
 
-const select = `select webhooks.id, webhooks.client_id as "clientId", shard, revision, ${isServed} as "isServed", verified_at is not null as "isVerified",
+const select = `select webhooks.id, webhooks.client_id as "clientId", ${managedShelter} as "shelterId", shard, revision, ${isServed} as "isServed", verified_at is not null as "isVerified",
     url, types, ${maySeePets} as "maySeePets", ${maySeeOrders} as "maySeeOrders", failing_since is not null as "isFailing",
     webhooks.position, skipped::text as skipped,
     webhook_replays.position as "replayPosition", to_position as "replayUpTo", webhook_replays.created_at as "replayCreatedAt"

@@ -114,7 +114,7 @@ export class Endpoint {
 
   get subscription(): Subscription {
     const { petTypes, orderTypes } = this.types;
-    return { clientId: this.clientId, petTypes, orderTypes };
+    return { clientId: this.clientId, shelterId: this.settings.shelterId, petTypes, orderTypes };
   }
 
   wake(line: Line): void {
@@ -178,7 +178,9 @@ export class Endpoint {
   }
 
   isWanted(event: EventRow): boolean {
-    return this.types.all.has(event.type) && (event.clientId === null || event.clientId === this.clientId);
+    if (!this.types.all.has(event.type)) return false;
+    const { shelterId } = this.settings;
+    return event.clientId === null || event.clientId === this.clientId || (shelterId !== null && event.shelterId === shelterId);
   }
 
   /** How long an exchange took so far, or took in the end. */

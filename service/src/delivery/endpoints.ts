@@ -16,6 +16,10 @@ export class Endpoints {
   /** Endpoints that get events about animals, by type. */
   readonly #byPetType = new Map<EventType, Set<Endpoint>>();
   readonly #byClient = new Map<bigint, Set<Endpoint>>();
+  /** Endpoints whose keys manage a shelter. */
+  readonly #byShelter = new Map<bigint, Set<Endpoint>>();
+  /** The shelter under which an endpoint is in the index: its key may have changed since. */
+  readonly #shelterOf = new Map<Endpoint, bigint>();
 
   get(id: bigint): Endpoint | undefined {
     return this.#byId.get(id);
@@ -42,24 +46,41 @@ export class Endpoints {
     this.#byId.delete(endpoint.id);
     removeFrom(this.#byShard, endpoint.shard, endpoint);
     removeFrom(this.#byClient, endpoint.clientId, endpoint);
-    for (const type of this.#byPetType.keys()) removeFrom(this.#byPetType, type, endpoint);
+    this.#unindex(endpoint);
   }
 
   /** Call this after the settings of an endpoint have changed. */
   reindex(endpoint: Endpoint): void {
     if (endpoint.hasLine) this.awake.add(endpoint);
-    for (const type of this.#byPetType.keys()) removeFrom(this.#byPetType, type, endpoint);
+    this.#unindex(endpoint);
     this.#index(endpoint);
   }
 
   /** The endpoints that get an event. */
   *matching(event: EventRow): Iterable<Endpoint> {
-    if (event.clientId === null) yield* this.#byPetType.get(event.type) ?? [];
-    else for (const endpoint of this.#byClient.get(event.clientId) ?? []) if (endpoint.types.all.has(event.type)) yield endpoint;
+    if (event.clientId === null) {
+      yield* this.#byPetType.get(event.type) ?? [];
+      return;
+    }
+    for (const endpoint of this.#byClient.get(event.clientId) ?? []) if (endpoint.types.all.has(event.type)) yield endpoint;
+    if (event.shelterId === null) return;
+    for (const endpoint of this.#byShelter.get(event.shelterId) ?? [])
+      if (endpoint.clientId !== event.clientId && endpoint.types.all.has(event.type)) yield endpoint;
   }
 
   #index(endpoint: Endpoint): void {
     for (const type of endpoint.types.petTypes) addTo(this.#byPetType, type, endpoint);
+    const { shelterId } = endpoint.settings;
+    if (shelterId === null) return;
+    addTo(this.#byShelter, shelterId, endpoint);
+    this.#shelterOf.set(endpoint, shelterId);
+  }
+
+  #unindex(endpoint: Endpoint): void {
+    for (const type of this.#byPetType.keys()) removeFrom(this.#byPetType, type, endpoint);
+    const shelterId = this.#shelterOf.get(endpoint);
+    if (shelterId !== undefined) removeFrom(this.#byShelter, shelterId, endpoint);
+    this.#shelterOf.delete(endpoint);
   }
 }
 

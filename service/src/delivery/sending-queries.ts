@@ -1,7 +1,7 @@
 import type { Db } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
 import type { EventRow } from '../events/events.ts';
-import { isServed, maySeeOrders, maySeePets } from '../webhooks/endpoint-conditions.ts';
+import { isServed, managedShelter, maySeeOrders, maySeePets } from '../webhooks/endpoint-conditions.ts';
 import { testType } from '../webhooks/webhook-schemas.ts';
 
 /** Something to send to an endpoint: an event, or a test. */
@@ -40,7 +40,7 @@ export async function decide(db: Db, candidates: readonly Candidate[]): Promise<
           when item.type = '${testType}' then 'send'
           when verified_at is null then 'wait'
           when not ((types = '{}' or item.type = any(types)) and case when item.client_id is null then ${maySeePets}
-            else item.client_id = webhooks.client_id and ${maySeeOrders} end) then 'skip'
+            else (item.client_id = webhooks.client_id or coalesce(item.shelter_id = ${managedShelter}, false)) and ${maySeeOrders} end) then 'skip'
           when not is_row and exists (select from delivery_exceptions where webhook_id = item.webhook_id
             and delivery_id = item.delivery_id and (status = 'pending' or not item.is_replay)) then 'decided'
           when exists (select from delivery_exceptions as earlier where webhook_id = item.webhook_id and pet_id = item.pet_id
@@ -48,8 +48,9 @@ export async function decide(db: Db, candidates: readonly Candidate[]): Promise<
           when checked_since is not null and exists (select from webhook_attempts as attempt where attempt.webhook_id = item.webhook_id
             and attempt.delivery_id = item.delivery_id and at >= checked_since and attempt.status between 200 and 299) then 'decided'
           else 'send' end as verdict
-      from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[], $7::boolean[], $8::timestamptz[])
-        with ordinality as item (webhook_id, delivery_id, type, client_id, pet_id, is_row, is_replay, checked_since, n)
+      from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[], $7::boolean[], $8::timestamptz[],
+        $9::bigint[])
+        with ordinality as item (webhook_id, delivery_id, type, client_id, pet_id, is_row, is_replay, checked_since, shelter_id, n)
       left join webhooks on webhooks.id = item.webhook_id left join api_keys on api_keys.id = key_id
       order by n`,
     values: [
@@ -61,6 +62,7 @@ export async function decide(db: Db, candidates: readonly Candidate[]): Promise<
       candidates.map(({ isRow }) => isRow),
       candidates.map(({ isReplay }) => isReplay),
       candidates.map(({ checkedSince }) => checkedSince ?? null),
+      candidates.map(({ event }) => event?.shelterId ?? null),
     ],
   });
   return rows;
@@ -81,6 +83,10 @@ export interface DueRow {
   readonly event: EventRow | undefined;
 }
 
+interface DueRowColumns extends Omit<DueRow, 'event'>, Pick<EventRow, 'at' | 'clientId' | 'shelterId' | 'data'> {
+  readonly type: EventType | null;
+}
+
 /** Which rows of an endpoint are read: every one that is due, the oldest and tests that are due, or only tests that are due. */
 export type RowChoice = 'due' | 'oldest' | 'tests';
 
@@ -91,7 +97,7 @@ export async function selectDueRows(
 ): Promise<DueRow[]> {
   const columns = `webhook_id as "webhookId", delivery_id as "deliveryId", pet_id as "petId", created_at as "createdAt",
     attempt_count::int as "attemptCount", retry_count::int as "retryCount", is_replay as "isReplay", next_attempt_at <= now() as "isScheduled"`;
-  const { rows } = await db.query<Omit<DueRow, 'event'> & { type: EventType | null; at: Date; clientId: bigint | null; data: string }>({
+  const { rows } = await db.query<DueRowColumns>({
     name: 'due-rows',
     text: `with row as materialized (
         select due.* from unnest($1::bigint[], $2::text[]) as endpoint (id, choice) cross join lateral (
@@ -103,16 +109,17 @@ export async function selectDueRows(
           union all
           (select ${columns} from delivery_exceptions where choice = 'oldest' and webhook_id = endpoint.id and status = 'pending'
             and pet_id is not null and next_attempt_at < 'infinity' order by delivery_id limit 1)) as due)
-      select row.*, events.type, events.at, events.client_id as "clientId", events.data from row left join lateral (
-        select type, at, client_id, data from events where position = row."deliveryId" and row."petId" is not null
+      select row.*, events.type, events.at, events.client_id as "clientId",
+        events.shelter_id as "shelterId", events.data from row left join lateral (
+        select type, at, client_id, shelter_id, data from events where position = row."deliveryId" and row."petId" is not null
           and published_at >= row."createdAt" and published_at < row."createdAt" + interval '1 ms') as events on true`,
     values: [endpoints.map(({ id }) => id), endpoints.map(({ choice }) => choice), limit],
   });
-  return rows.map(({ type, at, clientId, data, ...row }) => ({
+  return rows.map(({ type, at, clientId, shelterId, data, ...row }) => ({
     ...row,
     event:
       type === null || row.petId === null
         ? undefined
-        : { position: row.deliveryId, type, at, publishedAt: row.createdAt, petId: row.petId, clientId, data },
+        : { position: row.deliveryId, type, at, publishedAt: row.createdAt, petId: row.petId, clientId, shelterId, data },
   }));
 }

@@ -3,3 +3,9 @@
  * string is a snapshot of PostgreSQL, for requests that are decided without Redis.
  */
 export type ListVersion = number | string;
+
+/** What Redis holds for lists: each changes with what it is for. Undefined: there is none yet. */
+export interface ListTokens {
+  readonly catalogue: string | undefined;
+  readonly listings: string | undefined;
+}

@@ -1,5 +1,5 @@
 import type { PetStatus } from './pet-statuses.ts';
-import type { Scope } from './scopes.ts';
+import { type Scope, staffScopes } from './scopes.ts';
 
 /**
  * The states of an order, its actions, and how they change the animal. The API, `homeward verify` and the documents all
@@ -17,12 +17,12 @@ export const reservingOrderStatuses = [...openOrderStatuses, 'completed'] as con
 export const placing = { to: 'placed', pet: { from: 'available', to: 'pending' } } as const;
 
 export const orderActions = {
-  approve: { from: ['placed'], to: 'approved', pet: undefined, scope: 'store:manage', summary: 'The store approves the adoption.' },
+  approve: { from: ['placed'], to: 'approved', pet: undefined, scope: staffScopes, summary: 'The store approves the adoption.' },
   complete: {
     from: ['approved'],
     to: 'completed',
     pet: { from: 'pending', to: 'sold' },
-    scope: 'store:manage',
+    scope: staffScopes,
     summary: 'The adoption is complete: the animal is sold.',
   },
   cancel: {
@@ -43,7 +43,7 @@ export const orderActions = {
     from: ['completed'],
     to: 'returned',
     pet: { from: 'sold', to: 'available' },
-    scope: 'store:manage',
+    scope: staffScopes,
     summary: 'The adopter returns the animal.',
   },
 } as const satisfies Record<string, OrderAction>;
@@ -52,8 +52,8 @@ interface OrderAction {
   readonly from: readonly OrderStatus[];
   readonly to: OrderStatus;
   readonly pet: { readonly from: PetStatus; readonly to: PetStatus } | undefined;
-  /** Undefined if callers can't request the action. */
-  readonly scope: Scope | undefined;
+  /** One of them is needed. Undefined if callers can't request the action. */
+  readonly scope: Scope | readonly Scope[] | undefined;
   readonly summary: string;
 }
 

@@ -1,5 +1,5 @@
 import type { Db, Transaction } from '../db/handles.ts';
-import type { EventType } from '../domain/event-types.ts';
+import { type EventType, eventsBesideLists } from '../domain/event-types.ts';
 import type { Visibility } from '../domain/visibility.ts';
 
 export interface NewEvent {
@@ -20,11 +20,14 @@ export interface EventRow {
   readonly petId: bigint;
   /** The client whose order the event is about, or null. */
   readonly clientId: bigint | null;
+  /** The shelter of the order's animal when the event was published; null: it is not about an order, or older than shelters. */
+  readonly shelterId: bigint | null;
   /** JSON. */
   readonly data: string;
 }
 
-const columns = 'position, type, at, published_at as "publishedAt", pet_id as "petId", client_id as "clientId", data';
+const columns =
+  'position, type, at, published_at as "publishedAt", pet_id as "petId", client_id as "clientId", shelter_id as "shelterId", data';
 
 /** Inserts any number of events with one statement, in the given order. */
 export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
@@ -64,7 +67,7 @@ export async function tryPublisherLock(tx: Transaction): Promise<boolean> {
 
 interface UnpublishedEvent {
   readonly id: bigint;
-  /** The transaction that changed an animal; null: the event is about an order. */
+  /** The transaction that changed an animal as lists show it; null: the event is about something else. */
   readonly petChangedIn: string | null;
 }
 
@@ -72,9 +75,9 @@ interface UnpublishedEvent {
 export async function selectUnpublished(tx: Transaction, limit: number): Promise<UnpublishedEvent[]> {
   const { rows } = await tx.query<UnpublishedEvent>({
     name: 'select-unpublished',
-    text: `select id, case when client_id is null then xmin::text end as "petChangedIn"
+    text: `select id, case when client_id is null and type <> all ($2::text[]) then xmin::text end as "petChangedIn"
       from outbox where id > (select published_to from feed) order by id limit $1`,
-    values: [limit],
+    values: [limit, eventsBesideLists],
   });
   return rows;
 }
@@ -126,11 +129,13 @@ export async function selectEvents(
   orders: Visibility | 'none',
   page: { readonly after: bigint; readonly span: number; readonly limit: number },
 ): Promise<FeedPage> {
-  const [whose, clientId] = typeof orders === 'string' ? [orders, null] : ['own', orders.clientId];
+  const [whose, clientId, shelterId] =
+    typeof orders === 'string' ? [orders, null, null] : ['own', orders.clientId, orders.shelterId ?? null];
   return readFeed(db, {
     name: 'events',
-    where: `position > start and position <= start + $3 and (client_id is null or $4 = 'all' or ($4 = 'own' and client_id = $5))`,
-    values: [page.after, page.limit, page.span, whose, clientId],
+    where: `position > start and position <= start + $3
+      and (client_id is null or $4 = 'all' or ($4 = 'own' and (client_id = $5 or shelter_id = $6)))`,
+    values: [page.after, page.limit, page.span, whose, clientId, shelterId],
   });
 }
 
@@ -138,26 +143,43 @@ export async function selectEvents(
 export async function selectEventsOfType(
   db: Db,
   type: EventType,
-  clientId: bigint | 'any',
+  orders: Visibility,
   { after, limit }: { readonly after: bigint; readonly limit: number },
 ): Promise<FeedPage> {
   const values = [after, limit, type];
-  if (clientId === 'any') return readFeed(db, { name: 'events-of-type', where: 'type = $3 and position > start', values });
+  if (orders === 'all') return readFeed(db, { name: 'events-of-type', where: 'type = $3 and position > start', values });
+  const { clientId, shelterId } = orders;
   const where = 'client_id = $4 and type = $3 and position > start';
-  return readFeed(db, { name: 'events-of-type-and-client', where, values: [...values, clientId] });
+  if (shelterId === undefined) return readFeed(db, { name: 'events-of-type-and-client', where, values: [...values, clientId] });
+  return readFeed(db, {
+    name: 'events-of-type-client-and-shelter',
+    where,
+    orWhere: 'shelter_id = $5 and type = $3 and position > start',
+    values: [...values, clientId, shelterId],
+  });
 }
 
-/** Reads events and the ends of the feed in one snapshot. $1 is the position to start after, $2 the limit. */
+/**
+ * Reads events and the ends of the feed in one snapshot. $1 is the position to start after, $2 the limit. With `orWhere` each of the
+ * two conditions is read from its own index, and what meets both is returned once.
+ */
 async function readFeed(
   db: Db,
-  { name, where, values }: { readonly name: string; readonly where: string; readonly values: unknown[] },
+  {
+    name,
+    where,
+    orWhere,
+    values,
+  }: { readonly name: string; readonly where: string; readonly orWhere?: string; readonly values: unknown[] },
 ): Promise<FeedPage> {
+  const select = (condition: string) => `select ${columns} from events where ${condition} order by position limit $2`;
+  const found = orWhere === undefined ? select(where) : `(${select(where)}) union (${select(orWhere)}) order by position limit $2`;
   const { rows } = await db.query<{ first: bigint; last: bigint } & (EventRow | { position: null })>({
     name,
     text: `select feed.first_position as first, feed.last_position as last, found.*
       from (select first_position, last_position from feed limit 1) as feed
       cross join lateral (select greatest(least($1, last_position), first_position - 1) as start) as begun
-      left join lateral (select ${columns} from events where ${where} order by position limit $2) as found on true
+      left join lateral (${found}) as found on true
       order by position`,
     values,
   });
@@ -171,8 +193,10 @@ async function readFeed(
 export interface Subscription {
   readonly clientId: bigint;
   readonly petTypes: readonly EventType[];
-  /** Of orders of this client. */
+  /** Of orders of this client, and of those for animals of the shelter that its key manages. */
   readonly orderTypes: readonly EventType[];
+  /** Null: its key manages none. */
+  readonly shelterId: bigint | null;
 }
 
 interface SubscribedPage {
@@ -183,44 +207,54 @@ interface SubscribedPage {
 
 /**
  * Reads the indexes on the type and on the client, so that a reader of rare events doesn't read all others. $1 are the types of events
- * about animals, $2 those about orders of the client $3; after $4, up to $5, limited to $6.
+ * about animals, $2 those about orders of the client $3 and, if it is given, of the shelter $7; after $4, up to $5, limited to $6.
  *
  * The comparisons of rows leave the planner no other index. The time of the first event after $4 excludes the partitions before it.
  */
 const subscribed = (
   columns: string,
+  { shelterId }: Subscription,
 ) => `with start as materialized (select published_at from events where position > $4 order by position limit 1)
   select found.* from unnest($1::text[]) as subscribed (type) cross join lateral (
     select ${columns} from events where published_at >= (select published_at from start)
       and (events.type, position) > (subscribed.type, $4) and (events.type, position) <= (subscribed.type, $5)
       order by events.type, position limit $6) as found
   union all
-  select found.* from unnest($2::text[]) as subscribed (type) cross join lateral (
-    select ${columns} from events where published_at >= (select published_at from start) and client_id is not null
-      and (client_id, events.type, position) > ($3, subscribed.type, $4) and (client_id, events.type, position) <= ($3, subscribed.type, $5)
-      order by client_id, events.type, position limit $6) as found
+  (${subscribedOrders(columns, 'client_id', '$3')}
+    ${shelterId === null ? '' : `union ${subscribedOrders(columns, 'shelter_id', '$7')}`})
   order by position limit $6`;
 
-const subscribedValues = ({ clientId, petTypes, orderTypes }: Subscription, { after, upTo, limit }: SubscribedPage) => [
+const subscribedOrders = (columns: string, owner: 'client_id' | 'shelter_id', value: string) =>
+  `select found.* from unnest($2::text[]) as subscribed (type) cross join lateral (
+    select ${columns} from events where published_at >= (select published_at from start) and ${owner} is not null
+      and (${owner}, events.type, position) > (${value}, subscribed.type, $4) and (${owner}, events.type, position) <= (${value}, subscribed.type, $5)
+      order by ${owner}, events.type, position limit $6) as found`;
+
+/** Each text is a separate prepared statement. */
+const subscribedName = (name: string, { shelterId }: Subscription) => (shelterId === null ? name : `${name}-of-shelter`);
+
+const subscribedValues = ({ clientId, shelterId, petTypes, orderTypes }: Subscription, { after, upTo, limit }: SubscribedPage) => [
   petTypes,
   orderTypes,
   clientId,
   after,
   upTo,
   limit,
+  ...(shelterId === null ? [] : [shelterId]),
 ];
 
 /** Events that a subscription includes, in the order of the feed. */
 export async function selectSubscribed(db: Db, subscription: Subscription, page: SubscribedPage): Promise<EventRow[]> {
   const values = subscribedValues(subscription, page);
-  return (await db.query<EventRow>({ name: 'subscribed-events', text: subscribed(columns), values })).rows;
+  const name = subscribedName('subscribed-events', subscription);
+  return (await db.query<EventRow>({ name, text: subscribed(columns, subscription), values })).rows;
 }
 
 /** The number of events that a subscription includes, counted up to the limit. */
 export async function countSubscribed(db: Db, subscription: Subscription, page: SubscribedPage): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>({
-    name: 'count-subscribed-events',
-    text: `select count(*) from (${subscribed('position')}) as found`,
+    name: subscribedName('count-subscribed-events', subscription),
+    text: `select count(*) from (${subscribed('position', subscription)}) as found`,
     values: subscribedValues(subscription, page),
   });
   return Number(rows[0]?.count ?? 0);

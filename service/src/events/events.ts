@@ -75,10 +75,10 @@ export async function readEvents(
 function selectPage(db: Db, { type, orders }: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
   if (type === undefined) return selectEvents(db, orders, { ...page, span });
   // Events about animals are visible to everyone.
-  if (orders === 'all' || !isOrderEvent(type)) return selectEventsOfType(db, type, 'any', page);
+  if (orders === 'all' || !isOrderEvent(type)) return selectEventsOfType(db, type, 'all', page);
   // The caller sees no events of this type. A span of 0 reads only the ends of the feed.
   if (orders === 'none') return selectEvents(db, orders, { ...page, span: 0 });
-  return selectEventsOfType(db, type, orders.clientId, page);
+  return selectEventsOfType(db, type, orders, page);
 }
 
 /** The current end of the feed, as an empty page. */
@@ -101,8 +101,10 @@ export async function readNewEvents(
 export const matches = (event: EventRow, { type, orders }: EventFilter): boolean =>
   (type === undefined || event.type === type) && isVisible(event, orders);
 
-const isVisible = ({ clientId }: EventRow, orders: EventFilter['orders']): boolean =>
-  clientId === null || orders === 'all' || (orders !== 'none' && orders.clientId === clientId);
+const isVisible = ({ clientId, shelterId }: EventRow, orders: EventFilter['orders']): boolean =>
+  clientId === null ||
+  orders === 'all' ||
+  (orders !== 'none' && (orders.clientId === clientId || (shelterId !== null && orders.shelterId === shelterId)));
 
 /** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
 export async function rotatePartitions(db: Db): Promise<number> {

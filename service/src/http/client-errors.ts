@@ -7,6 +7,7 @@ import { addressSubject } from './addresses.ts';
 import { helpLink } from './error-handler.ts';
 import { lingerMs } from './lingering.ts';
 import { newRequestId } from './request-id.ts';
+import { isLiftedTimeout } from './request-timeout.ts';
 import { securityHeaders } from './security-headers.ts';
 
 type CountAddress = (address: string) => Promise<Record<string, string>>;
@@ -40,6 +41,7 @@ export function createSocketErrorSender(count: CountAddress, log: FastifyBaseLog
 export const handleClientErrors =
   (reject: SendError) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    if (isLiftedTimeout(error, socket)) return;
     if (error.code === 'ECONNRESET') socket.destroy();
     else reject(socket, asAppError(error), error.code ?? 'unknown');
   };

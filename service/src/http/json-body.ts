@@ -8,16 +8,28 @@ declare module 'fastify' {
     /** The body as received, for comparison with other requests of the same Idempotency-Key; null without one. */
     rawBody: Buffer | null;
   }
+  interface FastifyContextConfig {
+    /** The route also accepts a body of the type application/merge-patch+json (RFC 7396). */
+    mergePatch?: true;
+  }
 }
+
+export const mergePatchType = 'application/merge-patch+json';
 
 const depthMax = 64;
 
-/** Accepts only JSON bodies. */
+/** Accepts only JSON bodies, and merge patches where a route takes them. */
 export function addJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('rawBody', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     if (request.headers['idempotency-key'] !== undefined) request.rawBody = body;
+    return parseJsonBody(body);
+  });
+  app.addContentTypeParser(mergePatchType, { parseAs: 'buffer' }, async ({ routeOptions }: FastifyRequest, body: Buffer) => {
+    if (!routeOptions.config.mergePatch) {
+      throw new AppError('unsupported_media_type', `This operation takes no ${mergePatchType}: send 'Content-Type: application/json'.`);
+    }
     return parseJsonBody(body);
   });
 }

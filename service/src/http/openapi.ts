@@ -19,6 +19,10 @@ export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, 
       servers: [{ url: '/v1' }],
       tags: [
         { name: 'Pets', description: 'Animals: list, add, get, update, remove.' },
+        { name: 'Shelters', description: 'The shelters that animals belong to.' },
+        { name: 'Profiles', description: 'What adopters choose an animal by.' },
+        { name: 'Listings', description: 'Animals with their profiles, photos and shelters: search and count.' },
+        { name: 'Photos', description: 'The photos of an animal: list, add, describe, order, remove.' },
         { name: 'Categories', description: 'The categories of animals.' },
         { name: 'Events', description: 'The feed of all changes. Resume it at any time, or stream it.' },
         { name: 'Orders', description: 'An adoption, from placing the order to completing it.' },
@@ -31,8 +35,8 @@ export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, 
     },
     refResolver: { buildLocalReference: (json: { $id?: string }, _, __, index) => json.$id ?? `schema-${index}` },
     transform: ({ schema, url, route }) => {
-      const { config } = route as { config?: { scope?: string } };
-      return { schema: { ...schema, ...(config?.scope && { 'x-scope': config.scope }) }, url };
+      const { config } = route as { config?: { scope?: string | readonly string[] } };
+      return { schema: { ...schema, ...(config?.scope && { 'x-scope': [config.scope].flat().join(' or ') }) }, url };
     },
   });
   let content: StaticContent | undefined;

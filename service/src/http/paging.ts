@@ -65,6 +65,27 @@ export const writeCursor = (afterId: bigint, filters: Filters): string => writeP
 
 export const readCursor = (cursor: string, filters: Filters): bigint => readPosition(cursor, filters, false).afterId;
 
+/**
+ * The same for a list that is not sorted by id alone: opaque to callers, the values that the last row of a page is sorted by, and a
+ * hash of its filters. The values are numbers as text.
+ */
+export const writeKeyCursor = (keys: readonly string[], filters: Filters): string =>
+  Buffer.from(`${keys.join(',')}.${hashFilters(filters)}`).toString('base64url');
+
+/** `count`: how many keys a cursor of this list has. */
+export function readKeyCursor(cursor: string, filters: Filters, count: number): string[] {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const end = text.lastIndexOf('.');
+  const keys = text.slice(0, Math.max(end, 0)).split(',');
+  if (keys.length !== count || !keys.every((key) => numberText.test(key)) || !hashText.test(text.slice(end + 1))) throw unknownCursor();
+  if (text.slice(end + 1) !== hashFilters(filters)) throw otherFilters();
+  if (cursor !== writeKeyCursor(keys, filters)) throw unknownCursor();
+  return keys;
+}
+
+const hashText = /^[\w-]{8}$/;
+const numberText = /^-?\d{1,20}(\.\d{1,20})?(e-?\d{1,3})?$/;
+
 interface Position {
   readonly afterId: bigint;
   readonly inSecondPart: boolean;
@@ -81,14 +102,15 @@ function readPosition(cursor: string, filters: Filters, hasParts: boolean): Posi
   const inSecondPart = hasParts && text.startsWith(secondPart);
   const [id = '', filtersHash = ''] = text.slice(inSecondPart ? secondPart.length : 0).split('.');
   const afterId = parseInt64(id);
-  if (afterId === undefined || !/^[\w-]{8}$/.test(filtersHash)) throw unknownCursor();
-  if (filtersHash !== hashFilters(filters)) {
-    throw new AppError('invalid_cursor', 'cursor was created for other filters. Start again without a cursor, or use the same filters.');
-  }
+  if (afterId === undefined || !hashText.test(filtersHash)) throw unknownCursor();
+  if (filtersHash !== hashFilters(filters)) throw otherFilters();
   // The same bytes can be encoded in several ways in Base64. Only the canonical one is valid.
   if (cursor !== writePosition({ afterId, inSecondPart }, filters)) throw unknownCursor();
   return { afterId, inSecondPart };
 }
+
+const otherFilters = () =>
+  new AppError('invalid_cursor', 'cursor was created for other filters. Start again without a cursor, or use the same filters.');
 
 const unknownCursor = () =>
   new AppError(

@@ -30,14 +30,13 @@ export const PlainName = (description: string, examples: string[]) =>
   Type.String({ ...nameWithout(controls + reorderings, rejectedInPlainText), description, examples });
 
 /** Free text of several lines. */
-export const PlainText = (description: string, examples: string[]) =>
+export const PlainText = (description: string, examples: string[], lengthMax = 200) =>
   Type.String({
     description,
-    maxLength: 200,
+    maxLength: lengthMax,
     pattern: `^[^${controlsButLineFeed}${reorderings}]*$`,
     'x-must-not-contain': controlsButLineFeed + reorderings,
-    'x-must-be':
-      'a string of at most 200 characters, without control characters other than line feeds, lone surrogates or bidirectional overrides',
+    'x-must-be': `a string of at most ${lengthMax.toLocaleString('en')} characters, without control characters other than line feeds, lone surrogates or bidirectional overrides`,
     examples,
   });
 

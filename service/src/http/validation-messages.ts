@@ -56,7 +56,7 @@ function rejectedCharacter(error: ErrorObject | undefined): string {
 function expectation(error: ErrorObject | undefined): string {
   const schema = (error?.parentSchema ?? {}) as Json;
   if (typeof schema['x-must-be'] === 'string') return schema['x-must-be'];
-  if (Array.isArray(schema['enum'])) return `one of ${schema['enum'].join(', ')}`;
+  if (Array.isArray(schema['enum'])) return `one of ${schema['enum'].map(String).join(', ')}`;
   if (schema['int64']) return 'an integer (int64)';
   const { minimum, maximum, type } = schema as { minimum?: number; maximum?: number; type?: string };
   if (minimum !== undefined && maximum !== undefined) return `an integer from ${minimum} to ${maximum}`;

@@ -38,12 +38,13 @@ function readIdempotencyKey(header: string | string[] | undefined): string | und
   throw new AppError('invalid_idempotency_key', `Idempotency-Key must be 1–255 visible ASCII characters, given once; got ${show(header)}.`);
 }
 
-/** Includes the visibility: a response with data that only the store's keys may see is not sent to another key of the client. */
+/** Includes the visibility: a response with data that only keys of the store or a shelter may see is not sent to another key of the client. */
 function fingerprintOf(request: FastifyRequest): string {
   const { method, url, rawBody } = request;
-  const visibility = visibilityOf(callerOf(request)) === 'all' ? 'all' : 'own';
+  const visibility = visibilityOf(callerOf(request));
+  const seen = visibility === 'all' ? 'all' : visibility.shelterId === undefined ? 'own' : `own and shelter ${visibility.shelterId}`;
   return createHash('sha256')
-    .update(`${visibility} ${method} ${url}\n`)
+    .update(`${seen} ${method} ${url}\n`)
     .update(rawBody ?? '')
     .digest('base64url');
 }

@@ -46,7 +46,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         tags: ['Orders'],
         summary: 'List orders',
         description:
-          "Returns a page of orders in ascending order of id: this client's own orders, or every order with the scope store:manage.",
+          "Returns a page of orders in ascending order of id: this client's own orders, with the scope shelter:manage also those for animals of the key's shelter, or every order with the scope store:manage.",
         'x-stability': 'beta',
         querystring: ListOrdersQuery,
         response: {

@@ -1,11 +1,14 @@
 import type { Db, Transaction } from '../db/handles.ts';
+import { isLockedByOther } from '../db/pool.ts';
 import { type Actor, theService } from '../domain/actor.ts';
 import { actionsFrom, type CallerAction, type OrderStatus, orderActions, placing } from '../domain/order-states.ts';
-import type { Visibility } from '../domain/visibility.ts';
+import { staffScopes } from '../domain/scopes.ts';
+import { managedOrders, type Visibility } from '../domain/visibility.ts';
 import { AppError } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
 import { lockExistingPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
 import { explainConflict } from './order-conflicts.ts';
 import { orderEventJson } from './order-json.ts';
@@ -17,6 +20,7 @@ import {
   insertOrder,
   isAnyOrderDue,
   isReservedByAnotherOrder,
+  lockOrdersOfPetAtOnce,
   moveOrder,
   type OrderBounds,
   openOrdersLock,
@@ -59,8 +63,12 @@ export async function actOnOrder(
   actor: Actor,
 ): Promise<Order> {
   const action = orderActions[name];
-  const moved = await moveOrder(tx, visibility, id, action.from, action.to);
-  if (!moved) throw conflict(await getOrder(tx, visibility, id), name);
+  const actedOn = action.scope === staffScopes ? managedOrders(visibility) : visibility;
+  const moved = await moveOrder(tx, actedOn, id, action.from, action.to);
+  if (!moved) {
+    const order = await getOrder(tx, visibility, id);
+    throw (await findOrder(tx, actedOn, id)) ? conflict(order, name) : ofOtherShelter(order, name);
+  }
   const { from, clientId, ...order } = moved;
   const { petId } = order;
   const petMove = action.pet && (name !== 'return' || (await isStillSoldBy(tx, id, petId))) ? action.pet : undefined;
@@ -102,6 +110,20 @@ export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax
 /** The open order of an animal. Requires the animal's lock. */
 export async function findOpenOrder(tx: Transaction, petId: bigint): Promise<bigint | undefined> {
   return findOpenOrderId(tx, petId);
+}
+
+/**
+ * Locks the orders of a locked animal. Does not wait for one that is being changed: that may wait for the animal, which would be a
+ * deadlock.
+ */
+export async function lockOrdersOfPet(tx: Transaction, { id, name }: Pet): Promise<void> {
+  try {
+    await lockOrdersOfPetAtOnce(tx, id);
+  } catch (error) {
+    if (!isLockedByOther(error)) throw error;
+    const message = `An order of ${name} (id ${id}) is being changed. Retry in 1 s.`;
+    throw new AppError('unavailable', message, { cause: error, headers: { 'retry-after': '1' } });
+  }
 }
 
 /** Cancels every open order of a client, of an adopter's e-mail address, or of both. Returns how many. */
@@ -166,6 +188,12 @@ function tooManyOpen({ ofClient, ofAdopter }: { ofClient: number; ofAdopter: num
       : `This client has ${ofAdopter} open orders for this adopter's e-mail address; ${bounds.openOrdersOfAdopter} are allowed.`;
   return new AppError('open_order_limit', `${what} Wait until the store completes some, or cancel orders that are no longer wanted.`);
 }
+
+const ofOtherShelter = ({ id, petId }: Order, name: CallerAction) =>
+  new AppError(
+    'insufficient_scope',
+    `Order ${id} is for animal ${petId} of another shelter than this key's, so this key can't ${name} it. That shelter's staff can.`,
+  );
 
 function conflict({ id, status }: Order, name: CallerAction): AppError {
   // The order reached the required status after the update had looked for it. A retry will succeed.

@@ -17,12 +17,12 @@ import { rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
 import type { LimiterDecision, PendingDecision } from '../rate-limit/redis-limiter.ts';
 import { asksForRehearsal } from '../rehearsal/rehearsal-hook.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import type { PageCache, PetPage } from './page-cache.ts';
+import type { ListPage, PageCache } from './page-cache.ts';
 
 interface Parts {
   readonly keys: Pick<KeyFinder, 'findCached' | 'isCurrent'>;
   readonly limiter: Pick<Limiter, 'decide'>;
-  readonly pages: PageCache;
+  readonly lists: readonly CachedList[];
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment'>;
   /** Undefined: nobody wants to know. */
@@ -32,12 +32,17 @@ interface Parts {
   isOpen(): boolean;
 }
 
+/** A list whose pages are cached. All of them need the same scope. */
+interface CachedList {
+  readonly route: string;
+  readonly pages: Pick<PageCache<unknown>, 'has' | 'find' | 'findCompressed'>;
+}
+
 /** Passes a request to Fastify, with the limiter's decision if there is one. */
 type FallThrough = (request: IncomingMessage, response: ServerResponse, decision?: LimiterResult) => void;
 
 const scheme = 'Bearer ';
 const scope = 'pets:read';
-const route = '/v1/pets';
 
 /**
  * The fast path: serves a GET of a cached page, sent with a cached key, before Fastify. Everything that Fastify's router and
@@ -62,8 +67,9 @@ export class FastPath {
       else fastify(request, response);
     };
     return (request, response) => {
-      const known = isCandidate(request, this.#parts) ? findKey(request, this.#parts) : undefined;
-      if (known) this.#parts.limiter.decide(new FastPathRequest(request, response, known, this.#parts, fallThrough));
+      const list = findList(request, this.#parts);
+      const known = list && findKey(request, this.#parts);
+      if (known) this.#parts.limiter.decide(new FastPathRequest(request, response, known, list, this.#parts, fallThrough));
       else fastify(request, response);
     };
   }
@@ -76,13 +82,19 @@ export class FastPath {
   }
 }
 
-const isCandidate = (request: IncomingMessage, { isOpen, pages, config }: Parts) =>
-  request.method === 'GET' &&
-  pages.has(request.url ?? '') &&
-  countOfHeader(request, 'host') === 1 &&
-  countOfHeader(request, 'authorization') === 1 &&
-  !(config.environment === 'staging' && asksForRehearsal(request.headers)) &&
-  isOpen();
+/** The list that has the page in its cache; undefined: the request is not one for the fast path. */
+function findList(request: IncomingMessage, { isOpen, lists, config }: Parts): CachedList | undefined {
+  if (request.method !== 'GET') return undefined;
+  const url = request.url ?? '';
+  const list = lists.find(({ pages }) => pages.has(url));
+  const isCandidate =
+    list !== undefined &&
+    countOfHeader(request, 'host') === 1 &&
+    countOfHeader(request, 'authorization') === 1 &&
+    !(config.environment === 'staging' && asksForRehearsal(request.headers)) &&
+    isOpen();
+  return isCandidate ? list : undefined;
+}
 
 function findKey({ headers: { authorization = '' } }: IncomingMessage, { keys, clock }: Parts): KnownKey | undefined {
   if (!authorization.startsWith(scheme)) return undefined;
@@ -97,16 +109,25 @@ class FastPathRequest implements PendingDecision {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #known: KnownKey;
+  readonly #list: CachedList;
   readonly #parts: Parts;
   readonly #fallThrough: FallThrough;
   readonly #startedAtMs = performance.now();
   readonly #span: { end(): void } | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, known: KnownKey, parts: Parts, fallThrough: FallThrough) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    known: KnownKey,
+    list: CachedList,
+    parts: Parts,
+    fallThrough: FallThrough,
+  ) {
     this.charge = known.charge;
     this.#request = request;
     this.#response = response;
     this.#known = known;
+    this.#list = list;
     this.#parts = parts;
     this.#fallThrough = fallThrough;
     this.#span = parts.tracing?.startSpan(admissionSpan);
@@ -116,7 +137,7 @@ class FastPathRequest implements PendingDecision {
     this.#span?.end();
     const admitted =
       'listVersion' in decision && decision.verdict.outcome === 'admitted' && this.#isConfirmed(decision) ? decision : undefined;
-    const page = admitted && this.#parts.pages.find(this.#request.url ?? '', admitted.listVersion);
+    const page = admitted && this.#list.pages.find(this.#request.url ?? '', admitted.listVersion);
     if (!admitted || !page || !this.#send(page, admitted.verdict)) {
       this.#fallThrough(this.#request, this.#response, { known: this.#known, decision });
     }
@@ -134,11 +155,11 @@ class FastPathRequest implements PendingDecision {
   }
 
   /** False if the page is not compressed yet: nothing is sent. */
-  #send(page: PetPage, verdict: Verdict): boolean {
+  #send(page: ListPage<unknown>, verdict: Verdict): boolean {
     const { url = '', headers } = this.#request;
     const coding = codingFor(headers['accept-encoding'], page.bytes);
     const unmodified = isUnmodified(headers['if-none-match'], page.etag);
-    const body = coding ? this.#parts.pages.findCompressed(url, page, coding) : page.body;
+    const body = coding ? this.#list.pages.findCompressed(url, page, coding) : page.body;
     if (body === undefined && !unmodified) return false;
     const id = newRequestId();
     const rate: Record<string, string> = rateLimitHeaders(verdict, this.charge.quota);
@@ -153,6 +174,7 @@ class FastPathRequest implements PendingDecision {
   }
 
   #tell(id: string): void {
+    const { route } = this.#list;
     this.#parts.tracing?.describe(this.#request, { id, route, status: this.#response.statusCode, code: null });
     this.#parts.observe?.({
       id,
@@ -173,10 +195,10 @@ interface Fields {
   readonly withBody: readonly string[];
 }
 
-const fieldsOfPages = new WeakMap<PetPage, Map<Coding | undefined, Fields>>();
+const fieldsOfPages = new WeakMap<ListPage<unknown>, Map<Coding | undefined, Fields>>();
 
 /** The header fields of a page that are the same in every response with this coding. */
-function fieldsOf(page: PetPage, coding: Coding | undefined): Fields {
+function fieldsOf(page: ListPage<unknown>, coding: Coding | undefined): Fields {
   const byCoding = fieldsOfPages.get(page) ?? new Map<Coding | undefined, Fields>();
   const known = byCoding.get(coding);
   if (known) return known;

@@ -1,10 +1,9 @@
 import type { CacheState } from '../domain/cache-state.ts';
 import type { ListVersion } from '../domain/list-version.ts';
-import type { ChangeLog } from './change-log.ts';
 import type { Footprint } from './pet-changes.ts';
 
-/** A page of the list as it is sent. */
-export interface PetPage {
+/** A page of a list as it is sent. `Rows` says which rows it depends on. */
+export interface ListPage<Rows> {
   readonly body: string;
   /** The length of the body in UTF-8. */
   readonly bytes: number;
@@ -12,11 +11,19 @@ export interface PetPage {
   readonly etag: string;
   /** The Link header to the next page; undefined on the last page. */
   readonly link: string | undefined;
-  readonly footprint: Footprint;
+  readonly footprint: Rows;
 }
 
-interface CachedPage {
-  readonly page: PetPage;
+export type PetPage = ListPage<Footprint>;
+
+/** Counts the changes that this process knows of, and says whether those since a version touch a page. */
+interface KnownChanges<Rows> {
+  readonly version: number;
+  hasTouched(footprint: Rows, since: number): boolean;
+}
+
+interface CachedPage<Rows> {
+  readonly page: ListPage<Rows>;
   /** The page includes every change up to this version; undefined: it is stale. */
   version: number | undefined;
   /** The snapshot of PostgreSQL that was read before the page; undefined: the page was read for a request that Redis has decided. */
@@ -48,15 +55,15 @@ const entryBytes = 512;
  * The body of a cached page is compressed when a caller first asks for it in a coding, once for each coding. It is dropped with
  * its page.
  */
-export class PageCache {
-  readonly #cached = new Map<string, CachedPage>();
-  readonly #reading = new Map<string, Promise<PetPage>>();
-  readonly #changes: Pick<ChangeLog, 'version' | 'hasTouched'>;
+export class PageCache<Rows = Footprint> {
+  readonly #cached = new Map<string, CachedPage<Rows>>();
+  readonly #reading = new Map<string, Promise<ListPage<Rows>>>();
+  readonly #changes: KnownChanges<Rows>;
   #bytes = 0;
   #hits = 0;
   #misses = 0;
 
-  constructor(changes: Pick<ChangeLog, 'version' | 'hasTouched'>) {
+  constructor(changes: KnownChanges<Rows>) {
     this.#changes = changes;
   }
 
@@ -69,7 +76,7 @@ export class PageCache {
     return this.#cached.has(url);
   }
 
-  find(url: string, version: ListVersion | undefined): PetPage | undefined {
+  find(url: string, version: ListVersion | undefined): ListPage<Rows> | undefined {
     const cached = this.#cached.get(url);
     if (!cached || version === undefined || performance.now() - cached.readAtMs >= pageAgeMaxMs) return undefined;
     const isCurrent = typeof version === 'string' ? cached.snapshot === version : this.#isCurrent(cached);
@@ -79,21 +86,21 @@ export class PageCache {
   }
 
   /** Checks the changes since the last time only. */
-  #isCurrent(cached: CachedPage): boolean {
+  #isCurrent(cached: CachedPage<Rows>): boolean {
     if (cached.version === undefined) return false;
     cached.version = this.#changes.hasTouched(cached.page.footprint, cached.version) ? undefined : this.#changes.version;
     return cached.version !== undefined;
   }
 
   /** The compressed body of a page that `find` has returned; undefined: it is not compressed yet. */
-  findCompressed(url: string, page: PetPage, coding: string): Buffer | undefined {
+  findCompressed(url: string, page: ListPage<Rows>, coding: string): Buffer | undefined {
     const cached = this.#cached.get(url);
     const compressed = cached?.page === page ? cached.compressed.get(coding) : undefined;
     return compressed instanceof Promise ? undefined : compressed;
   }
 
   /** The compressed body of a page. `compress` is called at most once for each coding while the page is cached. */
-  async readCompressed(url: string, page: PetPage, coding: string, compress: () => Promise<Buffer>): Promise<Buffer> {
+  async readCompressed(url: string, page: ListPage<Rows>, coding: string, compress: () => Promise<Buffer>): Promise<Buffer> {
     const cached = this.#cached.get(url);
     if (cached?.page !== page) return compress();
     const shared = cached.compressed.get(coding);
@@ -112,7 +119,7 @@ export class PageCache {
   }
 
   /** `listVersion` must have been read before this call. If it is undefined, the page is not cached. */
-  async read(url: string, listVersion: ListVersion | undefined, fetch: () => Promise<PetPage>): Promise<PetPage> {
+  async read(url: string, listVersion: ListVersion | undefined, fetch: () => Promise<ListPage<Rows>>): Promise<ListPage<Rows>> {
     const cached = this.find(url, listVersion);
     if (cached) return cached;
     this.#misses += 1;
@@ -140,7 +147,7 @@ export class PageCache {
     this.#bytes = 0;
   }
 
-  #add(url: string, cached: CachedPage): void {
+  #add(url: string, cached: CachedPage<Rows>): void {
     // A query that started later has ended first.
     if ((this.#cached.get(url)?.readAtMs ?? 0) > cached.readAtMs) return;
     this.#drop(url);
@@ -149,7 +156,7 @@ export class PageCache {
   }
 
   /** Counts bytes of a cached page, and evicts the oldest pages beyond the bounds. */
-  #count(cached: CachedPage, bytes: number): void {
+  #count(cached: CachedPage<Rows>, bytes: number): void {
     cached.bytes += bytes;
     this.#bytes += bytes;
     for (const oldest of this.#cached.keys()) {
@@ -164,4 +171,4 @@ export class PageCache {
   }
 }
 
-const bytesOf = (url: string, { bytes }: PetPage) => bytes + 2 * url.length + entryBytes;
+const bytesOf = (url: string, { bytes }: ListPage<unknown>) => bytes + 2 * url.length + entryBytes;

@@ -85,6 +85,23 @@ export async function lockPet(tx: Transaction, id: bigint): Promise<Pet | undefi
   return rows[0];
 }
 
+/** The shelter of an animal that the transaction has locked. */
+export async function readShelterId(tx: Transaction, id: bigint): Promise<bigint> {
+  const { rows } = await tx.query<{ shelterId: bigint }>({
+    name: 'shelter-of-pet',
+    text: 'select shelter_id as "shelterId" from pets where id = $1',
+    values: [id],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('a locked animal does not exist');
+  return row.shelterId;
+}
+
+/** Triggers update the orders and the profile of the animal. */
+export async function updateShelterId(tx: Transaction, id: bigint, shelterId: bigint): Promise<void> {
+  await tx.query({ text: 'update pets set shelter_id = $2, updated_at = now() where id = $1', values: [id, shelterId] });
+}
+
 /** Locks in the order of ids, so that two transactions that lock several animals don't deadlock. */
 export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
@@ -94,16 +111,22 @@ export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Prom
  * Inserts the animal, its first history row and its event in one statement. Returns undefined, and stores nothing, if the category
  * does not exist. If the category is deleted concurrently, the foreign key may reject the statement instead.
  */
-export async function insertPet(catalogue: CatalogueWriter, pet: Omit<Pet, 'id'>, actor: Actor): Promise<Pet | undefined> {
+export async function insertPet(
+  catalogue: CatalogueWriter,
+  pet: Omit<Pet, 'id'>,
+  actor: Actor,
+  shelterId: bigint,
+): Promise<Pet | undefined> {
   const [added] = await catalogue.write<Pet>(
     {
       name: 'insert-pet',
       text: `with pet as (
-        insert into pets (name, category_id, status) select $1::text, id, $3::pet_status from categories where id = $2 returning ${columns}),
+        insert into pets (name, category_id, status, shelter_id) select $1::text, id, $3::pet_status, $6::bigint from categories where id = $2
+          returning ${columns}),
       added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet),
       event as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${createdEventData} from pet)
       select *, ${transactionId} from pet`,
-      values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId],
+      values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId, shelterId],
     },
     (after) => ({ id: after.id, before: undefined, after }),
   );

@@ -8,6 +8,8 @@ import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Pool } from '../db/pool.ts';
 import { deprecations } from '../domain/deprecations.ts';
+import { staffScopes } from '../domain/scopes.ts';
+import { managesShelter } from '../domain/shelter-access.ts';
 import { AppError, unavailable } from '../errors.ts';
 import { compress } from '../http/content-coding.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
@@ -32,7 +34,7 @@ import type { Footprint } from './pet-changes.ts';
 import { petEtag, petJson, petsJson } from './pet-json.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
-import { addPetToCategory, changePet, createPet, type FindOpenOrder, getPet, petNotFound, removePet } from './pets.ts';
+import { addPetToCategory, changePet, createPet, type FindOpenOrder, firstShelterId, getPet, petNotFound, removePet } from './pets.ts';
 
 interface Parts {
   readonly db: Db & Pick<Pool, 'isBusy'>;
@@ -95,10 +97,11 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
     },
     (request, reply) => {
       const caller = callerOf(request);
-      const rules = { categories: config.categories, registrant: registrantOf(caller) };
+      const shelterId = caller.shelterId ?? firstShelterId;
+      const rules = { categories: config.categories, shelterId, registrant: registrantOf(caller) };
       const create = async (tx: CatalogueTransaction) => createdResponse(await createPet(tx, request.body, caller, rules));
       const addToCategory = async () => {
-        const pet = await addPetToCategory(catalogue, request.body, caller, config.categories);
+        const pet = await addPetToCategory(catalogue, request.body, caller, rules);
         return pet && createdResponse(pet);
       };
       return respondOnce(catalogue, request, reply, create, addToCategory);
@@ -147,12 +150,13 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   api.patch(
     '/pets/:petId',
     {
-      config: { scope: 'store:manage' },
+      config: { scope: staffScopes },
       schema: {
         operationId: 'updatePet',
         tags: ['Pets'],
         summary: 'Update an animal',
-        description: "Changes the name, the category or the status. The status can't be changed while the animal has an open order.",
+        description:
+          "Changes the name, the category or the status. The status can't be changed while the animal has an open order. A key with the scope shelter:manage can change animals of its shelter only.",
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
@@ -167,6 +171,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
       const expect = expectEtag(request.headers['if-match']);
       const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, callerOf(request), {
         expect,
+        mayManage: mayManage(callerOf(request)),
         findOpenOrder,
         categories: config.categories,
       });
@@ -177,13 +182,13 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   api.delete(
     '/pets/:petId',
     {
-      config: { scope: 'store:manage' },
+      config: { scope: staffScopes },
       schema: {
         operationId: 'removePet',
         tags: ['Pets'],
         summary: 'Remove an animal',
         description:
-          "For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed.",
+          "For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. A key with the scope shelter:manage can remove animals of its shelter only.",
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
@@ -195,7 +200,8 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
     },
     async (request, reply) => {
       const expect = expectEtag(request.headers['if-match']);
-      await removePet(catalogue, readPetId(request.params.petId), callerOf(request), { expect, findOpenOrder });
+      const caller = callerOf(request);
+      await removePet(catalogue, readPetId(request.params.petId), caller, { expect, mayManage: mayManage(caller), findOpenOrder });
       return reply.status(204).send();
     },
   );
@@ -206,6 +212,9 @@ const createdResponse = (pet: Pet) => ({
   body: petJson(pet),
   headers: { location: `/v1/pets/${pet.id}`, etag: petEtag(pet) },
 });
+
+const mayManage = (caller: Caller) =>
+  caller.scopes.includes('store:manage') ? undefined : (shelterId: bigint) => managesShelter(caller, shelterId);
 
 /** Keys of the store's staff may register any number of categories. */
 const registrantOf = ({ scopes, clientId, bounds }: Caller) =>

@@ -10,13 +10,30 @@ import { type NewEvent, recordEvents } from '../events/events.ts';
 import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction, CatalogueWriter } from './catalogue.ts';
 import { petJson } from './pet-json.ts';
-import { findPet, insertPet, lockAndMovePet, lockPet, lockPetRows, markPetRemoved, movePets, updatePet } from './pet-queries.ts';
+import {
+  findPet,
+  insertPet,
+  lockAndMovePet,
+  lockPet,
+  lockPetRows,
+  markPetRemoved,
+  movePets,
+  readShelterId,
+  updatePet,
+  updateShelterId,
+} from './pet-queries.ts';
 import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
 type Categories = 'open' | 'closed';
 
+/** Where an animal is added without a key that is bound to a shelter. It is there from the start. */
+export const firstShelterId = 1n;
+
 /** Throws if the locked animal is not the version that the caller expects. */
 type Expectation = (pet: Pet) => void;
+
+/** Says whether the caller may change the animals of a shelter. Undefined: it may change all. */
+type MayManage = ((shelterId: bigint) => boolean) | undefined;
 
 /** Finds the open order of an animal. Passed as an argument, since the folder orders imports pets and not the other way round. */
 export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
@@ -35,10 +52,10 @@ export async function addPetToCategory(
   catalogue: CatalogueWriter,
   pet: NewPet,
   actor: Actor,
-  categories: Categories,
+  { categories, shelterId }: { categories: Categories; shelterId: bigint },
 ): Promise<Pet | undefined> {
   try {
-    const added = await insertPet(catalogue, withStatus(pet), actor);
+    const added = await insertPet(catalogue, withStatus(pet), actor, shelterId);
     if (!added && categories === 'closed') throw categoryNotFound(pet.categoryId);
     return added;
   } catch (error) {
@@ -53,14 +70,14 @@ export async function createPet(
   tx: CatalogueTransaction,
   pet: NewPet,
   actor: Actor,
-  { categories, registrant }: { categories: Categories; registrant: Registrant | undefined },
+  { categories, shelterId, registrant }: { categories: Categories; shelterId: bigint; registrant: Registrant | undefined },
 ): Promise<Pet> {
   try {
-    const added = await insertPet(tx, withStatus(pet), actor);
+    const added = await insertPet(tx, withStatus(pet), actor, shelterId);
     if (added) return added;
     if (categories === 'closed') throw categoryNotFound(pet.categoryId);
     await registerCategory(tx, pet.categoryId, registrant);
-    const addedToNew = await insertPet(tx, withStatus(pet), actor);
+    const addedToNew = await insertPet(tx, withStatus(pet), actor, shelterId);
     if (addedToNew) return addedToNew;
   } catch (error) {
     if (!violates(error, petsCategoryConstraint)) throw error;
@@ -79,10 +96,10 @@ export async function changePet(
   id: bigint,
   changes: PetChanges,
   actor: Actor,
-  options: { expect: Expectation; findOpenOrder: FindOpenOrder; categories: Categories },
+  options: { expect: Expectation; mayManage?: MayManage; findOpenOrder: FindOpenOrder; categories: Categories },
 ): Promise<Pet> {
   return catalogue.transaction(async (tx) => {
-    const pet = await lockOrThrow(tx, id);
+    const pet = await lockManaged(tx, id, options.mayManage);
     options.expect(pet);
     // Field by field, since the body may contain other fields, such as an id.
     const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
@@ -108,10 +125,10 @@ export async function removePet(
   catalogue: Catalogue,
   id: bigint,
   actor: Actor,
-  { expect, findOpenOrder }: { expect: Expectation; findOpenOrder: FindOpenOrder },
+  { expect, mayManage, findOpenOrder }: { expect: Expectation; mayManage?: MayManage; findOpenOrder: FindOpenOrder },
 ): Promise<void> {
   await catalogue.transaction(async (tx) => {
-    const pet = await lockOrThrow(tx, id);
+    const pet = await lockManaged(tx, id, mayManage);
     expect(pet);
     rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
     await markPetRemoved(tx, pet);
@@ -154,7 +171,8 @@ export async function movePetsWithOrders(
 export const petStatusChanged = (pet: Pet, previous: PetStatus): NewEvent =>
   petEvent('pet.status_changed', pet, `,"previousStatus":"${previous}"`);
 
-const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
+/** The event for a change of an animal. The caller records it while it holds the animal's lock. */
+export const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
   type,
   petId: pet.id,
   clientId: null,
@@ -166,6 +184,16 @@ export async function lockExistingPet(tx: Transaction, id: bigint): Promise<Pet 
   return lockPet(tx, id);
 }
 
+/** The shelter of a locked animal. */
+export async function getShelterIdOf(tx: Transaction, petId: bigint): Promise<bigint> {
+  return readShelterId(tx, petId);
+}
+
+/** Moves a locked animal. Its orders and its profile follow. No list of animals shows the shelter, so nothing is announced. */
+export async function setShelterIdOf(tx: Transaction, petId: bigint, shelterId: bigint): Promise<void> {
+  await updateShelterId(tx, petId, shelterId);
+}
+
 /** Locks animals until the transaction ends, including removed ones, so that the events of an animal are recorded in order. */
 export async function lockPets(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await lockPetRows(tx, ids);
@@ -173,10 +201,16 @@ export async function lockPets(tx: Transaction, ids: readonly bigint[]): Promise
 
 export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with id ${id.slice(0, 40)}.`);
 
-async function lockOrThrow(tx: Transaction, id: bigint): Promise<Pet> {
+async function lockManaged(tx: Transaction, id: bigint, mayManage: MayManage): Promise<Pet> {
   const pet = await lockPet(tx, id);
   if (!pet) throw petNotFound(String(id));
-  return pet;
+  if (!mayManage) return pet;
+  const shelterId = await readShelterId(tx, id);
+  if (mayManage(shelterId)) return pet;
+  throw new AppError(
+    'insufficient_scope',
+    `${pet.name} (id ${id}) belongs to shelter ${shelterId}, and this key manages another one. Use a key of that shelter, or one with the scope store:manage.`,
+  );
 }
 
 function rejectIfOrdered(order: bigint | undefined, pet: Pet, what: string): void {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { type Clock, systemClock } from '../clock.ts';
+import type { ListTokens } from '../domain/list-version.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import { type Charge, type Counts, type Ledger, type Outcome, usedOf, type Verdict } from './decide.ts';
 import { banLengthsMinutes, strikesUntilBan } from './plans.ts';
@@ -15,10 +16,10 @@ export interface Line {
   readonly asks?: boolean;
 }
 
-/** The reply of consume.lua: the time, the catalogue's token, and a line for each request. */
+/** The reply of consume.lua: the time, the tokens of lists, and a line for each request. */
 export interface ScriptReply {
   readonly nowMs: number;
-  readonly token: string | undefined;
+  readonly tokens: ListTokens;
   readonly lines: readonly string[];
 }
 
@@ -58,13 +59,13 @@ export class ConsumeScript {
       const epoch = key ? (key.epoch ?? '') : '*';
       requests += `${limits};${epoch};${writeLedger(seen ?? this.#seenBy(subject))};${writeCounts(owed)};${writeCounts(back)};${asks ? 1 : ''}\n`;
     }
-    keys.push(this.#redisKeys.bans, this.#redisKeys.catalogueToken);
+    keys.push(this.#redisKeys.bans, this.#redisKeys.catalogueToken, this.#redisKeys.listingsToken);
     // Redis's clock, which all processes share, unless a test has injected one.
     const now = this.#clock === systemClock ? '' : String(this.#clock.now());
     const { consume } = client as { consume(...args: unknown[]): Promise<string> };
     const [head = '', ...replies] = (await consume.call(client, keys.length, ...keys, now, newEpoch(), banLengths, requests)).split('\n');
-    const [time, token] = head.split(' ');
-    return { nowMs: Number(time), token: token || undefined, lines: replies };
+    const [time, catalogue, listings] = head.split(' ');
+    return { nowMs: Number(time), tokens: { catalogue: catalogue || undefined, listings: listings || undefined }, lines: replies };
   }
 }
 

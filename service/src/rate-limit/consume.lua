@@ -2,7 +2,8 @@
 -- the client is still valid. A request may ask for a lease: the script then grants several requests at once, of which the process
 -- decides the others by itself, and returns those that it has not used.
 --
--- KEYS  for each request: counts, ban state, epoch, returns, the client's banned keys; then the index of bans and the catalogue's token
+-- KEYS  for each request: counts, ban state, epoch, returns, the client's banned keys; then the index of bans, the catalogue's
+--       token and that of listings
 -- ARGV  1 the time in ms, or '' for the time of this server   2 a new epoch   3 the lengths of bans in ms
 --       4 a line for each request, 'limits;epoch;seen;owed;back;asks': its limits 'per-minute per-day cost strikes-until-ban' (per day
 --       0: no limit; cost 0: read only; strikes 0: never banned), the epoch of the cache entry ('*': any), what the process has seen
@@ -12,7 +13,7 @@
 -- which a request was rejected. What is used is what was granted less what was returned; both only grow within a window. They have
 -- separate names, so that a process of an earlier release, which doesn't know of returns, is merely strict.
 -- A ban state is 'window first-429 strikes since banned-until level level-until'.
--- Returns 'time token' (the catalogue's; '' if there is none), then a line for each request: 'outcome minute granted returned day
+-- Returns 'time token token' (the catalogue's and that of listings; '' if there is none), then a line for each request: 'outcome minute granted returned day
 -- granted returned strikes banned-until level lease', and after a lease of several requests the client's banned keys; or 'stale
 -- epoch'. One string, not nested lists: parsing those is most of what a decision costs the process.
 
@@ -31,8 +32,8 @@ if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
-local bans = KEYS[#KEYS - 1]
-local replies = { string.format('%.0f ', now) .. (redis.call('GET', KEYS[#KEYS]) or '') }
+local bans = KEYS[#KEYS - 2]
+local replies = { string.format('%.0f ', now) .. (redis.call('GET', KEYS[#KEYS - 1]) or '') .. ' ' .. (redis.call('GET', KEYS[#KEYS]) or '') }
 local this_minute, this_day = math.floor(now / MINUTE), math.floor(now / DAY)
 -- Numbers are converted to and from text only where necessary: that is half of a decision's time.
 local minute_text, day_text = string.format('%.0f', this_minute), string.format('%.0f', this_day)

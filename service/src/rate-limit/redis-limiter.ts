@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { ListVersion } from '../domain/list-version.ts';
+import type { ListTokens, ListVersion } from '../domain/list-version.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import { RedisLost } from '../redis/redis-link.ts';
@@ -23,8 +23,8 @@ export type RedisDecision =
       readonly listVersion: ListVersion | undefined;
     };
 
-/** The version of lists for the catalogue's token, which is read along with each batch of decisions; undefined: there is no token yet. */
-export type VersionOf = (token: string | undefined) => ListVersion | undefined | Promise<ListVersion | undefined>;
+/** The version of lists for the tokens that are read along with each batch of decisions. */
+export type VersionOf = (tokens: ListTokens) => ListVersion | undefined | Promise<ListVersion | undefined>;
 
 /** A request that waits for its decision. Callbacks, not a promise: one promise per request was the costliest step. */
 export interface PendingDecision {
@@ -190,10 +190,12 @@ export class RedisLimiter {
   }
 
   async #readVersion(leased: readonly Leased[]): Promise<void> {
-    const span = this.#startSpan('redis get', leased.length);
+    const span = this.#startSpan('redis mget', leased.length);
     try {
-      const token = await this.#link.call((client) => client.get(this.#redisKeys.catalogueToken)).finally(() => span?.end());
-      const listVersion = await this.#versionOf(token ?? undefined);
+      const { catalogueToken, listingsToken } = this.#redisKeys;
+      const reply = await this.#link.call((client) => client.mget(catalogueToken, listingsToken)).finally(() => span?.end());
+      const [catalogue, listings] = reply;
+      const listVersion = await this.#versionOf({ catalogue: catalogue ?? undefined, listings: listings ?? undefined });
       for (const { pending, verdict } of leased) this.#resolve(pending, verdict, listVersion, 'lease');
     } catch (error) {
       this.#fail(leased, error);
@@ -220,7 +222,7 @@ export class RedisLimiter {
     }
     const settle = (index: number, version: ListVersion | undefined) =>
       this.#settle(batch[index] as Entry, reply.lines[index], reply.nowMs, version);
-    const version = this.#versionOf(reply.token);
+    const version = this.#versionOf(reply.tokens);
     const isReady = !(version instanceof Promise);
     // What has no use for the version doesn't wait for it.
     for (let i = 0; i < batch.length; i += 1) {

@@ -19,6 +19,8 @@ export interface RedisKeys {
   readonly catalogueToken: string;
   /** What has changed from each token of the catalogue to the next. */
   readonly catalogueLog: string;
+  /** Changes with what only listings show: profiles, photos, shelters. */
+  readonly listingsToken: string;
   /** The transactions whose changes are in the log, or were. */
   readonly announcedTransactions: string;
 }
@@ -35,9 +37,10 @@ export function redisKeysOf(deploymentId: string): RedisKeys {
     rehearsal: (keyId, kind) => `${prefix}:rehearsal:${keyId}:${kind}`,
     catalogueToken: `hw:${deploymentId}:{catalogue}:token`,
     catalogueLog: `hw:${deploymentId}:{catalogue}:log`,
+    listingsToken: `hw:${deploymentId}:{catalogue}:listings-token`,
     announcedTransactions: `hw:${deploymentId}:{catalogue}:announced`,
   };
 }
 
 /** The keys that have no expiry. All others are gone a day after they were last used. */
-export const lastingKeysOf = ({ bans, catalogueToken }: RedisKeys): string[] => [bans, catalogueToken];
+export const lastingKeysOf = ({ bans, catalogueToken, listingsToken }: RedisKeys): string[] => [bans, catalogueToken, listingsToken];

@@ -1,6 +1,7 @@
 import { isLegalOrderTransition, isOpen, petMoveOf, placing } from '../domain/order-states.ts';
 import { petStatuses, removed } from '../domain/pet-statuses.ts';
-import type { HistoryRow } from './verify-queries.ts';
+import { readMove } from '../domain/shelter-moves.ts';
+import type { HistoryRow, OrderState, PetState } from './verify-queries.ts';
 
 /** Replays the history of one animal, row by row. The methods return what is wrong as a sentence, or undefined. */
 export class Replay {
@@ -8,6 +9,8 @@ export class Replay {
   readonly #orders = new Map<bigint, string>();
   readonly #open = new Set<bigint>();
   #pet: string | null = null;
+  /** The shelter that the animal was last moved to; undefined: it was never moved. */
+  #shelter: bigint | undefined;
   /** The status change that the animal's next row must have, because an order has changed. */
   #due: { from: string; to: string; order: bigint } | undefined;
 
@@ -23,10 +26,13 @@ export class Replay {
   }
 
   /** Compares the end of the history with the current rows. */
-  compare(pet: string, orders: ReadonlyArray<{ readonly id: bigint; readonly status: string }>): string | undefined {
+  compare({ status: pet, shelterId }: PetState, orders: readonly OrderState[]): string | undefined {
     if (this.#due) return `animal ${this.#petId}: ${this.#missingChange(this.#due)}`;
     if (pet !== this.#pet) return `animal ${this.#petId}: its history ends with ${named(this.#pet)}, but its status is ${pet}`;
-    for (const { id, status } of orders) {
+    if (this.#shelter !== undefined && this.#shelter !== shelterId)
+      return `animal ${this.#petId}: it was last moved to shelter ${this.#shelter}, but it is in shelter ${shelterId}`;
+    for (const { id, status, shelterId: ofOrder } of orders) {
+      if (ofOrder !== shelterId) return `order ${id}: it belongs to shelter ${ofOrder}, but animal ${this.#petId} to shelter ${shelterId}`;
       const replayed = this.#orders.get(id);
       if (replayed !== status) return `order ${id}: its history ends with ${named(replayed ?? null)}, but its status is ${status}`;
     }
@@ -35,7 +41,7 @@ export class Replay {
     return absent === undefined ? undefined : `order ${absent}: it is in the history of animal ${this.#petId}, but it does not exist`;
   }
 
-  #applyToPet({ from, to }: HistoryRow): string | undefined {
+  #applyToPet({ from, to, why }: HistoryRow): string | undefined {
     if (from !== this.#pet) return `the animal changes from ${named(from)} to ${to}, but its status was ${named(this.#pet)}`;
     if (this.#due && (from !== this.#due.from || to !== this.#due.to))
       return `order ${this.#due.order} changed, and the animal changed to ${to} instead of ${this.#due.to}`;
@@ -43,7 +49,17 @@ export class Replay {
     if (to !== placing.pet.to && this.#open.size > 0) return `the animal changes to ${to} while order ${[...this.#open][0]} is open`;
     this.#due = undefined;
     this.#pet = to;
-    return undefined;
+    return this.#applyMove(why);
+  }
+
+  #applyMove(why: string): string | undefined {
+    const move = readMove(why);
+    if (!move) return undefined;
+    const was = this.#shelter;
+    this.#shelter = move.to;
+    return was === undefined || was === move.from
+      ? undefined
+      : `the animal was moved from shelter ${move.from}, but it had been moved to shelter ${was}`;
   }
 
   #applyToOrder({ from, to }: HistoryRow, orderId: bigint): string | undefined {

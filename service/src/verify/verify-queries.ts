@@ -7,11 +7,13 @@ export interface HistoryRow {
   readonly orderId: bigint | null;
   readonly from: string | null;
   readonly to: string;
+  readonly why: string;
 }
 
 export interface PetState {
   readonly id: bigint;
   readonly status: string;
+  readonly shelterId: bigint;
 }
 
 export interface OrderState extends PetState {
@@ -28,7 +30,8 @@ export interface RowOfPet {
 export async function selectPetStates(db: Db, afterId: bigint, limit: number): Promise<PetState[]> {
   const { rows } = await db.query<PetState>({
     name: 'verify-pets',
-    text: `select id, case when removed_at is null then status::text else 'removed' end as status from pets where id > $1 order by id limit $2`,
+    text: `select id, case when removed_at is null then status::text else 'removed' end as status, shelter_id as "shelterId"
+      from pets where id > $1 order by id limit $2`,
     values: [afterId, limit],
   });
   return rows;
@@ -38,7 +41,8 @@ export async function selectPetStates(db: Db, afterId: bigint, limit: number): P
 export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigint, limit: number): Promise<OrderState[]> {
   const { rows } = await db.query<OrderState>({
     name: 'verify-orders',
-    text: `select id, pet_id as "petId", status from orders where (pet_id, id) > ($1, $2) and pet_id <= $3 order by pet_id, id limit $4`,
+    text: `select id, pet_id as "petId", status, shelter_id as "shelterId" from orders
+      where (pet_id, id) > ($1, $2) and pet_id <= $3 order by pet_id, id limit $4`,
     values: [after.petId, after.id, lastPetId, limit],
   });
   return rows;
@@ -48,7 +52,7 @@ export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigi
 export async function selectHistory(db: Db, after: RowOfPet, last: RowOfPet, limit: number): Promise<HistoryRow[]> {
   const { rows } = await db.query<HistoryRow>({
     name: 'verify-history',
-    text: `select id, pet_id as "petId", order_id as "orderId", from_status as "from", to_status as "to"
+    text: `select id, pet_id as "petId", order_id as "orderId", from_status as "from", to_status as "to", why
       from history where (pet_id, id) > ($1, $2) and (pet_id, id) <= ($3, $4) order by pet_id, id limit $5`,
     values: [after.petId, after.id, last.petId, last.id, limit],
   });

@@ -29,7 +29,7 @@ const transactionsIntervalMs = 20;
 
 /**
  * Replays the whole history. Checks that no animal ever had two open orders at once, that every transition was legal, and that the
- * current state matches the history.
+ * current state matches the history, including the shelter that an animal was last moved to, which is also that of its orders.
  *
  * Each range of animals is read in its own snapshot, so that none is open for long. That is enough: an animal is compared only with
  * its own orders and its own history, which are all read in the same snapshot, and no check concerns two animals. So each animal was
@@ -86,8 +86,8 @@ function findViolation(pets: readonly PetState[], orders: readonly OrderState[],
     if (violation) return violation;
   }
   const ordersByPet = Map.groupBy(orders, ({ petId }) => petId);
-  for (const { id, status } of pets) {
-    const violation = replays.get(id)?.compare(status, ordersByPet.get(id) ?? []);
+  for (const pet of pets) {
+    const violation = replays.get(pet.id)?.compare(pet, ordersByPet.get(pet.id) ?? []);
     if (violation) return violation;
   }
   const orphan = orders.find(({ petId }) => !replays.has(petId));
@@ -129,7 +129,7 @@ async function verifyLongHistory(db: Snapshotter, petId: bigint): Promise<Range>
     }
     const [pet] = await selectPetStates(tx, petId - 1n, 1);
     const orders = await readOrders(tx, petId - 1n, petId);
-    const violation = pet?.id === petId ? replay.compare(pet.status, orders) : `animal ${petId}: it has a history, but does not exist`;
+    const violation = pet?.id === petId ? replay.compare(pet, orders) : `animal ${petId}: it has a history, but does not exist`;
     return { ...seen, orders: orders.length, violation };
   });
 }

@@ -1,11 +1,12 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
-import { maySeeOrders, maySeePets } from './endpoint-conditions.ts';
+import { managedShelter, maySeeOrders, maySeePets } from './endpoint-conditions.ts';
 import { type Delivery, type DeliveryAttempt, type DeliveryStatus, testType } from './webhook-schemas.ts';
 
 /** Where an endpoint is in the feed, and which events it gets. */
 export interface Reading {
   readonly clientId: bigint;
+  readonly shelterId: bigint | null;
   readonly types: readonly EventType[];
   readonly maySeePets: boolean;
   readonly maySeeOrders: boolean;
@@ -20,7 +21,7 @@ export interface Reading {
 export async function findReading(db: Db, webhookId: bigint): Promise<Reading | undefined> {
   const { rows } = await db.query<Reading>({
     name: 'webhook-reading',
-    text: `select webhooks.client_id as "clientId", types, ${maySeePets} as "maySeePets", ${maySeeOrders} as "maySeeOrders",
+    text: `select webhooks.client_id as "clientId", ${managedShelter} as "shelterId", types, ${maySeePets} as "maySeePets", ${maySeeOrders} as "maySeeOrders",
         coalesce(webhooks.position, webhook_shards.position) as position, coalesce(paused_position, last_position) as "upTo",
         skipped::text as skipped
       from webhooks join webhook_shards on webhook_shards.id = shard left join api_keys on api_keys.id = key_id cross join feed

@@ -3,6 +3,8 @@ import type { Subscription } from '../events/events.ts';
 
 interface Subscriber {
   readonly clientId: bigint;
+  /** The shelter that its key manages; null: none. */
+  readonly shelterId: bigint | null;
   /** Empty: every type. */
   readonly types: readonly EventType[];
   readonly maySeePets: boolean;
@@ -10,10 +12,11 @@ interface Subscriber {
 }
 
 /** The events that an endpoint gets: those of its types that its key may read. */
-export function subscriptionOf({ clientId, types, maySeePets, maySeeOrders }: Subscriber): Subscription {
+export function subscriptionOf({ clientId, shelterId, types, maySeePets, maySeeOrders }: Subscriber): Subscription {
   const wanted = types.length > 0 ? types : eventTypes;
   return {
     clientId,
+    shelterId,
     petTypes: maySeePets ? wanted.filter((type) => !isOrderEvent(type)) : [],
     orderTypes: maySeeOrders ? wanted.filter(isOrderEvent) : [],
   };

@@ -73,7 +73,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         operationId: 'createWebhook',
         summary: 'Add an endpoint',
         description:
-          "The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.",
+          "The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope shelter:manage also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.",
         headers: idempotencyHeader,
         body: Ref(NewWebhookSchema),
         response: {

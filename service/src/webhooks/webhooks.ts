@@ -2,6 +2,7 @@ import { requireUnrevoked } from '../clients/clients.ts';
 import type { Db, Transaction, Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Scope } from '../domain/scopes.ts';
+import { maySeeOrderEvents } from '../domain/visibility.ts';
 import { AppError, show } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
@@ -155,7 +156,7 @@ function requireUrl(text: string, toLoopback: boolean): string {
   return read.href;
 }
 
-const maySeeOrders = ({ scopes }: Manager) => scopes.includes('orders:read') || scopes.includes('store:manage');
+const maySeeOrders = ({ scopes }: Manager) => maySeeOrderEvents(scopes);
 
 /** Events of types that the key may not read would never be sent. */
 function requireScopesFor(actor: Manager, types: readonly string[]): void {

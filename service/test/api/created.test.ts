@@ -26,6 +26,7 @@ afterAll(() => store[Symbol.asyncDispose]());
 /** A valid request for each operation that creates something, with its ids. */
 const requests: Readonly<Record<string, () => Promise<{ readonly body: unknown; readonly id?: number }>>> = {
   createPet: async () => ({ body: { name: 'Biscuit', categoryId: 1 } }),
+  createShelter: async () => ({ body: { name: 'Danube Shelter' } }),
   putCategory: async () => ({ body: { name: 'Dogs' }, id: 4_711 }),
   placeOrder: async () => ({ body: { petId: (await addPet(store, key)).id, adopter } }),
   createWebhook: async () => ({ body: { url: 'https://example.org/hooks' } }),

@@ -63,6 +63,21 @@ describe('GET /openapi.json', () => {
       getPet: 'GET /pets/{petId}',
       updatePet: 'PATCH /pets/{petId}',
       removePet: 'DELETE /pets/{petId}',
+      getProfile: 'GET /pets/{petId}/profile',
+      putProfile: 'PUT /pets/{petId}/profile',
+      patchProfile: 'PATCH /pets/{petId}/profile',
+      movePet: 'PUT /pets/{petId}/shelter',
+      listShelters: 'GET /shelters',
+      createShelter: 'POST /shelters',
+      getShelter: 'GET /shelters/{shelterId}',
+      updateShelter: 'PATCH /shelters/{shelterId}',
+      listListings: 'GET /listings',
+      listListingFacets: 'GET /listings/facets',
+      listPhotos: 'GET /pets/{petId}/photos',
+      getPhoto: 'GET /pets/{petId}/photos/{photoId}',
+      addPhoto: 'POST /pets/{petId}/photos',
+      updatePhoto: 'PATCH /pets/{petId}/photos/{photoId}',
+      removePhoto: 'DELETE /pets/{petId}/photos/{photoId}',
       listCategories: 'GET /categories',
       putCategory: 'PUT /categories/{categoryId}',
       removeCategory: 'DELETE /categories/{categoryId}',
@@ -113,6 +128,21 @@ describe('GET /openapi.json', () => {
       experimental: [
         'updatePet',
         'removePet',
+        'listShelters',
+        'createShelter',
+        'getShelter',
+        'updateShelter',
+        'movePet',
+        'getProfile',
+        'putProfile',
+        'patchProfile',
+        'listListings',
+        'listListingFacets',
+        'listPhotos',
+        'addPhoto',
+        'getPhoto',
+        'updatePhoto',
+        'removePhoto',
         'removeCategory',
         'listEvents',
         'listWebhooks',
@@ -150,13 +180,16 @@ describe('GET /openapi.json', () => {
       listPets: 'pets:read',
       createPet: 'pets:write',
       getPet: 'pets:read',
-      updatePet: 'store:manage',
+      updatePet: 'store:manage or shelter:manage',
+      movePet: 'store:manage',
+      createShelter: 'store:manage',
+      putProfile: 'pets:write or shelter:manage or store:manage',
       putCategory: 'store:manage',
       removeCategory: 'store:manage',
       listOrders: 'orders:read',
       placeOrder: 'orders:write',
       cancelOrder: 'orders:write',
-      approveOrder: 'store:manage',
+      approveOrder: 'store:manage or shelter:manage',
       createWebhook: 'webhooks:manage',
     });
   });
@@ -191,7 +224,7 @@ describe('GET /openapi.json', () => {
 
   test('offers Idempotency-Key on every POST', () => {
     const posts = [...operations.values()].filter(({ at }) => at.startsWith('POST '));
-    expect(posts).toHaveLength(10);
+    expect(posts).toHaveLength(12);
     for (const { operationId } of posts)
       expect(parameters(operationId)).toMatchObject({ 'idempotency-key': { in: 'header', required: false } });
   });
@@ -226,9 +259,9 @@ describe('GET /openapi.json', () => {
     expect(Object.keys(examples)).toEqual(expect.arrayContaining(['invalid_json', 'idempotency_in_progress']));
   });
 
-  test('is below 195 kB in the repository, and below 110 kB as served', () => {
-    expect(Buffer.byteLength(committed)).toBeLessThan(195_000);
-    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(110_000);
+  test('is below 400 kB in the repository, and below 220 kB as served', () => {
+    expect(Buffer.byteLength(committed)).toBeLessThan(400_000);
+    expect(Buffer.byteLength(JSON.stringify(document))).toBeLessThan(220_000);
   });
 
   test('needs no key and has no limit', async () => {

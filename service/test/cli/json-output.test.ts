@@ -20,13 +20,20 @@ beforeAll(async () => {
 // The tests run in order: the output of a command depends on those before it.
 test('keys create', async () => {
   const plain = await homewardJson(['keys', 'create', '--client', 'Paws', '--plan', 'free'], env);
-  expect(plain).toEqual({ id: 1, clientId: expect.any(Number), key, scopes: allButManage, expiresAt: null });
+  expect(plain).toEqual({ id: 1, clientId: expect.any(Number), shelterId: null, key, scopes: allButManage, expiresAt: null });
   const limits = ['--plan', 'enterprise', '--per-minute', '5', '--per-day', '50', '--open-orders', '7'];
   const chosen = await homewardJson(
     ['keys', 'create', '--client', 'Claws', ...limits, '--scopes', 'pets:read,store:manage', '--expires', '90d'],
     env,
   );
-  expect(chosen).toEqual({ id: 2, clientId: expect.any(Number), key, scopes: ['pets:read', 'store:manage'], expiresAt: instant });
+  expect(chosen).toEqual({
+    id: 2,
+    clientId: expect.any(Number),
+    shelterId: null,
+    key,
+    scopes: ['pets:read', 'store:manage'],
+    expiresAt: instant,
+  });
 });
 
 test('clients list', async () => {
@@ -75,6 +82,7 @@ test('keys rotate', async () => {
   expect(rotated).toEqual({
     id: 3,
     clientId: expect.any(Number),
+    shelterId: null,
     key,
     scopes: ['pets:read', 'store:manage'],
     expiresAt: instant,
@@ -88,7 +96,15 @@ test('keys revoke', async () => {
 });
 
 test('keys list', async () => {
-  const common = { clientId: expect.any(Number), hint, createdAt: instant, suspendedAt: null, bannedUntil: null, lastUsedAt: null };
+  const common = {
+    clientId: expect.any(Number),
+    shelterId: null,
+    hint,
+    createdAt: instant,
+    suspendedAt: null,
+    bannedUntil: null,
+    lastUsedAt: null,
+  };
   const managing = {
     ...common,
     client: 'Claws',
@@ -198,7 +214,7 @@ test('openapi needs neither PostgreSQL nor Redis', async () => {
 
 test('without --json a list is a table for people, and contains no complete key', async () => {
   const { stdout } = await homeward(['keys', 'list'], { env });
-  expect(stdout.split('\n')[0]).toMatch(/^id +client +plan +state +last used +key +scopes$/);
-  expect(stdout).toMatch(/^1 +Paws \(\d+\) +free +revoked \d{4}-\S+Z +not in 30 days +hw_live_/m);
+  expect(stdout.split('\n')[0]).toMatch(/^id +client +plan +state +shelter +last used +key +scopes$/);
+  expect(stdout).toMatch(/^1 +Paws \(\d+\) +free +revoked \d{4}-\S+Z +- +not in 30 days +hw_live_/m);
   expect(stdout).not.toMatch(/hw_live_[0-9A-Za-z]{38}/);
 });

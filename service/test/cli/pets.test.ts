@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { createManager, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { countLockWaits, holdLocks } from '../lock-waits.ts';
+import { everything, nothingKnown, writeProfile } from '../profile-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
@@ -108,14 +109,39 @@ describe('pets show', () => {
     const pet = await add('Pretzel');
     const without = await homeward(['pets', 'show', String(pet.id)], { env });
     expect(without.stdout).toBe(`animal    Pretzel (${pet.id})\ncategory  Dogs (1)\nstatus    available\n`);
-    expect(await homewardJson(['pets', 'show', String(pet.id)], env)).toEqual({ ...pet, order: null });
+    expect(await homewardJson(['pets', 'show', String(pet.id)], env)).toEqual({ ...pet, order: null, profile: nothingKnown });
 
     const order = await placeOrder(store, manager, pet.id);
     const { stdout } = await homeward(['pets', 'show', String(pet.id)], { env });
     expect(stdout).toContain(`${order.id}, placed ${order.createdAt} by Happy Tails (${manager.clientId})`);
     expect(stdout).toContain(`\nSee the order: homeward orders show ${order.id}\n`);
     const names = { pet: 'Pretzel', clientId: Number(manager.clientId), client: 'Happy Tails' };
-    expect(await homewardJson(['pets', 'show', String(pet.id)], env)).toEqual({ ...pet, status: 'pending', order: { ...order, ...names } });
+    expect(await homewardJson(['pets', 'show', String(pet.id)], env)).toEqual({
+      ...pet,
+      status: 'pending',
+      order: { ...order, ...names },
+      profile: nothingKnown,
+    });
+  });
+
+  test('shows what is known of its profile', async () => {
+    const pet = await add('Pretzel');
+    const externalId = `P-${pet.id}`;
+    await writeProfile(store, manager, 'PUT', pet.id, { ...everything, externalId });
+    const { stdout } = await homeward(['pets', 'show', String(pet.id)], { env });
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['animal', `Pretzel (${pet.id})`],
+      ['category', 'Dogs (1)'],
+      ['status', 'available'],
+      ['breed', 'Labrador Retriever, Poodle'],
+      ['age', 'senior'],
+      ['sex', 'male'],
+      ['size', 'extra_large'],
+      ['external id', externalId],
+      [''],
+    ]);
+    const { profile } = await homewardJson<{ profile: unknown }>(['pets', 'show', String(pet.id)], env);
+    expect(profile).toMatchObject({ ...everything, externalId });
   });
 });
 

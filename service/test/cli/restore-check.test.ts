@@ -247,7 +247,7 @@ test('Of what Redis knew, nothing stays for longer than a day', async () => {
       const expiries = await Promise.all(keys.map((key) => redis.pttl(key)));
       return { all: keys.length, lasting: expiries.filter((ms) => ms < 0).length };
     };
-    expect((await lasting()).lasting).toBe(2);
+    expect((await lasting()).lasting).toBe(3);
     await looksRestored(env);
     await check(env, '--no-journal');
     const left = await lasting();

@@ -16,6 +16,7 @@ function known(number: number, more: Partial<FoundKey> = {}, generation = 0): Kn
     expiresAt: null,
     revokedAt: null,
     replacedBy: null,
+    shelterId: null,
     plan: 'pro',
     perMinute: null,
     perDay: null,

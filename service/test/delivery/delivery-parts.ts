@@ -11,6 +11,7 @@ export const eventOf = (position: number, petId: number, more: Partial<EventRow>
   publishedAt: new Date(0),
   petId: BigInt(petId),
   clientId: null,
+  shelterId: null,
   data: '{}',
   ...more,
 });
@@ -32,6 +33,7 @@ export function endpointOf(row: Partial<EndpointRow> = {}): Endpoint {
   const defaults: EndpointRow = {
     id: endpointCount,
     clientId: 1n,
+    shelterId: null,
     shard: 1n,
     revision: 1n,
     isServed: true,

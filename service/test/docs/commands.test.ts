@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CleanCheckout } from '../../../testkit/clean-checkout.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { addPetToCategory } from '../../src/pets/pets.ts';
+import { addPetToCategory, firstShelterId } from '../../src/pets/pets.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { commandsOf, fencedBlocks } from './fenced-blocks.ts';
 
@@ -34,7 +34,10 @@ beforeAll(async () => {
   store = await createTestStore();
   const { catalogue, config } = store.dependencies;
   for (const { categoryId, ...animal } of devAnimals())
-    await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
+    await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, {
+      categories: config.categories,
+      shelterId: firstShelterId,
+    });
   const { key } = await store.createKey({ client: 'dev' });
   checkout = new CleanCheckout();
   for (const packages of ['node_modules', 'service/node_modules', 'docs-site/node_modules']) {

@@ -29,7 +29,7 @@ describe('docs/guides/orders.md', () => {
       from.map(code).join(', ') || '–',
       code(to),
       pet ? code(pet.to) : 'unchanged',
-      scope ? code(scope) : 'the service itself',
+      scope ? [scope].flat().map(code).join(' or ') : 'the service itself',
     ]);
     expect(tableUnder('| Action | From | To | The animal becomes | Needs |')).toEqual(rows);
   });

@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import type { Clock } from '../../src/clock.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { addPetToCategory } from '../../src/pets/pets.ts';
+import { addPetToCategory, firstShelterId } from '../../src/pets/pets.ts';
 import { addPet, placeOrder } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { publishAll } from '../event-steps.ts';
+import { addShelter, createShelterKey } from '../shelter-steps.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
 import { type Block, blockGroups, fencedBlocks } from './fenced-blocks.ts';
 import { GuideRun, isProgram, python, withSetup } from './guide-run.ts';
@@ -24,12 +25,16 @@ interface World {
   readonly prepare: (store: TestStore, key: TestKey) => Promise<void>;
   readonly options?: () => TestStoreOptions;
   readonly plan?: 'free';
+  /** The key is of the staff of a second shelter, for which a partner has ordered an animal. */
+  readonly ofShelter?: true;
 }
 
 /** The initial state of a guide, if it is not a store with the animals of `npm run dev`. */
 const worlds: Readonly<Record<string, World>> = {
   'events.md': { prepare: reserveBiscuit },
   'webhooks.md': { prepare: requireVerification },
+  'shelters.md': { prepare: addOrderedAnimal, ofShelter: true },
+  'profiles.md': { prepare: bindToShelter },
   'rehearsal.md': {
     prepare: addAnimals,
     plan: 'free',
@@ -97,7 +102,7 @@ const readings = guides.flatMap((guide) => {
 });
 
 describe.each(readings)('docs/guides/$guide in $language', ({ guide, language, blocks }) => {
-  const { prepare, plan, options = () => ({}) }: World = worlds[guide] ?? { prepare: addAnimals };
+  const { prepare, plan, ofShelter, options = () => ({}) }: World = worlds[guide] ?? { prepare: addAnimals };
   let store: TestStore;
   let run: GuideRun;
   /**
@@ -108,7 +113,7 @@ describe.each(readings)('docs/guides/$guide in $language', ({ guide, language, b
 
   beforeAll(async () => {
     store = await createTestStore(options());
-    const key = await store.createKey(plan ? { plan } : {});
+    const key = ofShelter ? await createShelterKey(store, await addShelter(store)) : await store.createKey(plan ? { plan } : {});
     await prepare(store, key);
     run = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: key.key });
   });
@@ -189,10 +194,18 @@ function clockEarlyInAMinute(): Clock {
   return { now: () => Date.now() + aheadMs };
 }
 
+async function addOrderedAnimal(store: TestStore, key: TestKey): Promise<void> {
+  await addAnimals(store);
+  await placeOrder(store, await store.createKey(), (await addPet(store, key)).id);
+}
+
 async function addAnimals(store: TestStore): Promise<void> {
   const { catalogue, config } = store.dependencies;
   for (const { categoryId, ...animal } of devAnimals().slice(0, 30)) {
-    await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, config.categories);
+    await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, {
+      categories: config.categories,
+      shelterId: firstShelterId,
+    });
   }
   await publishAll(store);
 }
@@ -201,6 +214,12 @@ async function reserveBiscuit(store: TestStore, key: TestKey): Promise<void> {
   const { id } = await addPet(store, key);
   await placeOrder(store, key, id);
   await publishAll(store);
+}
+
+/** What the store's staff do when they create the key. */
+async function bindToShelter(store: TestStore, key: TestKey): Promise<void> {
+  await store.dependencies.db.query({ text: 'update api_keys set shelter_id = 1 where id = $1', values: [key.id] });
+  await addAnimals(store);
 }
 
 /** In other tests endpoints are verified from the start. */

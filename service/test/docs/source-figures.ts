@@ -11,6 +11,8 @@ const units: Readonly<Record<string, (value: number) => string>> = {
   h: (value) => String(value / 3_600_000),
   KiB: (value) => `${value / 1_024} KiB`,
   kB: (value) => `${Math.round(value / 1_024)} kB`,
+  MB: (value) => `${value / 1_000_000} MB`,
+  million: (value) => String(value / 1_000_000),
   MiB: (value) => `${value / 1_048_576} MiB`,
   hours: (value) => `${value / 3_600} hours`,
   days: (value) => `${value / 86_400} days`,

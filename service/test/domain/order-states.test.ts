@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { actionsFrom, callerActions, isLegalOrderTransition, orderActions, orderStatuses } from '../../src/domain/order-states.ts';
+import { staffScopes } from '../../src/domain/scopes.ts';
 
 describe('The states of an order', () => {
   test.each([
@@ -34,10 +35,10 @@ describe('The states of an order', () => {
 
   test('are changed by staff only, except for a cancellation', () => {
     expect(callerActions.map((name) => [name, orderActions[name].scope])).toEqual([
-      ['approve', 'store:manage'],
-      ['complete', 'store:manage'],
+      ['approve', staffScopes],
+      ['complete', staffScopes],
       ['cancel', 'orders:write'],
-      ['return', 'store:manage'],
+      ['return', staffScopes],
     ]);
   });
 

@@ -41,7 +41,7 @@ const listOf = async (process: TestStore, path: string) =>
 /** Adds an animal like a process that dies between its commit and its announcement. */
 const addUnannounced = (categoryId: bigint) =>
   store.dependencies.db.transaction((tx) =>
-    insertPet(new CatalogueTransaction(tx), { name: 'Orphan', categoryId, status: 'available' }, { clientId: null, keyId: null }),
+    insertPet(new CatalogueTransaction(tx), { name: 'Orphan', categoryId, status: 'available' }, { clientId: null, keyId: null }, 1n),
   );
 
 describe('The token of the catalogue', () => {

@@ -332,9 +332,9 @@ describe('Without Redis', () => {
     await one.send(charge);
     await one.send(charge);
     one.decidesAlone = true;
-    const get = vi.spyOn(link.client, 'get').mockImplementation(() => new Promise(() => {}));
+    const mget = vi.spyOn(link.client, 'mget').mockImplementation(() => new Promise(() => {}));
     const decision = await one.send(charge);
-    get.mockRestore();
+    mget.mockRestore();
     expect(decision).toMatchObject({ by: 'process', verdict: { outcome: 'admitted', inMinute: 3 } });
     expect(one.local.takeDebts()).toEqual([]);
   });

@@ -49,7 +49,7 @@ describe('The check of import directions', () => {
   test('fails on a folder that is not in the rules', () => {
     const { status, output } = check({
       'pets/pets.ts': 'export const pet = 1;\n',
-      'photos/photos.ts': "import { pet } from '../pets/pets.ts';\nexport const photo = pet;\n",
+      'vets/vets.ts': "import { pet } from '../pets/pets.ts';\nexport const vet = pet;\n",
     });
     expect(output).toContain('folder-without-floor');
     expect(status).not.toBe(0);

@@ -29,12 +29,12 @@ declare const lock: Parameters<typeof lockAndMovePet>[1];
 
 export function aWriteToAnimalsInvalidates(): unknown[] {
   return [
-    insertPet(catalogue, newPet, actor),
-    insertPet(catalogueTx, newPet, actor),
+    insertPet(catalogue, newPet, actor, 1n),
+    insertPet(catalogueTx, newPet, actor, 1n),
     // @ts-expect-error: the pool invalidates no list
-    insertPet(pool, newPet, actor),
+    insertPet(pool, newPet, actor, 1n),
     // @ts-expect-error: a plain transaction invalidates no list
-    insertPet(tx, newPet, actor),
+    insertPet(tx, newPet, actor, 1n),
     // @ts-expect-error: a plain transaction invalidates no list
     movePets(tx, [1n], 'available', 'sold'),
     // @ts-expect-error: a plain transaction invalidates no list
@@ -44,7 +44,7 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     // @ts-expect-error: a plain transaction invalidates no list
     markPetRemoved(tx, pet),
     // @ts-expect-error: the pool invalidates no list
-    addPetToCategory(pool, newPet, actor, 'open'),
+    addPetToCategory(pool, newPet, actor, creating[3]),
     // @ts-expect-error: a plain transaction invalidates no list
     createPet(tx, creating[1], creating[2], creating[3]),
     // @ts-expect-error: the pool invalidates no list

@@ -2,18 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { Replay } from '../../src/verify/replay.ts';
 
 const petId = 7n;
-type Row = readonly [who: 'animal' | number, from: string | null, to: string];
+type Row = readonly [who: 'animal' | number, from: string | null, to: string, why?: string];
 
 /** The first violation in these rows, or between them and the current state. A row is about the animal, or about an order by its id. */
-function findViolation(rows: readonly Row[], pet: string, orders: Readonly<Record<number, string>> = {}): string | undefined {
+function findViolation(
+  rows: readonly Row[],
+  pet: string,
+  orders: Readonly<Record<number, string>> = {},
+  { shelterId = 1n, ofOrders }: { shelterId?: bigint; ofOrders?: bigint } = {},
+): string | undefined {
   const replay = new Replay(petId);
-  for (const [index, [who, from, to]] of rows.entries()) {
-    const violation = replay.apply({ id: BigInt(index + 1), petId, orderId: who === 'animal' ? null : BigInt(who), from, to });
+  for (const [index, [who, from, to, why = '']] of rows.entries()) {
+    const violation = replay.apply({ id: BigInt(index + 1), petId, orderId: who === 'animal' ? null : BigInt(who), from, to, why });
     if (violation) return violation;
   }
   return replay.compare(
-    pet,
-    Object.entries(orders).map(([id, status]) => ({ id: BigInt(id), status })),
+    { id: petId, status: pet, shelterId },
+    Object.entries(orders).map(([id, status]) => ({ id: BigInt(id), petId, status, shelterId: ofOrders ?? shelterId })),
   );
 }
 
@@ -178,5 +183,41 @@ describe('A current state that does not match the history', () => {
     ],
   ])('%s', (_, rows, pet, orders, words) => {
     expect(findViolation(rows, pet, orders)).toBe(words);
+  });
+});
+
+describe('A move to another shelter', () => {
+  const moved = (from: number, to: number, status = 'available'): Row => [
+    'animal',
+    status,
+    status,
+    `moved from shelter ${from} to shelter ${to}`,
+  ];
+
+  test('that is where the animal and its orders are is no violation, also while it has an open order', () => {
+    const rows = [added, moved(1, 3), ...placed(8), moved(3, 2, 'pending'), ...cancelled(8)];
+    expect(findViolation(rows, 'available', { 8: 'cancelled' }, { shelterId: 2n })).toBeUndefined();
+  });
+
+  test('is not needed: an animal stays in the shelter that it was added to', () => {
+    expect(findViolation([added], 'available', {}, { shelterId: 5n })).toBeUndefined();
+  });
+
+  test.each<[string, Row[], { shelterId?: bigint; ofOrders?: bigint }, string]>([
+    ['to another shelter than the one that it is in', [added, moved(1, 3)], {}, 'it was last moved to shelter 3, but it is in shelter 1'],
+    [
+      'from another shelter than the one that it was in',
+      [added, moved(1, 3), moved(2, 1)],
+      {},
+      'the animal was moved from shelter 2, but it had been moved to shelter 3',
+    ],
+    [
+      'that an order did not follow',
+      [added, ...placed(8), ...cancelled(8), moved(1, 3)],
+      { shelterId: 3n, ofOrders: 1n },
+      'order 8: it belongs to shelter 1, but animal 7 to shelter 3',
+    ],
+  ])('%s is a violation', (_, rows, shelters, words) => {
+    expect(findViolation(rows, 'available', { 8: 'cancelled' }, shelters)).toContain(words);
   });
 });

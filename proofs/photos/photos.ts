@@ -1,0 +1,225 @@
+// Photos that are sent while workers are killed, and photos that are sent to do harm.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import sharp from 'sharp';
+import { DirectoryStore } from '../../service/src/photos/directory-store.ts';
+import { sweepFiles } from '../../service/src/photos/photo-sweep.ts';
+import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
+import { HttpClient, type Response } from '../../testkit/http.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { Staff } from '../../testkit/staff.ts';
+import { type Key, Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { makeHostileImages } from './hostile-images.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import { compareFiles } from './photo-files.ts';
+
+const perAnimal = 10;
+/** As many as a client may send at once. */
+const senders = 2;
+const workers = 2;
+const memoryMax = 300_000_000;
+/** If nothing is processed for so long, nothing will be. A killed worker's photo is claimed again after 10 s. */
+const stuckMs = 25_000;
+const secret = 'foster home of Biscuit';
+
+export const photos: Proof = {
+  name: 'photos',
+  promise: 'no photo is lost or doubled when workers are killed, none shows where it was taken, and hostile images harm nothing',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant never takes up the photos of killed workers.
+  const edit = {
+    file: 'photos/processing-queries.ts',
+    from: '(claimed_until is null or claimed_until < now())',
+    to: 'claimed_until is null',
+  };
+  using tree = mutant ? plantMutant([edit]) : undefined;
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-photos-'));
+  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  await using store = await Store.open({ processes: 1, root: tree?.root, env: { HOMEWARD_PHOTOS: folder, LOG_LEVEL: 'warn' } });
+  const { manager } = await castOf(store, 0);
+  const files = new DirectoryStore(folder);
+  const killed = await sendWhileKilling(store, manager, files, { count: short ? 24 : 1_000, kills: short ? 3 : 20, progress });
+  const hostile = mutant ? [] : await sendHostile(store, manager, short ? 30 : 2_000, progress);
+  return [...killed, ...hostile];
+}
+
+async function sendWhileKilling(
+  store: Store,
+  manager: Key,
+  files: DirectoryStore,
+  { count, kills, progress }: { count: number; kills: number } & Pick<ProofContext, 'progress'>,
+): Promise<Claim[]> {
+  using http = new HttpClient(8);
+  const animals = await addAnimals(store, manager, Math.ceil(count / perAnimal));
+  const running = Array.from({ length: workers }, () => store.work());
+  let done = 0;
+  // Spread over the whole time: one kill for each part of the photos.
+  const killing = (async () => {
+    for (let kill = 1; kill <= kills; kill += 1) {
+      while (done < (count * kill) / (kills + 1)) await sleep(5);
+      await killOne(store, running, kill);
+    }
+  })();
+  const rejected: Response[] = [];
+  await inParallel(senders, count, async (i) => {
+    const image = await makeImage(i);
+    const petId = animals[i % animals.length] ?? 0;
+    const response = await sendPhoto(http, store, manager, petId, image);
+    // A caller that did not get the response sends the photo again.
+    const again = i % 5 === 0 ? await sendPhoto(http, store, manager, petId, image) : response;
+    if (response.status !== 202 || again.status !== 202) rejected.push(response);
+    done += 1;
+    progress(`${done} of ${count} photos sent`);
+  });
+  await killing;
+  await untilProcessed(store, progress);
+  const [rows] = await queryStore<{ all: number; ready: number; originals: number }>(
+    store,
+    `select count(*)::int as all, count(*) filter (where status = 'ready')::int as ready, count(distinct original_hash)::int as originals from photos`,
+  );
+  await stopAll(running);
+  await sweep(store, files);
+  const { broken, withoutRow, files: found, metadataBytes, withSecret } = await compareFiles(store, files, secret);
+  const sent = count.toLocaleString('en');
+  return [
+    {
+      claim: `Photos ready of ${sent} that were sent, a fifth of them twice, while ${kills} workers were killed`,
+      bar: String(count),
+      figure: `${rows?.ready} (${rejected.length} not accepted)`,
+      holds: rows?.ready === count && rejected.length === 0,
+    },
+    {
+      claim: 'Photos that are there twice',
+      bar: '0',
+      figure: String((rows?.all ?? 0) - (rows?.originals ?? 0)),
+      holds: rows?.all === rows?.originals && rows?.all === count,
+    },
+    { claim: 'Pictures of ready photos that are missing or damaged', bar: '0', figure: String(broken), holds: broken === 0 && found > 0 },
+    { claim: `Files without a row after the sweep, of ${found}`, bar: '0', figure: String(withoutRow), holds: withoutRow === 0 },
+    {
+      claim: `Bytes of EXIF, XMP or profiles in ${found} pictures, and pictures that contain the text of the original's metadata`,
+      bar: '0, 0',
+      figure: `${metadataBytes}, ${withSecret}`,
+      holds: metadataBytes === 0 && withSecret === 0 && found > 0,
+    },
+  ];
+}
+
+async function sendHostile(store: Store, manager: Key, fuzzed: number, progress: ProofContext['progress']): Promise<Claim[]> {
+  using http = new HttpClient(8);
+  const images = await makeHostileImages(fuzzed);
+  const animals = await addAnimals(store, manager, Math.ceil(images.length / perAnimal));
+  const running = Array.from({ length: workers }, () => store.work());
+  // A valid photo first, so that everything that is loaded once is loaded.
+  const [first = 0] = await addAnimals(store, manager, 1);
+  await sendPhoto(http, store, manager, first, await makeImage(-1));
+  await untilProcessed(store, progress);
+  const serving = store.processes.map(({ child }) => child);
+  using memory = new MemoryWatch([...serving, ...running].map(({ pid }) => pid ?? 0));
+  let rejectedAtOnce = 0;
+  const odd: string[] = [];
+  await inParallel(senders, images.length, async (i) => {
+    const { name, bytes } = images[i] ?? { name: '', bytes: Buffer.alloc(0) };
+    const { status, text } = await sendPhoto(http, store, manager, animals[i % animals.length] ?? 0, bytes);
+    if (status === 415) rejectedAtOnce += 1;
+    else if (status !== 202) odd.push(`${name}: ${status} ${text}`);
+    progress(`${i} of ${images.length} hostile images sent`);
+  });
+  await untilProcessed(store, progress);
+  const [rows] = await queryStore<{ ready: number; failed: number; others: number }>(
+    store,
+    `select count(*) filter (where status = 'ready')::int as ready, count(*) filter (where status = 'failed' and failure is not null)::int as failed,
+      count(*) filter (where status = 'processing')::int as others from photos where pet_id = any($1)`,
+    [animals],
+  );
+  const ended = [...serving, ...running].filter(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null).length;
+  const growth = memory.growth;
+  await stopAll(running);
+  const { ready = 0, failed = 0, others = 0 } = rows ?? {};
+  return [
+    {
+      claim: `Of ${images.length.toLocaleString('en')} hostile images, those that got neither pictures nor a code`,
+      bar: '0',
+      figure: `${others + odd.length} (${rejectedAtOnce} rejected at once, ${failed} failed with a code, ${ready} are harmless pictures)${odd[0] ?? ''}`,
+      holds: others === 0 && odd.length === 0 && rejectedAtOnce > 0 && failed > 0,
+    },
+    { claim: 'Processes of serve and worker that ended meanwhile', bar: '0', figure: String(ended), holds: ended === 0 },
+    {
+      claim: 'The highest growth of a process of serve, or of a worker with the process that decodes',
+      bar: 'at most 300 MB',
+      figure: `${Math.round(growth / 1e6)} MB`,
+      holds: growth > 0 && growth <= memoryMax,
+    },
+  ];
+}
+
+/** Each is another image, with a text and a place in its metadata. */
+const makeImage = (i: number): Promise<Buffer> =>
+  sharp({ create: { width: 640, height: 480, channels: 3, background: { r: i & 255, g: (i >> 8) & 255, b: 99 } } })
+    .withExif({ IFD0: { Copyright: `${secret} ${i}` }, IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '51/1 30/1 3230/100' } })
+    .jpeg()
+    .toBuffer();
+
+const sendPhoto = (http: HttpClient, store: Store, { key }: Key, petId: number, raw: Buffer): Promise<Response> =>
+  http.send(`${store.processes[0]?.url}/pets/${petId}/photos`, { method: 'POST', key, raw, headers: { 'content-type': 'image/jpeg' } });
+
+async function inParallel(loops: number, count: number, work: (i: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const loop = async () => {
+    while (next < count) {
+      const i = next;
+      next += 1;
+      await work(i);
+    }
+  };
+  await Promise.all(Array.from({ length: loops }, loop));
+}
+
+/** Kills a worker without warning and starts another. */
+async function killOne(store: Store, running: ChildProcess[], kill: number): Promise<void> {
+  // At another moment of its work each time.
+  await sleep((kill * 37) % 200);
+  const index = kill % running.length;
+  const worker = running[index];
+  if (!worker) return;
+  const ended = once(worker, 'exit');
+  worker.kill('SIGKILL');
+  await ended;
+  running[index] = store.work();
+}
+
+async function untilProcessed(store: Store, progress: ProofContext['progress']): Promise<void> {
+  let last = { left: -1, atMs: performance.now() };
+  for (;;) {
+    const [row] = await queryStore<{ left: number }>(store, `select count(*)::int as left from photos where status = 'processing'`);
+    const left = row?.left ?? 0;
+    if (left !== last.left) last = { left, atMs: performance.now() };
+    if (left === 0 || performance.now() - last.atMs > stuckMs) return;
+    progress(`${left} photos are left to process`);
+    await sleep(100);
+  }
+}
+
+async function stopAll(running: readonly ChildProcess[]): Promise<void> {
+  for (const worker of running) {
+    if (worker.exitCode !== null || worker.signalCode !== null) continue;
+    const ended = once(worker, 'exit');
+    worker.kill('SIGKILL');
+    await ended;
+  }
+}
+
+/** As after a day. */
+async function sweep(store: Store, files: DirectoryStore): Promise<void> {
+  await using staff = await Staff.of(store);
+  await sweepFiles(staff.dependencies.db, files, -1_000);
+}

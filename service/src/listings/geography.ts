@@ -1,0 +1,46 @@
+import type { Near } from './listing-search.ts';
+
+const earthRadiusKm = 6_371;
+const degrees = (radians: number) => (radians * 180) / Math.PI;
+const radians = (degrees: number) => (degrees * Math.PI) / 180;
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Box {
+  readonly latitude: Range;
+  /** Two ranges if the box crosses the 180th meridian. */
+  readonly longitudes: readonly Range[];
+}
+
+/** A box that contains every point within the distance, for an index. */
+export function boxAround({ latitude, longitude, withinKm }: Near): Box {
+  // A little larger, so that rounding excludes nothing.
+  const angle = (withinKm * 1.001) / earthRadiusKm;
+  const from = latitude - degrees(angle);
+  const to = latitude + degrees(angle);
+  const everyLongitude = { latitude: { from, to }, longitudes: [{ from: -180, to: 180 }] };
+  // A pole is within the distance, so every meridian is.
+  if (from <= -90 || to >= 90) return everyLongitude;
+  const width = degrees(Math.asin(Math.sin(angle) / Math.cos(radians(latitude))));
+  const [west, east] = [longitude - width, longitude + width];
+  if (west < -180)
+    return {
+      latitude: { from, to },
+      longitudes: [
+        { from: -180, to: east },
+        { from: west + 360, to: 180 },
+      ],
+    };
+  if (east > 180)
+    return {
+      latitude: { from, to },
+      longitudes: [
+        { from: west, to: 180 },
+        { from: -180, to: east - 360 },
+      ],
+    };
+  return { latitude: { from, to }, longitudes: [{ from: west, to: east }] };
+}

@@ -1,0 +1,84 @@
+// A process of its own that turns one image, read from standard input, into the pictures that are shown. An image that makes the
+// decoder crash, loop or allocate ends only this process. picture-maker.ts starts it and watches it.
+//
+// Standard output has a line of JSON, a Result, and then the bytes of the pictures, one after the other.
+import { buffer } from 'node:stream/consumers';
+import sharp from 'sharp';
+import { rgbaToThumbHash } from 'thumbhash';
+import type { PhotoFailure } from './photo-failures.ts';
+
+export type Result =
+  | { readonly failure: PhotoFailure }
+  | {
+      /** A ThumbHash in base64. */
+      readonly placeholder: string;
+      /** The smallest first. */
+      readonly pictures: ReadonlyArray<{ readonly width: number; readonly height: number; readonly bytes: number }>;
+    };
+
+const widths = [320, 800, 1_600];
+/** A picture is at most this many times as high as it is wide. */
+const heightPerWidthMax = 4;
+const pixelsMax = 50_000_000;
+const placeholderSidesMax = 100;
+const quality = 80;
+/** Longer than the deadline in picture-maker.ts: for a process whose worker was killed. */
+const abandonedMs = 40_000;
+
+if (import.meta.main) {
+  setTimeout(() => process.exit(1), abandonedMs).unref();
+  const { result, pictures } = await makePictures(await buffer(process.stdin));
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+  for (const picture of pictures) process.stdout.write(picture);
+}
+
+async function makePictures(original: Buffer): Promise<{ result: Result; pictures: Buffer[] }> {
+  sharp.concurrency(1);
+  sharp.cache(false);
+  // libvips has decoders for dozens of formats, some of which open further files.
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer', 'VipsForeignLoadWebpBuffer'] });
+  try {
+    return await resize(original);
+  } catch (error) {
+    // Of another class: a fault of this program, not of the image.
+    if ((error as Error).constructor !== Error) throw error;
+    const failure = String(error).includes('pixel limit') ? 'too_many_pixels' : 'unreadable';
+    return { result: { failure }, pictures: [] };
+  }
+}
+
+/** The original is decoded once, to the largest picture. Of an animation only the first frame is read. No metadata is written. */
+async function resize(original: Buffer): Promise<{ result: Result; pictures: Buffer[] }> {
+  const image = sharp(original, { limitInputPixels: pixelsMax, failOn: 'error' });
+  const { autoOrient } = await image.metadata();
+  const fitting = widths.filter((width) => width <= autoOrient.width);
+  const sizes = fitting.length > 0 ? fitting : [autoOrient.width];
+  const largest = await image
+    .autoOrient()
+    .resize(within(sizes.at(-1) ?? 1))
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const again = () => {
+    const { width, height, channels } = largest.info;
+    return sharp(largest.data, { raw: { width, height, channels } });
+  };
+  const made = [];
+  for (const width of sizes) {
+    made.push(await again().resize(within(width)).webp({ quality }).toBuffer({ resolveWithObject: true }));
+  }
+  const small = await again()
+    .resize({ width: placeholderSidesMax, height: placeholderSidesMax, fit: 'inside', withoutEnlargement: true })
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const placeholder = Buffer.from(rgbaToThumbHash(small.info.width, small.info.height, small.data)).toString('base64');
+  const pictures = made.map(({ info: { width, height }, data }) => ({ width, height, bytes: data.length }));
+  return { result: { placeholder, pictures }, pictures: made.map(({ data }) => data) };
+}
+
+function within(width: number) {
+  return { width, height: width * heightPerWidthMax, fit: 'inside', withoutEnlargement: true } as const;
+}

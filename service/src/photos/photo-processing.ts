@@ -1,0 +1,85 @@
+import { recordEvents } from '../events/events.ts';
+import type { ListingWriter } from '../pets/listing-writer.ts';
+import { lockExistingPet, petEvent } from '../pets/pets.ts';
+import type { PhotoFailure } from './photo-failures.ts';
+import type { PictureFile } from './photo-queries.ts';
+import { type PhotoStore, pictureName } from './photo-store.ts';
+import { makePictures, type Picture } from './picture-maker.ts';
+import { type Claim, claimPhoto, extendClaim, markFailed, markReady, planFiles, releaseClaim } from './processing-queries.ts';
+
+interface Parts extends ListingWriter {
+  readonly store: PhotoStore;
+  /** Aborted when the worker stops. The photo is then processed by another one. */
+  readonly signal: AbortSignal;
+}
+
+const attemptsMax = 3;
+/** A worker that is killed loses its photo after this time. It extends its claim more often. */
+const claimSeconds = 10;
+const extendMs = 3_000;
+/** The pause before another attempt, so that other photos are tried meanwhile. */
+const pauseSeconds = 5;
+
+/**
+ * Processes the photo that waits the longest. Returns 0 if there is none. Several workers may do so at once, and each may be killed at
+ * any time:
+ * - A photo belongs to the worker that has claimed it, until the claim ends. Each write names the attempt, so a worker that was slow
+ *   and has lost its photo changes nothing.
+ * - The row names its files before they are written, so that the sweep doesn't delete them.
+ * - The original is deleted only when the photo is ready or has failed.
+ */
+export async function processPhoto(parts: Parts): Promise<number> {
+  const { db } = parts;
+  const claim = await claimPhoto(db, claimSeconds);
+  if (!claim) return 0;
+  const extending = setInterval(() => void extendClaim(db, claim, claimSeconds).catch(() => {}), extendMs);
+  try {
+    await processClaimed(parts, claim);
+    return 1;
+  } catch (error) {
+    // The store or PostgreSQL has failed, not the photo: the attempt doesn't count.
+    await releaseClaim(db, claim, pauseSeconds, false).catch(() => {});
+    throw error;
+  } finally {
+    clearInterval(extending);
+  }
+}
+
+async function processClaimed(parts: Parts, claim: Claim): Promise<void> {
+  const { db, store, signal } = parts;
+  if (claim.attempts > attemptsMax) return fail(parts, claim, 'not_processed');
+  const original = await store.get(claim.originalName);
+  if (!original) return fail(parts, claim, 'not_processed');
+  const outcome = await makePictures(original.stream, signal);
+  if (signal.aborted) return releaseClaim(db, claim, 0, false);
+  if ('failure' in outcome) return fail(parts, claim, outcome.failure);
+  if ('crashed' in outcome) {
+    return claim.attempts >= attemptsMax ? fail(parts, claim, 'not_processed') : releaseClaim(db, claim, pauseSeconds, true);
+  }
+  await publish(parts, claim, outcome);
+}
+
+async function publish(
+  { db, announceListings, store }: Parts,
+  claim: Claim,
+  { placeholder, pictures }: { readonly placeholder: string; readonly pictures: readonly Picture[] },
+): Promise<void> {
+  const files: PictureFile[] = pictures.map(({ width, height, hash }) => ({ width, height, hash }));
+  const largest = files.at(-1);
+  if (!largest) throw new Error('an image without pictures');
+  if (!(await db.transaction((tx) => planFiles(tx, claim, files)))) return;
+  for (const { hash, content } of pictures) await store.put(pictureName(hash), content);
+  const isReady = await db.transaction(async (tx) => {
+    const pet = await lockExistingPet(tx, claim.petId);
+    const marked = pet && (await markReady(tx, claim, { ...largest, placeholder }));
+    if (marked) await recordEvents(tx, petEvent('pet.photos_changed', pet));
+    return marked;
+  });
+  if (!isReady) return;
+  await announceListings();
+  await store.delete(claim.originalName);
+}
+
+async function fail({ db, store }: Parts, claim: Claim, failure: PhotoFailure): Promise<void> {
+  if (await markFailed(db, claim, failure)) await store.delete(claim.originalName);
+}

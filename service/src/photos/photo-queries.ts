@@ -1,0 +1,133 @@
+import type { Db, Transaction } from '../db/handles.ts';
+import type { PhotoFailure } from './photo-failures.ts';
+import type { PhotoStatus } from './photo-schemas.ts';
+import type { FileName } from './photo-store.ts';
+
+/** A file that a photo refers to. */
+export interface PictureFile {
+  readonly width: number;
+  readonly height: number;
+  readonly hash: string;
+}
+
+export interface PhotoRow {
+  readonly id: bigint;
+  readonly petId: bigint;
+  readonly status: PhotoStatus;
+  readonly alt: string | null;
+  /** Null until the photo is ready, like the height and the placeholder. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly placeholder: string | null;
+  /** The smallest first. */
+  readonly files: readonly PictureFile[] | null;
+  readonly failure: PhotoFailure | null;
+}
+
+/** The columns of a PhotoRow. */
+export const photoColumns = 'id, pet_id as "petId", status, alt, width, height, placeholder, files, failure';
+
+/** The shelter of an animal; undefined if the animal was removed. */
+export async function findShelterOf(db: Db, petId: bigint): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ shelterId: bigint }>({
+    name: 'shelter-of-shown-pet',
+    text: 'select shelter_id as "shelterId" from pets where id = $1 and removed_at is null',
+    values: [petId],
+  });
+  return rows[0]?.shelterId;
+}
+
+/** In the order in which they are shown. */
+export async function selectPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
+  const { rows } = await db.query<PhotoRow>({
+    name: 'photos-of-pet',
+    text: `select ${photoColumns} from photos where pet_id = $1 order by position, id`,
+    values: [petId],
+  });
+  return rows;
+}
+
+/** The photos of several animals that can be shown, by animal and in the order in which they are shown. */
+export async function selectReadyPhotos(db: Db, petIds: readonly bigint[]): Promise<PhotoRow[]> {
+  const { rows } = await db.query<PhotoRow>({
+    name: 'ready-photos',
+    text: `select ${photoColumns} from photos where pet_id = any($1::bigint[]) and status = 'ready' order by pet_id, position, id`,
+    values: [petIds],
+  });
+  return rows;
+}
+
+export async function findPhoto(db: Db, petId: bigint, id: bigint): Promise<PhotoRow | undefined> {
+  const { rows } = await db.query<PhotoRow>({
+    name: 'photo',
+    text: `select ${photoColumns} from photos where pet_id = $1 and id = $2`,
+    values: [petId, id],
+  });
+  return rows[0];
+}
+
+export async function findPhotoByOriginal(tx: Transaction, petId: bigint, originalHash: string): Promise<PhotoRow | undefined> {
+  const { rows } = await tx.query<PhotoRow>({
+    name: 'photo-by-original',
+    text: `select ${photoColumns} from photos where pet_id = $1 and original_hash = $2`,
+    values: [petId, originalHash],
+  });
+  return rows[0];
+}
+
+/** After the animal's other photos. */
+export async function insertPhoto(
+  tx: Transaction,
+  petId: bigint,
+  original: { readonly hash: string; readonly name: FileName },
+): Promise<PhotoRow> {
+  const { rows } = await tx.query<PhotoRow>({
+    name: 'insert-photo',
+    text: `insert into photos (pet_id, position, original_hash, original_name)
+      values ($1, (select coalesce(max(position) + 1, 0) from photos where pet_id = $1), $2, $3) returning ${photoColumns}`,
+    values: [petId, original.hash, original.name],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('an inserted photo was not returned');
+  return row;
+}
+
+/** Processes a photo that has failed again, from a new copy of its original. */
+export async function restartPhoto(tx: Transaction, id: bigint, originalName: FileName): Promise<PhotoRow> {
+  const { rows } = await tx.query<PhotoRow>({
+    name: 'restart-photo',
+    text: `update photos set status = 'processing', failure = null, original_name = $2, attempts = 0, claimed_until = null, updated_at = now()
+      where id = $1 returning ${photoColumns}`,
+    values: [id, originalName],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('a photo of a locked animal does not exist');
+  return row;
+}
+
+export async function setAlt(tx: Transaction, id: bigint, alt: string): Promise<void> {
+  await tx.query({
+    name: 'set-photo-alt',
+    text: `update photos set alt = nullif($2, ''), updated_at = now() where id = $1`,
+    values: [id, alt],
+  });
+}
+
+/** Gives the photos the positions 0, 1, 2 and so on. */
+export async function setOrder(tx: Transaction, ids: readonly bigint[]): Promise<void> {
+  await tx.query({
+    name: 'set-photo-order',
+    text: `update photos set position = given.n - 1, updated_at = now() from unnest($1::bigint[]) with ordinality as given (id, n)
+      where photos.id = given.id and position <> given.n - 1`,
+    values: [ids],
+  });
+}
+
+export async function deletePhoto(tx: Transaction, petId: bigint, id: bigint): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'delete-photo',
+    text: 'delete from photos where pet_id = $1 and id = $2',
+    values: [petId, id],
+  });
+  return rowCount === 1;
+}

@@ -1,0 +1,200 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { callerOf } from '../admission/admission-hook.ts';
+import type { Config } from '../config.ts';
+import { parseInt64 } from '../db/int64.ts';
+import { describingScopes } from '../domain/shelter-access.ts';
+import { AppError } from '../errors.ts';
+import { bodyErrors, errorResponses, etagHeader, jsonResponse, locationHeader, notModified, Ref } from '../http/schemas.ts';
+import type { Api } from '../http/type-provider.ts';
+import { alreadySerialized } from '../idempotency/idempotent-route.ts';
+import type { ListingWriter } from '../pets/listing-writer.ts';
+import { petNotFound } from '../pets/pets.ts';
+import { imageTypes } from './image-types.ts';
+import { photoJson, photosJson } from './photo-json.ts';
+import type { PhotoRow } from './photo-queries.ts';
+import { PhotoChangesSchema, PhotoPath, PhotoSchema, PhotosPath } from './photo-schemas.ts';
+import type { PhotoStore } from './photo-store.ts';
+import { addPhoto, changePhoto, getPhoto, listPhotos, photoNotFound, removePhoto, requireWriter } from './photos.ts';
+import { receivePhoto, requirePhotoHeaders } from './upload-listener.ts';
+import { UploadSlots } from './upload-slots.ts';
+
+interface Parts extends ListingWriter {
+  /** Undefined: photos are off. */
+  readonly store: PhotoStore | undefined;
+  readonly config: Pick<Config, 'photosUrl'>;
+}
+
+const common = { tags: ['Photos'], 'x-stability': 'experimental' } as const;
+const whoWrites =
+  'For keys with store:manage, and for keys that are bound to the shelter of the animal and have pets:write or shelter:manage.';
+/** Every POST accepts the header; here it does nothing. */
+const photoIdempotency = Type.Object({
+  'idempotency-key': Type.Optional(Type.String({ description: 'Not needed: the same bytes for the same animal are the same photo.' })),
+});
+/** How long uploads have to end when the process stops. */
+const stopMs = 8_000;
+
+export async function photoRoutes(api: Api, { db, announceListings, store, config: { photosUrl } }: Parts): Promise<void> {
+  const writer = { db, announceListings };
+  const send = (reply: FastifyReply, photo: PhotoRow) => sendJson(reply, photoJson(photo, photosUrl));
+  const slots = new UploadSlots();
+  const stopping = new AbortController();
+  api.addHook('preClose', async () => void setTimeout(() => stopping.abort(), stopMs).unref());
+
+  api.get(
+    '/pets/:petId/photos',
+    {
+      config: { scope: 'pets:read' },
+      schema: {
+        ...common,
+        operationId: 'listPhotos',
+        summary: 'List the photos of an animal',
+        description: 'In the order in which they are shown, also those that are being processed or have failed.',
+        params: PhotosPath,
+        response: {
+          200: jsonResponse('The photos, at most 12.', Type.Array(Ref(PhotoSchema)), etagHeader),
+          304: notModified,
+          ...errorResponses('pet_not_found'),
+        },
+      },
+    },
+    async ({ params }, reply) => sendJson(reply, photosJson(await listPhotos(db, readPetId(params.petId)), photosUrl)),
+  );
+
+  api.get(
+    '/pets/:petId/photos/:photoId',
+    {
+      config: { scope: 'pets:read' },
+      schema: {
+        ...common,
+        operationId: 'getPhoto',
+        summary: 'Get a photo',
+        params: PhotoPath,
+        response: {
+          200: jsonResponse('The photo.', Ref(PhotoSchema), etagHeader),
+          304: notModified,
+          ...errorResponses('photo_not_found'),
+        },
+      },
+    },
+    async ({ params }, reply) => {
+      const { petId, photoId } = readIds(params);
+      return send(reply, await getPhoto(db, petId, photoId));
+    },
+  );
+
+  // The bytes are not parsed, whatever their type is: the handler reads them from the connection.
+  await api.register(async (uploads: Api) => {
+    uploads.removeAllContentTypeParsers();
+    uploads.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    uploads.post(
+      '/pets/:petId/photos',
+      {
+        config: { scope: describingScopes },
+        schema: {
+          ...common,
+          operationId: 'addPhoto',
+          summary: 'Add a photo',
+          description: `The body is the image as it is in its file: JPEG, PNG or WebP, at most 20 MB and 50 megapixels. The photo is processed afterwards: it is ready when \`status\` says so, within seconds. Metadata, such as the place where it was taken, is removed, and the original is deleted. The same bytes for the same animal are the same photo, so a retry is safe with any Idempotency-Key or none. Send at least 16 kB a second, and 2 photos at once at most. ${whoWrites}`,
+          params: PhotosPath,
+          headers: photoIdempotency,
+          body: { content: Object.fromEntries(imageTypes.map((type) => [type, { schema: {} }])) },
+          response: {
+            202: jsonResponse('The photo, which is being processed, or is ready if it was sent before.', Ref(PhotoSchema), locationHeader),
+            ...errorResponses(
+              'pet_not_found',
+              'photos_off',
+              'unsupported_image',
+              'photo_too_large',
+              'upload_too_slow',
+              'too_many_uploads',
+              'photo_limit_reached',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const caller = callerOf(request);
+        const petId = readPetId((request.params as { petId: string }).petId);
+        await requireWriter(db, petId, caller);
+        if (!store) throw photosOff();
+        requirePhotoHeaders(request.raw);
+        using _slot = slots.take(caller.clientId);
+        const original = await receivePhoto(store, request.raw, stopping.signal);
+        const { photo, isUsed } = await addPhoto(db, petId, original, caller).catch(async (error: unknown) => {
+          await store.delete(original.name).catch(leaveToSweep);
+          throw error;
+        });
+        if (!isUsed) await store.delete(original.name).catch(leaveToSweep);
+        return await send(reply.status(202).header('location', `/v1/pets/${petId}/photos/${photo.id}`), photo);
+      },
+    );
+  });
+
+  api.patch(
+    '/pets/:petId/photos/:photoId',
+    {
+      config: { scope: describingScopes },
+      // Before the body is parsed, like the scopes of other operations.
+      onRequest: (request) => requireWriter(db, readPetId((request.params as { petId: string }).petId), callerOf(request)),
+      schema: {
+        ...common,
+        operationId: 'updatePhoto',
+        summary: 'Describe or move a photo',
+        description: `Sets the alternative text, or moves the photo among the photos of the animal. ${whoWrites}`,
+        params: PhotoPath,
+        body: Ref(PhotoChangesSchema),
+        response: {
+          200: jsonResponse('The changed photo.', Ref(PhotoSchema)),
+          ...errorResponses(...bodyErrors, 'pet_not_found', 'photo_not_found'),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { petId, photoId } = readIds(request.params);
+      return send(reply, await changePhoto(writer, petId, photoId, request.body, callerOf(request)));
+    },
+  );
+
+  api.delete(
+    '/pets/:petId/photos/:photoId',
+    {
+      config: { scope: describingScopes },
+      schema: {
+        ...common,
+        operationId: 'removePhoto',
+        summary: 'Remove a photo',
+        description: `Its pictures are deleted after a day; caches may keep them longer. ${whoWrites}`,
+        params: PhotoPath,
+        response: { 204: { type: 'null', description: 'The photo was removed.' }, ...errorResponses('pet_not_found', 'photo_not_found') },
+      },
+    },
+    async (request, reply) => {
+      const { petId, photoId } = readIds(request.params);
+      await removePhoto(writer, petId, photoId, callerOf(request));
+      return reply.status(204).send();
+    },
+  );
+}
+
+const sendJson = (reply: FastifyReply, json: string) =>
+  reply.type('application/json; charset=utf-8').serializer(alreadySerialized).send(json);
+
+function readPetId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === undefined) throw petNotFound(text);
+  return id;
+}
+
+function readIds({ petId, photoId }: { petId: string; photoId: string }): { petId: bigint; photoId: bigint } {
+  const ofPet = readPetId(petId);
+  const id = parseInt64(photoId);
+  if (id === undefined) throw photoNotFound(ofPet, photoId);
+  return { petId: ofPet, photoId: id };
+}
+
+const photosOff = () => new AppError('photos_off', "This store doesn't accept photos. Ask its operators to set HOMEWARD_PHOTOS.");
+
+/** No photo refers to the file, so the sweep deletes it. */
+const leaveToSweep = () => {};

@@ -1,0 +1,135 @@
+import type { Caller } from '../admission/admission.ts';
+import type { Db, Transaction, Transactor } from '../db/handles.ts';
+import { describesAnimalsOf } from '../domain/shelter-access.ts';
+import { AppError } from '../errors.ts';
+import { recordEvents } from '../events/events.ts';
+import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
+import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
+import {
+  deletePhoto,
+  findPhoto,
+  findPhotoByOriginal,
+  findShelterOf,
+  insertPhoto,
+  type PhotoRow,
+  restartPhoto,
+  selectPhotos,
+  selectReadyPhotos,
+  setAlt,
+  setOrder,
+} from './photo-queries.ts';
+import { type PhotoChanges, photosMax } from './photo-schemas.ts';
+import type { FileName } from './photo-store.ts';
+
+export type { PhotoRow };
+
+type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId'>;
+
+/** The bytes that a caller has sent, in the store. */
+export interface Original {
+  readonly name: FileName;
+  /** SHA-256, in hexadecimal. */
+  readonly hash: string;
+}
+
+export async function listPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
+  if ((await findShelterOf(db, petId)) === undefined) throw petNotFound(String(petId));
+  return selectPhotos(db, petId);
+}
+
+/** The photos of animals that can be shown, by animal. */
+export async function getReadyPhotos(db: Db, petIds: readonly bigint[]): Promise<Map<bigint, PhotoRow[]>> {
+  return Map.groupBy(await selectReadyPhotos(db, petIds), ({ petId }) => petId);
+}
+
+export async function getPhoto(db: Db, petId: bigint, id: bigint): Promise<PhotoRow> {
+  const photo = await findPhoto(db, petId, id);
+  if (!photo) throw photoNotFound(petId, String(id));
+  return photo;
+}
+
+/** Throws unless the caller may write the photos of this animal. */
+export async function requireWriter(db: Db, petId: bigint, { shelterId, scopes }: Writer): Promise<void> {
+  const ofPet = await findShelterOf(db, petId);
+  if (ofPet === undefined) throw petNotFound(String(petId));
+  if (describesAnimalsOf({ shelterId, scopes }, ofPet)) return;
+  const bound = shelterId === null ? 'bound to no shelter' : `bound to shelter ${shelterId}`;
+  throw new AppError(
+    'insufficient_scope',
+    `Animal ${petId} belongs to shelter ${ofPet}. Its photos are written with the scope store:manage, or with pets:write or shelter:manage and a key that is bound to that shelter; this key is ${bound} and has ${scopes.join(', ') || 'no scope'}.`,
+  );
+}
+
+/**
+ * Adds a photo from the bytes that were stored. The same bytes for the same animal are the same photo: a retry gets it again, and one
+ * that has failed is processed again. `isUsed` says whether the photo refers to the stored bytes.
+ */
+export async function addPhoto(
+  db: Transactor,
+  petId: bigint,
+  original: Original,
+  writer: Writer,
+): Promise<{ photo: PhotoRow; isUsed: boolean }> {
+  return db.transaction(async (tx) => {
+    await lockForWriter(tx, petId, writer);
+    const known = await findPhotoByOriginal(tx, petId, original.hash);
+    if (known?.status === 'failed') return { photo: await restartPhoto(tx, known.id, original.name), isUsed: true };
+    if (known) return { photo: known, isUsed: false };
+    const { length } = await selectPhotos(tx, petId);
+    if (length >= photosMax) throw photoLimit(petId, length);
+    return { photo: await insertPhoto(tx, petId, original), isUsed: true };
+  }, writer.clientId);
+}
+
+export async function changePhoto(
+  { db, announceListings }: ListingWriter,
+  petId: bigint,
+  id: bigint,
+  { alt, position }: PhotoChanges,
+  writer: Writer,
+): Promise<PhotoRow> {
+  const changed = await db.transaction(async (tx) => {
+    const pet = await lockForWriter(tx, petId, writer);
+    const before = await getPhoto(tx, petId, id);
+    const isAltChanged = alt !== undefined && alt !== (before.alt ?? '');
+    if (isAltChanged) await setAlt(tx, id, alt);
+    const isMoved = position !== undefined && (await movePhoto(tx, petId, id, position));
+    if (isAltChanged || isMoved) await recordEvents(tx, petEvent('pet.photos_changed', pet));
+    return getPhoto(tx, petId, id);
+  }, writer.clientId);
+  await announceListings();
+  return changed;
+}
+
+export async function removePhoto({ db, announceListings }: ListingWriter, petId: bigint, id: bigint, writer: Writer): Promise<void> {
+  await db.transaction(async (tx) => {
+    const pet = await lockForWriter(tx, petId, writer);
+    if (!(await deletePhoto(tx, petId, id))) throw photoNotFound(petId, String(id));
+    await recordEvents(tx, petEvent('pet.photos_changed', pet));
+  }, writer.clientId);
+  await announceListings();
+}
+
+export const photoNotFound = (petId: bigint, id: string) =>
+  new AppError('photo_not_found', `Animal ${petId} has no photo with id ${id.slice(0, 40)}.`);
+
+/** A position beyond the last photo is the last. Returns whether the order has changed. */
+async function movePhoto(tx: Transaction, petId: bigint, id: bigint, position: number): Promise<boolean> {
+  const before = (await selectPhotos(tx, petId)).map((photo) => photo.id);
+  const after = before.filter((one) => one !== id).toSpliced(position, 0, id);
+  if (after.every((one, index) => one === before[index])) return false;
+  await setOrder(tx, after);
+  return true;
+}
+
+/** The lock makes the count of photos exact, and keeps the events of the animal in order. */
+async function lockForWriter(tx: Transaction, petId: bigint, writer: Writer): Promise<Pet> {
+  const pet = await lockExistingPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  await requireWriter(tx, petId, writer);
+  return pet;
+}
+
+const photoLimit = (petId: bigint, count: number) =>
+  new AppError('photo_limit_reached', `Animal ${petId} has ${count} photos; ${photosMax} are allowed. Remove one first.`);

@@ -1,0 +1,107 @@
+import type { Db, Transaction } from '../db/handles.ts';
+import type { PhotoFailure } from './photo-failures.ts';
+import type { PictureFile } from './photo-queries.ts';
+import type { FileName } from './photo-store.ts';
+
+/** A photo that one worker processes. Every write names the attempt, so that a worker that has lost its claim writes nothing. */
+export interface Claim {
+  readonly id: bigint;
+  readonly petId: bigint;
+  readonly originalName: FileName;
+  /** How many attempts were made, with this one. */
+  readonly attempts: number;
+}
+
+const isClaimed = `id = $1 and attempts = $2 and status = 'processing'`;
+
+export async function claimPhoto(db: Db, seconds: number): Promise<Claim | undefined> {
+  const { rows } = await db.query<Claim>({
+    name: 'claim-photo',
+    text: `update photos set attempts = attempts + 1, claimed_until = now() + make_interval(secs => $1)
+      where id = (select id from photos where status = 'processing' and (claimed_until is null or claimed_until < now())
+        order by id limit 1 for update skip locked)
+      returning id, pet_id as "petId", original_name as "originalName", attempts`,
+    values: [seconds],
+  });
+  return rows[0];
+}
+
+export async function extendClaim(db: Db, { id, attempts }: Claim, seconds: number): Promise<void> {
+  await db.query({
+    name: 'extend-photo-claim',
+    text: `update photos set claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
+    values: [id, attempts, seconds],
+  });
+}
+
+/** Lets the next attempt begin after this many seconds. */
+export async function releaseClaim(db: Db, { id, attempts }: Claim, seconds: number, counts: boolean): Promise<void> {
+  await db.query({
+    name: 'release-photo-claim',
+    text: `update photos set attempts = attempts - $4, claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
+    values: [id, attempts, seconds, counts ? 0 : 1],
+  });
+}
+
+/** The sweep holds this lock from reading which files are in use until it has deleted the others. */
+const sweepLock = 4_663_959;
+
+/** Says which files the photo will have, before they are written. False if the claim has ended. */
+export async function planFiles(tx: Transaction, { id, attempts }: Claim, files: readonly PictureFile[]): Promise<boolean> {
+  await tx.query({ name: 'lock-out-photo-sweep', text: 'select pg_advisory_xact_lock_shared($1)', values: [sweepLock] });
+  const { rowCount } = await tx.query({
+    name: 'plan-photo-files',
+    text: `update photos set files = $3 where ${isClaimed}`,
+    values: [id, attempts, JSON.stringify(files)],
+  });
+  return rowCount === 1;
+}
+
+/** Returns whether the claim was still in force. */
+export async function markReady(
+  tx: Transaction,
+  { id, attempts }: Claim,
+  { width, height, placeholder }: { readonly width: number; readonly height: number; readonly placeholder: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'photo-is-ready',
+    text: `update photos set status = 'ready', width = $3, height = $4, placeholder = $5, claimed_until = null, updated_at = now()
+      where ${isClaimed}`,
+    values: [id, attempts, width, height, placeholder],
+  });
+  return rowCount === 1;
+}
+
+export async function markFailed(db: Db, { id, attempts }: Claim, failure: PhotoFailure): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'photo-has-failed',
+    text: `update photos set status = 'failed', failure = $3, files = null, claimed_until = null, updated_at = now() where ${isClaimed}`,
+    values: [id, attempts, failure],
+  });
+  return rowCount === 1;
+}
+
+export async function lockOutWorkers(tx: Transaction): Promise<void> {
+  await tx.query({ name: 'lock-photo-sweep', text: 'select pg_advisory_xact_lock($1)', values: [sweepLock] });
+}
+
+/** Of these hashes, those that a photo refers to. */
+export async function selectUsedHashes(tx: Transaction, hashes: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ hash: string }>({
+    name: 'used-photo-hashes',
+    text: `select hash from unnest($1::text[]) as hash
+      where exists (select from photos where files @> jsonb_build_array(jsonb_build_object('hash', hash)))`,
+    values: [hashes],
+  });
+  return new Set(rows.map(({ hash }) => hash));
+}
+
+/** Of these originals, those that are still to be processed. */
+export async function selectUsedOriginals(db: Db, names: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ name: string }>({
+    name: 'used-photo-originals',
+    text: `select original_name as name from photos where status = 'processing' and original_name = any($1::text[])`,
+    values: [names],
+  });
+  return new Set(rows.map(({ name }) => name));
+}

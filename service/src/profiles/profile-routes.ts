@@ -1,0 +1,137 @@
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { callerOf } from '../admission/admission-hook.ts';
+import type { Clock } from '../clock.ts';
+import { parseInt64 } from '../db/int64.ts';
+import { describingScopes } from '../domain/shelter-access.ts';
+import { AppError } from '../errors.ts';
+import { matchesEtag } from '../http/etags.ts';
+import { mergePatchType } from '../http/json-body.ts';
+import { bodyErrors, errorResponses, etagHeader, jsonResponse, notModified, PathIds, Ref } from '../http/schemas.ts';
+import type { Api } from '../http/type-provider.ts';
+import { alreadySerialized } from '../idempotency/idempotent-route.ts';
+import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
+import { petNotFound } from '../pets/pets.ts';
+import type { StoredProfile } from './profile-changes.ts';
+import { dayOf } from './profile-checks.ts';
+import { profileEtag, profileJson } from './profile-json.ts';
+import { ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
+import { getProfile, writeProfile } from './profiles.ts';
+
+interface Parts extends ListingWriter {
+  readonly clock: Clock;
+}
+
+const petId = PathIds({ petId: 'Identifier of the animal.' });
+const ifMatch = Type.Object({
+  'if-match': Type.Optional(Type.String({ description: "The profile's ETag. Returns 412 if the profile has changed since." })),
+});
+const whoWrites = 'Needs a key with store:manage, or one that is bound to the shelter of the animal and has pets:write or shelter:manage.';
+const written = {
+  200: jsonResponse('The profile as it is now.', Ref(ProfileSchema), etagHeader),
+  ...errorResponses(...bodyErrors, 'pet_not_found', 'external_id_taken', 'precondition_failed'),
+};
+
+export function profileRoutes(api: Api, { db, announceListings, clock }: Parts): void {
+  const writer = { db, announceListings };
+  api.get(
+    '/pets/:petId/profile',
+    {
+      config: { scope: 'pets:read' },
+      schema: {
+        operationId: 'getProfile',
+        tags: ['Profiles'],
+        summary: 'Get the profile of an animal',
+        description: 'Every animal has one. What nobody has written yet is null or unknown.',
+        'x-stability': 'experimental',
+        params: petId,
+        response: {
+          200: jsonResponse('The profile.', Ref(ProfileSchema), etagHeader),
+          304: notModified,
+          ...errorResponses('pet_not_found'),
+        },
+      },
+    },
+    async ({ params }, reply) => sendProfile(reply, await getProfile(db, readPetId(params.petId)), clock.now()),
+  );
+
+  api.put(
+    '/pets/:petId/profile',
+    {
+      config: { scope: describingScopes },
+      schema: {
+        operationId: 'putProfile',
+        tags: ['Profiles'],
+        summary: 'Replace the profile of an animal',
+        description: `What is left out is removed. ${whoWrites}`,
+        'x-stability': 'experimental',
+        params: petId,
+        headers: ifMatch,
+        body: Ref(ProfileChangesSchema),
+        response: written,
+      },
+    },
+    async (request, reply) => {
+      const nowMs = clock.now();
+      const profile = await writeProfile(writer, readPetId(request.params.petId), callerOf(request), {
+        how: 'replace',
+        changes: request.body,
+        nowMs,
+        expect: expectEtag(request.headers['if-match'], nowMs),
+      });
+      return sendProfile(reply, profile, nowMs);
+    },
+  );
+
+  api.patch(
+    '/pets/:petId/profile',
+    {
+      config: { scope: describingScopes, mergePatch: true },
+      schema: {
+        operationId: 'patchProfile',
+        tags: ['Profiles'],
+        summary: 'Change the profile of an animal',
+        description: `A merge patch (RFC 7396): what is left out stays, and null removes a value, also within breeds, goodWith, adoptionFee and attributes. ${whoWrites}`,
+        'x-stability': 'experimental',
+        consumes: ['application/json', mergePatchType],
+        params: petId,
+        headers: ifMatch,
+        body: Ref(ProfileChangesSchema),
+        response: written,
+      },
+    },
+    async (request, reply) => {
+      const nowMs = clock.now();
+      const profile = await writeProfile(writer, readPetId(request.params.petId), callerOf(request), {
+        how: 'merge',
+        changes: request.body,
+        nowMs,
+        expect: expectEtag(request.headers['if-match'], nowMs),
+      });
+      return sendProfile(reply, profile, nowMs);
+    },
+  );
+}
+
+const sendProfile = (reply: FastifyReply, profile: StoredProfile, nowMs: number) =>
+  reply
+    .header('etag', profileEtag(profile, dayOf(nowMs)))
+    .type('application/json; charset=utf-8')
+    .serializer(alreadySerialized)
+    .send(profileJson(profile, dayOf(nowMs)));
+
+function readPetId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === undefined) throw petNotFound(text);
+  return id;
+}
+
+const expectEtag = (given: string | undefined, nowMs: number) => (pet: Pet, profile: StoredProfile) => {
+  const etag = profileEtag(profile, dayOf(nowMs));
+  if (given === undefined || matchesEtag(given, etag)) return;
+  throw new AppError(
+    'precondition_failed',
+    `The profile of ${pet.name} (id ${pet.id}) has changed: its ETag is now ${etag}. Read it again before you change it.`,
+  );
+};

@@ -1,0 +1,109 @@
+import type { Db, Transaction } from '../db/handles.ts';
+import { violates } from '../db/pool.ts';
+import type { Scope } from '../domain/scopes.ts';
+import { describesAnimalsOf } from '../domain/shelter-access.ts';
+import { AppError, show } from '../errors.ts';
+import { recordEvents } from '../events/events.ts';
+import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
+import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
+import { emptyProfile, mergeProfile, type StoredProfile } from './profile-changes.ts';
+import { invalid, requireValid } from './profile-checks.ts';
+import { profileJson } from './profile-json.ts';
+import { findExisting, findExternalId, findProfile, selectProfiles, upsertProfile } from './profile-queries.ts';
+import type { ProfileChanges } from './profile-schemas.ts';
+
+/** The key that writes. */
+interface Writer {
+  readonly clientId: bigint;
+  readonly shelterId: bigint | null;
+  readonly scopes: readonly Scope[];
+}
+
+interface ProfileWrite {
+  /** `replace`: what is left out is removed. `merge`: it stays. */
+  readonly how: 'replace' | 'merge';
+  readonly changes: ProfileChanges;
+  readonly nowMs: number;
+  /** Throws if the profile is not the version that the caller expects. */
+  readonly expect: (pet: Pet, profile: StoredProfile) => void;
+}
+
+const externalIdIndex = 'profiles_external_id';
+
+export async function getProfile(db: Db, petId: bigint): Promise<StoredProfile> {
+  return (await findOrThrow(db, petId)).profile;
+}
+
+/** The profiles of animals that exist, by id. */
+export async function getProfiles(db: Db, petIds: readonly bigint[]): Promise<Map<bigint, StoredProfile>> {
+  const written = await selectProfiles(db, petIds);
+  return new Map(petIds.map((id) => [id, written.get(id) ?? emptyProfile]));
+}
+
+/** Writes the profile of an animal, and records the event if it has changed. Cached lists of animals stay valid. */
+export async function writeProfile(
+  { db, announceListings }: ListingWriter,
+  petId: bigint,
+  writer: Writer,
+  write: ProfileWrite,
+): Promise<StoredProfile> {
+  try {
+    const profile = await db.transaction((tx) => writeWithin(tx, petId, writer, write), writer.clientId);
+    await announceListings();
+    return profile;
+  } catch (error) {
+    if (!violates(error, externalIdIndex)) throw error;
+    throw await externalIdTaken(db, petId, write.changes.externalId ?? '', error);
+  }
+}
+
+async function writeWithin(tx: Transaction, petId: bigint, writer: Writer, write: ProfileWrite): Promise<StoredProfile> {
+  const pet = await lockExistingPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  const { shelterId, profile: current } = await findOrThrow(tx, petId);
+  if (!describesAnimalsOf(writer, shelterId)) throw mayNotWrite(pet, shelterId, writer);
+  write.expect(pet, current);
+  const merged = mergeProfile(write.how === 'merge' ? current : emptyProfile, write.changes);
+  const profile = requireValid(petId, merged, write.nowMs);
+  await requireExisting(
+    tx,
+    profile.bondedWith.filter((id) => !current.bondedWith.includes(id)),
+  );
+  if (isSame(profile, current)) return current;
+  await upsertProfile(tx, petId, profile);
+  await recordEvents(tx, petEvent('pet.profile_changed', pet));
+  return profile;
+}
+
+async function findOrThrow(db: Db, petId: bigint): Promise<{ shelterId: bigint; profile: StoredProfile }> {
+  const found = await findProfile(db, petId);
+  if (!found) throw petNotFound(String(petId));
+  return { shelterId: found.shelterId, profile: found.profile ?? emptyProfile };
+}
+
+async function requireExisting(tx: Transaction, ids: readonly bigint[]): Promise<void> {
+  if (ids.length === 0) return;
+  const existing = await findExisting(tx, ids);
+  const missing = ids.filter((id) => !existing.includes(id));
+  if (missing.length > 0) throw invalid(`bondedWith must name existing animals; there is no animal with id ${missing.join(' or ')}.`);
+}
+
+/** The day is the same for both, and does not matter. */
+const isSame = (one: StoredProfile, other: StoredProfile) => profileJson(one, '2000-01-01') === profileJson(other, '2000-01-01');
+
+function mayNotWrite({ id, name }: Pet, shelterId: bigint, { shelterId: bound, scopes }: Writer): AppError {
+  const has = `is bound to ${bound === null ? 'no shelter' : `shelter ${bound}`} and has ${scopes.join(', ')}`;
+  return new AppError(
+    'insufficient_scope',
+    `${name} (id ${id}) belongs to shelter ${shelterId}. Its profile is written by a key that is bound to this shelter and has pets:write or shelter:manage, or by a key with store:manage; this key ${has}.`,
+    { headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="store:manage"' } },
+  );
+}
+
+async function externalIdTaken(db: Db, petId: bigint, externalId: string, cause: unknown): Promise<AppError> {
+  const other = await findExternalId(db, petId, externalId);
+  const owner = other ? `${other.name} (id ${other.id}) of shelter ${other.shelterId}` : 'Another animal of the shelter';
+  const message = `${owner} already has the externalId ${show(externalId)}. Change it there or here first.`;
+  return new AppError('external_id_taken', message, { cause });
+}

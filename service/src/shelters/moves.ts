@@ -1,0 +1,50 @@
+import type { Transaction } from '../db/handles.ts';
+import { violates } from '../db/pool.ts';
+import type { Actor } from '../domain/actor.ts';
+import { movedWhy } from '../domain/shelter-moves.ts';
+import { AppError, show } from '../errors.ts';
+import { recordTransitions } from '../history/history.ts';
+import { lockOrdersOfPet } from '../orders/orders.ts';
+import type { ListingWriter } from '../pets/listing-writer.ts';
+import { getShelterIdOf, lockExistingPet, petNotFound, setShelterIdOf } from '../pets/pets.ts';
+import { findPetWithSameExternalId } from './shelter-queries.ts';
+import { shelterNotFound } from './shelters.ts';
+
+/**
+ * Moves an animal to another shelter. Its orders, open or not, and its profile follow, so the staff of the new shelter act on them
+ * from then on. Returns false if the animal is there already.
+ */
+export async function movePetToShelter(
+  { db, announceListings }: ListingWriter,
+  petId: bigint,
+  shelterId: bigint,
+  actor: Actor,
+): Promise<boolean> {
+  try {
+    const isMoved = await db.transaction((tx) => move(tx, petId, shelterId, actor), actor.clientId ?? undefined);
+    await announceListings();
+    return isMoved;
+  } catch (error) {
+    if (violates(error, 'pets_shelter_id_fkey')) throw shelterNotFound(String(shelterId));
+    if (!violates(error, 'profiles_external_id')) throw error;
+    const other = await findPetWithSameExternalId(db, petId, shelterId);
+    throw new AppError(
+      'external_id_taken',
+      other
+        ? `${other.name} (id ${other.id}) of shelter ${shelterId} already has the externalId ${show(other.externalId)}. Change it there or here first.`
+        : `Another animal of shelter ${shelterId} had the same externalId. Retry the request.`,
+      { cause: error },
+    );
+  }
+}
+
+async function move(tx: Transaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
+  const pet = await lockExistingPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  const from = await getShelterIdOf(tx, petId);
+  if (from === shelterId) return false;
+  await lockOrdersOfPet(tx, pet);
+  await setShelterIdOf(tx, petId, shelterId);
+  await recordTransitions(tx, actor, { petId, orderId: null, from: pet.status, to: pet.status, why: movedWhy(from, shelterId) });
+  return true;
+}

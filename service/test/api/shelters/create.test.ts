@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createManager } from '../../adoption-steps.ts';
+import { errorResponse } from '../../error-response.ts';
+import type { ShelterBody } from '../../shelter-steps.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+
+let store: TestStore;
+let manager: TestKey;
+beforeAll(async () => {
+  store = await createTestStore();
+  manager = await createManager(store);
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const create = (body: unknown, headers: Record<string, string> = {}) =>
+  store.call<ShelterBody>('POST', '/v1/shelters', { key: manager.key, body, headers });
+const count = async () => (await store.dependencies.db.query<{ count: bigint }>({ text: 'select count(*) from shelters' })).rows[0]?.count;
+
+const whole = {
+  name: 'Danube Shelter',
+  description: 'Dogs and cats.\nOpen on weekends.',
+  email: 'hello@danube.example',
+  phone: '+43 1 555 01 23',
+  website: 'https://danube.example/',
+  address: 'Handelskai 1\n1020 Vienna',
+  latitude: 48.22,
+  longitude: 16.4,
+  timezone: 'Europe/Vienna',
+};
+
+describe('POST /v1/shelters', () => {
+  test('creates a shelter with all its values, which GET returns with the same ETag', async () => {
+    const created = await create(whole);
+    expect(created).toMatchObject({ status: 201, json: { id: expect.any(Number), ...whole } });
+    expect(created.headers.location).toBe(`/v1/shelters/${created.json.id}`);
+    const read = await store.call<ShelterBody>('GET', `/v1/shelters/${created.json.id}`, { key: manager.key });
+    expect(read).toMatchObject({ status: 200, text: created.text });
+    expect(read.headers.etag).toBe(created.headers.etag);
+  });
+
+  test('with a name only leaves the other values null; other fields, such as an id, are ignored', async () => {
+    const { json } = await create({ name: 'Small', id: 4_711 });
+    const nothing = { description: null, email: null, phone: null, website: null, address: null, latitude: null, longitude: null };
+    expect(json).toEqual({ id: expect.any(Number), name: 'Small', ...nothing, timezone: null });
+    expect(json.id).not.toBe(4_711);
+  });
+
+  test('with an Idempotency-Key creates one, however often it is sent', async () => {
+    const headers = { 'idempotency-key': 'one-shelter' };
+    const [first, second] = [await create({ name: 'Once' }, headers), await create({ name: 'Once' }, headers)];
+    expect(second).toMatchObject({ status: 201, text: first.text });
+    expect(second.headers['idempotent-replayed']).toBe('true');
+  });
+
+  test('stores a website as an encoded URL', async () => {
+    expect((await create({ name: 'Umlaut', website: 'https://tür.example/ö' })).json.website).toBe('https://xn--tr-xka.example/%C3%B6');
+  });
+
+  test.each([
+    ['no name', {}, 'name is required.'],
+    ['a blank name', { name: ' ' }, 'name must be a string of 1–200 characters'],
+    ['a name with a bidirectional override', { name: 'a\u202eb' }, 'It contains U+202E.'],
+    ['a description with a control character', { name: 'A', description: 'a\u0007' }, 'description must be a string of at most 8,000'],
+    ['a description that is too long', { name: 'A', description: 'x'.repeat(8_001) }, 'description must be a string of at most 8,000'],
+    ['no e-mail address', { name: 'A', email: 'hello' }, 'email must be an e-mail address'],
+    ['a phone number of two lines', { name: 'A', phone: '1\n2' }, 'phone must be a string of at most 40 characters'],
+    ['a website with another scheme', { name: 'A', website: 'javascript:alert(1)' }, 'website must be an http or https URL'],
+    ['a website without a scheme', { name: 'A', website: 'danube.example' }, 'website must be an http or https URL'],
+    ['a website with a password', { name: 'A', website: 'https://a:b@danube.example' }, 'without a password'],
+    ['a latitude beyond the pole', { name: 'A', latitude: 91, longitude: 0 }, 'latitude must be a number from -90 to 90'],
+    ['a longitude as text', { name: 'A', latitude: 1, longitude: '2' }, 'longitude must be a number from -180 to 180'],
+    ['a latitude alone', { name: 'A', latitude: 1 }, 'longitude is missing: latitude needs it.'],
+    ['a longitude alone', { name: 'A', longitude: 1, latitude: null }, 'latitude is missing: longitude needs it.'],
+    ['an unknown time zone', { name: 'A', timezone: 'Europe/Wien' }, 'timezone must be a name of the IANA database'],
+    ['an offset as time zone', { name: 'A', timezone: '+01:00' }, 'got "+01:00"'],
+  ])('with %s is 400 and creates nothing', async (_, body, words) => {
+    const before = await count();
+    expect(await create(body)).toMatchObject(errorResponse(400, 'invalid_body', words));
+    expect(await count()).toBe(before);
+  });
+
+  test.each(['defaults', 'shelter:manage'])("with a partner's key (%s) is 403", async (scopes) => {
+    const { key } = await store.createKey(scopes === 'defaults' ? {} : { scopes: ['shelter:manage'], shelterId: 1n });
+    const response = await store.call('POST', '/v1/shelters', { key, body: whole });
+    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', 'needs the scope store:manage;'));
+  });
+});

@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { addPet, createManager } from '../adoption-steps.ts';
+import { addShelter, type ShelterBody, shelterOf } from '../shelter-steps.ts';
+import { createTestStore, type TestStore } from '../test-store.ts';
+import { homeward, homewardJson } from './homeward-command.ts';
+
+// Each command is a separate process.
+vi.setConfig({ testTimeout: 120_000 });
+
+let store: TestStore;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  store = await createTestStore();
+  const { databaseUrl, redisUrl } = store.dependencies.config;
+  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  return () => store[Symbol.asyncDispose]();
+});
+
+const createKey = (...args: string[]) => homeward(['keys', 'create', '--client', 'Danube', '--plan', 'pro', ...args], { env });
+
+describe('homeward shelters', () => {
+  test('create, update and list', async () => {
+    const created = await homeward(['shelters', 'create', '--name', 'Danube', '--latitude', '48.2', '--longitude', '16.4'], { env });
+    const id = Number(/Created Danube \((\d+)\)/.exec(created.stdout)?.[1]);
+    expect(created).toMatchObject({ status: 0, stdout: expect.stringContaining(`--shelter ${id}`) });
+    const update = ['shelters', 'update', String(id), '--phone', '123', '--latitude', '', '--longitude', ''];
+    const updated = await homewardJson<ShelterBody>(update, env);
+    expect(updated).toMatchObject({ id, name: 'Danube', phone: '123', latitude: null, longitude: null });
+    expect(await homewardJson<ShelterBody[]>(['shelters', 'list', '--after', '1'], env)).toEqual([updated]);
+    const { stdout } = await homeward(['shelters', 'list', '--limit', '1'], { env });
+    expect(stdout).toContain('Main shelter');
+    expect(stdout).toContain('More follow: homeward shelters list --after 1');
+  });
+
+  test.each([
+    [['create', '--name', ' '], 'name must be'],
+    [['create', '--name', 'A', '--timezone', 'Nowhere'], 'timezone must be a name of the IANA database'],
+    [['create', '--name', 'A', '--latitude', 'north', '--longitude', '1'], 'latitude must be a number from -90 to 90'],
+    [['update', '1', '--name', ''], 'name must be'],
+    [['update', '1'], 'at least one of name'],
+    [['update', '4711', '--phone', '1'], 'There is no shelter with id 4711.'],
+  ])('%j is rejected with 2, in words', async (args, words) => {
+    expect(await homeward(['shelters', ...args], { env })).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
+  });
+});
+
+describe('homeward keys with --shelter', () => {
+  test('creates a bound key, lists its shelter, and keeps it through a rotation', async () => {
+    const shelter = await addShelter(store);
+    const args = [
+      'keys',
+      'create',
+      '--client',
+      'Bound',
+      '--plan',
+      'pro',
+      '--shelter',
+      String(shelter),
+      '--scopes',
+      'shelter:manage,pets:write',
+    ];
+    const created = await homewardJson<{ id: number; shelterId: number; key: string }>(args, env);
+    expect(created.shelterId).toBe(shelter);
+    const rotated = await homewardJson<{ id: number; shelterId: number; key: string }>(['keys', 'rotate', String(created.id)], env);
+    expect(rotated.shelterId).toBe(shelter);
+    const listed = await homewardJson<Array<{ id: number; shelterId: number | null }>>(['keys', 'list', '--client', 'Bound'], env);
+    expect(listed.map(({ shelterId }) => shelterId)).toEqual([shelter, shelter]);
+    const { id } = await addPet(store, { key: rotated.key, id: 0n, clientId: 0n });
+    expect(await shelterOf(store, 'pets', id)).toBe(shelter);
+    const { stdout } = await homeward(['keys', 'list', '--client', 'Bound'], { env });
+    expect(stdout.split('\n')[0]).toContain('shelter');
+  });
+
+  test.each([
+    [['--scopes', 'shelter:manage'], 'A key with the scope shelter:manage must be bound to a shelter: give --shelter.'],
+    [['--shelter', '4711'], "There is no shelter 4711. 'homeward shelters list' lists all."],
+    [['--shelter', 'Danube'], '"Danube" is not an id.'],
+  ])('%j is rejected with 2 and creates neither a key nor a client', async (args, words) => {
+    expect(await createKey(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
+    const { rows } = await store.dependencies.db.query({ text: `select from clients where name = 'Danube'` });
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('homeward pets move', () => {
+  test('moves an animal, says so, and verify agrees; the other way round it does not', async () => {
+    const [shelter, manager] = [await addShelter(store), await createManager(store)];
+    const { id } = await addPet(store, manager);
+    const move = ['pets', 'move', String(id), '--shelter', String(shelter)];
+    expect((await homeward(move, { env })).stdout).toBe(`Moved animal ${id} to shelter ${shelter}.\n`);
+    expect((await homeward(move, { env })).stdout).toBe(`Animal ${id} is in shelter ${shelter} already.\n`);
+    expect(await shelterOf(store, 'pets', id)).toBe(shelter);
+    expect((await homeward(['verify'], { env })).status).toBe(0);
+    await store.dependencies.db.query({ text: 'update pets set shelter_id = 1 where id = $1', values: [id] });
+    const broken = await homeward(['verify'], { env });
+    expect(broken.status).toBe(1);
+    expect(broken.stdout + broken.stderr).toContain(`it was last moved to shelter ${shelter}, but it is in shelter 1`);
+  });
+
+  test.each([
+    ['4711', '1', 'There is no animal with id 4711.'],
+    ['1', '4711', 'There is no shelter with id 4711.'],
+  ])('of animal %s to shelter %s is rejected with 2', async (id, shelter, words) => {
+    expect(await homeward(['pets', 'move', id, '--shelter', shelter], { env })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(words),
+    });
+  });
+});

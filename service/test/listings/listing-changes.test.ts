@@ -1,0 +1,144 @@
+// Cached pages of listings, in two processes of one store.
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
+import { addPet, createManager } from '../adoption-steps.ts';
+import { addDescribed, addShelter, type ListingBody } from '../listing-steps.ts';
+import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+
+let redis: PrivateServer;
+let store: TestStore;
+let another: TestStore;
+let key: TestKey;
+let manager: TestKey;
+beforeAll(async () => {
+  redis = await startRedis();
+  store = await createTestStore({ env: { REDIS_URL: redis.url } });
+  another = await createTestStore({ env: { REDIS_URL: redis.url, DATABASE_URL: store.dependencies.config.databaseUrl } });
+  [key, manager] = [await store.createKey(), await createManager(store)];
+});
+afterAll(async () => {
+  await another[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+  await redis[Symbol.asyncDispose]();
+});
+
+const list = async (process: TestStore, path: string) => {
+  const { status, json } = await process.call<ListingBody[]>('GET', path, { key: key.key });
+  expect(status).toBe(200);
+  return json;
+};
+const query = (text: string, values: unknown[]) => store.dependencies.db.query({ text, values });
+
+/** Reads it until it is cached, and returns how many searches PostgreSQL has made for another read. */
+async function searchesFor(process: TestStore, path: string): Promise<number> {
+  for (let i = 0; i < 3; i += 1) await list(process, path);
+  const snapshots = vi.spyOn(process.dependencies.db, 'snapshot');
+  try {
+    await list(process, path);
+    return snapshots.mock.calls.length;
+  } finally {
+    snapshots.mockRestore();
+  }
+}
+
+describe('A page of listings', () => {
+  test('shows in another process what was written to the profile, to the shelter, and by a move, once the writer has its response', async () => {
+    const { id } = await addPet(store, key, { categoryId: 59 });
+    const danube = await addShelter(store, { name: 'Danube' });
+    const path = '/v1/listings?categoryId=59';
+    const write = async (method: string, target: string, body: object) => {
+      expect(await searchesFor(another, path)).toBe(0);
+      expect((await store.call(method, target, { key: manager.key, body })).status).toBe(200);
+      return (await list(another, path))[0];
+    };
+    expect(await write('PATCH', `/v1/pets/${id}/profile`, { sex: 'female' })).toMatchObject({ profile: { sex: 'female' } });
+    expect(await write('PUT', `/v1/pets/${id}/profile`, { sex: 'male' })).toMatchObject({ profile: { sex: 'male' } });
+    expect(await write('PUT', `/v1/pets/${id}/shelter`, { shelterId: danube })).toMatchObject({ shelter: { name: 'Danube' } });
+    expect(await write('PATCH', `/v1/shelters/${danube}`, { name: 'Vienna' })).toMatchObject({ shelter: { name: 'Vienna' } });
+  });
+
+  test('is served from the cache while nothing changes', async () => {
+    await addPet(store, key, { categoryId: 60 });
+    expect(await searchesFor(store, '/v1/listings?categoryId=60')).toBe(0);
+  });
+
+  test('has the same headers from the cache as from PostgreSQL', async () => {
+    await addPet(store, key, { categoryId: 61 });
+    await addPet(store, key, { categoryId: 61 });
+    const path = '/v1/listings?categoryId=61&limit=1';
+    const read = () => store.call('GET', path, { key: key.key });
+    const [first, second] = [await read(), await read()];
+    for (const name of ['etag', 'link', 'content-type', 'content-length', 'cache-control', 'vary', 'x-content-type-options']) {
+      expect(second.headers[name]).toBe(first.headers[name]);
+    }
+    const unmodified = await store.call('GET', path, { key: key.key, headers: { 'if-none-match': String(first.headers['etag']) } });
+    expect(unmodified).toMatchObject({ status: 304, text: '' });
+  });
+
+  test('shows a change of an animal at once, in every process', async () => {
+    const path = '/v1/listings?categoryId=62';
+    const { id } = await addPet(store, key, { categoryId: 62 });
+    for (const name of ['One', 'Two', 'Three']) {
+      for (const process of [store, another]) await searchesFor(process, path);
+      await store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body: { name } });
+      for (const process of [store, another]) expect((await list(process, path))[0]?.pet.name).toBe(name);
+    }
+  });
+
+  test('shows an announced change of a profile or a shelter at once, in every process', async () => {
+    const path = '/v1/listings?categoryId=63';
+    const shelterId = await addShelter(store, {});
+    const { id } = await addDescribed(store, key, { categoryId: 63, shelterId });
+    for (const sex of ['male', 'female', 'male']) {
+      for (const process of [store, another]) expect(await searchesFor(process, path)).toBe(0);
+      await query('update profiles set sex = $1 where pet_id = $2', [sex, id]);
+      await query('update shelters set name = $1 where id = $2', [`Shelter for ${sex}s`, shelterId]);
+      await store.dependencies.announceListings();
+      for (const process of [store, another]) {
+        expect((await list(process, path))[0]).toMatchObject({ profile: { sex }, shelter: { name: `Shelter for ${sex}s` } });
+      }
+    }
+  });
+
+  test('is stale if a change is not announced, so the tests above can fail', async () => {
+    const path = '/v1/listings?categoryId=64';
+    const { id } = await addDescribed(store, key, { categoryId: 64 }, { sex: 'male' });
+    await store.dependencies.announceListings();
+    expect(await searchesFor(another, path)).toBe(0);
+    await query(`update profiles set sex = 'female' where pet_id = $1`, [id]);
+    expect((await list(another, path))[0]?.profile.sex).toBe('male');
+  });
+
+  test('is not the same after Redis has lost its data', async () => {
+    const path = '/v1/listings?categoryId=65';
+    const { id } = await addDescribed(store, key, { categoryId: 65 }, { sex: 'male' });
+    await searchesFor(another, path);
+    await store.dependencies.redis.client.flushall();
+    await query(`update profiles set sex = 'female' where pet_id = $1`, [id]);
+    await store.dependencies.announceListings();
+    expect((await list(another, path))[0]?.profile.sex).toBe('female');
+  });
+
+  test('shows a change that Redis could not be told of, once the writer has waited', async () => {
+    const path = '/v1/listings?categoryId=66';
+    const { id } = await addDescribed(store, key, { categoryId: 66 }, { sex: 'male' });
+    await searchesFor(another, path);
+    await query(`update profiles set sex = 'female' where pet_id = $1`, [id]);
+    const link = vi.spyOn(store.dependencies.redis, 'call').mockRejectedValue(new Error('cut off'));
+    await store.dependencies.announceListings();
+    link.mockRestore();
+    expect((await list(another, path))[0]?.profile.sex).toBe('female');
+  });
+});
+
+test('An announced change of a profile leaves pages of animals in the cache', async () => {
+  const path = '/v1/pets?categoryId=67';
+  await addPet(store, key, { categoryId: 67 });
+  const statements = vi.spyOn(store.dependencies.db, 'query');
+  for (let i = 0; i < 3; i += 1) await store.call('GET', path, { key: key.key });
+  statements.mockClear();
+  await store.dependencies.announceListings();
+  await store.call('GET', path, { key: key.key });
+  expect(statements.mock.calls.filter(([{ text }]) => text.includes('from pets'))).toEqual([]);
+  statements.mockRestore();
+});

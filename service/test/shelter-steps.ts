@@ -1,0 +1,40 @@
+// Setup steps for tests about shelters.
+import { defaultScopes, type Scope } from '../src/domain/scopes.ts';
+import type { TestKey, TestStore } from './test-store.ts';
+
+export interface ShelterBody {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly website: string | null;
+  readonly address: string | null;
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly timezone: string | null;
+}
+
+export async function addShelter(store: TestStore, name = 'Danube Shelter'): Promise<number> {
+  const { rows } = await store.dependencies.db.query<{ id: bigint }>({
+    text: 'insert into shelters (name) values ($1) returning id',
+    values: [name],
+  });
+  return Number(rows[0]?.id);
+}
+
+/** A key of a shelter's staff. */
+export const createShelterKey = (
+  store: TestStore,
+  shelterId: number,
+  scopes: readonly Scope[] = [...defaultScopes, 'shelter:manage'],
+): Promise<TestKey> => store.createKey({ scopes, shelterId: BigInt(shelterId) });
+
+/** The shelter of an animal or of an order, as stored. */
+export async function shelterOf(store: TestStore, table: 'pets' | 'orders', id: number): Promise<number> {
+  const { rows } = await store.dependencies.db.query<{ shelterId: bigint }>({
+    text: `select shelter_id as "shelterId" from ${table} where id = $1`,
+    values: [id],
+  });
+  return Number(rows[0]?.shelterId);
+}

@@ -1,0 +1,67 @@
+// Fills a store's database with animals that have profiles, in shelters, as fast as PostgreSQL can.
+import pg from 'pg';
+
+const breedsCount = 400;
+const namesCount = 5_000;
+const wordsCount = 20_000;
+/** The first letters of the words of names, breeds and descriptions. */
+type Kind = 'd' | 's' | 'r';
+const statementTimeoutMs = 30 * 60_000;
+
+/** Adds shelters and animals to an empty store, 50 animals to a shelter: 1 million in 20,000. */
+export async function fillListings(databaseUrl: string, animals: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, statement_timeout: statementTimeoutMs });
+  await client.connect();
+  try {
+    // An index is built faster than it is maintained.
+    const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+      `select indexname as name, indexdef as definition from pg_indexes where tablename in ('pets', 'listings') and indexdef like '%USING gin%'`,
+    );
+    for (const { name } of indexes) await client.query(`drop index ${name}`);
+    for (const statement of rowStatements(animals, Math.ceil(animals / 50))) await client.query(statement);
+    for (const { definition } of indexes) await client.query(definition);
+    for (const table of tables) await client.query(`vacuum (analyze) ${table}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Breeds and words are skewed: the first are the most frequent, as in life. Shelters are spread over a continent. */
+const rowStatements = (animals: number, shelters: number) => [
+  // Neither triggers nor foreign keys.
+  'set session_replication_role = replica',
+  'insert into categories (id) select generate_series(1, 20) on conflict do nothing',
+  `insert into shelters (name, address, latitude, longitude)
+    select 'Shelter ' || n, n || ' Station Road', 36 + 24 * random(), -9 + 39 * random() from generate_series(2, ${shelters}) n`,
+  `insert into pets (name, category_id, status, shelter_id)
+    select ${made('d', `floor(${namesCount} * random() ^ 2)`)}, 1 + floor(20 * random()),
+      (array['available', 'available', 'available', 'pending', 'sold'])[1 + floor(5 * random())]::pet_status,
+      1 + floor(${shelters} * random())
+      from generate_series(1, ${animals})`,
+  `insert into profiles (pet_id, shelter_id, description, breed_primary, birth_date, sex, size, coat, good_with_children, good_with_dogs, good_with_cats)
+    select id, shelter_id,
+      ${phrase} || ' ' || ${phrase} || ' ' || ${phrase} || ' ' || ${phrase},
+      ${made('s', `floor(${breedsCount} * random() ^ 2)`)},
+      current_date - floor(4500 * random() ^ 2)::int,
+      (array['male', 'female', 'unknown'])[1 + floor(2.2 * random())],
+      (array['small', 'medium', 'large', 'extra_large'])[1 + floor(4 * random())],
+      (array['short', 'medium', 'long', 'wire'])[1 + floor(4 * random())],
+      ${yesOrNo}, ${yesOrNo}, ${yesOrNo}
+      from pets, (select array_agg(phrase) as list from (${phrases}) phrases) phrases`,
+  'insert into listings select * from listings_computed',
+  `insert into listing_words select distinct lexeme, weights && '{A,B}' from listings, unnest(document)
+    where strpos(lexeme, '=') = 0 on conflict do nothing`,
+];
+
+const phrasesCount = 300;
+/** Six words each. */
+const phrases = `select string_agg(${made('r', `floor(${wordsCount} * random() ^ 3)`)}, ' ') as phrase
+  from generate_series(1, ${phrasesCount}) n, generate_series(1, 6) group by n`;
+const phrase = `phrases.list[1 + floor(${phrasesCount} * random())]`;
+const tables = ['pets', 'profiles', 'listings', 'listing_words', 'shelters'];
+const yesOrNo = `(array['yes', 'no', 'unknown'])[1 + floor(3 * random())]`;
+
+/** A word that looks like one: the same for the same number. */
+function made(kind: Kind, number: string): string {
+  return `('${kind}' || translate(to_char((${number})::int * 7919 % 100000, 'FM00000'), '0123456789', 'balemotuxi'))`;
+}
