@@ -53,6 +53,7 @@ async function work(config: Config): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, { byIndex: true }));
   const { db, catalogue, announceListings, journal, log, tracing } = dependencies;
+  await db.startProbing();
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
   const tally = new JobTally();

@@ -132,11 +132,16 @@ export class Pool implements Transactor, Snapshotter {
     }
   }
 
-  /** For a long-running process: opens all connections and starts the probe. */
+  /** For a process that serves requests: opens all connections and starts the probe. */
   async open(): Promise<void> {
     await this.connect(this.#pool.options.max);
     await this.#pipelined.open();
     await this.#ahead.open();
+    await this.startProbing();
+  }
+
+  /** For every long-running process: until then PostgreSQL counts as reachable. */
+  async startProbing(): Promise<void> {
     await this.#probe();
   }
 

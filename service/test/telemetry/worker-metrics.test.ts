@@ -1,5 +1,6 @@
 // The metrics of a real `homeward worker`, beside a store that gives it something to do.
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { type CuttableProxy, startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
 import { freePort } from '../../../testkit/servers.ts';
 import { metricTable } from '../../src/telemetry/metric-table.ts';
 import { addPet, placeOrder } from '../adoption-steps.ts';
@@ -15,6 +16,7 @@ let store: TestStore;
 let key: TestKey;
 let port: number;
 let receiver: WebhookReceiver;
+let postgres: CuttableProxy;
 beforeAll(async () => {
   port = await freePort();
   store = resources.use(await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } }));
@@ -22,8 +24,11 @@ beforeAll(async () => {
   key = await store.createKey();
   await placeOrder(store, key, (await addPet(store, key)).id);
   await addPet(store, key);
+  const databaseUrl = new URL(store.dependencies.config.databaseUrl);
+  postgres = resources.use(await startCuttableProxy(Number(databaseUrl.port)));
+  databaseUrl.port = String(postgres.port);
   const env = {
-    DATABASE_URL: store.dependencies.config.databaseUrl,
+    DATABASE_URL: databaseUrl.href,
     REDIS_URL: inject('redisUrl'),
     HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
     HOMEWARD_METRICS_PORT: String(port),
@@ -83,4 +88,12 @@ test('The ages of the outbox and of the feed are known', async () => {
   // Read every 15 s: the first time, the worker had not published anything yet.
   await becomes('homeward_outbox_oldest_age_seconds', 0);
   expect(await read('homeward_feed_newest_age_seconds')).toBeGreaterThanOrEqual(0);
+});
+
+test('A worker without PostgreSQL says so, since an alert on its jobs must not hide that one', async () => {
+  expect(await read('homeward_postgres_up')).toBe(1);
+  postgres.cut('closed');
+  await becomes('homeward_postgres_up', 0);
+  postgres.restore();
+  await becomes('homeward_postgres_up', 1);
 });
