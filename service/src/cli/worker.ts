@@ -20,6 +20,7 @@ import { rotateUsagePartitions } from '../usage/usage.ts';
 import { rotateAttemptPartitions, sweepDeliveries } from '../webhooks/deliveries.ts';
 import { disableWebhooksOfEndedKeys } from '../webhooks/endpoint-keys.ts';
 import { listFailing } from '../webhooks/webhooks.ts';
+import { JobFailures } from './job-failures.ts';
 
 const deliverJob = 'deliver-webhooks';
 const batchSizeMax = 100;
@@ -57,19 +58,23 @@ async function work(config: Config): Promise<void> {
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
   const tally = new JobTally();
+  const failures = new JobFailures(log);
   const deliveries = new DeliveryTally();
   const store = new LastStoreFacts();
-  /**
-   * Runs a job in a loop: again at once while it finds work, else after the interval. A failure is logged and retried after the
-   * interval.
-   */
+  /** Runs a job in a loop: again at once while it finds work, else after the interval. */
   const runJob = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
     tally.add(name);
     while (!stopping.signal.aborted) {
-      const done = await tally.run(name, job).catch((error) => {
-        log.error({ err: error, job: name }, 'job failed');
-        return 0;
-      });
+      const done = await tally.run(name, job).then(
+        (count) => {
+          failures.succeeded(name);
+          return count;
+        },
+        (error) => {
+          failures.failed(name, error);
+          return 0;
+        },
+      );
       if (done > 0) log[level]({ job: name, count: done }, 'job done');
       else await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
@@ -83,10 +88,13 @@ async function work(config: Config): Promise<void> {
     sender: tracing ? tracedSender(sender, tracing) : sender,
     onDisabled: (webhook) => reportDisabled(webhook),
     onConcluded: deliveries.onConcluded,
-    onStep: () => tally.noteSuccess(deliverJob),
+    onStep: () => {
+      tally.noteSuccess(deliverJob);
+      failures.succeeded(deliverJob);
+    },
     onError: (error) => {
       tally.noteFailure(deliverJob);
-      log.error({ err: error, job: deliverJob }, 'job failed');
+      failures.failed(deliverJob, error);
     },
   });
   const reportDisabled = (webhook: { id: bigint; clientId: bigint }) => {

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { JobFailures } from '../../src/cli/job-failures.ts';
+
+let lines: unknown[][];
+let failures: JobFailures;
+beforeEach(() => {
+  vi.useFakeTimers();
+  lines = [];
+  const log = { error: (...line: unknown[]) => lines.push(line), info: (...line: unknown[]) => lines.push(line) };
+  failures = new JobFailures(log as never);
+});
+afterEach(() => vi.useRealTimers());
+
+const failFor = (job: string, seconds: number) => {
+  for (let second = 0; second < seconds; second += 1) {
+    for (let i = 0; i < 20; i += 1) failures.failed(job, 'down');
+    vi.advanceTimersByTime(1_000);
+  }
+};
+
+test('An outage of two minutes, with 20 failures a second, is two lines and one at its end', () => {
+  failFor('publish-events', 120);
+  failures.succeeded('publish-events');
+  failures.succeeded('publish-events');
+  expect(lines).toEqual([
+    [{ err: 'down', job: 'publish-events', failures: 1 }, 'job failed'],
+    [{ err: 'down', job: 'publish-events', failures: 1_201 }, 'job failed'],
+    [{ job: 'publish-events', failures: 2_400 }, 'job works again'],
+  ]);
+});
+
+test('Each job has lines of its own, and fails anew after it worked', () => {
+  failures.failed('publish-events', 'down');
+  failures.failed('expire-orders', 'down');
+  failures.succeeded('publish-events');
+  failures.failed('publish-events', 'down');
+  expect(lines.map(([fields]) => (fields as { job: string }).job)).toEqual([
+    'publish-events',
+    'expire-orders',
+    'publish-events',
+    'publish-events',
+  ]);
+});
