@@ -1,7 +1,7 @@
+import { testType } from '../domain/event-types.ts';
 import { eventId, eventJson } from '../events/event-json.ts';
 import type { EventRow } from '../events/events.ts';
 import { isSecret, signedHeaders } from '../webhooks/signatures.ts';
-import { testType } from '../webhooks/webhook-schemas.ts';
 import type { Item } from './endpoint.ts';
 import type { Message } from './safe-sender.ts';
 import type { Verdict } from './sending-queries.ts';

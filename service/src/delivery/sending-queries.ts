@@ -1,8 +1,8 @@
 import type { Db } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
+import { testType } from '../domain/event-types.ts';
 import type { EventRow } from '../events/events.ts';
 import { isServed, managedShelter, maySeeOrders, maySeePets } from '../webhooks/endpoint-conditions.ts';
-import { testType } from '../webhooks/webhook-schemas.ts';
 
 /** Something to send to an endpoint: an event, or a test. */
 export interface Candidate {

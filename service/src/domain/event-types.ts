@@ -11,6 +11,9 @@ export type PetEventType = (typeof petEvents)[number];
 export type OrderEventType = `order.${OrderStatus}` | 'order.adopter_erased';
 export type EventType = PetEventType | OrderEventType;
 
+/** The type of a test delivery, which is no event of the feed. */
+export const testType = 'webhook.test';
+
 export const isOrderEvent = (type: EventType): boolean => type.startsWith('order.');
 
 /** Events about animals after which every cached list of animals is still valid. */

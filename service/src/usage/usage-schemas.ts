@@ -1,11 +1,9 @@
 import { Type } from 'typebox';
 import { Int64, Ref, StringEnum } from '../http/schemas.ts';
+import { keysMax } from './usage.ts';
 
 const Time = (description: string, example: string) =>
   Type.Unsafe<Date>({ type: 'string', format: 'date-time', description, examples: [example] });
-
-/** Keys in a response: the busiest ones. */
-export const keysMax = 100;
 
 const intervals = ['minute', 'hour', 'day'] as const;
 

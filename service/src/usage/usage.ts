@@ -17,11 +17,13 @@ import {
   type UsageInterval,
   type UsageSum,
 } from './usage-queries.ts';
-import { keysMax } from './usage-schemas.ts';
 import type { UsageTally } from './usage-tally.ts';
 import { type UsageLog, UsageWriter } from './usage-writer.ts';
 
 export type { ClientUsage, DeprecatedCalls, UsageHour };
+
+/** Keys in a response: the busiest ones. */
+export const keysMax = 100;
 
 export const retentionDays = 30;
 /** A day of minutes. */

@@ -1,7 +1,8 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
+import { testType } from '../domain/event-types.ts';
 import { managedShelter, maySeeOrders, maySeePets } from './endpoint-conditions.ts';
-import { type Delivery, type DeliveryAttempt, type DeliveryStatus, testType } from './webhook-schemas.ts';
+import type { Delivery, DeliveryAttempt, DeliveryStatus } from './webhook-schemas.ts';
 
 /** Where an endpoint is in the feed, and which events it gets. */
 export interface Reading {

@@ -7,9 +7,6 @@ const webhookStatuses = ['unverified', 'enabled', 'disabled'] as const;
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** The type of a test delivery. */
-export const testType = 'webhook.test';
-
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 const TimeOrNull = (description: string) => Type.Union([Time(description), Type.Null()]);
 
