@@ -24,5 +24,7 @@ export interface Proof {
   readonly hasMutant?: boolean;
   /** The proof measures time or CPU use, which other work would change, so no other proof runs at the same time. */
   readonly runsAlone?: boolean;
+  /** It compares times under load, which the shared cores of CI can't show. So only its long form is run, every night. */
+  readonly isNightly?: boolean;
   run(context: ProofContext): Promise<Claim[]>;
 }

@@ -108,7 +108,7 @@ const { values, positionals } = parseArgs({
 });
 const { short = false, mutant = false, json = false, all = false } = values;
 
-const chosen = all ? proofs : positionals.map(find);
+const chosen = all ? proofs.filter(({ isNightly }) => !short || !isNightly) : positionals.map(find);
 if (chosen.length === 0) list();
 else process.exitCode = (await runAll(chosen)) ? 0 : 1;
 

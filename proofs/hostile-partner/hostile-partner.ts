@@ -23,6 +23,7 @@ export const hostilePartner: Proof = {
     'a partner that attacks in every way slows others no more than as many ordinary callers do, and gets no more than its plan allows',
   hasMutant: true,
   runsAlone: true,
+  isNightly: true,
   run,
 };
 

@@ -21,6 +21,7 @@ export const heldSnapshot: Proof = {
   promise: 'a backup that holds a snapshot slows down neither publishing nor the search for webhooks to send',
   hasMutant: true,
   runsAlone: true,
+  isNightly: true,
   run,
 };
 

@@ -24,6 +24,7 @@ export const manyEndpoints: Proof = {
   promise: 'what an event costs depends on the endpoints that get it, and not on how many there are',
   hasMutant: true,
   runsAlone: true,
+  isNightly: true,
   run,
 };
 

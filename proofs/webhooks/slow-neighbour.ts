@@ -15,6 +15,7 @@ export const slowNeighbour: Proof = {
   promise: 'a partner whose server hangs delays nobody else',
   hasMutant: true,
   runsAlone: true,
+  isNightly: true,
   run,
 };
 

@@ -27,6 +27,7 @@ export const writeStorm: Proof = {
   promise: 'writes cost others few of their cached lists, and caching pages that change all the time costs almost nothing',
   hasMutant: true,
   runsAlone: true,
+  isNightly: true,
   run,
 };
 
