@@ -36,7 +36,7 @@ export function devAnimals(): DevAnimal[] {
 const statusFor = (chance: number): DevAnimal['status'] => (chance < 0.7 ? 'available' : chance < 0.82 ? 'pending' : 'sold');
 
 /** A small pseudo-random number generator: the same seed gives the same numbers. */
-function mulberry32(seed: number): () => number {
+export function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -2,11 +2,12 @@
 //   --private  starts its own PostgreSQL and Redis, even if some run on the default ports
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify, styleText } from 'node:util';
+import { createStore, type Store } from '../sdk/src/index.ts';
 import { loadConfig } from '../service/src/config.ts';
 import { defaultScopes } from '../service/src/domain/scopes.ts';
 import { readableLogLine } from '../service/src/readable-log.ts';
@@ -14,16 +15,18 @@ import { freePort } from '../testkit/servers.ts';
 import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
 import { describeExampleSite, type ExampleSite, openExampleSite } from './dev-example-site.ts';
+import { addAnimals, addPictures, describeAnimals } from './dev-seed.ts';
 import { type FoundServers, findServers } from './dev-servers.ts';
 import { publishServers } from './dev-servers-file.ts';
 import { DevService } from './dev-service.ts';
 
-interface Store {
+interface RunningStore {
   readonly servers: FoundServers;
   /** Without /v1. */
   readonly url: string;
   readonly key: string;
   readonly site: ExampleSite;
+  readonly areAllPicturesThere: boolean;
 }
 
 interface BufferedLog {
@@ -37,9 +40,13 @@ const command = path.join(root, 'service/bin/homeward.mjs');
 const source = path.join(root, 'service/src');
 const folder = path.join(root, '.homeward');
 const keyFile = path.join(folder, 'dev-key');
+/** It exists from the first start until the store has all its animals and their pictures. */
+const seedingFile = path.join(folder, 'seeding');
 const limits = { perMinute: 10_000, perDay: 1_000_000 };
 const portsTriedMax = 100;
 const bufferedLinesMax = 50;
+/** The worker logs each photo that it has processed: hundreds of lines at the first start. */
+const reportsPhoto = /"job":"process-photos".*"job done"/;
 
 await dev();
 
@@ -68,7 +75,7 @@ async function open(options: {
   resources: AsyncDisposableStack;
   log: BufferedLog;
   ending: AbortSignal;
-}): Promise<Store> {
+}): Promise<RunningStore> {
   const { resources, log, ending } = options;
   const config = loadConfig(process.env);
   mkdirSync(folder, { recursive: true });
@@ -83,6 +90,7 @@ async function open(options: {
     PORT: String(port),
     HOMEWARD_DRAIN_MS: '0',
     HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
+    HOMEWARD_PHOTOS: process.env['HOMEWARD_PHOTOS'] || path.join(folder, 'photos'),
   };
   const homeward = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], { env, encoding: 'utf8', signal: ending });
@@ -105,9 +113,15 @@ async function open(options: {
   const host = config.host === '0.0.0.0' || config.host === '::' ? '127.0.0.1' : config.host;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const key = await loadKey(url, homeward);
-  await seed(url, key, ending);
+  const store = createStore({ url, key });
+  await seed(store, ending);
   const site = await openExampleSite({ url, key }, resources);
-  return { servers, url, key, site };
+  const areAllPicturesThere = !existsSync(seedingFile);
+  if (!areAllPicturesThere) {
+    const adding = addPicturesInBackground(store, ending);
+    resources.defer(() => adding);
+  }
+  return { servers, url, key, site, areAllPicturesThere };
 }
 
 /** Aborts on the first signal. Further signals are ignored, because the shutdown takes a bounded time. */
@@ -127,7 +141,7 @@ function bufferLog(): BufferedLog {
     buffered,
     say(line) {
       const readable = readableLogLine(line, releasedAtMs);
-      if (readable === undefined) return;
+      if (readable === undefined || reportsPhoto.test(line)) return;
       if (releasedAtMs !== undefined) console.log(readable);
       else if (buffered.push(readable) > bufferedLinesMax) buffered.shift();
     },
@@ -179,23 +193,28 @@ async function loadKey(url: string, homeward: (...args: string[]) => Promise<str
   return key;
 }
 
-/** Adds the animals through the API, as a partner would, if there are none yet. */
-async function seed(url: string, key: string, ending: AbortSignal): Promise<void> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const listed = await fetch(`${url}/v1/pets?limit=1`, { headers });
-  if (!listed.ok) throw new Error(`GET /v1/pets failed: ${await listed.text()}`);
-  if (((await listed.json()) as unknown[]).length > 0) return;
+/** Adds animals with profiles if there are none yet, or if an earlier start was interrupted before it had added them all. */
+async function seed(store: Store, ending: AbortSignal): Promise<void> {
+  const isEmpty = (await store.pets.list({ limit: 1 }).page()).items.length === 0;
+  if (!isEmpty && !existsSync(seedingFile)) return;
+  writeFileSync(seedingFile, '');
   const animals = devAnimals();
   progress(`Adding ${animals.length} animals`);
-  for (const animal of animals) {
-    ending.throwIfAborted();
-    const added = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify(animal) });
-    if (added.status !== 201) throw new Error(`${animal.name} was not added: ${await added.text()}`);
-    await added.arrayBuffer();
+  await addAnimals(store, animals, ending);
+  await describeAnimals(store, ending);
+}
+
+/** Rendering and processing the pictures takes minutes, and nothing needs to wait for it. */
+async function addPicturesInBackground(store: Store, ending: AbortSignal): Promise<void> {
+  try {
+    await addPictures(store, { signal: ending });
+    rmSync(seedingFile);
+  } catch (error) {
+    if (!ending.aborted) console.error(`Not all pictures of the animals were added: ${(error as Error).message} The next start continues.`);
   }
 }
 
-function showScreen({ servers: { postgres, redis }, url, key, site }: Store): void {
+function showScreen({ servers: { postgres, redis }, url, key, site, areAllPicturesThere }: RunningStore): void {
   const row = (name: string, value: string, note = '') => `  ${name.padEnd(12)}${value}${note && styleText('dim', `  (${note})`)}`;
   console.log(`
 ${styleText('bold', 'Homeward is running.')}
@@ -216,7 +235,7 @@ The command line, which finds this store by itself:
 
   npx homeward keys list
 
-${styleText('dim', 'The service restarts when service/src changes. Ctrl-C ends everything.')}
+${areAllPicturesThere ? '' : styleText('dim', 'Pictures of the animals are being added, the newest first. They appear within minutes.\n')}${styleText('dim', 'The service restarts when service/src changes. Ctrl-C ends everything.')}
 `);
 }
 
