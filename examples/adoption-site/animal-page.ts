@@ -1,37 +1,59 @@
-import type { Category, Pet } from '@homeward/sdk';
+import type { Category, Pet, PetListing } from '@homeward/sdk';
 import { type AdoptionForm, adoptionForm } from './adoption-form.ts';
+import { animalCard, statusBadge } from './animal-card.ts';
+import { ageText, breedText, companionsOf, factsOf, sexText, townOf } from './animal-facts.ts';
 import { drawingOf } from './drawings.ts';
 import { type Html, html } from './html.ts';
+import { animalData } from './json-ld.ts';
 import { layout } from './layout.ts';
-import { animalCard, statusBadge } from './list-page.ts';
+import { photoOf } from './photo.ts';
 import { categoryName } from './words.ts';
 
 export interface AnimalPageParts {
-  readonly animal: Pet;
+  readonly listing: PetListing;
   readonly categories: readonly Category[];
   /** Available animals of the same category. */
-  readonly similar: readonly Pet[];
+  readonly similar: readonly PetListing[];
   readonly asOf: string;
+  readonly publicUrl: string;
   readonly form: AdoptionForm;
   /** Why a request to adopt was rejected, if one was. */
   readonly outcome?: { readonly title: string; readonly text: string } | undefined;
 }
 
-export function animalPage({ animal, categories, similar, asOf, form, outcome }: AnimalPageParts): Html {
-  const { name, status } = animal;
+const summaryCharsMax = 200;
+/** The picture that is shared: wide enough for a large card, and no larger than needed. */
+const sharedWidth = 800;
+const sizes = { first: '(min-width: 48rem) 30rem, 92vw', other: '(min-width: 48rem) 15rem, 45vw' };
+
+export function animalPage({ listing, categories, similar, asOf, publicUrl, form, outcome }: AnimalPageParts): Html {
+  const { pet, profile, shelter, photos } = listing;
+  const { name, status } = pet;
+  const kind = categoryName(pet, categories);
+  const canonical = new URL(`/animals/${pet.id}`, publicUrl).href;
+  const shared = photos[0]?.urls.find(({ width }) => width >= sharedWidth) ?? photos[0]?.urls.at(-1);
+  const description = summaryOf(profile.description) ?? `${name} at the shelter: ${kind}. Read what adopting means, and ask for ${name}.`;
   return layout({
-    title: outcome?.title ?? name,
-    description: `${name} at the shelter: ${categoryName(animal, categories)}. Read what adopting means, and ask for ${name}.`,
-    animals: [animal, ...similar],
+    title: outcome?.title ?? [name, breedText(profile) ?? kind, townOf(shelter)].filter((part) => part !== undefined).join(', '),
+    description,
+    canonical,
+    image: shared && { ...shared, alt: photos[0]?.alt || name },
+    data: animalData(listing, { kind, canonical, description }),
+    drawn: [listing, ...similar],
     asOf,
     main: html`
-<article class="animal" data-animal="${animal.id}">
-<div class="portrait">${drawingOf(animal)}</div>
+<article class="animal" data-animal="${pet.id}">
+<div class="portrait">${photos.length === 0 ? drawingOf(pet) : gallery(listing)}</div>
 <div class="about">
 ${outcome && html`<div class="outcome" role="alert"><p><strong>${outcome.title}</strong></p><p>${outcome.text}</p></div>`}
 <h1>${name}</h1>
-<p class="facts"><span class="kind">${categoryName(animal, categories)}</span>${statusBadge(animal)}</p>
-${status === 'available' ? askFor(animal, form) : taken(animal)}
+<p class="facts"><span class="kind">${[breedText(profile) ?? kind, ageText(profile), sexText(profile)?.toLowerCase()].filter((text) => text !== undefined).join(', ')}</span>${statusBadge(pet)}</p>
+${status === 'available' && html`<p><a class="button" href="#ask">Ask for ${name}</a></p>`}
+${profile.description !== null && html`<div class="story">${profile.description.split(/\n\s*\n/).map((paragraph) => html`<p>${paragraph}</p>`)}</div>`}
+${companions(listing)}
+${facts(listing)}
+${whereabouts(listing)}
+${status === 'available' ? askFor(pet, form) : taken(pet)}
 </div>
 </article>
 ${
@@ -43,14 +65,61 @@ ${
   });
 }
 
+const gallery = ({ pet, photos }: PetListing): Html =>
+  html`<ul class="gallery">${photos.map((photo, index) => html`<li>${photoOf(photo, pet.name, index === 0 ? { sizes: sizes.first, loading: 'first' } : { sizes: sizes.other, loading: 'eager' })}</li>`)}</ul>`;
+
+const companionTexts = { yes: 'yes', no: 'no', unknown: 'not known yet' };
+
+function companions({ profile }: PetListing): Html | false {
+  const all = companionsOf(profile);
+  return (
+    all.length > 0 &&
+    html`<h2>Good with</h2>
+<ul class="good-with">${all.map(({ who, known }) => html`<li data-known="${known}">${who}: ${companionTexts[known]}</li>`)}</ul>`
+  );
+}
+
+function facts({ profile }: PetListing): Html | false {
+  const all = factsOf(profile);
+  return (
+    all.length > 0 &&
+    html`<h2>In short</h2>\n<dl class="facts-list">${all.map(([label, text]) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)}</dl>`
+  );
+}
+
+const whereabouts = ({ pet, shelter }: PetListing): Html => html`
+<h2>Where ${pet.name} is</h2>
+<address class="shelter"><strong>${shelter.name}</strong>
+${shelter.address !== null && html`<span>${shelter.address}</span>`}
+${shelter.phone !== null && html`<a href="tel:${shelter.phone.replaceAll(/[^\d+]/g, '')}">${shelter.phone}</a>`}
+${shelter.email !== null && html`<a href="mailto:${shelter.email}">${shelter.email}</a>`}
+${isWebAddress(shelter.website) && html`<a href="${shelter.website}" rel="noopener nofollow">Website</a>`}
+<a href="/?shelter=${shelter.id}">All animals of this shelter</a></address>`;
+
+/** An address with another scheme could run a script. */
+const isWebAddress = (address: string | null): address is string => /^https?:\/\//i.test(address ?? '');
+
+/** For search engines and links in messages: one line. */
+function summaryOf(description: string | null): string | undefined {
+  const line = description?.replaceAll(/\s+/g, ' ').trim();
+  if (!line) return undefined;
+  const letters = [...line];
+  return letters.length <= summaryCharsMax
+    ? line
+    : `${letters
+        .slice(0, summaryCharsMax)
+        .join('')
+        .replace(/\s\S*$/, '')} …`;
+}
+
 const askFor = ({ id, name }: Pet, form: AdoptionForm): Html => html`
+<h2 id="ask">Ask for ${name}</h2>
 <p>Adopting is a promise on both sides. It goes like this:</p>
 <ol class="steps">
 <li>You ask for ${name}. From then on nobody else can.</li>
 <li>The shelter reads your request and replies by e-mail.</li>
 <li>You meet, and if it fits, ${name} comes home with you.</li>
 </ol>
-<h2>Ask for ${name}</h2>
 ${adoptionForm(`/animals/${id}`, name, form)}`;
 
 const taken = ({ name, status }: Pet): Html =>

@@ -9,11 +9,12 @@ interface Asset {
 const types = {
   'style.css': 'text/css; charset=utf-8',
   'live.js': 'text/javascript; charset=utf-8',
+  'near.js': 'text/javascript; charset=utf-8',
   'icon.svg': 'image/svg+xml',
   'fonts/figtree.woff2': 'font/woff2',
   'fonts/fraunces.woff2': 'font/woff2',
 } as const;
-type AssetName = keyof typeof types;
+export type AssetName = keyof typeof types;
 
 const files = Object.entries(types).map(([name, type]) => ({
   name,

@@ -1,4 +1,7 @@
-import type { Category, Int64, Order, Pet, PetStatus, Store } from '@homeward/sdk';
+import type { Category, Facets, Int64, Order, PetListing, Store } from '@homeward/sdk';
+import { townOf } from './animal-facts.ts';
+import { addressOf, type Filter, placeText, searchOf } from './filter.ts';
+import type { Place } from './filter-form.ts';
 
 /** A cached entry expires after this time even if the feed reports no change, in case the feed was lost unnoticed. */
 const cacheMsMax = 60_000;
@@ -10,16 +13,16 @@ const entriesMax = 500;
 /** The last requests of a rate-limit window are reserved for adoptions. */
 const requestsReservedForAdoptions = 5;
 const animalsPerPage = 24;
+const animalsInFeed = 50;
 const categoriesMax = 1_000;
+/** A list to choose from can't be longer; a store may have thousands of shelters. */
+const placesMax = 100;
+/** With the pages of categories, a sitemap has fewer than the 50,000 addresses that it may have. */
+const animalsInSitemapMax = 10_000;
+const sitemapMsMax = 3_600_000;
 
-export interface Filter {
-  readonly status: PetStatus;
-  readonly categoryId?: Int64 | undefined;
-  readonly cursor?: string | undefined;
-}
-
-export interface AnimalPage {
-  readonly items: readonly Pet[];
+export interface ListingPage {
+  readonly items: readonly PetListing[];
   /** Of the next page; undefined on the last one. */
   readonly cursor?: string | undefined;
 }
@@ -53,26 +56,81 @@ interface Entry {
 export class Catalogue {
   readonly #store: Store;
   readonly #position: () => string;
+  readonly #storeUrl: string;
   readonly #entries = new Map<string, Entry>();
+  #sitemap: { readonly atMs: number; readonly ids: Promise<readonly Int64[]> } | undefined;
 
-  constructor(store: Store, position: () => string) {
+  constructor(store: Store, storeUrl: string, position: () => string) {
     this.#store = store;
+    this.#storeUrl = storeUrl;
     this.#position = position;
   }
 
-  page(filter: Filter): Promise<Seen<AnimalPage>> {
-    const { status, categoryId, cursor } = filter;
-    const query = {
-      status,
-      limit: animalsPerPage,
-      ...(categoryId !== undefined && { categoryId }),
-      ...(cursor !== undefined && { cursor }),
-    };
-    return this.#read(`page ${status} ${categoryId} ${cursor}`, () => this.#store.pets.list(query).page());
+  page(filter: Filter): Promise<Seen<ListingPage>> {
+    const { sort, cursor } = filter;
+    const query = { ...searchOf(filter), limit: animalsPerPage, ...(sort && { sort }), ...(cursor !== undefined && { cursor }) };
+    return this.#read(`page ${addressOf(filter)}`, async () => {
+      const { items, cursor: next } = await this.#store.listings.search(query).page();
+      return { items: items.map(this.#withWholeUrls), cursor: next };
+    });
   }
 
-  findAnimal(id: Int64): Promise<Seen<Pet | undefined>> {
-    return this.#read(`animal ${id}`, () => this.#store.pets.find(id));
+  /** How many animals the filter finds by age, sex and size. Undefined if that can't be read now: the list is useful without. */
+  async facets(filter: Filter): Promise<Facets | undefined> {
+    const address = addressOf({ ...filter, sort: undefined, cursor: undefined });
+    const seen = await this.#read(`facets ${address}`, () => this.#store.listings.facets(searchOf(filter))).catch(() => undefined);
+    return seen?.value.isExact ? seen.value : undefined;
+  }
+
+  findAnimal(id: Int64): Promise<Seen<PetListing | undefined>> {
+    return this.#read(`animal ${id}`, async () => {
+      const [listing] = (await this.#store.listings.search({ id: [id] }).page()).items;
+      return listing && this.#withWholeUrls(listing);
+    });
+  }
+
+  async newest(): Promise<readonly PetListing[]> {
+    const query = { status: 'available', sort: 'newest', limit: animalsInFeed } as const;
+    const read = async () => (await this.#store.listings.search(query).page()).items.map(this.#withWholeUrls);
+    return (await this.#read('newest', read)).value;
+  }
+
+  /** The towns of shelters, to search near them. Empty if they can't be read now. */
+  async places(): Promise<readonly Place[]> {
+    const read = async () => {
+      const towns = new Map<string, Place>();
+      for (const { name, address, latitude, longitude } of (await this.#store.shelters.list({ limit: placesMax }).page()).items) {
+        const town = townOf({ address }) ?? name;
+        if (latitude !== null && longitude !== null) towns.set(town, { name: town, near: placeText(latitude, longitude) });
+      }
+      return [...towns.values()].sort((a, b) => a.name.localeCompare(b.name));
+    };
+    return (await this.#read('places', read).catch(() => undefined))?.value ?? [];
+  }
+
+  /**
+   * The animals of the sitemap, the newest first, for an hour. It takes many requests, so it ends early when half of the rate limit is
+   * used: search engines find the others by links.
+   */
+  sitemap(): Promise<readonly Int64[]> {
+    if (this.#sitemap && Date.now() - this.#sitemap.atMs < sitemapMsMax) return this.#sitemap.ids;
+    const ids = this.#readSitemap().catch((error: unknown) => {
+      this.#sitemap = undefined;
+      throw error;
+    });
+    this.#sitemap = { atMs: Date.now(), ids };
+    return ids;
+  }
+
+  async #readSitemap(): Promise<Int64[]> {
+    const ids: Int64[] = [];
+    this.#reserveForAdoptions(Date.now());
+    for await (const { items } of this.#store.listings.search({ status: 'available', sort: 'newest' }).pages()) {
+      ids.push(...items.map(({ pet }) => pet.id));
+      const { rateLimit } = this.#store;
+      if (ids.length >= animalsInSitemapMax || (rateLimit && rateLimit.remaining < rateLimit.limit / 2)) break;
+    }
+    return ids;
   }
 
   order(id: Int64): Promise<Seen<Order>> {
@@ -115,12 +173,25 @@ export class Catalogue {
   }
 
   async #readNow<Value>(read: () => Promise<Value>, now: Entry['tried']): Promise<Seen<Value>> {
-    const { rateLimit } = this.#store;
-    if (rateLimit && rateLimit.remaining <= requestsReservedForAdoptions && rateLimit.resetAt.getTime() > now.atMs) {
-      throw new LimitNear(rateLimit.resetAt);
-    }
+    this.#reserveForAdoptions(now.atMs);
     return { value: await read(), asOf: now.position, readAtMs: now.atMs };
   }
+
+  #reserveForAdoptions(nowMs: number): void {
+    const { rateLimit } = this.#store;
+    if (rateLimit && rateLimit.remaining <= requestsReservedForAdoptions && rateLimit.resetAt.getTime() > nowMs) {
+      throw new LimitNear(rateLimit.resetAt);
+    }
+  }
+
+  /** A photo without a host is on the origin of the store. */
+  readonly #withWholeUrls = (listing: PetListing): PetListing => ({
+    ...listing,
+    photos: listing.photos.map((photo) => ({
+      ...photo,
+      urls: photo.urls.map((picture) => ({ ...picture, url: new URL(picture.url, this.#storeUrl).href })),
+    })),
+  });
 }
 
 function isFresh(tried: Entry['tried'], now: Entry['tried']): boolean {

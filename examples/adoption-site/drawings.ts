@@ -1,4 +1,4 @@
-// The store has no photos, so each animal gets a drawing: the kind from its category, the breed and the colours from its id.
+// An animal without a photo gets a drawing: the kind from its category, the breed and the colours from its id.
 // A page contains each kind once, as a symbol; the colours come from public/style.css.
 import { createHash } from 'node:crypto';
 import type { Pet } from '@homeward/sdk';
@@ -80,7 +80,7 @@ const kinds = {
   paw: `<g fill="var(--deep)">${both('<ellipse cx="24" cy="58" rx="11" ry="15" transform="rotate(-20 24 58)"/><ellipse cx="46" cy="34" rx="12" ry="17" transform="rotate(-6 46 34)"/>')}
     <path d="M60 58c16 0 30 20 30 34 0 12-10 14-18 11-8-2-16-2-24 0-8 3-18 1-18-11 0-14 14-34 30-34z"/></g>`,
 } as const;
-type Kind = keyof typeof kinds;
+export type Kind = keyof typeof kinds;
 
 /** By the ids of the categories that every store starts with; a store may add others. */
 const kindsOfCategory: Readonly<Record<string, readonly [Kind, ...Kind[]]>> = {
@@ -96,10 +96,28 @@ const kindsOfCategory: Readonly<Record<string, readonly [Kind, ...Kind[]]>> = {
   10: ['hedgehog'],
 };
 
-function kindOf({ categoryId, id }: Pet): Kind {
-  const breeds = kindsOfCategory[String(categoryId)] ?? ['paw'];
-  return breeds[pick(id, 3, breeds.length)] ?? breeds[0];
+type Drawn = Pick<Pet, 'id' | 'categoryId'>;
+
+export interface Look {
+  readonly kind: Kind;
+  /** The numbers of the classes in public/style.css. */
+  readonly coat: number;
+  readonly ground: number;
+  readonly isPatched: boolean;
 }
+
+export function lookOf({ id, categoryId }: Drawn): Look {
+  const breeds = kindsOfCategory[String(categoryId)] ?? ['paw'];
+  return {
+    kind: breeds[pick(id, 3, breeds.length)] ?? breeds[0],
+    coat: pick(id, 0, coats),
+    ground: pick(id, 1, backgrounds),
+    isPatched: pick(id, 2, 2) === 0,
+  };
+}
+
+/** In a box of 120 by 120. `worn` is drawn over the body and below the head, for animals that have both. */
+export const shapeOf = (kind: Kind, worn = ''): string => kinds[kind].replace(body, (drawn) => drawn + worn);
 
 /** A number below `count` that looks random, and is the same for the same animal. */
 function pick(id: Pet['id'], choice: number, count: number): number {
@@ -107,15 +125,14 @@ function pick(id: Pet['id'], choice: number, count: number): number {
 }
 
 /** The symbols for these animals, each once per page. */
-export function symbolsFor(animals: readonly Pet[]): Html {
-  const symbols = [...new Set(animals.map(kindOf))].map(
+export function symbolsFor(animals: readonly Drawn[]): Html {
+  const symbols = [...new Set(animals.map((animal) => lookOf(animal).kind))].map(
     (kind) => new Html(`<symbol id="${kind}" viewBox="0 0 120 120">${kinds[kind]}</symbol>`),
   );
-  return html`<svg class="symbols" aria-hidden="true">${symbols}</svg>`;
+  return symbols.length === 0 ? new Html('') : html`<svg class="symbols" aria-hidden="true">${symbols}</svg>`;
 }
 
-export function drawingOf(animal: Pet): Html {
-  const { id } = animal;
-  const look = `coat-${pick(id, 0, coats)} ground-${pick(id, 1, backgrounds)}${pick(id, 2, 2) === 0 ? ' patched' : ''}`;
-  return html`<span class="drawing ${look}" aria-hidden="true"><svg viewBox="0 0 120 120" preserveAspectRatio="xMidYMax"><use href="#${kindOf(animal)}"/></svg></span>`;
+export function drawingOf(animal: Drawn): Html {
+  const { kind, coat, ground, isPatched } = lookOf(animal);
+  return html`<span class="drawing coat-${coat} ground-${ground}${isPatched && ' patched'}" aria-hidden="true"><svg viewBox="0 0 120 120" preserveAspectRatio="xMidYMax"><use href="#${kind}"/></svg></span>`;
 }

@@ -1,60 +1,93 @@
-import type { Category, Pet, PetStatus } from '@homeward/sdk';
-import type { AnimalPage, Filter, Seen } from './catalogue.ts';
-import { drawingOf } from './drawings.ts';
+import type { Category, Facets, PetStatus } from '@homeward/sdk';
+import { animalCard } from './animal-card.ts';
+import type { ListingPage, Seen } from './catalogue.ts';
+import { addressOf, type Filter, isNarrow } from './filter.ts';
+import { filterForm, type Place } from './filter-form.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
-import { categoryName, statusWords } from './words.ts';
+import { ageWords, companionWords, sexWords, sizeWords, statusWords } from './words.ts';
+
+export interface ListPageParts {
+  readonly seen: Seen<ListingPage>;
+  readonly filter: Filter;
+  readonly categories: readonly Category[];
+  readonly places: readonly Place[];
+  readonly facets: Facets | undefined;
+  readonly publicUrl: string;
+}
 
 const emptyWords: Readonly<Record<PetStatus, string>> = {
   available: 'needs a home right now',
   pending: 'is promised to someone right now',
   sold: 'has found a home through us yet',
 };
+/** Visible without scrolling on a desktop. */
+const eagerMax = 4;
 
-export function listPage({ value, asOf }: Seen<AnimalPage>, filter: Filter, categories: readonly Category[]): Html {
-  const category = categories.find(({ id }) => id === filter.categoryId);
-  const title = `${category?.name ?? 'Animals'}: ${statusWords[filter.status].toLowerCase()}`;
+export function listPage({ seen: { value, asOf }, filter, categories, places, facets, publicUrl }: ListPageParts): Html {
+  const { status, categoryId } = filter;
+  const category = categories.find(({ id }) => id === categoryId);
+  const title = `${category?.name ?? 'Animals'}: ${statusWords[status].toLowerCase()}`;
+  const firstPage = { ...filter, cursor: undefined };
   return layout({
     title,
     description: `${title}. Meet them, and ask to adopt one.`,
-    animals: value.items,
+    // One address for each kind and status, however it was searched.
+    canonical: new URL(addressOf({ status, categoryId, goodWith: [] }), publicUrl).href,
+    drawn: value.items,
     asOf,
+    scripts: ['near.js'],
     main: html`
-<div class="hero"><h1>Somebody here is waiting for you</h1><p>Meet the animals of the shelter. When one is promised while you look, this page shows it at once.</p></div>
+<div class="hero"><h1>Somebody here is waiting for you</h1><p>Meet the animals of our shelters. When one is promised while you look, this page shows it at once.</p></div>
+${filterForm(firstPage, places, facets)}
 <nav class="chips" aria-label="Kind of animal">
-${chip('All', addressOf({ status: filter.status }), filter.categoryId === undefined)}
-${categories.map(({ id, name }) => chip(name ?? '', addressOf({ status: filter.status, categoryId: id }), id === filter.categoryId))}
+${chip('All', addressOf({ ...firstPage, categoryId: undefined }), categoryId === undefined)}
+${categories.map(({ id, name }) => chip(name ?? '', addressOf({ ...firstPage, categoryId: id }), id === categoryId))}
 </nav>
 <nav class="tabs" aria-label="Status">
-${(Object.keys(statusWords) as PetStatus[]).map((status) => chip(statusWords[status], addressOf({ ...filter, status, cursor: undefined }), status === filter.status))}
+${(Object.keys(statusWords) as PetStatus[]).map((one) => chip(statusWords[one], addressOf({ ...firstPage, status: one }), one === status))}
 </nav>
-<ul class="cards" id="animals" data-status="${filter.status}" data-category="${String(filter.categoryId ?? '')}">
-${value.items.map((animal) => animalCard(animal, categories))}
+${chosenFilters(firstPage, value, places)}
+<ul class="cards" id="animals" data-status="${status}" data-category="${String(categoryId ?? '')}"${isNarrow(filter) && html` data-narrow`}>
+${value.items.map((listing, index) => animalCard(listing, categories, index === 0 ? 'first' : index < eagerMax ? 'eager' : 'lazy'))}
 </ul>
-${value.items.length === 0 && html`<p class="empty">Nobody ${category ? `among “${category.name}” ` : ''}${emptyWords[filter.status]}. Leave this page open: it tells you when someone arrives.</p>`}
+${value.items.length === 0 && html`<p class="empty">${emptyText(filter, category)}</p>`}
 <p class="pager">
-${filter.cursor !== undefined && html`<a class="button quiet" href="${addressOf({ ...filter, cursor: undefined })}">Back to the first</a>`}
+${filter.cursor !== undefined && html`<a class="button quiet" href="${addressOf(firstPage)}">Back to the first</a>`}
 ${value.cursor !== undefined && html`<a class="button" href="${addressOf({ ...filter, cursor: value.cursor })}" rel="next">More animals</a>`}
 </p>`,
   });
 }
 
-export function animalCard(animal: Pet, categories: readonly Category[]): Html {
-  return html`<li class="card" data-animal="${animal.id}"><a href="/animals/${animal.id}">${drawingOf(animal)}
-<h2>${animal.name}</h2><span class="kind">${categoryName(animal, categories)}</span>${statusBadge(animal)}</a></li>
-`;
+function emptyText(filter: Filter, category: Category | undefined): string {
+  if (isNarrow(filter)) return 'Nobody here is known to be all of that. Leave out a filter, or look further away.';
+  const among = category ? `among “${category.name}” ` : '';
+  return `Nobody ${among}${emptyWords[filter.status]}. Leave this page open: it tells you when someone arrives.`;
 }
 
-export const statusBadge = ({ status }: Pet): Html => html`<span class="badge" data-status="${status}">${statusWords[status]}</span>`;
+/** Each filter that is on, as a link that turns it off. */
+function chosenFilters(filter: Filter, { items }: ListingPage, places: readonly Place[]): Html | false {
+  const { words, age, sex, size, goodWith, near, withinKm, shelterId } = filter;
+  const place = places.find((one) => one.near === near)?.name ?? 'where you are';
+  const chosen: ReadonlyArray<readonly [text: string | false | undefined, without: Filter]> = [
+    [words !== undefined && `“${words}”`, { ...filter, words: undefined }],
+    [near !== undefined && `Within ${withinKm} km of ${place}`, { ...filter, near: undefined, withinKm: undefined, sort: undefined }],
+    [age && ageWords[age], { ...filter, age: undefined }],
+    [sex && sexWords[sex], { ...filter, sex: undefined }],
+    [size && sizeWords[size], { ...filter, size: undefined }],
+    ...goodWith.map(
+      (who) => [`Good with ${companionWords[who].toLowerCase()}`, { ...filter, goodWith: goodWith.filter((one) => one !== who) }] as const,
+    ),
+    [shelterId !== undefined && (items[0]?.shelter.name ?? `Shelter ${shelterId}`), { ...filter, shelterId: undefined }],
+  ];
+  const shown = chosen.filter((one): one is readonly [string, Filter] => Boolean(one[0]));
+  return (
+    shown.length > 0 &&
+    html`<ul class="chosen" aria-label="Filters that are on">${shown.map(([text, without]) => html`<li><a href="${addressOf(without)}">${text} <span aria-hidden="true">×</span><span class="unseen"> – remove this filter</span></a></li>`)}
+<li><a class="plain" href="${addressOf({ status: filter.status, categoryId: filter.categoryId, goodWith: [] })}">Remove all</a></li></ul>`
+  );
+}
 
 const chip = (words: string, address: string, isCurrent: boolean): Html =>
   html`<a href="${address}"${isCurrent && html` aria-current="page"`}>${words}</a>
 `;
-
-function addressOf({ status, categoryId, cursor }: Filter): string {
-  const query = new URLSearchParams();
-  if (categoryId !== undefined) query.set('category', String(categoryId));
-  if (status !== 'available') query.set('status', status);
-  if (cursor !== undefined) query.set('cursor', cursor);
-  return query.size === 0 ? '/' : `/?${query}`;
-}

@@ -77,8 +77,7 @@ export class Live {
       try {
         for await (const event of this.#store.events.follow({ cursor, signal })) {
           cursor = event.cursor;
-          const change = changeOf(event);
-          if (change) this.#publish(change, event.cursor);
+          this.#publish(changeOf(event), event.cursor);
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -89,12 +88,13 @@ export class Live {
     }
   }
 
-  #publish(change: Change, position: string): void {
+  /** A change that open pages don't show moves the position too, so that pages are read again from the store. */
+  #publish(change: Change | undefined, position: string): void {
     const data = JSON.stringify(change, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-    const text = `id: ${position}\ndata: ${data}\n\n`;
+    const text = change ? `id: ${position}\ndata: ${data}\n\n` : '';
     this.#recent.push({ position, text });
     if (this.#recent.length > recentMax) this.#recent.shift();
-    this.#send(text);
+    if (text) this.#send(text);
   }
 
   #send(text: string): void {
@@ -108,6 +108,8 @@ export class Live {
 function changeOf({ type, data }: FeedEvent): Change | undefined {
   // The visitor who placed the order knows already that it was placed.
   if ('order' in data) return type === 'order.placed' ? undefined : { order: data.order.id };
+  // A new profile or photo is shown when the page is next loaded.
+  if (type === 'pet.profile_changed' || type === 'pet.photos_changed') return undefined;
   // A store may be newer than this site and send other types of events.
   if (!('pet' in data)) return undefined;
   const { id, name, categoryId, status } = data.pet;

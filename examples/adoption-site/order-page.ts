@@ -1,28 +1,29 @@
-import type { Order, Pet } from '@homeward/sdk';
-import { drawingOf } from './drawings.ts';
+import type { Order, PetListing } from '@homeward/sdk';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
+import { pictureOf } from './photo.ts';
 import { orderWords } from './words.ts';
 
 export interface OrderPageParts {
   readonly order: Order;
   /** Undefined if the shelter has removed the animal. */
-  readonly animal: Pet | undefined;
+  readonly listing: PetListing | undefined;
   readonly asOf: string;
 }
 
 const timeWords = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-export function orderPage({ order, animal, asOf }: OrderPageParts): Html {
+export function orderPage({ order, listing, asOf }: OrderPageParts): Html {
+  const animal = listing?.pet;
   const name = animal?.name ?? 'this animal';
   const { adopter } = order;
   return layout({
     title: `Your request for ${name}`,
-    animals: animal ? [animal] : [],
+    drawn: listing ? [listing] : [],
     asOf,
     main: html`
 <article class="animal" data-order="${order.id}">
-<div class="portrait">${animal && drawingOf(animal)}</div>
+<div class="portrait">${listing && pictureOf(listing, { sizes: '(min-width: 48rem) 30rem, 92vw', loading: 'first' })}</div>
 <div class="about">
 <h1>Your request for ${name}</h1>
 <p class="lead">${orderWords[order.status]}</p>

@@ -1,33 +1,41 @@
 // The site's responses by path. Every function here returns a reply; none writes to the connection.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { HomewardError, type Int64, type PetStatus, type Store } from '@homeward/sdk';
+import { HomewardError, type Int64, type Store } from '@homeward/sdk';
 import type { AdoptionForm } from './adoption-form.ts';
 import { type AnimalPageParts, animalPage } from './animal-page.ts';
-import type { Catalogue, Filter } from './catalogue.ts';
+import { atomFeed } from './atom-feed.ts';
+import type { Catalogue } from './catalogue.ts';
+import { addressOf, readFilter, readId } from './filter.ts';
 import { isFromThisSite, readForm } from './form-request.ts';
 import type { Html } from './html.ts';
 import { listPage } from './list-page.ts';
 import { messagePage } from './message-page.ts';
 import { orderPage } from './order-page.ts';
 import { readReference, referenceOf } from './order-reference.ts';
+import { photoOrigins } from './photo.ts';
+import { robots, sitemap } from './sitemap.ts';
 import { retryAfterSecondsOf } from './store-failure.ts';
-import { statusWords } from './words.ts';
 
 export interface Site {
   readonly store: Store;
   readonly key: string;
   readonly catalogue: Catalogue;
+  /** The address under which visitors reach the site. */
+  readonly publicUrl: string;
+  readonly startedAt: Date;
 }
 
 export interface Reply {
   readonly status: number;
   readonly page?: Html;
+  /** The origins from which the page loads photos. */
+  readonly photosFrom?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const cursorCharsMax = 200;
 const similarMax = 4;
+const forAnHour = 'public, max-age=3600';
 
 export async function replyTo(request: IncomingMessage, url: URL, site: Site): Promise<Reply> {
   const [, place, name, more] = url.pathname.split('/');
@@ -36,39 +44,51 @@ export async function replyTo(request: IncomingMessage, url: URL, site: Site): P
   if (animalId !== undefined && request.method === 'POST') return adopt(request, animalId, site);
   if (!isRead) return notAllowed(animalId === undefined ? 'GET, HEAD' : 'GET, HEAD, POST');
   if (url.pathname === '/') return showList(url.searchParams, site);
+  if (url.pathname === '/feed.xml') return showFeed(site);
+  if (url.pathname === '/sitemap.xml') return showSitemap(site);
+  if (url.pathname === '/robots.txt') return textFile('text/plain', robots(site.publicUrl), forAnHour);
   if (animalId !== undefined) return showAnimal(animalId, site, { form: { attempt: randomUUID() } });
   const orderId = place === 'adoptions' && more === undefined ? readReference(name ?? '', site.key) : undefined;
   return orderId === undefined ? notFound() : showOrder(orderId, site);
 }
 
-async function showList(query: URLSearchParams, { catalogue }: Site): Promise<Reply> {
+async function showList(query: URLSearchParams, { catalogue, publicUrl }: Site): Promise<Reply> {
   const categories = await catalogue.categories();
-  const [status, categoryText, cursor] = [query.get('status') ?? 'available', query.get('category'), query.get('cursor') ?? undefined];
-  const category = categories.find(({ id }) => String(id) === categoryText);
-  // Only filters that the page offers are passed to the store.
-  if (!Object.hasOwn(statusWords, status) || (categoryText !== null && !category) || (cursor?.length ?? 0) > cursorCharsMax)
-    return notFound();
-  const filter: Filter = { status: status as PetStatus, categoryId: category?.id, cursor };
+  const filter = readFilter(query, categories);
+  if (!filter) return notFound();
   try {
-    return { status: 200, page: listPage(await catalogue.page(filter), filter, categories) };
+    const [seen, places, facets] = await Promise.all([catalogue.page(filter), catalogue.places(), catalogue.facets(filter)]);
+    const page = listPage({ seen, filter, categories, places, facets, publicUrl });
+    return { status: 200, page, photosFrom: photoOrigins(seen.value.items) };
   } catch (error) {
-    if (error instanceof HomewardError && error.code === 'invalid_cursor') return { status: 303, headers: { location: '/' } };
+    if (error instanceof HomewardError && error.code === 'invalid_cursor')
+      return { status: 303, headers: { location: addressOf({ ...filter, cursor: undefined }) } };
     throw error;
   }
 }
 
 async function showAnimal(
   id: Int64,
-  { catalogue }: Site,
+  { catalogue, publicUrl }: Site,
   parts: Pick<AnimalPageParts, 'form' | 'outcome'>,
   reply?: Omit<Reply, 'page'>,
 ): Promise<Reply> {
-  const [{ value: animal, asOf }, categories] = await Promise.all([catalogue.findAnimal(id), catalogue.categories()]);
-  if (!animal) return notFound(`There is no animal ${id} here, or not any more.`);
-  const others =
-    animal.status === 'available' ? [] : (await catalogue.page({ status: 'available', categoryId: animal.categoryId })).value.items;
-  const similar = others.filter((other) => other.id !== id).slice(0, similarMax);
-  return { status: 200, ...reply, page: animalPage({ ...parts, animal, categories, similar, asOf }) };
+  const [{ value: listing, asOf }, categories] = await Promise.all([catalogue.findAnimal(id), catalogue.categories()]);
+  if (!listing) return notFound(`There is no animal ${id} here, or not any more.`);
+  const { status, categoryId } = listing.pet;
+  const others = status === 'available' ? [] : (await catalogue.page({ status: 'available', categoryId, goodWith: [] })).value.items;
+  const similar = others.filter(({ pet }) => pet.id !== id).slice(0, similarMax);
+  const page = animalPage({ ...parts, listing, categories, similar, asOf, publicUrl });
+  return { status: 200, ...reply, page, photosFrom: photoOrigins([listing, ...similar]) };
+}
+
+async function showFeed({ catalogue, publicUrl, startedAt }: Site): Promise<Reply> {
+  return textFile('application/atom+xml', atomFeed(await catalogue.newest(), publicUrl, startedAt), 'public, max-age=60');
+}
+
+async function showSitemap({ catalogue, publicUrl }: Site): Promise<Reply> {
+  const [categories, animalIds] = await Promise.all([catalogue.categories(), catalogue.sitemap()]);
+  return textFile('application/xml', sitemap(categories, animalIds, publicUrl), forAnHour);
 }
 
 async function adopt(request: IncomingMessage, petId: Int64, site: Site): Promise<Reply> {
@@ -112,11 +132,20 @@ async function explainError(error: unknown, petId: Int64, site: Site, form: Adop
 
 async function showOrder(id: Int64, { catalogue }: Site): Promise<Reply> {
   const { value: order, asOf } = await catalogue.order(id);
-  const { value: animal } = await catalogue.findAnimal(order.petId);
-  return { status: 200, page: orderPage({ order, animal, asOf }), headers: { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' } };
+  const { value: listing } = await catalogue.findAnimal(order.petId);
+  return {
+    status: 200,
+    page: orderPage({ order, listing, asOf }),
+    photosFrom: photoOrigins(listing ? [listing] : []),
+    headers: { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' },
+  };
 }
 
-const readId = (text = ''): number | undefined => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined);
+const textFile = (type: string, page: Html, caching: string): Reply => ({
+  status: 200,
+  page,
+  headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': caching },
+});
 
 const notFound = (text = 'There is no such page here.'): Reply => ({ status: 404, page: messagePage('Not found', text) });
 

@@ -1,12 +1,12 @@
 // Starts the site: HOMEWARD_URL=… HOMEWARD_KEY=… node site.ts
 import { startSite } from './start-site.ts';
 
-const { HOMEWARD_URL: url, HOMEWARD_KEY: key, PORT = '3000', HOST = '127.0.0.1' } = process.env;
+const { HOMEWARD_URL: url, HOMEWARD_KEY: key, PORT = '3000', HOST = '127.0.0.1', SITE_URL: publicUrl } = process.env;
 if (!url || !key) {
   console.error("Set HOMEWARD_URL to the store's address and HOMEWARD_KEY to your API key.");
   process.exit(2);
 }
 
-const site = await startSite({ url, key, port: Number(PORT), host: HOST });
+const site = await startSite({ url, key, port: Number(PORT), host: HOST, publicUrl });
 console.log(`Open ${site.url}`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void site.close());

@@ -17,6 +17,8 @@ export interface SiteOptions {
   /** 0 picks any free port. */
   readonly port: number;
   readonly host?: string;
+  /** The address under which visitors reach the site; by default that of the server. */
+  readonly publicUrl?: string | undefined;
 }
 
 export interface RunningSite {
@@ -29,30 +31,32 @@ const timeouts = { totalTimeoutMs: 6_000, timeoutMs: 4_000 };
 const connectionsMax = 2_000;
 const closingMs = 3_000;
 
+const policy = (photosFrom: readonly string[]): string =>
+  `default-src 'none'; style-src 'self'; script-src 'self'; img-src ${["'self'", 'data:', ...photosFrom].join(' ')}; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
+
 const securityHeaders = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'content-security-policy': policy([]),
   'x-content-type-options': 'nosniff',
   // Not no-referrer: browsers would then hide the origin of the adoption form, which the site has to check.
   'referrer-policy': 'same-origin',
 };
 
-export async function startSite({ url, key, port, host = '127.0.0.1' }: SiteOptions): Promise<RunningSite> {
+export async function startSite({ url, key, port, host = '127.0.0.1', publicUrl }: SiteOptions): Promise<RunningSite> {
   const store = createStore({ url, key, ...timeouts });
   const live = new Live(store);
-  const site: Site = { store, key, catalogue: new Catalogue(store, live.position) };
-  const server = createServer(
-    { headersTimeout: 5_000, requestTimeout: 10_000 },
-    (request, response) => void respond(request, response, site, live),
-  );
+  const catalogue = new Catalogue(store, url, live.position);
+  const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000 });
   server.maxConnections = connectionsMax;
   server.listen(port, host);
   await once(server, 'listening').catch(async (error) => {
     await live.close();
     throw error;
   });
+  const ownUrl = `http://${host}:${(server.address() as AddressInfo).port}`;
+  const site: Site = { store, key, catalogue, publicUrl: publicUrl ?? ownUrl, startedAt: new Date() };
+  server.on('request', (request, response) => void respond(request, response, site, live));
   return {
-    url: `http://${host}:${(server.address() as AddressInfo).port}`,
+    url: ownUrl,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       const timeout = setTimeout(() => server.closeAllConnections(), closingMs);
@@ -84,7 +88,8 @@ async function respond(request: IncomingMessage, response: ServerResponse, site:
   }
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, page, headers }: Reply): void {
+function send(request: IncomingMessage, response: ServerResponse, { status, page, photosFrom = [], headers }: Reply): void {
+  response.setHeader('content-security-policy', policy(photosFrom));
   // Browsers may cache a page only for the back button: it must show the current state otherwise.
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'private, no-cache', ...headers });
   response.end(request.method === 'HEAD' ? undefined : page?.text);

@@ -1,5 +1,7 @@
 import type { Category, Order, Pet, PetStatus } from '@homeward/sdk';
 
+export const siteName = 'Second Home';
+
 export const statusWords: Readonly<Record<PetStatus, string>> = {
   available: 'Needs a home',
   pending: 'Promised',
@@ -14,6 +16,14 @@ export const orderWords: Readonly<Record<Order['status'], string>> = {
   expired: 'The shelter did not reply in time. You can ask again if the animal still needs a home.',
   returned: 'The animal has come back to the shelter.',
 };
+
+export const ageWords = { baby: 'Under 1 year', young: '1 to 3 years', adult: '3 to 8 years', senior: '8 years or older' };
+
+export const sexWords = { female: 'Female', male: 'Male' };
+
+export const sizeWords = { small: 'Small', medium: 'Medium', large: 'Large', extra_large: 'Very large' };
+
+export const companionWords = { children: 'Children', dogs: 'Dogs', cats: 'Cats' };
 
 /** Falls back to 'Animal' for a category without a name. */
 export const categoryName = (animal: Pet, categories: readonly Category[]): string =>

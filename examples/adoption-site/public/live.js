@@ -45,9 +45,10 @@ function changeBadge(element, { name, status, words }) {
   else spoken.textContent = `${name}: ${words.toLowerCase()}.`;
 }
 
-/** New animals are at the end of the list, so the notice links to them instead of reloading this page. */
+/** The notice links to new animals instead of reloading this page. It can't tell whether they match further filters. */
 function countArrival(animal, { name, categoryId, status }) {
-  const { status: wanted, category } = list.dataset;
+  const { status: wanted, category, narrow } = list.dataset;
+  if (narrow !== undefined) return;
   if (status === wanted && (category === '' || category === String(categoryId))) arrived.set(animal, name);
   else arrived.delete(animal);
   if (arrived.size === 0) return notice.replaceChildren();

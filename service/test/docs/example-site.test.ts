@@ -76,7 +76,7 @@ describe('The list', () => {
     await addPet(store, key, { name: 'Meriadoc', categoryId: 4, status: 'pending' });
     const waiting = await visit('/?category=3');
     expect([waiting.status, namesIn(waiting.text)]).toEqual([200, ['Bilbo &#38; &#60;Sam&#62;']]);
-    expect(namesIn((await visit('/?status=pending')).text)).toEqual(['Peregrin', 'Meriadoc']);
+    expect(namesIn((await visit('/?status=pending')).text)).toEqual(['Meriadoc', 'Peregrin']);
     expect(namesIn((await visit('/?category=4&status=pending')).text)).toEqual(['Meriadoc']);
   });
 
@@ -85,7 +85,7 @@ describe('The list', () => {
     const first = await visit('/?category=9');
     const next = /href="([^"]+)" rel="next"/.exec(first.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
     const second = await visit(next);
-    expect([namesIn(first.text).length, namesIn(second.text)]).toEqual([24, ['Hen 25']]);
+    expect([namesIn(first.text).length, namesIn(second.text)]).toEqual([24, ['Hen 1']]);
     expect([/rel="next"/.test(second.text), second.text.includes('Back to the first')]).toEqual([false, true]);
   });
 
