@@ -1,4 +1,5 @@
 // Fills a store with shelters, animals, their profiles and their pictures, through the API, as a partner would.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { lookOf } from '../examples/adoption-site/drawings.ts';
 import type { Int64, PetListing, Store } from '../sdk/src/index.ts';
 import type { DevAnimal } from './dev-animals.ts';
@@ -9,6 +10,7 @@ import { devShelters } from './dev-shelters.ts';
 const requestsAtOnceMax = 8;
 /** A client may send two photos at once. */
 const picturesAtOnceMax = 2;
+const processingTimeoutMs = 300_000;
 
 /** One after another, so that they have the same ids on every machine. Those that the store has already are the first. */
 export async function addAnimals(store: Store, animals: readonly DevAnimal[], signal?: AbortSignal): Promise<void> {
@@ -45,6 +47,16 @@ export async function addPictures(store: Store, { signal, animalsMax = 1_000 }: 
       await store.pets.photos.update(pet.id, photo.id, { alt: altTextOf(animal, look, whereOf(shot)) }, calling(signal));
     }
   });
+}
+
+/** Waits until the worker has processed the photos of the newest animals. Returns the listings of these animals. */
+export async function untilPicturesAreReady(store: Store, animalsMax: number): Promise<PetListing[]> {
+  for (const deadlineMs = Date.now() + processingTimeoutMs; Date.now() < deadlineMs; await sleep(500)) {
+    const { items } = await store.listings.search({ sort: 'newest', limit: animalsMax }).page();
+    const photos = await Promise.all(items.map(({ pet }) => store.pets.photos.list(pet.id)));
+    if (photos.flat().every(({ status }) => status !== 'processing')) return (await readListings(store)).slice(0, animalsMax);
+  }
+  throw new Error('the worker did not process the photos in time');
 }
 
 /** The ids of the shelters. The one that a store starts with becomes the first of them. */

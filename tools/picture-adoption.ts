@@ -11,7 +11,7 @@ const formView = viewportOf(840, left);
 const listView = viewportOf(500, right);
 
 /** The second theme adopts another animal, because the first one is promised by then. */
-const wanted: Readonly<Record<Theme, string>> = { light: 'Biscuit', dark: 'Zoe' };
+const wanted: Readonly<Record<Theme, string>> = { light: 'Charlie', dark: 'Nala' };
 const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
 /** Typed at once, per frame. */
 const typedMax = 3;
@@ -33,7 +33,9 @@ export async function recordAdoption(stage: Stage, theme: Theme): Promise<Frame[
     frames.push({ png: await drawWindows(desk, theme, windows, pointer), ms });
   };
 
-  await show(900);
+  await show(1_500);
+  await form.evaluate(`document.querySelector('#ask').scrollIntoView()`);
+  await show(500);
   for (const [name, text] of Object.entries(adopter)) {
     for (let typed = 0; typed < text.length; typed += typedMax) {
       await form.locator(`#${name}`).pressSequentially(text.slice(typed, typed + typedMax));

@@ -1,16 +1,24 @@
 // What the pictures show: a store with animals, the example site on it, and visitors in a real browser.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { createStore } from '../sdk/src/index.ts';
 import { launchBrowser } from '../testkit/browser.ts';
 import { Store } from '../testkit/store.ts';
 import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
+import { addAnimals, addPictures, describeAnimals, untilPicturesAreReady } from './dev-seed.ts';
 import { pictureWidth, pixelRatio, type Theme, type Viewport } from './picture-windows.ts';
 
 /** The addresses that the browser shows. */
 export const addresses = { site: 'http://secondhome.example', docs: 'http://homeward.example/docs' };
 
 const animalCount = 60;
+/** The animals of the first page of the list. */
+const picturedMax = 24;
 const timeoutMs = 20_000;
+const shelterScopes = 'pets:read,pets:write,store:manage';
 
 export class Stage implements AsyncDisposable {
   readonly #resources: AsyncDisposableStack;
@@ -24,11 +32,13 @@ export class Stage implements AsyncDisposable {
   static async open(): Promise<Stage> {
     await ensureBuilt();
     await using resources = new AsyncDisposableStack();
-    const store = resources.use(await Store.open({ processes: 1, env: { LOG_LEVEL: 'warn' } }));
+    const photos = mkdtempSync(path.join(tmpdir(), 'homeward-photos-'));
+    resources.defer(() => rmSync(photos, { recursive: true, force: true }));
+    const store = resources.use(await Store.open({ processes: 1, env: { LOG_LEVEL: 'warn', HOMEWARD_PHOTOS: photos } }));
     store.work();
     const url = store.processes[0]?.url.replace(/\/v1$/, '') ?? '';
     const { key } = await store.createKey('Second Home', 'business');
-    await addAnimals(url, key);
+    await fill(url, (await store.createKey('Shelters', 'business', '--scopes', shelterScopes)).key);
     // Imported only here, because it needs the built SDK.
     const { startSite } = await import('../examples/adoption-site/start-site.ts');
     const site = await startSite({ url, key, port: 0 });
@@ -59,10 +69,10 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-async function addAnimals(url: string, key: string): Promise<void> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  for (const animal of devAnimals().slice(0, animalCount)) {
-    const added = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify(animal) });
-    if (added.status !== 201) throw new Error(`${animal.name} was not added: ${await added.text()}`);
-  }
+async function fill(url: string, key: string): Promise<void> {
+  const client = createStore({ url, key });
+  await addAnimals(client, devAnimals().slice(0, animalCount));
+  await describeAnimals(client);
+  await addPictures(client, { animalsMax: picturedMax });
+  await untilPicturesAreReady(client, picturedMax);
 }

@@ -1,8 +1,12 @@
-// The store whose pages are checked: with animals of every category and status, and an order. And the example site on it.
+// The store whose pages are checked: with animals of every category and status, profiles, photos and an order. And the example site
+// on it.
+
+import { createStore } from '../../sdk/src/index.ts';
 import { castOf, place } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import type { Store } from '../../testkit/store.ts';
 import { devAnimals } from '../../tools/dev-animals.ts';
+import { addPictures, describeAnimals, untilPicturesAreReady } from '../../tools/dev-seed.ts';
 
 export interface Shop {
   readonly url: string;
@@ -12,12 +16,16 @@ export interface Shop {
   readonly available: readonly number[];
   readonly pending: readonly number[];
   readonly sold: readonly number[];
+  /** The id of an available animal with photos. */
+  readonly photographed: number;
   order(petId: number): Promise<void>;
 }
 
 const animalCount = 60;
+/** The animals of the first page of the list. */
+const picturedMax = 24;
 
-/** Adds animals of every category and status, and places an order. */
+/** Adds animals of every category and status with profiles, photos of some, and places an order. The store needs a worker. */
 export async function openShop(store: Store): Promise<Shop> {
   const { manager, partners } = await castOf(store, 1);
   const [partner] = partners;
@@ -30,14 +38,26 @@ export async function openShop(store: Store): Promise<Shop> {
     if (status !== 201) throw new Error(`an animal was not added: ${text}`);
     ids[animal.status].push(Number(JSON.parse(text).id));
   }
+  const client = createStore({ url: url.replace(/\/v1$/, ''), key: manager.key });
+  await describeAnimals(client);
+  await addPictures(client, { animalsMax: picturedMax });
   const order = async (petId: number) => {
-    using client = new HttpClient(1);
-    const { status, text } = await place(client, url, partner, petId);
+    using sender = new HttpClient(1);
+    const { status, text } = await place(sender, url, partner, petId);
     if (status !== 201) throw new Error(`an animal was not ordered: ${text}`);
   };
   const ordered = ids.available.pop() ?? 0;
   await order(ordered);
-  return { ...ids, pending: [ordered, ...ids.pending], url: url.replace(/\/v1$/, ''), key: partner.key, order };
+  const newest = await untilPicturesAreReady(client, picturedMax);
+  const photographed = newest.find(({ pet, photos }) => pet.status === 'available' && photos.length > 1)?.pet.id;
+  return {
+    ...ids,
+    pending: [ordered, ...ids.pending],
+    photographed: Number(photographed),
+    url: url.replace(/\/v1$/, ''),
+    key: partner.key,
+    order,
+  };
 }
 
 export async function openSite({ url, key }: Shop): Promise<{ url: string } & AsyncDisposable> {

@@ -1,5 +1,5 @@
 // Checks every page that the store serves, and the pages of the example adoption site, in a real browser.
-import { globSync, mkdtempSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,9 @@ const guides = globSync('docs/guides/*.md', { cwd: fileURLToPath(new URL('../..'
 
 /** The pages of the documentation whose code blocks, themes and bytes the short form checks. */
 const samples = ['/docs', '/docs/quickstart', '/docs/reference/orders', '/docs/errors/pet_not_available'];
+
+/** A search on the example site. */
+const filtered = '/?good=children&near=53.27%2C-9.05&within=200';
 
 export const pages: Proof = {
   name: 'pages',
@@ -70,18 +73,23 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   await ensureBuilt();
   using tree = mutant ? plantMutant(edits) : undefined;
   progress('starting a store with animals');
-  await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+  await using resources = new AsyncDisposableStack();
+  const photos = mkdtempSync(path.join(tmpdir(), 'homeward-photos-'));
+  resources.defer(() => rmSync(photos, { recursive: true, force: true }));
+  const env = { LOG_LEVEL: 'warn', HOMEWARD_PHOTOS: photos };
+  const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env }));
   store.work();
   const shop = await openShop(store);
   await using site = await openSite(shop);
   const pictures = short ? undefined : mkdtempSync(path.join(tmpdir(), 'homeward-pages-'));
   const [found, lighthouse] = await Promise.all([lookAtAll(shop, site.url, { isThorough: !short, pictures }, progress), loadLighthouse()]);
-  const animal = `${site.url}/animals/${shop.available.at(-1)}`;
+  const animal = `${site.url}/animals/${shop.photographed}`;
   const chosen = short
-    ? [`${shop.url}/docs`, site.url]
+    ? [`${shop.url}/docs`, site.url, animal]
     : [
         ...['', ...guides.map((name) => `/${name}`), '/reference', '/reference/pets'].map((page) => `${shop.url}/docs${page}`),
         site.url,
+        `${site.url}${filtered}`,
         animal,
       ];
   const scores = await scorePages(lighthouse, chosen, { isOnceEnough: short, performanceMin }, progress);
@@ -103,10 +111,11 @@ async function lookAtAll(
     visitors.push(crowd.use(await Visitor.arrive(browser, { origins: [shop.url, site], hasFurniture, ...options })));
   // Pages of animals and of error codes are numerous and alike, so the short form checks only three of each kind.
   const kinds = new Map<string, number>();
-  const isWorthALook = (kind: string) => {
+  const isOneOfThree = (kind: string) => {
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-    return options.isThorough || (kinds.get(kind) ?? 0) <= 3;
+    return (kinds.get(kind) ?? 0) <= 3;
   };
+  const isWorthALook = (kind: string) => isOneOfThree(kind) || options.isThorough;
   const docs = await tour(visitors, {
     // The last one is linked only by response headers.
     start: ['/docs', '/llms.txt', '/docs/deprecations'].map((start) => shop.url + start),
@@ -117,8 +126,14 @@ async function lookAtAll(
   });
   const [wanted = 0, contested = 0, wantedToo = 0, contestedToo = 0, ...others] = shop.available;
   const example = await tour(visitors, {
-    start: ['/', `/animals/${others[0]}`, `/animals/${shop.pending[0]}`, `/animals/${shop.sold[0]}`].map((start) => site + start),
-    isPart: (url) => isWorthALook(`${url.pathname.replaceAll(/\d+/g, 'N')}?${[...url.searchParams.keys()]}`),
+    start: ['/', filtered, ...[others[0], shop.photographed, shop.pending[0], shop.sold[0]].map((id) => `/animals/${id}`)].map(
+      (at) => site + at,
+    ),
+    isPart: (url) => {
+      const kind = `${url.pathname.replaceAll(/\d+/g, 'N')}?${[...url.searchParams.keys()]}`;
+      // Filters can be combined in hundreds of ways.
+      return url.searchParams.size > 1 ? isOneOfThree(kind) : isWorthALook(kind);
+    },
     progress,
   });
   const [visitor] = visitors;

@@ -1,0 +1,72 @@
+// The animals that `npm run dev` adds.
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createStore } from '../../../sdk/src/index.ts';
+import { devAnimals } from '../../../tools/dev-animals.ts';
+import { devProfile } from '../../../tools/dev-profiles.ts';
+import { addAnimals, addPictures, describeAnimals } from '../../../tools/dev-seed.ts';
+import { devShelters } from '../../../tools/dev-shelters.ts';
+import { createManager } from '../adoption-steps.ts';
+import { createPhotoStore, type PhotoTestStore, processAll } from '../photo-steps.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let photos: PhotoTestStore;
+let client: ReturnType<typeof createStore>;
+
+beforeAll(async () => {
+  photos = await createPhotoStore();
+  client = createStore({ url: photos.store.url, key: (await createManager(photos.store)).key });
+});
+
+afterAll(() => photos[Symbol.asyncDispose]());
+
+async function listings() {
+  const found = await client.listings.search({ sort: 'newest' }).page();
+  return found.items.map(({ pet, shelter, profile, photos: own }) => ({
+    id: pet.id,
+    name: pet.name,
+    town: shelter.address?.split(', ').at(-1),
+    story: profile.description,
+    photos: own.map(({ alt }) => alt),
+  }));
+}
+
+test('have a shelter, a profile and pictures, the newest first, and a second start adds nothing', async () => {
+  const animals = devAnimals().slice(0, 16);
+  await addAnimals(client, animals);
+  await describeAnimals(client);
+  await addPictures(client, { animalsMax: 2 });
+  await processAll(photos);
+  const first = await listings();
+  expect(first.map(({ name }) => name)).toEqual(animals.map(({ name }) => name).reverse());
+  expect(first.filter(({ story, town }) => !story || !town)).toEqual([]);
+  expect(new Set(first.map(({ town }) => town)).size).toBeGreaterThan(5);
+  expect(first.map((one) => one.photos.length > 0)).toEqual([true, true, ...Array(14).fill(false)]);
+  expect(first[0]?.photos[0]).toContain(`${first[0]?.name}, `);
+  await addAnimals(client, animals);
+  await describeAnimals(client);
+  expect(await processAll(photos)).toBe(0);
+  expect(await listings()).toEqual(first);
+});
+
+test('are completed after an interrupted start, without doubles', async () => {
+  await addAnimals(client, devAnimals().slice(0, 18), AbortSignal.timeout(60_000));
+  // Aborted: nothing more is written.
+  await expect(describeAnimals(client, AbortSignal.abort())).rejects.toThrow('aborted');
+  await describeAnimals(client);
+  const all = await listings();
+  expect([all.length, all.filter(({ story }) => !story)]).toEqual([18, []]);
+  const { items } = await client.shelters.list().page();
+  expect(items.map(({ name }) => name)).toEqual(devShelters.map(({ name }) => name));
+});
+
+test('are 300, each with another story, whose dates are in order', () => {
+  const animals = devAnimals();
+  const profiles = animals.map((animal, i) => devProfile({ ...animal, id: i + 1 }, i / animals.length, new Date('2026-06-01')));
+  expect(animals).toHaveLength(300);
+  expect(new Set(profiles.map(({ description }) => description)).size).toBeGreaterThan(290);
+  expect(profiles.filter(({ description }) => /[{}]|undefined/.test(description ?? ''))).toEqual([]);
+  expect(profiles.filter(({ birthDate, arrivedOn }) => (arrivedOn ?? '') < (birthDate ?? '') || (arrivedOn ?? '') > '2026-06-01')).toEqual(
+    [],
+  );
+});

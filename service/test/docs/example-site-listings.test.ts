@@ -1,0 +1,295 @@
+// The example site with profiles, photos and shelters: the list and its filters, the page of an animal, the feed and the sitemap.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { placeholderAddress } from '../../../examples/adoption-site/placeholder.ts';
+import { type RunningSite, startSite } from '../../../examples/adoption-site/start-site.ts';
+import { addPet, createManager } from '../adoption-steps.ts';
+import { createPhotoStore, makeImage, type PhotoTestStore, processAll, sendPhoto } from '../photo-steps.ts';
+import { writeProfile } from '../profile-steps.ts';
+import type { TestKey, TestStore } from '../test-store.ts';
+
+/** Ends the script, the element, the attribute and the XML that it is put into, if it is not escaped. */
+const hostile = `</script><script>alert(1)</script><!-- ]]> "' <img src=x onerror=alert(2)> &amp; \u2028`;
+
+let photos: PhotoTestStore;
+let store: TestStore;
+let manager: TestKey;
+let site: RunningSite;
+/** Ids of shelters. The site caches where they are, so they are there from the start. */
+let galway: number;
+let sligo: number;
+
+beforeAll(async () => {
+  photos = await createPhotoStore();
+  store = photos.store;
+  manager = await createManager(store);
+  galway = await addShelter('By the Bay', '17 Fishmarket Row, 12345 Galway', 53.27, -9.05);
+  sligo = await addShelter('Under the Hill', 'Drumcliff, Sligo', 54.27, -8.48);
+  site = await startSite({ url: store.url, key: manager.key, port: 0, publicUrl: 'https://secondhome.example' });
+}, 60_000);
+
+afterAll(async () => {
+  await site.close();
+  await photos[Symbol.asyncDispose]();
+});
+
+async function visit(path: string): Promise<{ status: number; headers: Headers; text: string }> {
+  const response = await fetch(site.url + path, { redirect: 'manual' });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+async function addAnimal(name: string, categoryId: number, profile: object = {}): Promise<number> {
+  const { id } = await addPet(store, manager, { name, categoryId });
+  const { status } = await writeProfile(store, manager, 'PUT', id, profile);
+  expect(status).toBe(200);
+  return id;
+}
+
+async function addShelter(name: string, address: string, latitude: number, longitude: number): Promise<number> {
+  const body = { name, address, latitude, longitude };
+  return (await store.call<{ id: number }>('POST', '/v1/shelters', { key: manager.key, body })).json.id;
+}
+
+const moveTo = (petId: number, shelterId: number) =>
+  store.call('PUT', `/v1/pets/${petId}/shelter`, { key: manager.key, body: { shelterId } });
+
+const namesIn = (text: string): string[] => [...text.matchAll(/<h2>([^<]+)<\/h2>/g)].map(([, name = '']) => name);
+
+/** The address that a browser requests when it sends the form of the list with these choices. */
+function addressOfForm(text: string, choices: ReadonlyArray<readonly [string, string]>): string {
+  const [form = ''] = /<form class="filters" method="get" action="\/".*?<\/form>/s.exec(text) ?? [];
+  const names = new Set([...form.matchAll(/ name="(\w+)"/g)].map(([, name]) => name));
+  for (const [name] of choices) expect(names).toContain(name);
+  const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]);
+  const empty = [...names].filter((name) => name !== 'good' && ![...choices, ...hidden].some(([given]) => given === name));
+  return `/?${new URLSearchParams([...hidden, ...choices, ...empty.map((name) => [name ?? '', ''])] as Array<[string, string]>)}`;
+}
+
+describe('The list', () => {
+  test('is filtered by a form without JavaScript, and finds only what is known to match', async () => {
+    await addAnimal('Merry', 1, { sex: 'male', size: 'small', birthDate: '2010-01-01', goodWith: { children: 'yes', cats: 'yes' } });
+    await addAnimal('Pippin', 1, { sex: 'male', size: 'small', birthDate: '2010-01-01', goodWith: { children: 'no' } });
+    await addAnimal('Estella', 1, { sex: 'female', size: 'large', birthDate: '2010-01-01', goodWith: { children: 'yes' } });
+    await addAnimal('Unwritten', 1);
+    const { text } = await visit('/?category=1');
+    const found = async (...choices: Array<readonly [string, string]>) => {
+      const { status, text: page } = await visit(addressOfForm(text, choices));
+      return status === 200 ? namesIn(page).sort() : status;
+    };
+    expect(await found(['good', 'children'])).toEqual(['Estella', 'Merry']);
+    expect(await found(['good', 'children'], ['good', 'cats'])).toEqual(['Merry']);
+    expect(await found(['sex', 'male'], ['size', 'small'], ['age', 'senior'])).toEqual(['Merry', 'Pippin']);
+    expect(await found(['q', 'estela'])).toEqual(['Estella']);
+    expect(await found(['sort', 'newest'])).toEqual(['Estella', 'Merry', 'Pippin', 'Unwritten']);
+    expect(await found(['q', 'nobody at all'], ['age', 'baby'])).toEqual([]);
+    // An order by distance needs a place. Without one it is the usual order.
+    expect(await found(['sort', 'distance'])).toHaveLength(4);
+  });
+
+  test('says how many animals a choice has, and offers to turn each filter off', async () => {
+    const { text } = await visit('/?category=1&good=children&sex=male');
+    expect(text).toContain('<option value="male" selected>Male (1)</option>');
+    expect(text).toContain('<option value="female">Female</option>');
+    expect(text).toContain('<option value="senior">8 years or older (1)</option>');
+    expect(text).toContain('<option value="baby">Under 1 year (0)</option>');
+    expect(text).toMatch(/<a href="\/\?category=1&#38;good=children">Male /);
+    expect(text).toMatch(/<a href="\/\?category=1&#38;sex=male">Good with children /);
+  });
+
+  test.each(['age=old', 'sex=unknown', 'size=toString', 'good=everyone', 'near=here', 'near=91,0', 'within=7', 'sort=price', 'shelter=x'])(
+    'with %s is 404',
+    async (query) => expect((await visit(`/?${query}`)).status).toBe(404),
+  );
+
+  test('near a town or a place has distances, the nearest first, and the next page stays near', async () => {
+    for (let i = 1; i <= 25; i += 1) await moveTo(await addAnimal(`Gull ${i}`, 4), sligo);
+    await moveTo(await addAnimal('Heron', 4), galway);
+    const { text } = await visit('/?category=4');
+    expect(text).toContain('<option value="53.27,-9.05">Galway</option>');
+    const near = await visit(
+      addressOfForm(text, [
+        ['near', '53.27,-9.05'],
+        ['within', '200'],
+      ]),
+    );
+    expect(namesIn(near.text)[0]).toBe('Heron');
+    expect(near.text).toMatch(/Heron.*?Less than 1 km away.*?About 117 km away/s);
+    const next = /href="([^"]+)" rel="next"/.exec(near.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
+    expect(new URLSearchParams(next.slice(2)).get('near')).toBe('53.27,-9.05');
+    const second = await visit(next);
+    expect([namesIn(second.text).length, second.text.includes('About 117 km away')]).toEqual([2, true]);
+    // A browser may send more digits. They go no further than the site.
+    const exact = await visit('/?category=4&within=10&near=53.2741234,-9.0491234');
+    expect(namesIn(exact.text)).toEqual(['Heron']);
+    expect(exact.text).toContain('value="53.27,-9.05" selected');
+    expect(exact.text).not.toContain('53.2741234');
+  });
+
+  test('shows photos of three widths with their size and a blur, and a drawing for an animal without', async () => {
+    const id = await addAnimal('Frodo', 5);
+    await addAnimal('Sam', 5);
+    await sendPhoto(store, manager, id, await makeImage('tan', { width: 1_600, height: 1_200 }));
+    await processAll(photos);
+    const { text, headers } = await visit('/?category=5');
+    const [drawn = '', photographed = ''] = text.split('<li class="card"').slice(1);
+    expect(photographed).toContain('<h2>Frodo</h2>');
+    const [image = ''] = /<img src="http[^>]*>/.exec(photographed) ?? [];
+    const file = `${store.url}/photos/[0-9a-f]{64}.webp`;
+    expect(image).toMatch(new RegExp(`srcset="${file} 320w, ${file} 800w, ${file} 1600w"`));
+    expect(image).toContain('width="1600" height="1200" alt="Frodo"');
+    expect(photographed).toMatch(/<img class="blur" src="data:image\/png;base64,[^"]+" alt=""/);
+    expect(headers.get('content-security-policy')).toContain(`img-src 'self' data: ${new URL(store.url).origin};`);
+    expect([drawn.includes('<h2>Sam</h2>'), drawn.includes('class="drawing'), drawn.includes('<img')]).toEqual([true, true, false]);
+    expect((await visit('/?category=6')).headers.get('content-security-policy')).toContain("img-src 'self' data:;");
+  });
+
+  test('loads the first photo at once and those below the first row when they are scrolled to', async () => {
+    const image = await makeImage('olive');
+    for (const name of ['A', 'B', 'C', 'D', 'E', 'F']) await sendPhoto(store, manager, await addAnimal(name, 7), image);
+    await processAll(photos);
+    const images = [...(await visit('/?category=7')).text.matchAll(/<img src="http[^>]*>/g)].map(([tag]) => tag);
+    expect(images.map((tag) => [tag.includes('fetchpriority="high"'), tag.includes('loading="lazy"')])).toEqual([
+      [true, false],
+      ...Array(3).fill([false, false]),
+      ...Array(2).fill([false, true]),
+    ]);
+  });
+});
+
+describe("An animal's page", () => {
+  test('has the story, the facts, the shelter and every photo, and says what is not known', async () => {
+    const id = await addAnimal('Rosie', 2, {
+      description: 'Found in a garden.\n\nLikes mushrooms.',
+      breeds: { primary: 'Maine Coon', secondary: 'Siamese', mixed: 'yes' },
+      birthDate: '2015-05-01',
+      sex: 'female',
+      size: 'extra_large',
+      weightGrams: 6_540,
+      goodWith: { children: 'yes', dogs: 'no' },
+      vaccinated: 'yes',
+      houseTrained: 'no',
+      adoptionFee: { amount: 12_050, currency: 'EUR' },
+      arrivedOn: '2026-01-05',
+    });
+    const shelterId = await addShelter('Bag End', 'Hill 1\n1234 Hobbiton', 51, 0);
+    await moveTo(id, shelterId);
+    const { json: first } = await sendPhoto(store, manager, id, await makeImage('red', { width: 1_600, height: 1_200 }));
+    await sendPhoto(store, manager, id, await makeImage('blue'));
+    await store.call('PATCH', `/v1/pets/${id}/photos/${first.id}`, { key: manager.key, body: { alt: 'Rosie & a "mushroom"' } });
+    await processAll(photos);
+    const { text } = await visit(`/animals/${id}`);
+    for (const words of [
+      '<p>Found in a garden.</p><p>Likes mushrooms.</p>',
+      'Maine Coon and Siamese mix',
+      'Very large',
+      '6.5 kg',
+      '€120.50',
+    ])
+      expect(text).toContain(words);
+    expect(text).toMatch(/Children: yes.*Dogs: no<.*Cats: not known yet/s);
+    expect([text.includes('Vaccinated'), text.includes('House-trained'), text.includes('Neutered')]).toEqual([true, true, false]);
+    expect(text).toContain(`<a href="/?shelter=${shelterId}">All animals of this shelter</a>`);
+    expect(text).toContain('alt="Rosie &#38; a &#34;mushroom&#34;"');
+    expect(text.match(/<ul class="gallery">.*?<\/ul>/s)?.[0].match(/<li>/g)).toHaveLength(2);
+    const picture = `${store.url}/photos/[0-9a-f]{64}.webp`;
+    expect(text).toMatch(new RegExp(`<meta property="og:image" content="${picture}">`));
+    expect(text).toContain('<meta name="twitter:card" content="summary_large_image">');
+    expect(text).toContain(`<link rel="canonical" href="https://secondhome.example/animals/${id}">`);
+    const data = dataIn(text);
+    expect(data).toMatchObject({
+      '@type': 'Product',
+      name: 'Rosie',
+      url: `https://secondhome.example/animals/${id}`,
+      offers: {
+        price: 120.5,
+        priceCurrency: 'EUR',
+        availability: 'https://schema.org/InStock',
+        seller: { '@type': 'AnimalShelter', name: 'Bag End', geo: { latitude: 51, longitude: 0 } },
+      },
+    });
+  });
+
+  test('of an animal of which nothing is known claims nothing', async () => {
+    const id = await addAnimal('Blank', 2);
+    const { text } = await visit(`/animals/${id}`);
+    for (const heading of ['Good with', 'In short']) expect(text).not.toContain(`<h2>${heading}</h2>`);
+    expect(dataIn(text)).not.toHaveProperty('offers');
+    expect(text).toContain('class="drawing');
+  });
+});
+
+test('what a shelter has written stays text in pages, structured data, the feed and the sitemap', async () => {
+  const name = hostile.slice(0, 80).replace('\u2028', '');
+  const id = await addAnimal(name, 3, { description: hostile, breeds: { primary: hostile.slice(0, 90) }, arrivedOn: '2026-02-03' });
+  const shelterId = await addShelter(name, hostile, 50, 1);
+  const website = 'http://shelter.example/"onclick="alert(3)';
+  await store.call('PATCH', `/v1/shelters/${shelterId}`, { key: manager.key, body: { website } });
+  await moveTo(id, shelterId);
+  for (const path of [`/animals/${id}`, '/?category=3', '/feed.xml', '/sitemap.xml', `/?q=${encodeURIComponent(hostile)}`]) {
+    const { status, text } = await visit(path);
+    const scripts = [...text.matchAll(/<script[^>]*>/g)].map(([tag]) => tag);
+    expect([path, status, scripts.filter((tag) => !/ src="\/public\/|ld\+json/.test(tag))]).toEqual([path, 200, []]);
+    for (const markup of ['<img src=x', '<!--', '"onclick="']) expect([path, text.includes(markup)]).toEqual([path, false]);
+  }
+  const { text } = await visit(`/animals/${id}`);
+  expect(text.match(/<\/script>/g)).toHaveLength(2);
+  expect(dataIn(text)).toMatchObject({ name, description: hostile.trim().replaceAll(/\s+/g, ' ') });
+});
+
+describe('/feed.xml', () => {
+  test('is Atom with the 50 newest animals, each with an id, a date and a picture', async () => {
+    const id = await addAnimal('Gaffer', 9, { description: 'Grows potatoes.', arrivedOn: '2026-03-04' });
+    await sendPhoto(store, manager, id, await makeImage('green'));
+    await processAll(photos);
+    for (let i = 0; i < 50; i += 1) await addPet(store, manager, { name: `Late ${i}`, categoryId: 9 });
+    await store.call('DELETE', `/v1/pets/${(await addPet(store, manager, { name: 'Gone', categoryId: 9 })).id}`, { key: manager.key });
+    await store.call('PATCH', `/v1/pets/${id + 1}`, { key: manager.key, body: { status: 'sold' } });
+    const feed = await startSite({ url: store.url, key: manager.key, port: 0, publicUrl: 'https://secondhome.example' });
+    try {
+      const response = await fetch(`${feed.url}/feed.xml`);
+      const text = await response.text();
+      expect(response.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+      const entries = [...text.matchAll(/<entry>.*?<\/entry>/gs)].map(([entry]) => entry);
+      expect([entries.length, entries.at(-1)?.includes('Gaffer')]).toEqual([50, true]);
+      expect(new Set(entries.map((entry) => /<id>(.*?)<\/id>/.exec(entry)?.[1])).size).toBe(50);
+      const dates = entries.map((entry) => /<updated>(.*?)<\/updated>/.exec(entry)?.[1] ?? '');
+      // Those after Gaffer have no date: they came at the same time at the earliest.
+      expect(new Set(dates)).toEqual(new Set(['2026-03-04T00:00:00Z']));
+      expect(entries.at(-1)).toContain(`<id>https://secondhome.example/animals/${id}</id>`);
+      expect(entries.at(-1)).toMatch(/<link rel="enclosure" type="image\/webp" href="http[^"]+\.webp"\/>/);
+      expect(text).toContain('<link rel="self" type="application/atom+xml" href="https://secondhome.example/feed.xml"/>');
+    } finally {
+      await feed.close();
+    }
+  });
+});
+
+test('/sitemap.xml has the list, each category and each available animal, and robots.txt names it', async () => {
+  const { status, headers, text } = await visit('/sitemap.xml');
+  const addresses = [...text.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, address = '']) => address);
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/xml; charset=utf-8']);
+  expect(addresses.slice(0, 2)).toEqual(['https://secondhome.example/', 'https://secondhome.example/?category=1']);
+  expect(addresses.filter((address) => address.includes('/animals/')).length).toBeGreaterThan(30);
+  expect((await visit('/robots.txt')).text).toContain('Sitemap: https://secondhome.example/sitemap.xml');
+});
+
+test('every page links the feed, and the list loads the script that asks for the place', async () => {
+  const { text } = await visit('/');
+  expect(text).toContain('<link rel="alternate" type="application/atom+xml" href="/feed.xml"');
+  // The button is shown by the script, which asks the browser only when it is pressed.
+  expect(text).toMatch(/<button [^>]*id="near-me" hidden>/);
+  const [, script = ''] = /src="(\/public\/\w+\/near\.js)"/.exec(text) ?? [];
+  expect((await visit(script)).text).toMatch(/addEventListener\('click'.*getCurrentPosition/s);
+});
+
+test('a placeholder that is no ThumbHash is left out', () => {
+  expect([placeholderAddress(null), placeholderAddress(''), placeholderAddress('A'.repeat(200))]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+function dataIn(text: string): object {
+  const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text) ?? [];
+  return JSON.parse(json) as object;
+}
