@@ -22,9 +22,9 @@ export function ageText({ birthDate, birthDateIsExact }: Profile, nowMs = Date.n
   if (birthDate === null) return undefined;
   const months = Math.floor((nowMs - Date.parse(birthDate)) / monthMs);
   const about = birthDateIsExact ? '' : 'about ';
-  if (months < 2) return 'a few weeks old';
-  if (months < 24) return `${about}${months} months old`;
-  return `${about}${Math.floor(months / 12)} years old`;
+  if (months < 2) return 'a few weeks';
+  if (months < 24) return `${about}${months} months`;
+  return `${about}${Math.floor(months / 12)} years`;
 }
 
 export const sexText = ({ sex }: Profile): string | undefined => (sex === 'unknown' ? undefined : sexWords[sex]);

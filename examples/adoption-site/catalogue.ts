@@ -1,6 +1,6 @@
 import type { Category, Facets, Int64, Order, PetListing, Store } from '@homeward/sdk';
 import { townOf } from './animal-facts.ts';
-import { addressOf, type Filter, placeText, searchOf } from './filter.ts';
+import { addressOf, type Filter, isNarrow, placeText, searchOf } from './filter.ts';
 import type { Place } from './filter-form.ts';
 
 /** A cached entry expires after this time even if the feed reports no change, in case the feed was lost unnoticed. */
@@ -9,9 +9,12 @@ const cacheMsMax = 60_000;
 const cacheMsMin = 1_000;
 /** While the store is unreachable, stale entries up to this age are shown. */
 const staleMsMax = 600_000;
+/** Of each kind, so that a flood of searches does not evict the pages that most visitors open. */
 const entriesMax = 500;
 /** The last requests of a rate-limit window are reserved for adoptions. */
 const requestsReservedForAdoptions = 5;
+/** Searches leave this share of a window to pages without filters: anyone can think of more searches than the window has requests. */
+const shareReservedForPages = 0.25;
 const animalsPerPage = 24;
 const animalsInFeed = 50;
 const categoriesMax = 1_000;
@@ -34,12 +37,12 @@ export interface Seen<Value> {
   readonly readAtMs: number;
 }
 
-/** The remaining requests of the window are reserved for adoptions. */
+/** The remaining requests of the window are reserved, for adoptions and for pages that more visitors open. */
 export class LimitNear extends Error {
   readonly retryAfterSeconds: number;
 
   constructor(resetAt: Date) {
-    super('the last requests of this window are reserved for adoptions');
+    super('the last requests of this window are reserved');
     this.retryAfterSeconds = Math.max(1, Math.ceil((resetAt.getTime() - Date.now()) / 1_000));
   }
 }
@@ -49,6 +52,8 @@ interface Entry {
   readonly seen: Promise<Seen<unknown>>;
 }
 
+type Kind = 'page' | 'search' | 'animal' | 'order' | 'other';
+
 /**
  * A cache of what visitors look at. A hundred visitors of a page cost one request: an entry is cached until the feed reports a
  * change (`position` differs then), and visitors who come while it is being read share that read.
@@ -57,7 +62,13 @@ export class Catalogue {
   readonly #store: Store;
   readonly #position: () => string;
   readonly #storeUrl: string;
-  readonly #entries = new Map<string, Entry>();
+  readonly #caches: Readonly<Record<Kind, Map<string, Entry>>> = {
+    page: new Map(),
+    search: new Map(),
+    animal: new Map(),
+    order: new Map(),
+    other: new Map(),
+  };
   #sitemap: { readonly atMs: number; readonly ids: Promise<readonly Int64[]> } | undefined;
 
   constructor(store: Store, storeUrl: string, position: () => string) {
@@ -69,7 +80,7 @@ export class Catalogue {
   page(filter: Filter): Promise<Seen<ListingPage>> {
     const { sort, cursor } = filter;
     const query = { ...searchOf(filter), limit: animalsPerPage, ...(sort && { sort }), ...(cursor !== undefined && { cursor }) };
-    return this.#read(`page ${addressOf(filter)}`, async () => {
+    return this.#read(kindOf(filter), addressOf(filter), async () => {
       const { items, cursor: next } = await this.#store.listings.search(query).page();
       return { items: items.map(this.#withWholeUrls), cursor: next };
     });
@@ -78,12 +89,13 @@ export class Catalogue {
   /** How many animals the filter finds by age, sex and size. Undefined if that can't be read now: the list is useful without. */
   async facets(filter: Filter): Promise<Facets | undefined> {
     const address = addressOf({ ...filter, sort: undefined, cursor: undefined });
-    const seen = await this.#read(`facets ${address}`, () => this.#store.listings.facets(searchOf(filter))).catch(() => undefined);
+    const read = () => this.#store.listings.facets(searchOf(filter));
+    const seen = await this.#read(kindOf(filter), `counts ${address}`, read).catch(() => undefined);
     return seen?.value.isExact ? seen.value : undefined;
   }
 
   findAnimal(id: Int64): Promise<Seen<PetListing | undefined>> {
-    return this.#read(`animal ${id}`, async () => {
+    return this.#read('animal', String(id), async () => {
       const [listing] = (await this.#store.listings.search({ id: [id] }).page()).items;
       return listing && this.#withWholeUrls(listing);
     });
@@ -92,7 +104,7 @@ export class Catalogue {
   async newest(): Promise<readonly PetListing[]> {
     const query = { status: 'available', sort: 'newest', limit: animalsInFeed } as const;
     const read = async () => (await this.#store.listings.search(query).page()).items.map(this.#withWholeUrls);
-    return (await this.#read('newest', read)).value;
+    return (await this.#read('other', 'newest', read)).value;
   }
 
   /** The towns of shelters, to search near them. Empty if they can't be read now. */
@@ -105,7 +117,8 @@ export class Catalogue {
       }
       return [...towns.values()].sort((a, b) => a.name.localeCompare(b.name));
     };
-    return (await this.#read('places', read).catch(() => undefined))?.value ?? [];
+    // The feed has no events of shelters, so no change of it concerns this.
+    return (await this.#read('other', 'places', read, '').catch(() => undefined))?.value ?? [];
   }
 
   /**
@@ -124,7 +137,7 @@ export class Catalogue {
 
   async #readSitemap(): Promise<Int64[]> {
     const ids: Int64[] = [];
-    this.#reserveForAdoptions(Date.now());
+    this.#keepReserve(Date.now(), shareReservedForPages);
     for await (const { items } of this.#store.listings.search({ status: 'available', sort: 'newest' }).pages()) {
       ids.push(...items.map(({ pet }) => pet.id));
       const { rateLimit } = this.#store;
@@ -134,7 +147,7 @@ export class Catalogue {
   }
 
   order(id: Int64): Promise<Seen<Order>> {
-    return this.#read(`order ${id}`, () => this.#store.orders.get(id));
+    return this.#read('order', String(id), () => this.#store.orders.get(id));
   }
 
   /** Categories with a name. The store lists these first, so the others cost no request. */
@@ -147,41 +160,43 @@ export class Catalogue {
       }
       return named;
     };
-    return (await this.#read('categories', read)).value;
+    return (await this.#read('other', 'categories', read)).value;
   }
 
   /** For the visitor who has just changed the animal, before the feed reports it. */
   invalidateAnimal(id: Int64): void {
-    this.#entries.delete(`animal ${id}`);
+    this.#caches.animal.delete(String(id));
   }
 
-  #read<Value>(name: string, read: () => Promise<Value>): Promise<Seen<Value>> {
-    const cached = this.#entries.get(name) as { tried: Entry['tried']; seen: Promise<Seen<Value>> } | undefined;
-    const now = { atMs: Date.now(), position: this.#position() };
+  #read<Value>(kind: Kind, name: string, read: () => Promise<Value>, position = this.#position()): Promise<Seen<Value>> {
+    const entries = this.#caches[kind];
+    const cached = entries.get(name) as { tried: Entry['tried']; seen: Promise<Seen<Value>> } | undefined;
+    const now = { atMs: Date.now(), position };
     if (cached && isFresh(cached.tried, now)) return cached.seen;
-    const seen = this.#readNow(read, now).catch(async (error: unknown) => {
+    const seen = this.#readNow(kind, read, now).catch(async (error: unknown) => {
       const stale = await cached?.seen.catch(() => undefined);
       if (stale && Date.now() - stale.readAtMs < staleMsMax) return stale;
-      this.#entries.delete(name);
+      entries.delete(name);
       throw error;
     });
-    this.#entries.delete(name);
-    this.#entries.set(name, { tried: now, seen });
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > entriesMax && oldest !== undefined) this.#entries.delete(oldest);
+    entries.delete(name);
+    entries.set(name, { tried: now, seen });
+    const [oldest] = entries.keys();
+    if (entries.size > entriesMax && oldest !== undefined) entries.delete(oldest);
     return seen;
   }
 
-  async #readNow<Value>(read: () => Promise<Value>, now: Entry['tried']): Promise<Seen<Value>> {
-    this.#reserveForAdoptions(now.atMs);
+  async #readNow<Value>(kind: Kind, read: () => Promise<Value>, now: Entry['tried']): Promise<Seen<Value>> {
+    this.#keepReserve(now.atMs, kind === 'search' ? shareReservedForPages : 0);
     return { value: await read(), asOf: now.position, readAtMs: now.atMs };
   }
 
-  #reserveForAdoptions(nowMs: number): void {
+  /** Throws if the rest of the window is reserved for what is more important. */
+  #keepReserve(nowMs: number, share: number): void {
     const { rateLimit } = this.#store;
-    if (rateLimit && rateLimit.remaining <= requestsReservedForAdoptions && rateLimit.resetAt.getTime() > nowMs) {
-      throw new LimitNear(rateLimit.resetAt);
-    }
+    if (!rateLimit || rateLimit.resetAt.getTime() <= nowMs) return;
+    const reserved = Math.max(requestsReservedForAdoptions, rateLimit.limit * share);
+    if (rateLimit.remaining <= reserved) throw new LimitNear(rateLimit.resetAt);
   }
 
   /** A photo without a host is on the origin of the store. */
@@ -193,6 +208,9 @@ export class Catalogue {
     })),
   });
 }
+
+/** A page deep in a list is looked for like a search: there are as many as visitors make up. */
+const kindOf = (filter: Filter): Kind => (isNarrow(filter) || filter.cursor !== undefined ? 'search' : 'page');
 
 function isFresh(tried: Entry['tried'], now: Entry['tried']): boolean {
   const ageMs = now.atMs - tried.atMs;

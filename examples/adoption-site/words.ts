@@ -17,7 +17,7 @@ export const orderWords: Readonly<Record<Order['status'], string>> = {
   returned: 'The animal has come back to the shelter.',
 };
 
-export const ageWords = { baby: 'Under 1 year', young: '1 to 3 years', adult: '3 to 8 years', senior: '8 years or older' };
+export const ageWords = { baby: 'Under 1 year', young: '1–3 years', adult: '3–8 years', senior: '8+ years' };
 
 export const sexWords = { female: 'Female', male: 'Male' };
 
