@@ -50,6 +50,4 @@ function withDates(newestFirst: readonly PetListing[], startedAt: Date): Array<{
 }
 
 /** XML has no way to write these characters, not even escaped. */
-const withoutControls = ({ text }: Html): Html =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-  new Html(text.toWellFormed().replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, ''));
+const withoutControls = ({ text }: Html): Html => new Html(text.toWellFormed().replaceAll(/(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu, ''));
