@@ -14,6 +14,8 @@ export interface Findings {
   readonly docs: Tour;
   readonly example: Tour;
   readonly journeys: readonly Journey[];
+  /** Faults of the search near the visitor. */
+  readonly nearMe: readonly string[];
   readonly looks: readonly Look[];
   readonly outside: readonly string[];
   readonly complaints: readonly string[];
@@ -51,6 +53,7 @@ export function judge(found: Findings, guides: readonly string[], pictures: stri
       figure: statuses.join('; '),
       holds: statuses.every((one) => one === expectedStatuses.join(', ')),
     },
+    none('Faults of the search near the visitor, who is asked only after pressing a button', found.nearMe),
     ...judgeFurniture(found),
   ];
 }

@@ -11,6 +11,7 @@ import { ensureBuilt } from '../../tools/build.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { askForAnimals, askWhileLooking } from './page-adoption.ts';
 import { type Findings, judge, judgeScores, performanceMin } from './page-claims.ts';
+import { searchNearMe } from './page-near.ts';
 import { loadLighthouse, scorePages } from './page-scores.ts';
 import { trySearch } from './page-search.ts';
 import { openShop, openSite, type Shop } from './page-shop.ts';
@@ -159,6 +160,7 @@ async function lookAtAll(
     docs,
     example,
     journeys: [journey, plainJourney],
+    nearMe: await searchNearMe(browser, site),
     looks: [...docs.looks, ...example.looks, ...journey.looks, lost],
     outside: visitors.flatMap((one) => one.outside),
     complaints: visitors.flatMap((one) => one.complaints),
