@@ -11,6 +11,11 @@ const folder = fileURLToPath(new URL('../docs/figures/', import.meta.url));
 const stillBytesMax = 250_000;
 const loopBytesMax = 600_000;
 
+/** Photos are loaded when they are scrolled to. */
+const waitForPhotos = `Promise.all(
+  [...document.images].filter((image) => image.getBoundingClientRect().top < innerHeight).map((image) => image.decode()),
+).then(() => true)`;
+
 const shown = { width: (pictureWidth - 3 * margin) / 2, height: 490 };
 
 await using stage = await Stage.open();
@@ -25,6 +30,9 @@ async function drawSiteAndDocs(theme: Theme): Promise<Buffer> {
     stage.visit(addresses.docs, theme, viewportOf(700, shown)),
     stage.openDesk(theme),
   ]);
+  // The animals, and not the form above them.
+  await site.evaluate(`document.querySelector('.chips').scrollIntoView()`);
+  await site.evaluate(waitForPhotos);
   return drawWindows(desk, theme, [
     { address: addresses.site, screenshot: await site.screenshot(), width: shown.width },
     { address: addresses.docs, screenshot: await docs.screenshot(), width: shown.width },
