@@ -167,12 +167,12 @@ export default {
     },
     {
       name: 'queries-stand-on-db',
-      comment: 'A query imports only the database, the types of its rows, and conditions that it shares with other queries.',
+      comment: 'A query imports only the database, the types of its rows, and columns and conditions that it shares with other queries.',
       severity: 'error',
       from: { path: '-queries\\.ts$' },
       to: {
         path: `${src}/`,
-        pathNot: [`${src}/(db/|domain/|errors\\.ts$)`, '-(schemas|conditions)\\.ts$'],
+        pathNot: [`${src}/(db/|domain/|errors\\.ts$)`, '-(schemas|columns|conditions)\\.ts$'],
         dependencyTypesNot: ['type-only'],
       },
     },

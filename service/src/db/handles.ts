@@ -30,10 +30,13 @@ export interface Transactions<Tx extends Transaction = Transaction> {
 /** For an operation that reads and writes, and opens its own transaction. */
 export interface Transactor extends Db, Transactions {}
 
+/** Settings of PostgreSQL by their names. Both are written into a statement as they are. */
+export type Settings = Readonly<Record<string, string | number>>;
+
 /** For an operation whose statements must all read the same snapshot. */
 export interface Snapshotter {
-  /** While all connections are busy, clients take turns by `clientId`. */
-  snapshot<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T>;
+  /** While all connections are busy, clients take turns by `clientId`. The settings of PostgreSQL hold for this snapshot alone. */
+  snapshot<T>(work: (tx: Db) => Promise<T>, clientId?: bigint, settings?: Settings): Promise<T>;
 }
 
 /** A named advisory lock, released when the transaction ends. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { FairTurns, NoTurn } from './fair-turns.ts';
-import { type Db, type Snapshotter, Transaction, type Transactor } from './handles.ts';
+import { type Db, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import {
   type ConnectionCounts,
   type ConnectionOptions,
@@ -174,8 +174,10 @@ export class Pool implements Transactor, Snapshotter {
     return this.#within('begin', work, clientId);
   }
 
-  async snapshot<T>(work: (tx: Db) => Promise<T>, clientId?: bigint): Promise<T> {
-    return this.#within('begin isolation level repeatable read read only', work, clientId);
+  async snapshot<T>(work: (tx: Db) => Promise<T>, clientId?: bigint, settings: Settings = {}): Promise<T> {
+    // One text of several statements is one round trip.
+    const begin = ['begin isolation level repeatable read read only', ...setEach(settings, 'set local')].join('; ');
+    return this.#within(begin, work, clientId);
   }
 
   async #within<T>(begin: string, work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
@@ -281,10 +283,11 @@ function settingsOf(byIndex: boolean): string {
     jit: 'off',
     ...(byIndex && { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' }),
   };
-  return Object.entries(settings)
-    .map(([name, value]) => `set ${name} = ${value}`)
-    .join('; ');
+  return setEach(settings, 'set').join('; ');
 }
+
+const setEach = (settings: Settings, set: 'set' | 'set local') =>
+  Object.entries(settings).map(([name, value]) => `${set} ${name} = ${value}`);
 
 const networkFaults = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
 // SQLSTATE: connection exceptions, shutdowns, insufficient resources, a primary that became a standby, idle in transaction.

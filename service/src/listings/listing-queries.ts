@@ -1,4 +1,4 @@
-import type { Db } from '../db/handles.ts';
+import type { Db, Settings } from '../db/handles.ts';
 import type { Found, ListingSearch, Near, Position } from './listing-search.ts';
 import { asksForProfile, nearness, Parameters, petConditions, profileConditions, termsOf } from './search-conditions.ts';
 
@@ -16,15 +16,10 @@ interface Page {
 }
 
 /**
- * Within this transaction, animals are found by indexes alone, and by this process alone. The statements are planned with their values,
- * but the planner can't know how filters depend on each other, and to read all animals is never right.
+ * The settings for a search: animals are found by indexes alone, and by this process alone. The statements are planned with their
+ * values, but the planner can't know how filters depend on each other, and to read all animals is never right.
  */
-export async function findByIndexOnly(db: Db): Promise<void> {
-  await db.query({
-    name: 'find-by-index-only',
-    text: `select set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`,
-  });
-}
+export const byIndexOnly: Settings = { enable_seqscan: 'off', max_parallel_workers_per_gather: 0 };
 
 /** The words of a search, without accents. A word that no animal has is replaced by the most similar one of a name or a breed. */
 export async function correctWords(db: Db, text: string): Promise<string> {

@@ -1,20 +1,13 @@
 import type { Db, Snapshotter } from '../db/handles.ts';
-import type { Pet } from '../pets/pet-schemas.ts';
-import { getReadyPhotos, type PhotoRow } from '../photos/photos.ts';
-import type { StoredProfile } from '../profiles/profile-changes.ts';
-import { getProfiles } from '../profiles/profiles.ts';
+import { emptyProfile, type StoredProfile } from '../profiles/profile-changes.ts';
 import { countedMax, countFacets, type FacetCount } from './facet-queries.ts';
-import { correctWords, findByIndexOnly, findNearest, findNewest, findRelevant } from './listing-queries.ts';
-import { selectListedPets, selectListedShelters } from './listing-rows-queries.ts';
-import type { Facets, ListingShelter } from './listing-schemas.ts';
+import { byIndexOnly, correctWords, findNearest, findNewest, findRelevant } from './listing-queries.ts';
+import { type ListingRow, selectListings } from './listing-rows-queries.ts';
+import type { Facets } from './listing-schemas.ts';
 import type { Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
 
-export interface Listing {
-  readonly found: Found;
-  readonly pet: Pet;
-  readonly shelter: ListingShelter;
+export interface Listing extends ListingRow {
   readonly profile: StoredProfile;
-  readonly photos: readonly PhotoRow[];
 }
 
 /** Finds a page of animals and reads all that is shown of them, in one snapshot: each is as it was found. */
@@ -24,20 +17,20 @@ export async function searchListings(
   page: { readonly sort: ListingSort; readonly after: Position | undefined; readonly limit: number },
   clientId: bigint,
 ): Promise<Listing[]> {
-  return db.snapshot(async (tx) => {
-    await findByIndexOnly(tx);
+  const searchWithin = async (tx: Db) => {
     const corrected = await withCorrectWords(tx, search);
-    return corrected ? readListings(tx, await find(tx, corrected, page)) : [];
-  }, clientId);
+    return corrected ? read(tx, await find(tx, corrected, page)) : [];
+  };
+  return db.snapshot(searchWithin, clientId, byIndexOnly);
 }
 
 /** Counts the animals that a search finds, by value. */
 export async function countListings(db: Snapshotter, search: ListingSearch, clientId: bigint): Promise<Facets> {
-  const counts = await db.snapshot(async (tx) => {
-    await findByIndexOnly(tx);
+  const countWithin = async (tx: Db) => {
     const corrected = await withCorrectWords(tx, search);
     return corrected ? countFacets(tx, corrected) : [];
-  }, clientId);
+  };
+  const counts = await db.snapshot(countWithin, clientId, byIndexOnly);
   const of = (facet: FacetCount['facet']) =>
     counts
       .filter((count) => count.facet === facet)
@@ -60,18 +53,8 @@ function find(tx: Db, search: ListingSearch, { sort, ...page }: { sort: ListingS
   return findNewest(tx, search, page);
 }
 
-async function readListings(tx: Db, found: readonly Found[]): Promise<Listing[]> {
-  if (found.length === 0) return [];
-  const ids = found.map(({ id }) => id);
-  const pets = await selectListedPets(tx, ids);
-  const shelters = await selectListedShelters(tx, [...new Set(found.map(({ shelterId }) => shelterId))]);
-  const profiles = await getProfiles(tx, ids);
-  const photos = await getReadyPhotos(tx, ids);
-  const petsById = new Map(pets.map((pet) => [pet.id, pet]));
-  const sheltersById = new Map(shelters.map((shelter) => [shelter.id, shelter]));
-  return found.map((one) => {
-    const [pet, shelter, profile] = [petsById.get(one.id), sheltersById.get(one.shelterId), profiles.get(one.id)];
-    if (!pet || !shelter || !profile) throw new Error(`animal ${one.id} was found, but it or its shelter does not exist`);
-    return { found: one, pet, shelter, profile, photos: photos.get(one.id) ?? [] };
-  });
+async function read(tx: Db, found: readonly Found[]): Promise<Listing[]> {
+  const rows = found.length === 0 ? [] : await selectListings(tx, found);
+  if (rows.length < found.length) throw new Error('an animal was found, but it or its shelter does not exist');
+  return rows.map((row) => ({ ...row, profile: row.profile ?? emptyProfile }));
 }

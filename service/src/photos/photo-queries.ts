@@ -47,16 +47,6 @@ export async function selectPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
   return rows;
 }
 
-/** The photos of several animals that can be shown, by animal and in the order in which they are shown. */
-export async function selectReadyPhotos(db: Db, petIds: readonly bigint[]): Promise<PhotoRow[]> {
-  const { rows } = await db.query<PhotoRow>({
-    name: 'ready-photos',
-    text: `select ${photoColumns} from photos where pet_id = any($1::bigint[]) and status = 'ready' order by pet_id, position, id`,
-    values: [petIds],
-  });
-  return rows;
-}
-
 export async function findPhoto(db: Db, petId: bigint, id: bigint): Promise<PhotoRow | undefined> {
   const { rows } = await db.query<PhotoRow>({
     name: 'photo',

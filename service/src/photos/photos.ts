@@ -15,7 +15,6 @@ import {
   type PhotoRow,
   restartPhoto,
   selectPhotos,
-  selectReadyPhotos,
   setAlt,
   setOrder,
 } from './photo-queries.ts';
@@ -36,11 +35,6 @@ export interface Original {
 export async function listPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
   if ((await findShelterOf(db, petId)) === undefined) throw petNotFound(String(petId));
   return selectPhotos(db, petId);
-}
-
-/** The photos of animals that can be shown, by animal. */
-export async function getReadyPhotos(db: Db, petIds: readonly bigint[]): Promise<Map<bigint, PhotoRow[]>> {
-  return Map.groupBy(await selectReadyPhotos(db, petIds), ({ petId }) => petId);
 }
 
 export async function getPhoto(db: Db, petId: bigint, id: bigint): Promise<PhotoRow> {

@@ -10,7 +10,7 @@ import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
 import { emptyProfile, mergeProfile, type StoredProfile } from './profile-changes.ts';
 import { invalid, requireValid } from './profile-checks.ts';
 import { profileJson } from './profile-json.ts';
-import { findExisting, findExternalId, findProfile, selectProfiles, upsertProfile } from './profile-queries.ts';
+import { findExisting, findExternalId, findProfile, upsertProfile } from './profile-queries.ts';
 import type { ProfileChanges } from './profile-schemas.ts';
 
 /** The key that writes. */
@@ -33,12 +33,6 @@ const externalIdIndex = 'profiles_external_id';
 
 export async function getProfile(db: Db, petId: bigint): Promise<StoredProfile> {
   return (await findOrThrow(db, petId)).profile;
-}
-
-/** The profiles of animals that exist, by id. */
-export async function getProfiles(db: Db, petIds: readonly bigint[]): Promise<Map<bigint, StoredProfile>> {
-  const written = await selectProfiles(db, petIds);
-  return new Map(petIds.map((id) => [id, written.get(id) ?? emptyProfile]));
 }
 
 /** Writes the profile of an animal, and records the event if it has changed. Cached lists of animals stay valid. */

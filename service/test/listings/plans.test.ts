@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { fillListings } from '../../../testkit/listings-fill.ts';
 import type { Db, Snapshotter } from '../../src/db/handles.ts';
 import { countFacets } from '../../src/listings/facet-queries.ts';
-import { correctWords, findByIndexOnly, findNearest, findNewest, findRelevant } from '../../src/listings/listing-queries.ts';
+import { byIndexOnly, correctWords, findNearest, findNewest, findRelevant } from '../../src/listings/listing-queries.ts';
 import type { ListingSearch, Position } from '../../src/listings/listing-search.ts';
 import { countListings } from '../../src/listings/listings.ts';
 import { cloneTemplate } from '../databases.ts';
@@ -76,7 +76,7 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   const plans: string[] = [];
   await client.query('begin');
   try {
-    await findByIndexOnly(client);
+    for (const [name, value] of Object.entries(byIndexOnly)) await client.query(`set local ${name} = ${value}`);
     await search(explaining(plans));
   } finally {
     await client.query('rollback');
