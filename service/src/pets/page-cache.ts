@@ -49,7 +49,7 @@ const entryBytes = 512;
  * Invariant: both are from before the page's query, and those of a request from after its arrival. A write is acknowledged when it is
  * in both, so a cached page reflects every acknowledged write.
  *
- * Concurrent reads of the same URL under the same version share one query (`#reading`). A read that was in flight when
+ * Concurrent reads of the same URL share one query (`#reading`), unless a change became known after it was sent. A read that was in flight when
  * `invalidateAll` was called is not cached.
  *
  * The body of a cached page is compressed when a caller first asks for it in a coding, once for each coding. It is dropped with
@@ -124,10 +124,11 @@ export class PageCache<Rows = Footprint> {
     if (cached) return cached;
     this.#misses += 1;
     if (listVersion === undefined) return fetch();
-    const key = `${listVersion} ${url}`;
+    const snapshot = typeof listVersion === 'string' ? listVersion : undefined;
+    // Not the request's version: it is that of the catalogue, and pages may depend on other changes too.
+    const key = `${snapshot ?? this.#changes.version} ${url}`;
     const shared = this.#reading.get(key);
     if (shared) return shared;
-    const snapshot = typeof listVersion === 'string' ? listVersion : undefined;
     const before = { version: this.#changes.version, snapshot, readAtMs: performance.now() };
     const reading = fetch();
     this.#reading.set(key, reading);

@@ -131,6 +131,16 @@ describe('PageCache', () => {
     expect(reads).toBe(2);
   });
 
+  test('reads again for a caller that came after a change, while a query from before is in flight', async () => {
+    const old = Promise.withResolvers<PetPage>();
+    const reading = pages.read(url, 1, () => old.promise);
+    // A change that the version of the request does not count, as one of a profile.
+    changes.version = 2;
+    expect(await pages.read(url, 1, fetch)).toBe(page);
+    old.resolve(long);
+    expect(await reading).toBe(long);
+  });
+
   test('caches nothing after a failed query, and the next caller retries', async () => {
     const fail = () => Promise.reject(new Error('lost'));
     await expect(Promise.all([pages.read(url, 'a', fail), pages.read(url, 'a', fetch)])).rejects.toThrow('lost');
