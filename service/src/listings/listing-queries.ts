@@ -1,15 +1,31 @@
 import type { Db, Settings } from '../db/handles.ts';
 import type { Found, ListingSearch, Near, Position } from './listing-search.ts';
-import { asksForProfile, nearness, Parameters, petConditions, profileConditions, termsOf } from './search-conditions.ts';
+import {
+  documentOf,
+  foundColumns,
+  given,
+  idMax,
+  indexRange,
+  isBehind,
+  matchesOf,
+  newestRows,
+  sheltersNear,
+  walkOf,
+} from './match-conditions.ts';
+import { asksForProfile, Parameters, petConditions, profileConditions } from './search-conditions.ts';
 
 /** Of more matches than this, these are ranked. */
 const rankedMax = 1_000;
-/** The newest animals that are looked through before an index of words and filters is used. */
+/** The newest animals that are looked through before an index of words and filters is used, and how many if some of them match. */
 const walkedMax = 2_000;
+const walkedFurtherMax = 20_000;
+/** If at least one in ten of the newest animals has the words of a search, the index of words is not used: it would return too many. */
+const probedMax = 500;
+const frequentMin = probedMax / 10;
 /** More matches than this are not sorted: looking through the animals in the order of the list finds a page sooner then. */
-const sortedMax = 3_000;
-const foundColumns = (id: string, shelterId: string) => `${id} as id, ${shelterId} as "shelterId"`;
-
+const sortedMax = 10_000;
+/** The shelters near a place whose animals are looked through before an index of words and filters is used. */
+const sheltersMax = 100;
 interface Page {
   readonly after: Position | undefined;
   readonly limit: number;
@@ -26,7 +42,7 @@ export async function correctWords(db: Db, text: string): Promise<string> {
   const { rows } = await db.query<{ word: string }>({
     text: `select case
         when exists (select from listing_words known where known.word = asked.word) then asked.word
-        when (select count(*) from pets where removed_at is null and to_tsvector('listings', name) @@ plainto_tsquery('listings', asked.word)) > 0
+        when exists (select from pets where removed_at is null and to_tsvector('listings', name) @@ plainto_tsquery('listings', asked.word))
           then asked.word
         else coalesce((select similar_.word from listing_words similar_ where is_name and similar_.word % asked.word
           order by similarity(similar_.word, asked.word) desc, similar_.word limit 1), asked.word)
@@ -39,31 +55,59 @@ export async function correctWords(db: Db, text: string): Promise<string> {
 
 /** The newest animals first, by id. */
 export async function findNewest(db: Db, search: ListingSearch, page: Page): Promise<Found[]> {
-  if (search.words !== undefined) return findNewestWithWords(db, search, search.words, page);
-  if (search.near) return walkShelters(db, search, page, 'newest');
-  if (search.ids || !asksForProfile(search)) return findNewestPets(db, search, page);
+  const isByIndex = !search.near && search.words === undefined && (search.ids !== undefined || !asksForProfile(search));
+  if (isByIndex) return findNewestPets(db, search, page);
   const walked = await walkNewest(db, search, page);
-  return walked.length === page.limit ? walked : findAllSorted(db, search, page);
+  if (walked) return walked;
+  const ofFew = search.near && (await findOfFewShelters(db, search, search.near, page, 'newest'));
+  if (ofFew) return ofFew;
+  if (hasIndexedFilter(search)) return (await findFewSorted(db, search, page)) ?? walkAll(db, search, page);
+  return (await walkShelters(db, search, page, 'newest')).found;
 }
 
 /** The nearest shelters first. Those of a shelter by id, the newest first. */
 export async function findNearest(db: Db, search: ListingSearch, near: Near, page: Page): Promise<Found[]> {
-  if (search.words !== undefined || search.breed !== undefined) {
-    const found = await findFew(db, search, near, page);
-    if (found) return found;
-  }
-  return walkShelters(db, { ...search, near }, page, 'distance');
+  const ofFew = await findOfFewShelters(db, search, near, page, 'distance');
+  if (ofFew) return ofFew;
+  const found = hasIndexedFilter(search) ? await findFew(db, search, near, page) : undefined;
+  return found ?? (await walkShelters(db, { ...search, near }, page, 'distance')).found;
 }
 
-/** The most relevant animals first, of `rankedMax` at most. */
+/** The most relevant animals first, of `rankedMax` at most: the newest, if one in ten animals matches. */
 export async function findRelevant(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[]> {
+  const { areWordsFrequent, areMatchesFrequent } = await probe(db, search);
   const parameters = new Parameters();
-  const matches = matchesOf(search, parameters, { ranked: true });
+  const matches = areMatchesFrequent
+    ? newestMatchesOf(search, parameters)
+    : matchesOf(search, parameters, { isRanked: true, isByWordsOnly: !areWordsFrequent });
   const from = after ? `where (rank, id) < (${parameters.add(after.rank)}::real, ${parameters.add(after.id)}::bigint)` : '';
   const text = `with found as materialized (select * from (${matches}) matches limit ${rankedMax})
     select * from found ${from} order by rank desc, id desc limit ${parameters.add(limit)}`;
   return select(db, text, parameters);
 }
+
+/** Whether one in ten of the newest animals has the words, and whether it also matches the filters. */
+async function probe(db: Db, search: ListingSearch): Promise<{ areWordsFrequent: boolean; areMatchesFrequent: boolean }> {
+  const parameters = new Parameters();
+  const newest = newestRows(search, parameters, idMax, probedMax);
+  const { from, hasWords, condition } = walkOf(search, parameters, `(${newest})`);
+  const { rows } = await db.query<{ withWords: bigint; matches: bigint }>({
+    text: `select count(*) filter (where ${hasWords}) as "withWords", count(*) filter (where ${condition}) as matches from ${from}`,
+    values: parameters.values,
+  });
+  const { withWords = 0n, matches = 0n } = rows[0] ?? {};
+  return { areWordsFrequent: withWords >= frequentMin, areMatchesFrequent: matches >= frequentMin };
+}
+
+function newestMatchesOf(search: ListingSearch, parameters: Parameters): string {
+  const { columns, words, document, from, condition } = walkOf(search, parameters);
+  // Ranked after the limit, so that no other animal is.
+  return `select id, "shelterId", distance, ts_rank(document, ${words}) as rank from (
+    select ${columns}, ${document} as document from ${from} where ${condition} order by animal.id desc limit ${rankedMax}) newest`;
+}
+
+/** The index of words and filters can find it. */
+const hasIndexedFilter = (search: ListingSearch) => search.words !== undefined || asksForProfile(search);
 
 /** By the primary key, or by the index that begins with the filters; a row comparison, for the reasons that pet-queries.ts gives. */
 async function findNewestPets(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[]> {
@@ -96,15 +140,8 @@ async function walkPets(
   lookedThroughMax?: number,
 ): Promise<Found[]> {
   const parameters = new Parameters();
-  const given = (columns: Readonly<Record<string, unknown>>) =>
-    Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : { column, parameter: parameters.add(value) }));
-  const keys = given(by);
-  const columns = keys.map(({ column }) => column).join(', ');
-  const values = keys.map(({ parameter }) => parameter).join(', ');
-  const before = parameters.add(after?.id ?? idMax);
-  const inRange = columns === '' ? `id < ${before}` : `(${columns}, id) < (${values}, ${before}) and (${columns}) >= (${values})`;
-  const order = [...keys.map(({ column }) => column), 'id'].map((column) => `${column} desc`).join(', ');
-  const others = given(also).map(({ column, parameter }) => `${column} = ${parameter}`);
+  const { inRange, order } = indexRange(by, after?.id ?? idMax, parameters);
+  const others = given(also, parameters).map(({ column, parameter }) => `${column} = ${parameter}`);
   const walked = `pets where removed_at is null and ${inRange}`;
   const from = lookedThroughMax
     ? `(select * from ${walked} order by ${order} limit ${lookedThroughMax}) walked where ${others.join(' and ')}`
@@ -113,24 +150,44 @@ async function walkPets(
   return select(db, text, parameters);
 }
 
-const idMax = 9_223_372_036_854_775_807n;
+/** Looks through the newest animals, further if some of them match; undefined: that is not enough for a page. */
+async function walkNewest(db: Db, search: ListingSearch, page: Page): Promise<Found[] | undefined> {
+  const first = await walk(db, search, page, walkedMax);
+  if (first.isComplete) return first.found;
+  const areEnoughLikely = first.found.length * (walkedFurtherMax / walkedMax) >= page.limit;
+  const further = areEnoughLikely ? await walk(db, search, page, walkedFurtherMax) : first;
+  return further.isComplete ? further.found : undefined;
+}
 
-async function walkNewest(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[]> {
+/** `isComplete`: the page is full, or there is no other animal to look at. */
+async function walk(
+  db: Db,
+  search: ListingSearch,
+  { after, limit }: Page,
+  lookedThroughMax: number,
+): Promise<{ readonly found: Found[]; readonly isComplete: boolean }> {
   const parameters = new Parameters();
-  const text = `select ${foundColumns('id', 'shelter_id')}, null as distance, null as rank
-    from (select * from listings where id < ${parameters.add(after?.id ?? idMax)} order by id desc limit ${walkedMax}) listings
-    where ${[petConditions(search, parameters, 'listings'), profileConditions(search, parameters)].filter(Boolean).join(' and ')}
-    order by id desc limit ${parameters.add(limit)}`;
+  const newest = newestRows(search, parameters, after?.id, lookedThroughMax);
+  const { columns, from, condition } = walkOf(search, parameters, `(${newest})`);
+  const text = `with walked as materialized (select ${columns}, ${condition} as matches from ${from})
+    select found.id, found."shelterId", found.distance, null as rank, looked
+      from (select count(*) as looked from walked) counted left join walked found on matches
+      order by id desc limit ${parameters.add(limit)}`;
+  const rows = await select<Found & { readonly looked: bigint }>(db, text, parameters);
+  const found = rows.filter(({ id }) => id !== null);
+  return { found, isComplete: found.length === limit || (rows[0]?.looked ?? 0n) < lookedThroughMax };
+}
+
+/** Looks through all animals, the newest first: there are so many matches that it finds a page soon. */
+async function walkAll(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[]> {
+  const parameters = new Parameters();
+  const { columns, from, condition } = walkOf(search, parameters);
+  const before = parameters.add(after?.id ?? idMax);
+  const text = `select ${columns}, null as rank from ${from} where animal.id < ${before} and ${condition} order by animal.id desc limit ${parameters.add(limit)}`;
   return select(db, text, parameters);
 }
 
-async function findNewestWithWords(db: Db, search: ListingSearch, words: string, page: Page): Promise<Found[]> {
-  // The place leaves few of them.
-  if (search.near) return findAllSorted(db, search, page);
-  return (await findFewSorted(db, search, page)) ?? walkNewestWithWords(db, search, words, page);
-}
-
-/** The matches by id; undefined if there are too many. */
+/** The matches by id, the newest first; undefined if there are too many. */
 async function findFewSorted(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[] | undefined> {
   const parameters = new Parameters();
   const matches = matchesOf(search, parameters, { beforeId: after?.id });
@@ -138,29 +195,6 @@ async function findFewSorted(db: Db, search: ListingSearch, { after, limit }: Pa
     select found.*, matches from (select count(*) as matches from found) counted left join found on matches <= ${sortedMax}
       order by id desc limit ${parameters.add(limit)}`;
   return allUnlessTooMany(await select<Counted>(db, text, parameters));
-}
-
-/** Looks through the animals, the newest first: there are so many matches that it finds a page soon. */
-async function walkNewestWithWords(db: Db, search: ListingSearch, words: string, { after, limit }: Page): Promise<Found[]> {
-  const parameters = new Parameters();
-  const conditions = [
-    petConditions(search, parameters, 'animal', 'pets'),
-    profileConditions(search, parameters),
-    hasWords(parameters.add(words)),
-    `animal.id < ${parameters.add(after?.id ?? idMax)}`,
-  ].filter((condition) => condition !== '');
-  const text = `select ${foundColumns('animal.id', 'animal.shelter_id')}, null as distance, null as rank
-    from pets animal left join listings on listings.id = animal.id where ${conditions.join(' and ')}
-    order by animal.id desc limit ${parameters.add(limit)}`;
-  return select(db, text, parameters);
-}
-
-/** Finds all matches by the index of words and filters, and sorts them by id. */
-async function findAllSorted(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[]> {
-  const parameters = new Parameters();
-  const matches = matchesOf(search, parameters, { beforeId: after?.id });
-  const text = `with found as materialized (${matches}) select * from found order by id desc limit ${parameters.add(limit)}`;
-  return select(db, text, parameters);
 }
 
 /** The matches by distance; undefined if there are too many, near or not. */
@@ -184,13 +218,26 @@ function allUnlessTooMany(rows: readonly Counted[]): Found[] | undefined {
   return (rows[0]?.matches ?? 0n) > sortedMax ? undefined : rows.filter(({ id }) => id !== null);
 }
 
-/** Looks through the animals of the nearest shelters. */
+/** Looks through the animals of the nearest shelters; undefined: there are others, and those have too few for a page. */
+async function findOfFewShelters(
+  db: Db,
+  search: ListingSearch,
+  near: Near,
+  page: Page,
+  sort: 'newest' | 'distance',
+): Promise<Found[] | undefined> {
+  const { found, shelters } = await walkShelters(db, { ...search, near }, page, sort, sheltersMax);
+  return shelters < sheltersMax || (sort === 'distance' && found.length === page.limit) ? found : undefined;
+}
+
+/** Looks through the animals of the shelters near a place, the nearest first. */
 async function walkShelters(
   db: Db,
   search: ListingSearch & { near?: Near | undefined },
   { after, limit }: Page,
   sort: 'newest' | 'distance',
-): Promise<Found[]> {
+  lookedThroughMax?: number,
+): Promise<{ readonly found: Found[]; readonly shelters: number }> {
   const parameters = new Parameters();
   const position =
     after &&
@@ -204,62 +251,25 @@ async function walkShelters(
     `animal.shelter_id = near.id`,
     petConditions(search, parameters, 'animal', byListing ? 'listings' : 'pets'),
     asksForProfile(search) ? profileConditions(search, parameters, byListing ? 'animal' : 'listings') : '',
-    search.words === undefined ? '' : hasWords(parameters.add(search.words)),
+    search.words === undefined ? '' : `${documentOf} @@ plainto_tsquery('listings', ${parameters.add(search.words)})`,
     position ?? '',
   ].filter((condition) => condition !== '');
   const animals = byListing
     ? 'listings animal'
     : `pets animal ${search.words !== undefined || asksForProfile(search) ? 'left join listings on listings.id = animal.id' : ''}`;
   const limited = parameters.add(limit);
-  const text = `select found.id, near.id as "shelterId", near.distance, null as rank
-    from (select * from (${sheltersNear(search.near as Near, parameters)}) shelter where true ${skipped} order by distance, id) near
-    cross join lateral (select animal.id from ${animals} where ${conditions.join(' and ')} order by animal.id desc limit ${limited}) found
-    order by ${sort === 'newest' ? 'found.id desc' : 'near.distance, near.id, found.id desc'} limit ${limited}`;
-  return select(db, text, parameters);
-}
-
-const hasWords = (words: string) =>
-  `(listings.document @@ plainto_tsquery('listings', ${words}) or to_tsvector('listings', animal.name) @@ plainto_tsquery('listings', ${words}))`;
-
-const isBehind = (after: Position, parameters: Parameters, distance: string, shelterId: string, id: string) => {
-  const [afterDistance, afterShelter] = [`${parameters.add(after.distance)}::float8`, `${parameters.add(after.shelterId)}::bigint`];
-  return `((${distance}, ${shelterId}) > (${afterDistance}, ${afterShelter})
-    or ((${distance}, ${shelterId}) = (${afterDistance}, ${afterShelter}) and ${id} < ${parameters.add(after.id)}))`;
-};
-
-/** All matches, in no order: those with a profile, and by their names those without. */
-function matchesOf(search: ListingSearch, parameters: Parameters, options: { ranked?: boolean; beforeId?: bigint | undefined }): string {
-  const words = search.words === undefined ? undefined : `plainto_tsquery('listings', ${parameters.add(search.words)})`;
-  const near = search.near ? `join (${sheltersNear(search.near, parameters)}) near on near.id =` : undefined;
-  const distance = search.near ? 'near.distance' : 'null::float8';
-  const before = options.beforeId === undefined ? undefined : parameters.add(options.beforeId);
-  const rankOf = (document: string) => (options.ranked ? `ts_rank(${document}, ${words})` : 'null::real');
-  const described = [
-    `listings.document @@ (${[termsOf(search, parameters), words].filter(Boolean).join(' && ')})`,
-    ...(before ? [`listings.id < ${before}`] : []),
-    petConditions(search, parameters, 'listings'),
-    profileConditions(search, parameters),
-  ].filter((condition) => condition !== '');
-  const select = `select ${foundColumns('listings.id', 'listings.shelter_id')}, ${distance} as distance, ${rankOf('listings.document')} as rank
-    from listings ${near ? `${near} listings.shelter_id` : ''} where ${described.join(' and ')}`;
-  if (asksForProfile(search) || !words) return select;
-  const nameDocument = `to_tsvector('listings', pets.name)`;
-  const named = [
-    `${nameDocument} @@ ${words}`,
-    ...(before ? [`pets.id < ${before}`] : []),
-    petConditions(search, parameters),
-    'not exists (select from listings where listings.id = pets.id)',
-  ];
-  return `(${select}) union all (select ${foundColumns('pets.id', 'pets.shelter_id')}, ${distance}, ${rankOf(`setweight(${nameDocument}, 'A')`)}
-    from pets ${near ? `${near} pets.shelter_id` : ''} where ${named.join(' and ')})`;
+  const text = `with near as materialized (select * from (${sheltersNear(search.near as Near, parameters)}) shelter
+      where true ${skipped} order by distance, id ${lookedThroughMax ? `limit ${lookedThroughMax}` : ''})
+    select found.id, found."shelterId", found.distance, null as rank, shelters
+    from (select count(*) as shelters from near) counted left join (
+      select animal.id, near.id as "shelterId", near.distance from near cross join lateral
+        (select animal.id from ${animals} where ${conditions.join(' and ')} order by animal.id desc limit ${limited}) animal) found on true
+    order by ${sort === 'newest' ? 'found.id desc' : 'found.distance, found."shelterId", found.id desc'} limit ${limited}`;
+  const rows = await select<Found & { readonly shelters: bigint }>(db, text, parameters);
+  return { found: rows.filter(({ id }) => id !== null), shelters: Number(rows[0]?.shelters ?? 0) };
 }
 
 async function select<Row extends Found = Found>(db: Db, text: string, { values }: Parameters): Promise<Row[]> {
   const { rows } = await db.query<Row>({ text, values });
   return rows;
-}
-
-function sheltersNear(near: Near, parameters: Parameters): string {
-  const { distance, isNear } = nearness(near, parameters);
-  return `select id, ${distance} as distance from shelters where ${isNear}`;
 }

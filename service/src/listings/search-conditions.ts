@@ -67,8 +67,8 @@ function yearsOf(age: AgeBand) {
   return { startYears: before === undefined ? 0 : ageBandEndYears[before], endYears: ageBandEndYears[age] };
 }
 
-/** An animal that is alive was born after this. */
-const firstYear = 1900;
+/** The document of an animal that was born before has the word for this year too. */
+const firstYear = 2000;
 
 /** The filters as the words that the document has for them. Undefined: there are none. */
 export function termsOf(search: ListingSearch, parameters: Parameters): string | undefined {
@@ -92,7 +92,7 @@ export function termsOf(search: ListingSearch, parameters: Parameters): string |
 
 function birthYears(age: AgeBand, thisYear: number): number[] {
   const { startYears, endYears } = yearsOf(age);
-  const first = endYears === Number.POSITIVE_INFINITY ? firstYear : thisYear - endYears;
+  const first = Math.max(thisYear - endYears, firstYear);
   return Array.from({ length: thisYear - startYears - first + 1 }, (_, index) => first + index);
 }
 

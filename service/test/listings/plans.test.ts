@@ -1,10 +1,11 @@
 // Every statement of a search, on a store that is large enough for the planner to choose: none reads all animals.
 import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { fillListings } from '../../../testkit/listings-fill.ts';
 import type { Db, Snapshotter } from '../../src/db/handles.ts';
 import { countFacets } from '../../src/listings/facet-queries.ts';
 import { byIndexOnly, correctWords, findNearest, findNewest, findRelevant } from '../../src/listings/listing-queries.ts';
+import { selectListings } from '../../src/listings/listing-rows-queries.ts';
 import type { ListingSearch, Position } from '../../src/listings/listing-search.ts';
 import { countListings } from '../../src/listings/listings.ts';
 import { cloneTemplate } from '../databases.ts';
@@ -67,6 +68,11 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   ['words and near', (db) => findRelevant(db, { today, words: frequent.breed, near: far }, first)],
   ['words, the newest', (db) => findNewest(db, { today, words: frequent.breed }, next)],
   ['words and near, the newest', (db) => findNewest(db, { today, words: frequent.breed, near }, first)],
+  ['words and filters, the newest', (db) => findNewest(db, { ...rare, words: frequent.breed }, first)],
+  ['near, the newest of a category', (db) => findNewest(db, { today, categoryId: 3n, near: far }, next)],
+  ['near, the newest of a category that has none', (db) => findNewest(db, { today, categoryId: 999n, near: far }, first)],
+  ['near, the newest with many filters', (db) => findNewest(db, { ...rare, near: far }, first)],
+  ['what is shown', (db) => selectListings(db, [after, { ...after, id: 3n }])],
   ['a misspelt word', (db) => correctWords(db, `${frequent.name}q`)],
   ['facets', (db) => countFacets(db, { today })],
   ['facets of filters', (db) => countFacets(db, filters)],
@@ -76,7 +82,7 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   const plans: string[] = [];
   await client.query('begin');
   try {
-    for (const [name, value] of Object.entries(byIndexOnly)) await client.query(`set local ${name} = ${value}`);
+    await setByIndexOnly();
     await search(explaining(plans));
   } finally {
     await client.query('rollback');
@@ -91,6 +97,89 @@ test('the check finds a statement that reads all animals', async () => {
   expect(plans[0]).toContain('Seq Scan on listings');
 });
 
+describe('A search finds the same as a comparison of all animals', () => {
+  beforeAll(async () => {
+    // Animals without a profile, and many that only a search far back finds.
+    await client.query('delete from listings where id % 7 = 3');
+    await client.query(
+      `update listings set coat = 'curly', document = document || array_to_tsvector(array['coat=curly']) where id <= 15000`,
+    );
+  });
+
+  const places = { near, far, further: { latitude: 45, longitude: 10, withinKm: 60 } };
+  test.each<[string, ListingSearch]>([
+    ['filters', filters],
+    ['rare filters', { ...filters, age: 'senior', coat: 'wire', status: 'pending' }],
+    ['filters that none matches', rare],
+    ['an age', { today, age: 'senior', size: 'small', status: 'available' }],
+    ['a coat that only old entries have', { today, coat: 'curly' }],
+    ['a coat that only old entries have, and a category', { today, coat: 'curly', categoryId: 4n }],
+    ['a category', { today, categoryId: 5n }],
+    ['a category that has none', { today, categoryId: 999n }],
+    ['a shelter and a sex', { today, shelterId: 7n, sex: 'female' }],
+  ])('for %s, with and without words and places', async (_, search) => {
+    const words = [undefined, frequent.name, frequent.breed, 'rbbbbb', 'rbbbbb rbuiai'];
+    for (const place of [undefined, ...Object.values(places)]) {
+      for (const text of words) {
+        const one: ListingSearch = { ...search, words: text, near: place };
+        const expected = await compareAll(one);
+        const pages = await twoPages((page) => findNewest(client, one, page));
+        expect(pages, `newest ${text} ${place?.withinKm}`).toEqual(expected.newest);
+        if (!place) continue;
+        const byDistance = await twoPages((page) => findNearest(client, one, place, page));
+        expect(byDistance, `by distance ${text} ${place.withinKm}`).toEqual(expected.nearest);
+      }
+    }
+  });
+
+  test('by relevance, of words that few and that most animals have', async () => {
+    for (const words of [frequent.name, 'rbbbbb']) {
+      const found = await findRelevant(client, { ...filters, words }, { after: undefined, limit: 2_000 });
+      const { newest } = await compareAll({ ...filters, words }, 2_000);
+      expect(found).toHaveLength(Math.min(newest.length, 1_000));
+      expect(newest).toEqual(expect.arrayContaining(found.map(({ id }) => id)));
+      expect(found.map(({ rank }) => rank)).toEqual(found.map(({ rank }) => rank).sort((a, b) => (b ?? 0) - (a ?? 0)));
+    }
+  });
+});
+
+const pageLength = 15;
+
+async function twoPages(find: (page: { after: Position | undefined; limit: number }) => Promise<Position[]>): Promise<bigint[]> {
+  await client.query('begin');
+  try {
+    await setByIndexOnly();
+    const one = await find({ after: undefined, limit: pageLength });
+    const another = one.length === pageLength ? await find({ after: one.at(-1), limit: pageLength }) : [];
+    return [...one, ...another].map(({ id }) => id);
+  } finally {
+    await client.query('rollback');
+  }
+}
+
+/** Without any index of searches. */
+async function compareAll(search: ListingSearch, limit = 2 * pageLength): Promise<{ newest: bigint[]; nearest: bigint[] }> {
+  const { status, categoryId, shelterId, words, age, sex, size, coat, goodWith, near: place } = search;
+  const { rows } = await client.query<{ id: bigint; shelterId: bigint; distance: number }>(
+    `select pets.id, pets.shelter_id as "shelterId", distance_km($1, $2, latitude, longitude) as distance
+      from pets join shelters on shelters.id = pets.shelter_id left join listings on listings.id = pets.id
+      where ($1::float8 is null or (latitude is not null and distance_km($1, $2, latitude, longitude) <= $3::float8))
+        and ($4::text is null or pets.status::text = $4) and ($5::bigint is null or pets.category_id = $5)
+        and ($6::bigint is null or pets.shelter_id = $6) and ($7::text is null or listings.sex = $7)
+        and ($8::text is null or listings.size = $8) and ($9::text is null or listings.coat = $9)
+        and ($10::text[] is null or listings.good_with @> $10)
+        and ($11::text is null or coalesce(listings.document, to_tsvector('listings', pets.name)) @@ plainto_tsquery('listings', $11))
+        and ($12::text is null or birth_date <= $13::date - interval '8 years')`,
+    [place?.latitude, place?.longitude, place?.withinKm, status, categoryId, shelterId, sex, size, coat, goodWith, words, age, today],
+  );
+  const byId = (a: { id: bigint }, b: { id: bigint }) => Number(b.id - a.id);
+  const ids = (sorted: typeof rows) => sorted.slice(0, limit).map(({ id }) => id);
+  return {
+    newest: ids(rows.toSorted(byId)),
+    nearest: ids(rows.toSorted((a, b) => a.distance - b.distance || Number(a.shelterId - b.shelterId) || byId(a, b))),
+  };
+}
+
 test('facets of more than 10,000 animals say that they are not exact', async () => {
   const db: Snapshotter = { snapshot: (work) => work(client) };
   const facets = await countListings(db, { today }, 1n);
@@ -100,11 +189,16 @@ test('facets of more than 10,000 animals say that they are not exact', async () 
   expect(await countListings(db, { today, age: 'senior', size: 'small', sex: 'male' }, 1n)).toMatchObject({ isExact: true });
 });
 
+async function setByIndexOnly(): Promise<void> {
+  for (const [name, value] of Object.entries(byIndexOnly)) await client.query(`set local ${name} = ${value}`);
+}
+
 /** Runs each statement, and explains it with its values. */
 const explaining = (plans: string[]): Db => ({
   query: async (statement) => {
-    const { rows } = await client.query({ ...statement, text: `explain ${statement.text}` });
+    const { text, values } = statement;
+    const { rows } = await client.query({ text: `explain ${text}`, values });
     plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-    return client.query(statement);
+    return client.query({ text, values });
   },
 });
