@@ -11,6 +11,7 @@ import { Pool } from './db/pool.ts';
 import { isOnAnotherServer } from './db/server-identity.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import { announceListings, ListingChanges } from './listings/listing-changes.ts';
+import type { ListingFootprint } from './listings/listing-footprint.ts';
 import { Catalogue } from './pets/catalogue.ts';
 import { ChangeLog } from './pets/change-log.ts';
 import { PageCache } from './pets/page-cache.ts';
@@ -101,7 +102,7 @@ export interface Caches {
   readonly keys: Pick<KeyFinder, 'findCached' | 'isCurrent' | 'lookUp'>;
   readonly limiter: Pick<Limiter, 'consume' | 'decide' | 'readEpoch'>;
   readonly pages: PageCache;
-  readonly listingPages: PageCache<undefined>;
+  readonly listingPages: PageCache<ListingFootprint>;
   readonly versionOf: VersionOf;
 }
 
@@ -120,7 +121,7 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
   const changeLog = new ChangeLog(redis, redisKeys);
   const pages = new PageCache(changeLog);
   const listingChanges = new ListingChanges(redis, redisKeys, changeLog);
-  const listingPages = new PageCache<undefined>(listingChanges);
+  const listingPages = new PageCache<ListingFootprint>(listingChanges);
   const invalidateAll = () => {
     pages.invalidateAll();
     listingPages.invalidateAll();

@@ -5,6 +5,7 @@ import { type ChangeLog, newToken } from '../pets/change-log.ts';
 import { pageAgeMaxMs } from '../pets/page-cache.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
+import type { ListingFootprint } from './listing-footprint.ts';
 
 /**
  * Announces a change of what only listings show: a profile, a photo or a shelter. Call it after the commit and before the response.
@@ -24,17 +25,22 @@ export async function announceListings(db: Db, link: RedisLink, { listingsToken 
 
 /**
  * Counts the changes that cached pages of listings depend on: those of animals, which the log of changes counts, and those of the
- * token of listings. Each request brings the token, read after its arrival. So a page that was read at a version, and is of the same
- * version at a later request, includes every change that was announced before that request.
+ * token of listings. Each request brings the token, read after its arrival. So a page that was read at a version, and is not touched
+ * by a change up to the version of a later request, includes every change that was announced before that request.
+ *
+ * Invariant: `version` is the version of the log plus the tokens seen. Since `#validFrom` no token was seen, so from a version since
+ * then the version of the log follows: only such pages are compared with the changes of the log.
  */
 export class ListingChanges {
   readonly #link: RedisLink;
   readonly #keys: RedisKeys;
-  readonly #changeLog: Pick<ChangeLog, 'version'>;
+  readonly #changeLog: Pick<ChangeLog, 'version' | 'hasTouched'>;
   #token: string | undefined;
   #tokensSeen = 0;
+  /** Pages of earlier versions are not valid any more: a profile, a photo or a shelter has changed. */
+  #validFrom = 0;
 
-  constructor(link: RedisLink, keys: RedisKeys, changeLog: Pick<ChangeLog, 'version'>) {
+  constructor(link: RedisLink, keys: RedisKeys, changeLog: Pick<ChangeLog, 'version' | 'hasTouched'>) {
     this.#link = link;
     this.#keys = keys;
     this.#changeLog = changeLog;
@@ -46,14 +52,15 @@ export class ListingChanges {
     else if (token === this.#token) return;
     this.#token = token;
     this.#tokensSeen += 1;
+    this.#validFrom = this.version;
   }
 
   get version(): number {
     return this.#changeLog.version + this.#tokensSeen;
   }
 
-  /** A change may move any animal to another page. */
-  hasTouched(_: undefined, since: number): boolean {
-    return since < this.version;
+  hasTouched(footprint: ListingFootprint, since: number): boolean {
+    if (since < this.#validFrom) return true;
+    return footprint.some((animals) => this.#changeLog.hasTouched(animals, since - this.#tokensSeen));
   }
 }

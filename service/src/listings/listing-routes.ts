@@ -14,6 +14,7 @@ import { alreadySerialized } from '../idempotency/idempotent-route.ts';
 import type { ListPage, PageCache } from '../pets/page-cache.ts';
 import { photoJson } from '../photos/photo-json.ts';
 import { listedProfileJson } from '../profiles/profile-json.ts';
+import { footprintOf, type ListingFootprint } from './listing-footprint.ts';
 import { listingsJson } from './listing-json.ts';
 import {
   FacetsSchema,
@@ -29,7 +30,7 @@ import { countListings, type Listing, searchListings } from './listings.ts';
 
 interface Parts {
   readonly db: Pick<Pool, 'snapshot'>;
-  readonly pages: PageCache<undefined>;
+  readonly pages: PageCache<ListingFootprint>;
   readonly clock: Clock;
   readonly config: Pick<Config, 'photosUrl'>;
 }
@@ -90,7 +91,7 @@ async function readListingPage(
   { db, clock, photosUrl }: Pick<Parts, 'db' | 'clock'> & { readonly photosUrl: string },
   query: ListListings,
   clientId: bigint,
-): Promise<ListPage<undefined>> {
+): Promise<ListPage<ListingFootprint>> {
   const { limit = sizeDefault, cursor } = query;
   const search = searchOf(query, clock);
   const sort = sortOf(query);
@@ -104,7 +105,13 @@ async function readListingPage(
       ? linkToNext('/v1/listings', { limit, filters, cursor: writePosition(last.found, filters, sort) })
       : undefined;
   const body = bodyOf(listings, search.today, photosUrl);
-  return { body, bytes: Buffer.byteLength(body), link, etag: etagOf(body, link), footprint: undefined };
+  return {
+    body,
+    bytes: Buffer.byteLength(body),
+    link,
+    etag: etagOf(body, link),
+    footprint: footprintOf(search, { sort, after, limit }, found),
+  };
 }
 
 const bodyOf = (listings: readonly Listing[], today: string, photosUrl: string) =>

@@ -100,6 +100,44 @@ describe('A page of listings', () => {
     }
   });
 
+  test('stays in the cache when an animal changes that it does not depend on', async () => {
+    const ids = [];
+    for (let i = 0; i < 4; i += 1) ids.push((await addDescribed(store, key, { categoryId: 70 + (i % 2) }, { sex: 'male' })).id);
+    const [oldest, other, newest] = ids;
+    const rename = (id: number | undefined) =>
+      store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body: { name: `Renamed ${Date.now()}` } });
+    /** Whether a page that was cached is searched for again after the animal was renamed. */
+    const isTouched = async (path: string, id: number | undefined) => {
+      expect(await searchesFor(another, path)).toBe(0);
+      expect((await rename(id)).status).toBe(200);
+      const snapshots = vi.spyOn(another.dependencies.db, 'snapshot');
+      await list(another, path);
+      const isRead = snapshots.mock.calls.length > 0;
+      snapshots.mockRestore();
+      return isRead;
+    };
+    expect(await isTouched('/v1/listings?categoryId=70', newest)).toBe(true);
+    expect(await isTouched('/v1/listings?categoryId=70', other)).toBe(false);
+    expect(await isTouched('/v1/listings?categoryId=70&status=sold', newest)).toBe(false);
+    expect(await isTouched(`/v1/listings?id=${newest}&sex=male`, other)).toBe(false);
+    // The newest first: the page ends before the oldest.
+    await addPet(store, key, { categoryId: 70 });
+    expect(await isTouched('/v1/listings?categoryId=70&limit=1', oldest)).toBe(false);
+    expect(await isTouched('/v1/listings?categoryId=70&limit=2', oldest)).toBe(true);
+    expect(await isTouched('/v1/listings?categoryId=70&q=renamed', other)).toBe(true);
+    expect(await isTouched('/v1/listings?categoryId=70&near=1,1', other)).toBe(false);
+  });
+
+  test('shows no animal that is removed among those that another is bonded with', async () => {
+    const [bonded, pet] = [await addPet(store, key, { categoryId: 72 }), await addPet(store, key, { categoryId: 73 })];
+    await store.call('PUT', `/v1/pets/${pet.id}/profile`, { key: manager.key, body: { bondedWith: [bonded.id] } });
+    const path = '/v1/listings?categoryId=73';
+    expect(await searchesFor(another, path)).toBe(0);
+    expect((await list(another, path))[0]?.profile).toMatchObject({ bondedWith: [bonded.id] });
+    await store.call('DELETE', `/v1/pets/${bonded.id}`, { key: manager.key });
+    expect((await list(another, path))[0]?.profile).toMatchObject({ bondedWith: [] });
+  });
+
   test('is stale if a change is not announced, so the tests above can fail', async () => {
     const path = '/v1/listings?categoryId=64';
     const { id } = await addDescribed(store, key, { categoryId: 64 }, { sex: 'male' });
