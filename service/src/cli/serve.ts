@@ -69,8 +69,9 @@ async function openServiceMetrics(dependencies: Dependencies, { requests, caches
   const { openMetrics } = await import('../telemetry/open-metrics.ts');
   const { addServiceMetrics } = await import('../telemetry/service-metrics.ts');
   const { config, changes } = dependencies;
+  const measured = { keys: caches.keys, pages: caches.pages, listings: caches.listingPages };
   return openMetrics({ host: config.metricsHost, port: config.metricsPort ?? 0 }, dependencies, (registry) =>
-    addServiceMetrics(registry, { requests, decisions: caches.limiter.tally, caches, changes, streams }),
+    addServiceMetrics(registry, { requests, decisions: caches.limiter.tally, caches: measured, changes, streams }),
   );
 }
 

@@ -73,7 +73,7 @@ export const metricTable = {
     type: 'counter',
     in: 'serve',
     labels: ['cache', 'outcome'],
-    help: 'Look-ups in the caches of keys and of pages of animals: hit or miss. A miss costs a read of PostgreSQL, unless another request already waits for the same.',
+    help: 'Look-ups in the caches of keys, of pages of animals and of pages of listings: hit or miss. A miss costs a read of PostgreSQL, unless another request already waits for the same.',
   },
   homeward_cache_entries: { type: 'gauge', in: 'serve', labels: ['cache'], help: 'Keys or pages in the cache.' },
   homeward_cache_bytes: { type: 'gauge', in: 'serve', labels: ['cache'], help: 'Memory that the entries of the cache take, estimated.' },

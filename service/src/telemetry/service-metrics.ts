@@ -6,7 +6,7 @@ import type { RequestTally } from './request-tally.ts';
 interface Parts {
   readonly requests: RequestTally;
   readonly decisions: DecisionTally;
-  readonly caches: Readonly<Record<'keys' | 'pages', { readonly state: CacheState }>>;
+  readonly caches: Readonly<Record<'keys' | 'pages' | 'listings', { readonly state: CacheState }>>;
   readonly changes: { readonly lookAgeMs: number | undefined };
   readonly streams: { readonly size: number };
 }

@@ -100,6 +100,15 @@ describe('Requests are counted exactly', () => {
     expect(counted.get('homeward_cache_lookups_total{cache="pages",outcome="hit"}')).toBeGreaterThanOrEqual(20);
   });
 
+  test('and of pages of listings beside those of animals', async () => {
+    const counted = await added(async (http) => {
+      for (let i = 0; i < 10; i += 1) expect((await get(http, '/v1/listings?limit=3')).status).toBe(200);
+    });
+    expect(counted.get('homeward_cache_lookups_total{cache="listings",outcome="hit"}')).toBeGreaterThanOrEqual(5);
+    const caches = [...counted.keys()].flatMap((name) => /^homeward_cache_entries\{cache="(\w+)"\}$/.exec(name)?.[1] ?? []);
+    expect(caches).toEqual(['keys', 'pages', 'listings']);
+  });
+
   test('by the code of their error, without a trace of ids, names, keys or addresses', async () => {
     const counted = await added(async (http) => {
       await get(http, '/v1/pets/4711471147');
