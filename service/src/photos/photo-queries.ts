@@ -56,6 +56,16 @@ export async function findPhoto(db: Db, petId: bigint, id: bigint): Promise<Phot
   return rows[0];
 }
 
+/** Whether a photo of the animal was changed in the last minute. No transaction takes that long: its statements and its pauses have timeouts. */
+export async function haveChangedRecently(db: Db, petId: bigint): Promise<boolean> {
+  const { rows } = await db.query<{ areRecent: boolean }>({
+    name: 'recent-photos',
+    text: `select exists (select from photos where pet_id = $1 and updated_at > now() - interval '1 minute') as "areRecent"`,
+    values: [petId],
+  });
+  return rows[0]?.areRecent ?? true;
+}
+
 export async function findPhotoByOriginal(tx: Transaction, petId: bigint, originalHash: string): Promise<PhotoRow | undefined> {
   const { rows } = await tx.query<PhotoRow>({
     name: 'photo-by-original',

@@ -11,6 +11,7 @@ import {
   findPhoto,
   findPhotoByOriginal,
   findShelterOf,
+  haveChangedRecently,
   insertPhoto,
   type PhotoRow,
   restartPhoto,
@@ -83,16 +84,18 @@ export async function changePhoto(
   { alt, position }: PhotoChanges,
   writer: Writer,
 ): Promise<PhotoRow> {
-  const changed = await db.transaction(async (tx) => {
+  const { changed, mustAnnounce } = await db.transaction(async (tx) => {
     const pet = await lockForWriter(tx, petId, writer);
     const before = await getPhoto(tx, petId, id);
+    // This may be a retry, and whoever changed the photos may have died before announcing that.
+    const areRecent = await haveChangedRecently(tx, petId);
     const isAltChanged = alt !== undefined && alt !== (before.alt ?? '');
     if (isAltChanged) await setAlt(tx, id, alt);
     const isMoved = position !== undefined && (await movePhoto(tx, petId, id, position));
     if (isAltChanged || isMoved) await recordEvents(tx, petEvent('pet.photos_changed', pet));
-    return getPhoto(tx, petId, id);
+    return { changed: await getPhoto(tx, petId, id), mustAnnounce: isAltChanged || isMoved || areRecent };
   }, writer.clientId);
-  await announceListings();
+  if (mustAnnounce) await announceListings();
   return changed;
 }
 

@@ -2,16 +2,25 @@ import type { Db, Transaction } from '../db/handles.ts';
 import type { StoredProfile } from './profile-changes.ts';
 import { type ProfileRow, profileColumns, profileOfRow, selectedProfile } from './profile-columns.ts';
 
-/** Undefined if the animal does not exist or was removed. Its profile is undefined until it is written. */
-export async function findProfile(db: Db, petId: bigint): Promise<{ shelterId: bigint; profile: StoredProfile | undefined } | undefined> {
-  const { rows } = await db.query<ProfileRow & { shelterId: bigint; hasProfile: boolean }>({
+interface FoundProfile {
+  readonly shelterId: bigint;
+  /** Undefined until it is written. */
+  readonly profile: StoredProfile | undefined;
+  /** It was written in the last minute. No transaction takes that long: its statements and its pauses have timeouts. */
+  readonly isRecent: boolean;
+}
+
+/** Undefined if the animal does not exist or was removed. */
+export async function findProfile(db: Db, petId: bigint): Promise<FoundProfile | undefined> {
+  const { rows } = await db.query<ProfileRow & { shelterId: bigint; hasProfile: boolean; isRecent: boolean }>({
     name: 'profile',
-    text: `select pets.shelter_id as "shelterId", profiles.pet_id is not null as "hasProfile", ${selectedProfile}
+    text: `select pets.shelter_id as "shelterId", profiles.pet_id is not null as "hasProfile",
+        coalesce(profiles.updated_at > now() - interval '1 minute', false) as "isRecent", ${selectedProfile}
       from pets left join profiles on profiles.pet_id = pets.id where pets.id = $1 and pets.removed_at is null`,
     values: [petId],
   });
   const [row] = rows;
-  return row && { shelterId: row.shelterId, profile: row.hasProfile ? profileOfRow(row) : undefined };
+  return row && { shelterId: row.shelterId, profile: row.hasProfile ? profileOfRow(row) : undefined, isRecent: row.isRecent };
 }
 
 const names = profileColumns.map(([column]) => column);

@@ -43,8 +43,8 @@ export async function writeProfile(
   write: ProfileWrite,
 ): Promise<StoredProfile> {
   try {
-    const profile = await db.transaction((tx) => writeWithin(tx, petId, writer, write), writer.clientId);
-    await announceListings();
+    const { profile, mustAnnounce } = await db.transaction((tx) => writeWithin(tx, petId, writer, write), writer.clientId);
+    if (mustAnnounce) await announceListings();
     return profile;
   } catch (error) {
     if (!violates(error, externalIdIndex)) throw error;
@@ -52,10 +52,16 @@ export async function writeProfile(
   }
 }
 
-async function writeWithin(tx: Transaction, petId: bigint, writer: Writer, write: ProfileWrite): Promise<StoredProfile> {
+interface Written {
+  readonly profile: StoredProfile;
+  /** It has changed, or it did so just now: this may be a retry, and whoever changed it may have died before announcing that. */
+  readonly mustAnnounce: boolean;
+}
+
+async function writeWithin(tx: Transaction, petId: bigint, writer: Writer, write: ProfileWrite): Promise<Written> {
   const pet = await lockExistingPet(tx, petId);
   if (!pet) throw petNotFound(String(petId));
-  const { shelterId, profile: current } = await findOrThrow(tx, petId);
+  const { shelterId, profile: current, isRecent } = await findOrThrow(tx, petId);
   if (!describesAnimalsOf(writer, shelterId)) throw mayNotWrite(pet, shelterId, writer);
   write.expect(pet, current);
   const merged = mergeProfile(write.how === 'merge' ? current : emptyProfile, write.changes);
@@ -64,16 +70,16 @@ async function writeWithin(tx: Transaction, petId: bigint, writer: Writer, write
     tx,
     profile.bondedWith.filter((id) => !current.bondedWith.includes(id)),
   );
-  if (isSame(profile, current)) return current;
+  if (isSame(profile, current)) return { profile: current, mustAnnounce: isRecent };
   await upsertProfile(tx, petId, profile);
   await recordEvents(tx, petEvent('pet.profile_changed', pet));
-  return profile;
+  return { profile, mustAnnounce: true };
 }
 
-async function findOrThrow(db: Db, petId: bigint): Promise<{ shelterId: bigint; profile: StoredProfile }> {
+async function findOrThrow(db: Db, petId: bigint): Promise<{ shelterId: bigint; profile: StoredProfile; isRecent: boolean }> {
   const found = await findProfile(db, petId);
   if (!found) throw petNotFound(String(petId));
-  return { shelterId: found.shelterId, profile: found.profile ?? emptyProfile };
+  return { ...found, profile: found.profile ?? emptyProfile };
 }
 
 async function requireExisting(tx: Transaction, ids: readonly bigint[]): Promise<void> {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
-import { addDescribed, addShelter, type ListingBody } from '../listing-steps.ts';
+import { addDescribed, addShelter, insert, type ListingBody } from '../listing-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 let redis: PrivateServer;
@@ -126,6 +126,32 @@ describe('A page of listings', () => {
     expect(await isTouched('/v1/listings?categoryId=70&limit=2', oldest)).toBe(true);
     expect(await isTouched('/v1/listings?categoryId=70&q=renamed', other)).toBe(true);
     expect(await isTouched('/v1/listings?categoryId=70&near=1,1', other)).toBe(false);
+  });
+
+  test('stays in the cache when a profile or a photo is written without a change, unless it was changed just now', async () => {
+    const pet = await addDescribed(store, key, { categoryId: 74 }, { sex: 'male' });
+    const { rows } = await insert(
+      store,
+      'photos',
+      { pet_id: pet.id, position: 0, alt: 'Sleeps', original_hash: 'd'.repeat(64), original_name: 'originals/1' },
+      'returning id',
+    );
+    const token = () => store.dependencies.redis.client.get(store.dependencies.redisKeys.listingsToken);
+    const isAnnounced = async (path: string, body: object) => {
+      const before = await token();
+      expect((await store.call('PATCH', path, { key: manager.key, body })).status).toBe(200);
+      return (await token()) !== before;
+    };
+    const [profile, photo] = [`/v1/pets/${pet.id}/profile`, `/v1/pets/${pet.id}/photos/${rows[0]?.['id']}`];
+    // The process that wrote it may have died before it announced the change, and this is a retry.
+    expect(await isAnnounced(profile, { sex: 'male' })).toBe(true);
+    expect(await isAnnounced(photo, { alt: 'Sleeps', position: 0 })).toBe(true);
+    for (const table of ['profiles', 'photos'])
+      await query(`update ${table} set updated_at = now() - interval '2 minutes' where pet_id = $1`, [pet.id]);
+    expect(await isAnnounced(profile, { sex: 'male' })).toBe(false);
+    expect(await isAnnounced(photo, { alt: 'Sleeps', position: 0 })).toBe(false);
+    expect(await isAnnounced(profile, { sex: 'female' })).toBe(true);
+    expect(await isAnnounced(photo, { alt: 'Sleeps a lot' })).toBe(true);
   });
 
   test('shows no animal that is removed among those that another is bonded with', async () => {
