@@ -1,7 +1,8 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | memory | cost | telemetry | capacity measures it alone
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | memory | cost | telemetry | capacity measures it alone
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
+  'listings-cached': () => import('./listings-cached.ts'),
   memory: () => import('./memory.ts'),
   cost: () => import('./cost.ts'),
   telemetry: () => import('./telemetry.ts'),

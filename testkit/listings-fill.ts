@@ -8,18 +8,27 @@ const wordsCount = 20_000;
 type Kind = 'd' | 's' | 'r';
 const statementTimeoutMs = 30 * 60_000;
 
-/** Adds shelters and animals to an empty store, 50 animals to a shelter: 1 million in 20,000. */
-export async function fillListings(databaseUrl: string, animals: number): Promise<void> {
+/** Adds shelters and animals to an empty store, 50 animals to a shelter: 1 million in 20,000, which takes minutes. */
+export async function fillListings(databaseUrl: string, animals: number, progress: (step: string) => void = () => {}): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, statement_timeout: statementTimeoutMs });
   await client.connect();
   try {
+    await client.query(`set maintenance_work_mem = '512MB'`);
     // An index is built faster than it is maintained.
     const { rows: indexes } = await client.query<{ name: string; definition: string }>(
-      `select indexname as name, indexdef as definition from pg_indexes where tablename in ('pets', 'listings') and indexdef like '%USING gin%'`,
+      `select indexname as name, indexdef as definition from pg_indexes
+        where tablename in ('pets', 'profiles', 'listings') and indexname not in (select conname from pg_constraint)`,
     );
     for (const { name } of indexes) await client.query(`drop index ${name}`);
-    for (const statement of rowStatements(animals, Math.ceil(animals / 50))) await client.query(statement);
-    for (const { definition } of indexes) await client.query(definition);
+    for (const [step, statement] of Object.entries(rowStatements(animals, Math.ceil(animals / 50)))) {
+      progress(step);
+      await client.query(statement);
+    }
+    for (const { name, definition } of indexes) {
+      progress(name);
+      await client.query(definition);
+    }
+    progress('statistics');
     for (const table of tables) await client.query(`vacuum (analyze) ${table}`);
   } finally {
     await client.end();
@@ -27,18 +36,18 @@ export async function fillListings(databaseUrl: string, animals: number): Promis
 }
 
 /** Breeds and words are skewed: the first are the most frequent, as in life. Shelters are spread over a continent. */
-const rowStatements = (animals: number, shelters: number) => [
+const rowStatements = (animals: number, shelters: number) => ({
   // Neither triggers nor foreign keys.
-  'set session_replication_role = replica',
-  'insert into categories (id) select generate_series(1, 20) on conflict do nothing',
-  `insert into shelters (name, address, latitude, longitude)
+  settings: 'set session_replication_role = replica',
+  categories: 'insert into categories (id) select generate_series(1, 20) on conflict do nothing',
+  shelters: `insert into shelters (name, address, latitude, longitude)
     select 'Shelter ' || n, n || ' Station Road', 36 + 24 * random(), -9 + 39 * random() from generate_series(2, ${shelters}) n`,
-  `insert into pets (name, category_id, status, shelter_id)
+  pets: `insert into pets (name, category_id, status, shelter_id)
     select ${made('d', `floor(${namesCount} * random() ^ 2)`)}, 1 + floor(20 * random()),
       (array['available', 'available', 'available', 'pending', 'sold'])[1 + floor(5 * random())]::pet_status,
       1 + floor(${shelters} * random())
       from generate_series(1, ${animals})`,
-  `insert into profiles (pet_id, shelter_id, description, breed_primary, birth_date, sex, size, coat, good_with_children, good_with_dogs, good_with_cats)
+  profiles: `insert into profiles (pet_id, shelter_id, description, breed_primary, birth_date, sex, size, coat, good_with_children, good_with_dogs, good_with_cats)
     select id, shelter_id,
       ${phrase} || ' ' || ${phrase} || ' ' || ${phrase} || ' ' || ${phrase},
       ${made('s', `floor(${breedsCount} * random() ^ 2)`)},
@@ -48,10 +57,10 @@ const rowStatements = (animals: number, shelters: number) => [
       (array['short', 'medium', 'long', 'wire'])[1 + floor(4 * random())],
       ${yesOrNo}, ${yesOrNo}, ${yesOrNo}
       from pets, (select array_agg(phrase) as list from (${phrases}) phrases) phrases`,
-  'insert into listings select * from listings_computed',
-  `insert into listing_words select distinct lexeme, weights && '{A,B}' from listings, unnest(document)
+  listings: 'insert into listings select * from listings_computed',
+  words: `insert into listing_words select distinct lexeme, weights && '{A,B}' from listings, unnest(document)
     where strpos(lexeme, '=') = 0 on conflict do nothing`,
-];
+});
 
 const phrasesCount = 300;
 /** Six words each. */
