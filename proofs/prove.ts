@@ -14,6 +14,7 @@ import { feed } from './feed/feed.ts';
 import { firstCall } from './first-call.ts';
 import { frameworks } from './frameworks/frameworks.ts';
 import { freshness } from './freshness/freshness.ts';
+import { listingsFreshness } from './freshness/listings-freshness.ts';
 import { history } from './history.ts';
 import { hostilePartner } from './hostile-partner/hostile-partner.ts';
 import { idempotency } from './idempotency.ts';
@@ -70,6 +71,7 @@ const proofs: Proof[] = [
   isolation,
   history,
   freshness,
+  listingsFreshness,
   writeStorm,
   feed,
   streams,

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { act, adopterOf } from '../../testkit/adopters.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
 import type { Key } from '../../testkit/store.ts';
+import type { TrackedList } from './followed-lists.ts';
 
 interface Animal {
   readonly id: number;
@@ -14,8 +15,9 @@ const animalsMax = 12;
 /** So that most lists are long enough to be compressed. */
 const surname = 'of the House of Many Words'.repeat(5);
 
-export class TrackedCategory {
+export class TrackedCategory implements TrackedList {
   readonly categoryId: number;
+  readonly path: string;
   /** The list as JSON after each change, starting with the empty list. */
   readonly #versions = ['[]'];
   #animals: Animal[] = [];
@@ -23,14 +25,13 @@ export class TrackedCategory {
 
   constructor(categoryId: number) {
     this.categoryId = categoryId;
+    this.path = `/pets?limit=100&categoryId=${categoryId}`;
   }
 
-  /** The newest version whose change was acknowledged to the writer. */
   get acknowledged(): number {
     return this.#versions.length - 1;
   }
 
-  /** The version that a list shows, if it is `from` or newer; undefined if it is older or not known yet. */
   versionOf(list: string, from: number): number | undefined {
     const version = this.#versions.indexOf(list, from);
     return version === -1 ? undefined : version;
@@ -40,7 +41,6 @@ export class TrackedCategory {
     return this.#versions.includes(list);
   }
 
-  /** Makes one change and waits for its response. */
   async change(http: HttpClient, url: string, manager: Key): Promise<void> {
     this.#animals = await this.#changed(http, url, manager);
     const list = this.#animals.map(({ id, name, status }) => ({ id, name, categoryId: this.categoryId, status }));

@@ -1,0 +1,132 @@
+// Lists that are read from every process while they change: each must include every change acknowledged before its request.
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Cast, queryStore } from '../../testkit/adopters.ts';
+import { HttpClient } from '../../testkit/http.ts';
+import type { Key, Store } from '../../testkit/store.ts';
+import type { Claim } from '../proof.ts';
+
+const readerCount = 12;
+/** The pause between two changes of a list, so that pages are also read while nothing changes. */
+const pauseMsMax = 60;
+/** PostgreSQL's statistics are complete after this time without work. */
+const statisticsMs = 1_500;
+/** A page is cached plain and in each coding, and none of them may be stale. */
+const codings = ['identity', 'gzip', 'br'];
+
+/** A list that one writer changes, so that every version that it may show is known. */
+export interface TrackedList {
+  /** Path and query below /v1. */
+  readonly path: string;
+  /** The newest version whose change was acknowledged to the writer. */
+  readonly acknowledged: number;
+  /** The version that a list shows, if it is `from` or newer; undefined if it is older or not known yet. */
+  versionOf(list: string, from: number): number | undefined;
+  wasEver(list: string): boolean;
+  /** Makes one change and waits for its response. */
+  change(http: HttpClient, url: string, manager: Key): Promise<void>;
+}
+
+interface Read {
+  readonly list: TrackedList;
+  /** The version that had been acknowledged when the request was sent. */
+  readonly from: number;
+  readonly text: string;
+}
+
+interface Run {
+  readonly endsAtMs: number;
+  reads: number;
+  /** Reads whose response was compressed. */
+  compressed: number;
+  /** Reads whose list matched no version known at the time: it has a change that was not acknowledged yet, or it is stale. */
+  readonly unmatched: Read[];
+}
+
+interface Options {
+  readonly cast: Cast;
+  readonly seconds: number;
+  readonly progress: (text: string) => void;
+}
+
+export async function followLists(store: Store, lists: readonly TrackedList[], { cast, seconds, progress }: Options): Promise<Claim[]> {
+  const scansBefore = await countScans(store);
+  const { manager, partners } = cast;
+  const run: Run = { endsAtMs: Date.now() + seconds * 1_000, reads: 0, compressed: 0, unmatched: [] };
+  using http = new HttpClient(readerCount + lists.length);
+  const ticker = setInterval(() => progress(`${run.reads} reads`), 500);
+  await Promise.all([
+    ...lists.map((list) => write(http, store, list, manager, run)),
+    ...Array.from({ length: readerCount }, (_, i) => read(http, store, lists, partners[i % partners.length] ?? manager, run)),
+  ]);
+  clearInterval(ticker);
+  return judge(store, lists, run, (await countScans(store)) - scansBefore);
+}
+
+async function write(http: HttpClient, store: Store, list: TrackedList, manager: Key, run: Run): Promise<void> {
+  while (Date.now() < run.endsAtMs) {
+    await list.change(http, anyUrl(store), manager);
+    await sleep(randomInt(pauseMsMax));
+  }
+}
+
+async function read(http: HttpClient, store: Store, lists: readonly TrackedList[], { key }: Key, run: Run): Promise<void> {
+  while (Date.now() < run.endsAtMs) {
+    const list = lists[randomInt(lists.length)] as TrackedList;
+    const from = list.acknowledged;
+    const headers = { 'accept-encoding': codings[randomInt(codings.length)] ?? '' };
+    const response = await http.send(anyUrl(store) + list.path, { key, headers });
+    if (response.status !== 200) throw new Error(`a list got ${response.status}: ${response.text}`);
+    run.reads += 1;
+    if (response.headers['content-encoding']) run.compressed += 1;
+    if (list.versionOf(response.text, from) === undefined) run.unmatched.push({ list, from, text: response.text });
+  }
+}
+
+const anyUrl = ({ processes }: Store) => processes[randomInt(processes.length)]?.url ?? '';
+
+/** A single animal is read by an index of ids; a list of a category by another index or, while the table is small, by a sequential scan. */
+async function countScans(store: Store): Promise<number> {
+  await sleep(statisticsMs);
+  const [scans] = await queryStore<{ count: number }>(
+    store,
+    `select (seq_scan + (select sum(idx_scan) from pg_stat_user_indexes where relname = 'pets' and indexrelname not in ('pets_pkey', 'pets_listed')))::int as count
+      from pg_stat_user_tables where relname = 'pets'`,
+  );
+  return scans?.count ?? Number.NaN;
+}
+
+function judge({ processes }: Store, lists: readonly TrackedList[], run: Run, scans: number): Claim[] {
+  // All changes are acknowledged by now, so versions that a list showed before their acknowledgement are known too.
+  const wrong = run.unmatched.filter(({ list, from, text }) => list.versionOf(text, from) === undefined);
+  const stale = wrong.filter(({ list, text }) => list.wasEver(text));
+  const changes = lists.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+  const cached = run.reads - scans;
+  const grouped = (count: number) => count.toLocaleString('en');
+  return [
+    {
+      claim: `Lists, from ${processes.length} processes, that miss a change acknowledged before the request, with ${grouped(changes)} changes by ${lists.length} writers`,
+      bar: '0',
+      figure: `${grouped(stale.length)} of ${grouped(run.reads)}`,
+      holds: stale.length === 0 && run.reads > 1_000 && changes > 100,
+    },
+    {
+      claim: 'Lists that show a state that never existed',
+      bar: '0',
+      figure: String(wrong.length - stale.length),
+      holds: wrong.length === stale.length,
+    },
+    {
+      claim: 'Control: lists served without a query',
+      bar: 'at least one in ten',
+      figure: `${grouped(cached)} of ${grouped(run.reads)}`,
+      holds: cached >= run.reads / 10,
+    },
+    {
+      claim: 'Control: lists sent compressed',
+      bar: 'at least one in ten',
+      figure: `${grouped(run.compressed)} of ${grouped(run.reads)}`,
+      holds: run.compressed >= run.reads / 10,
+    },
+  ];
+}

@@ -1,0 +1,35 @@
+// Listings are read from four processes while profiles, photos, shelters and animals change: each must include every change acknowledged
+// before its request.
+import { castOf } from '../../testkit/adopters.ts';
+import { HttpClient } from '../../testkit/http.ts';
+import { plantMutant } from '../../testkit/mutant.ts';
+import { Store } from '../../testkit/store.ts';
+import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { followLists } from './followed-lists.ts';
+import { TrackedListings } from './tracked-listings.ts';
+
+const processCount = 4;
+const categoryCount = 6;
+const firstCategoryId = 3_000;
+
+export const listingsFreshness: Proof = {
+  name: 'listings-freshness',
+  promise: 'listings from any process include every change of a profile, a photo, a shelter or an animal that was acknowledged before',
+  hasMutant: true,
+  run,
+};
+
+async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+  // The mutant acknowledges a change before it is announced.
+  using tree = mutant
+    ? plantMutant([{ file: 'listings/listing-changes.ts', from: `await ${announce};`, to: `setTimeout(() => void ${announce}, 20);` }])
+    : undefined;
+  await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+  const cast = await castOf(store, 4);
+  using http = new HttpClient();
+  const categories: TrackedListings[] = [];
+  for (let i = 0; i < categoryCount; i += 1) categories.push(await TrackedListings.create(store, http, cast.manager, firstCategoryId + i));
+  return await followLists(store, categories, { cast, seconds: short ? 10 : 120, progress });
+}
+
+const announce = 'link.call((client) => client.set(listingsToken, newToken()))';

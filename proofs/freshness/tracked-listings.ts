@@ -1,0 +1,168 @@
+// The listings of one category, changed by one writer in every way that a listing shows, so that every version that a search may find is known.
+import { randomInt } from 'node:crypto';
+import { queryStore } from '../../testkit/adopters.ts';
+import type { HttpClient, Response } from '../../testkit/http.ts';
+import type { Key, Store } from '../../testkit/store.ts';
+import type { TrackedList } from './followed-lists.ts';
+
+interface Shelter {
+  readonly id: number;
+  name: string;
+}
+
+/** What a listing shows, as far as the writer changes it. */
+interface Shown {
+  readonly id: number;
+  status: string;
+  description: string;
+  shelter: Shelter;
+  photos: Array<{ readonly id: number; alt: string }>;
+}
+
+const animalCount = 5;
+const photosPerAnimal = 3;
+/** So that most lists are long enough to be compressed. */
+const story = 'Once upon a time. '.repeat(20);
+const statuses = ['available', 'pending', 'sold'];
+
+export class TrackedListings implements TrackedList {
+  readonly path: string;
+  readonly #shelters: readonly Shelter[];
+  /** The newest first, as the list has them. */
+  readonly #animals: readonly Shown[];
+  readonly #versions: string[] = [];
+
+  private constructor(categoryId: number, shelters: readonly Shelter[], animals: readonly Shown[]) {
+    this.path = `/listings?limit=100&categoryId=${categoryId}`;
+    this.#shelters = shelters;
+    this.#animals = animals;
+    this.#addVersion();
+  }
+
+  static async create(store: Store, http: HttpClient, { key }: Key, categoryId: number): Promise<TrackedListings> {
+    const url = store.processes[0]?.url ?? '';
+    const post = async (path: string, body: object) => Number(read(await http.send(url + path, { method: 'POST', key, body }), 201).id);
+    const shelters: Shelter[] = [];
+    for (const name of ['One', 'Another']) shelters.push({ id: await post('/shelters', { name }), name });
+    const animals: Shown[] = [];
+    for (let i = 0; i < animalCount; i += 1) {
+      const id = await post('/pets', { name: `Animal ${i}`, categoryId });
+      const photos = await insertPhotos(store, id);
+      const shelter = shelters[0] as Shelter;
+      read(await http.send(`${url}/pets/${id}/shelter`, { method: 'PUT', key, body: { shelterId: shelter.id } }), 200);
+      read(await http.send(`${url}/pets/${id}/profile`, { method: 'PUT', key, body: { description: story } }), 200);
+      animals.unshift({ id, status: 'available', description: story, shelter, photos });
+    }
+    return new TrackedListings(categoryId, shelters, animals);
+  }
+
+  get acknowledged(): number {
+    return this.#versions.length - 1;
+  }
+
+  versionOf(list: string, from: number): number | undefined {
+    const version = this.#versions.indexOf(shownBy(list), from);
+    return version === -1 ? undefined : version;
+  }
+
+  wasEver(list: string): boolean {
+    return this.#versions.includes(shownBy(list));
+  }
+
+  async change(http: HttpClient, url: string, { key }: Key): Promise<void> {
+    const animal = anyOf(this.#animals);
+    const text = `Changed ${this.#versions.length}`;
+    const send = async (method: string, path: string, body: object) => void read(await http.send(url + path, { method, key, body }), 200);
+    switch (randomInt(6)) {
+      case 0: {
+        const description = `${text} ${story}`;
+        await send('PATCH', `/pets/${animal.id}/profile`, { description });
+        animal.description = description;
+        break;
+      }
+      case 1: {
+        const photo = anyOf(animal.photos);
+        await send('PATCH', `/pets/${animal.id}/photos/${photo.id}`, { alt: text });
+        photo.alt = text;
+        break;
+      }
+      case 2: {
+        const last = animal.photos.at(-1) as Shown['photos'][number];
+        await send('PATCH', `/pets/${animal.id}/photos/${last.id}`, { position: 0 });
+        animal.photos = [last, ...animal.photos.slice(0, -1)];
+        break;
+      }
+      case 3: {
+        const shelter = anyOf(this.#shelters.filter((one) => one !== animal.shelter));
+        await send('PUT', `/pets/${animal.id}/shelter`, { shelterId: shelter.id });
+        animal.shelter = shelter;
+        break;
+      }
+      case 4:
+        await send('PATCH', `/shelters/${animal.shelter.id}`, { name: text });
+        animal.shelter.name = text;
+        break;
+      default: {
+        const status = anyOf(statuses.filter((one) => one !== animal.status));
+        await send('PATCH', `/pets/${animal.id}`, { status });
+        animal.status = status;
+      }
+    }
+    this.#addVersion();
+  }
+
+  #addVersion(): void {
+    this.#versions.push(
+      JSON.stringify(
+        this.#animals.map(({ id, status, description, shelter, photos }) => [
+          id,
+          status,
+          description,
+          shelter.id,
+          shelter.name,
+          photos.map((photo) => [photo.id, photo.alt]),
+        ]),
+      ),
+    );
+  }
+}
+
+interface ListingBody {
+  readonly pet: { readonly id: number; readonly status: string };
+  readonly profile: { readonly description: string };
+  readonly shelter: Shelter;
+  readonly photos: ReadonlyArray<{ readonly id: number; readonly alt: string }>;
+}
+
+const shownBy = (list: string) =>
+  JSON.stringify(
+    (JSON.parse(list) as ListingBody[]).map(({ pet, profile, shelter, photos }) => [
+      pet.id,
+      pet.status,
+      profile.description,
+      shelter.id,
+      shelter.name,
+      photos.map((photo) => [photo.id, photo.alt]),
+    ]),
+  );
+
+/** As a worker has left them. To make pictures is not what is proved. */
+async function insertPhotos(store: Store, petId: number): Promise<Shown['photos']> {
+  const rows = await queryStore<{ id: string }>(
+    store,
+    `insert into photos (pet_id, position, alt, original_hash, original_name, status, width, height, placeholder, files)
+      select $1::bigint, n, 'A photo', lpad(n::text, 64, '0'), 'originals/1', 'ready', 320, 240, 'x', '[]' from generate_series(0, $2::int - 1) n
+      returning id::text`,
+    [petId, photosPerAnimal],
+  );
+  return rows.map(({ id }) => ({ id: Number(id), alt: 'A photo' }));
+}
+
+function anyOf<T>(values: readonly T[]): T {
+  return values[randomInt(values.length)] as T;
+}
+
+function read(response: Response, status: number): { readonly id: number } {
+  if (response.status !== status) throw new Error(`a change got ${response.status}, not ${status}: ${response.text}`);
+  return JSON.parse(response.text);
+}
