@@ -167,12 +167,13 @@ export default {
     },
     {
       name: 'queries-stand-on-db',
-      comment: 'A query imports only the database, the types of its rows, and columns and conditions that it shares with other queries.',
+      comment:
+        'A query imports only the database, the types of its rows, queries of its feature, and columns and conditions that it shares with others.',
       severity: 'error',
-      from: { path: '-queries\\.ts$' },
+      from: { path: `${src}/([^/]+)/[^/]+-queries\\.ts$` },
       to: {
         path: `${src}/`,
-        pathNot: [`${src}/(db/|domain/|errors\\.ts$)`, '-(schemas|columns|conditions)\\.ts$'],
+        pathNot: [`${src}/(db/|domain/|errors\\.ts$)`, '-(schemas|columns|conditions)\\.ts$', `${src}/$1/[^/]+-queries\\.ts$`],
         dependencyTypesNot: ['type-only'],
       },
     },

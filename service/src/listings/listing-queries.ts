@@ -11,7 +11,7 @@ import {
   newestRows,
   sheltersNear,
   walkOf,
-} from './match-conditions.ts';
+} from './match-queries.ts';
 import { asksForProfile, Parameters, petConditions, profileConditions } from './search-conditions.ts';
 
 /** Of more matches than this, these are ranked. */

@@ -87,7 +87,7 @@ export async function changePhoto(
   const { changed, mustAnnounce } = await db.transaction(async (tx) => {
     const pet = await lockForWriter(tx, petId, writer);
     const before = await getPhoto(tx, petId, id);
-    // This may be a retry, and whoever changed the photos may have died before announcing that.
+    // This may be a retry, after a process that died before its announcement.
     const areRecent = await haveChangedRecently(tx, petId);
     const isAltChanged = alt !== undefined && alt !== (before.alt ?? '');
     if (isAltChanged) await setAlt(tx, id, alt);

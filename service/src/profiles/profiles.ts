@@ -54,7 +54,7 @@ export async function writeProfile(
 
 interface Written {
   readonly profile: StoredProfile;
-  /** It has changed, or it did so just now: this may be a retry, and whoever changed it may have died before announcing that. */
+  /** It has changed, or it did so just now: this may be a retry, after a process that died before its announcement. */
   readonly mustAnnounce: boolean;
 }
 
