@@ -45,12 +45,18 @@ interface Run {
 
 interface Options {
   readonly cast: Cast;
+  /** An expression of SQL: how often PostgreSQL has looked for the animals of a list. */
+  readonly scans: string;
   readonly seconds: number;
   readonly progress: (text: string) => void;
 }
 
-export async function followLists(store: Store, lists: readonly TrackedList[], { cast, seconds, progress }: Options): Promise<Claim[]> {
-  const scansBefore = await countScans(store);
+export async function followLists(
+  store: Store,
+  lists: readonly TrackedList[],
+  { cast, scans, seconds, progress }: Options,
+): Promise<Claim[]> {
+  const scansBefore = await countScans(store, scans);
   const { manager, partners } = cast;
   const run: Run = { endsAtMs: Date.now() + seconds * 1_000, reads: 0, compressed: 0, unmatched: [] };
   using http = new HttpClient(readerCount + lists.length);
@@ -60,7 +66,7 @@ export async function followLists(store: Store, lists: readonly TrackedList[], {
     ...Array.from({ length: readerCount }, (_, i) => read(http, store, lists, partners[i % partners.length] ?? manager, run)),
   ]);
   clearInterval(ticker);
-  return judge(store, lists, run, (await countScans(store)) - scansBefore);
+  return judge(store, lists, run, (await countScans(store, scans)) - scansBefore);
 }
 
 async function write(http: HttpClient, store: Store, list: TrackedList, manager: Key, run: Run): Promise<void> {
@@ -85,15 +91,10 @@ async function read(http: HttpClient, store: Store, lists: readonly TrackedList[
 
 const anyUrl = ({ processes }: Store) => processes[randomInt(processes.length)]?.url ?? '';
 
-/** A single animal is read by an index of ids; a list of a category by another index or, while the table is small, by a sequential scan. */
-async function countScans(store: Store): Promise<number> {
+async function countScans(store: Store, scans: string): Promise<number> {
   await sleep(statisticsMs);
-  const [scans] = await queryStore<{ count: number }>(
-    store,
-    `select (seq_scan + (select sum(idx_scan) from pg_stat_user_indexes where relname = 'pets' and indexrelname not in ('pets_pkey', 'pets_listed')))::int as count
-      from pg_stat_user_tables where relname = 'pets'`,
-  );
-  return scans?.count ?? Number.NaN;
+  const [row] = await queryStore<{ count: number }>(store, `select (${scans})::int as count`);
+  return row?.count ?? Number.NaN;
 }
 
 function judge({ processes }: Store, lists: readonly TrackedList[], run: Run, scans: number): Claim[] {
