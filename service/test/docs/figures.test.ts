@@ -122,7 +122,9 @@ const bounds: Readonly<Record<string, string>> = {
   'Words of a search, a breed': '{wordsLengthMax} characters',
   'Distance of a search': '{withinKmDefault} km by default, {withinKmMax} km at most',
   'Animals ranked by relevance; counted for facets': '{rankedMax}; {countedMax}',
-  'Animals looked through, or matches sorted, by one statement before a search is made in another way': '{walkedMax}; {sortedMax}',
+  'Animals looked through by one statement before a search is made in another way; if some of them match; those that tell whether words are frequent':
+    '{walkedMax}; {walkedFurtherMax}; {probedMax}',
+  'Matches that are sorted; shelters near a place whose animals are looked through first': '{sortedMax}; {sheltersMax}',
   'Pages of animals cached': '{pagesMax}, {bytesMax MiB} in all with their compressed bytes, for {pageAgeMaxMs s} each',
   'Changes of animals in the memory of a process; entries of the log in Redis': '{changesMax}; {logLength}',
   'Changes in one announcement; more are announced as a change of everything': '{changesMax}',

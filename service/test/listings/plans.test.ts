@@ -196,7 +196,7 @@ async function setByIndexOnly(): Promise<void> {
 /** Runs each statement, and explains it with its values. */
 const explaining = (plans: string[]): Db => ({
   query: async (statement) => {
-    const { text, values } = statement;
+    const { text, values = [] } = statement;
     const { rows } = await client.query({ text: `explain ${text}`, values });
     plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
     return client.query({ text, values });
