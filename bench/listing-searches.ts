@@ -25,6 +25,7 @@ export interface SearchTarget {
   readonly samples: Samples;
 }
 
+/** The query of a search, or the path and the query of another operation below /listings. */
 type Queries = Readonly<Record<string, (samples: Samples) => string>>;
 
 const one = ({ animals }: Samples) => drawOne(animals);
@@ -73,6 +74,10 @@ export const worst: Queries = {
   'unknown words': () => `q=${Array.from({ length: 12 }, unknownWord).join('+')}`,
   'a hundred ids': (samples) => `${Array.from({ length: 100 }, () => `id=${one(samples).id}`).join('&')}&limit=100`,
   'a page of a hundred': () => 'limit=100',
+  'facets of all': () => '/facets?',
+  'facets of a word of most': ({ frequent }) => `/facets?q=${frequent[0]}`,
+  'facets, almost none': () => `/facets?${almostNone}`,
+  'facets, far, almost none': (samples) => `/facets?near=${one(samples).near}&withinKm=500&${almostNone}`,
 };
 
 const categories = Array.from({ length: 20 }, (_, i) => i + 1);
@@ -84,7 +89,7 @@ const unknownWord = () => Math.random().toString(36).slice(2, 9);
 
 /** The number of milliseconds that a search takes. */
 export async function timeSearch(http: HttpClient, target: SearchTarget, query: string): Promise<number> {
-  const path = `/listings?${await withCursor(http, target, query)}`;
+  const path = query.startsWith('/') ? `/listings${query}` : `/listings?${await withCursor(http, target, query)}`;
   const startMs = performance.now();
   const { status, text } = await http.send(target.url + path, { key: target.key });
   const tookMs = performance.now() - startMs;
