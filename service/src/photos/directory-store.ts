@@ -48,6 +48,10 @@ export class DirectoryStore implements PhotoStore {
     }
   }
 
+  async sizeOf(name: FileName): Promise<number | undefined> {
+    return (await stat(this.#pathOf(name)).catch(undefinedIfMissing))?.size;
+  }
+
   async delete(name: FileName): Promise<void> {
     await rm(this.#pathOf(name), { force: true });
   }

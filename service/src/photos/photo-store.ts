@@ -22,6 +22,8 @@ export interface PhotoStore {
   put(name: FileName, content: Buffer | AsyncIterable<Buffer>): Promise<void>;
   /** Undefined if there is no such file. The caller must read the stream to its end, or destroy it. */
   get(name: FileName): Promise<StoredFile | undefined>;
+  /** The size in bytes, without reading the file. Undefined if there is no such file. */
+  sizeOf(name: FileName): Promise<number | undefined>;
   /** Does nothing if there is no such file. */
   delete(name: FileName): Promise<void>;
   list(folder: Folder): AsyncIterable<ListedFile>;

@@ -45,6 +45,11 @@ export class S3Store implements PhotoStore {
     return { bytes: Number(response.headers.get('content-length')), stream: Readable.fromWeb(response.body) };
   }
 
+  async sizeOf(name: FileName): Promise<number | undefined> {
+    const response = await this.#send('HEAD', `/${name}`, { isOptional: true });
+    return response && Number(response.headers.get('content-length'));
+  }
+
   async delete(name: FileName): Promise<void> {
     await this.#send('DELETE', `/${name}`, { isOptional: true });
   }

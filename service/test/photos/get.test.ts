@@ -29,8 +29,23 @@ describe('GET /photos/{hash}.webp', () => {
     expect(headers['x-ratelimit-limit']).toBeUndefined();
   });
 
-  test('is 304 without a body for a caller that has it, and HEAD has the same headers', async () => {
-    expect(await photos.store.call('GET', url, { headers: { 'if-none-match': `"${hash}"` } })).toMatchObject({ status: 304, text: '' });
+  test('is 304 without a body for a caller that has it, also if the file is gone: its content never changes', async () => {
+    for (const held of [`"${hash}"`, `W/"${hash}"`, `"other", "${hash}"`]) {
+      expect(await photos.store.call('GET', url, { headers: { 'if-none-match': held } })).toMatchObject({
+        status: 304,
+        text: '',
+        headers: { etag: `"${hash}"`, 'cache-control': 'public, max-age=31536000, immutable' },
+      });
+    }
+    const gone = 'cd34'.repeat(16);
+    const statusFor = async (held: string) =>
+      (await photos.store.call('GET', `/photos/${gone}.webp`, { headers: { 'if-none-match': held } })).status;
+    expect(await statusFor(`"${gone}"`)).toBe(304);
+    for (const held of ['*', `"${hash}"`]) expect(await statusFor(held)).toBe(404);
+  });
+
+  test('by HEAD has the same headers and no body, and of a missing file is 404', async () => {
+    expect((await photos.store.call('HEAD', `/photos/${'0'.repeat(64)}.webp`)).status).toBe(404);
     expect(await photos.store.call('HEAD', url)).toMatchObject({
       status: 200,
       text: '',

@@ -76,6 +76,11 @@ describe.each(stores)('A store of photos in %s', (kind) => {
     expect(await read('originals/one')).toEqual({ bytes: 3, content: Buffer.from('abc') });
   });
 
+  test('tells the size of a file without reading it', async () => {
+    expect(await store.sizeOf(pictureName(hash))).toBe(7);
+    expect(await store.sizeOf(pictureName('0'.repeat(64)))).toBeUndefined();
+  });
+
   test('replaces a file as a whole', async () => {
     await store.put('originals/two', Buffer.from('longer'));
     await store.put('originals/two', Buffer.from('new'));
