@@ -1,8 +1,10 @@
 // A process of its own that turns one image, read from standard input, into the pictures that are shown. An image that makes the
 // decoder crash, loop or allocate ends only this process. picture-maker.ts starts it and watches it.
 //
+// The argument is the number of bytes of the image.
 // Standard output has a line of JSON, a Result, and then the bytes of the pictures, one after the other.
-import { buffer } from 'node:stream/consumers';
+import { read } from 'node:fs';
+import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
 import type { PhotoFailure } from './photo-failures.ts';
@@ -27,9 +29,20 @@ const abandonedMs = 40_000;
 
 if (import.meta.main) {
   setTimeout(() => process.exit(1), abandonedMs).unref();
-  const { result, pictures } = await makePictures(await buffer(process.stdin));
+  const { result, pictures } = await makePictures(await readInput(Number(process.argv[2])));
   process.stdout.write(`${JSON.stringify(result)}\n`);
   for (const picture of pictures) process.stdout.write(picture);
+}
+
+/** Into one piece of memory: a list of chunks that is joined takes four times as much, which a large image needs for its pixels. */
+async function readInput(bytesMax: number): Promise<Buffer> {
+  const input = Buffer.allocUnsafeSlow(bytesMax);
+  for (let offset = 0; offset < bytesMax; ) {
+    const { bytesRead } = await promisify(read)(0, input, offset, bytesMax - offset, null);
+    if (bytesRead === 0) return input.subarray(0, offset);
+    offset += bytesRead;
+  }
+  return input;
 }
 
 async function makePictures(original: Buffer): Promise<{ result: Result; pictures: Buffer[] }> {

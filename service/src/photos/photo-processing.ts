@@ -50,7 +50,7 @@ async function processClaimed(parts: Parts, claim: Claim): Promise<void> {
   if (claim.attempts > attemptsMax) return fail(parts, claim, 'not_processed');
   const original = await store.get(claim.originalName);
   if (!original) return fail(parts, claim, 'not_processed');
-  const outcome = await makePictures(original.stream, signal);
+  const outcome = await makePictures(original, signal);
   if (signal.aborted) return releaseClaim(db, claim, 0, false);
   if ('failure' in outcome) return fail(parts, claim, outcome.failure);
   if ('crashed' in outcome) {

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { Result } from './image-process.ts';
 import type { PhotoFailure } from './photo-failures.ts';
+import type { StoredFile } from './photo-store.ts';
 
 export interface Picture {
   readonly width: number;
@@ -27,16 +28,16 @@ interface Bounds {
 }
 
 const script = fileURLToPath(new URL('./image-process.ts', import.meta.url));
-const defaultBounds: Bounds = { deadlineMs: 30_000, memoryMax: 250_000_000 };
+const defaultBounds: Bounds = { deadlineMs: 30_000, memoryMax: 280_000_000 };
 const heapMegabytesMax = 64;
 const memoryIntervalMs = 10;
 const outputBytesMax = 32_000_000;
 const pageBytes = 4_096;
 
 /** Makes the pictures of an image in a process of its own, which is killed if it takes too long or too much memory. */
-export async function makePictures(original: Readable, signal?: AbortSignal, bounds: Bounds = defaultBounds): Promise<Outcome> {
+export async function makePictures(original: StoredFile, signal?: AbortSignal, bounds: Bounds = defaultBounds): Promise<Outcome> {
   // Without the environment, which has the passwords of the store: the process decodes what strangers send.
-  const child = spawn(process.execPath, [`--max-old-space-size=${heapMegabytesMax}`, script], {
+  const child = spawn(process.execPath, [`--max-old-space-size=${heapMegabytesMax}`, script, String(original.bytes)], {
     env: { MALLOC_ARENA_MAX: '2' },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
@@ -56,8 +57,8 @@ export async function makePictures(original: Readable, signal?: AbortSignal, bou
     child.once('error', (error) => ended.resolve(String(error)));
     child.once('close', (code, by) => ended.resolve(by ?? `exit status ${code}`));
     // If the original can't be read, that error is thrown. One that the child has not read to its end is no error.
-    const sent = pipeline(original, child.stdin).catch((error: NodeJS.ErrnoException) => {
-      if (original.errored && original.errored === error) throw error;
+    const sent = pipeline(original.stream, child.stdin).catch((error: NodeJS.ErrnoException) => {
+      if (original.stream.errored && original.stream.errored === error) throw error;
     });
     const [output, end] = await Promise.all([readBounded(child.stdout, stop), ended.promise, sent]);
     if (isTooExpensive) return { failure: 'too_expensive' };

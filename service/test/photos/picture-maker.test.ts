@@ -9,7 +9,7 @@ import { makeImage } from '../photo-steps.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const make = (bytes: Buffer, bounds?: { deadlineMs: number; memoryMax: number }): Promise<Outcome> =>
-  makePictures(Readable.from([bytes]), undefined, bounds);
+  makePictures({ bytes: bytes.length, stream: Readable.from([bytes]) }, undefined, bounds);
 
 function picturesOf(outcome: Outcome) {
   if ('pictures' in outcome) return outcome.pictures;
@@ -116,6 +116,24 @@ describe('makePictures makes pictures of', () => {
     for (const image of [grey, clear]) expect(picturesOf(await make(image)).map(({ width }) => width)).toEqual([320]);
   });
 
+  /** As large as the best cameras of phones make them. Each file has less than the 20 MB that are accepted. */
+  const large = async (kernel: 'cubic' | 'nearest', { width = 8_064, height = 6_048 } = {}) => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+    const small = sharp({ create: { width: 504, height: 378, channels: 3, background: 'tan', noise } });
+    return sharp(await small.png().toBuffer()).resize(width, height, { kernel, fit: 'fill' });
+  };
+  test.each([
+    ['JPEG', async () => (await large('cubic')).jpeg({ quality: 95 })],
+    ['JPEG that is stored on its side', async () => (await large('cubic')).jpeg({ quality: 95 }).withMetadata({ orientation: 6 })],
+    ['progressive JPEG', async () => (await large('cubic')).jpeg({ quality: 95, progressive: true })],
+    ['PNG', async () => (await large('nearest', { width: 8_300, height: 6_000 })).png({ compressionLevel: 3 })],
+    ['WebP', async () => (await large('cubic', { width: 8_300, height: 6_000 })).webp({ quality: 80, effort: 0 })],
+  ])('a %s of 48 megapixels or more', { timeout: 120_000 }, async (_, image) => {
+    const bytes = await (await image()).toBuffer();
+    expect(bytes.length).toBeLessThan(20_000_000);
+    expect(picturesOf(await make(bytes))).toHaveLength(3);
+  });
+
   test('a picture that is very high, within the bounds of WebP', async () => {
     const [picture] = picturesOf(await make(await makeImage('red', { width: 100, height: 20_000 })));
     expect([picture?.width, picture?.height]).toEqual([2, 400]);
@@ -124,7 +142,8 @@ describe('makePictures makes pictures of', () => {
 
 test('makePictures is aborted at once when the worker stops', async () => {
   const startedAtMs = performance.now();
-  const outcome = await makePictures(Readable.from([await makeImage('red', { width: 4_000, height: 4_000 })]), AbortSignal.timeout(20));
+  const image = await makeImage('red', { width: 4_000, height: 4_000 });
+  const outcome = await makePictures({ bytes: image.length, stream: Readable.from([image]) }, AbortSignal.timeout(20));
   expect(outcome).toEqual({ crashed: 'SIGKILL' });
   expect(performance.now() - startedAtMs).toBeLessThan(5_000);
 });
