@@ -7,7 +7,7 @@ import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
 import { publishAll } from '../../service/test/event-steps.ts';
 import { countLockWaits } from '../../service/test/lock-waits.ts';
 import { ManualClock } from '../../service/test/manual-clock.ts';
-import { createPhotoStore, filesIn, makeImage } from '../../service/test/photo-steps.ts';
+import { createPhotoStore, createShelterKey, filesIn, makeImage } from '../../service/test/photo-steps.ts';
 import { sendRaw } from '../../service/test/raw-request.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../../service/test/test-store.ts';
 import { addEndpoint } from '../../service/test/webhook-work.ts';
@@ -85,9 +85,18 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   photo_limit_reached: async () => {
     const { at, key } = await openPhotoStore();
     const text =
-      "insert into photos (pet_id, position, original_hash, original_name) select 1, i, repeat(to_hex(i), 64), '' from generate_series(0, 11) i";
+      "insert into photos (pet_id, client_id, position, original_hash, original_name) select 1, 1, i, repeat(to_hex(i), 64), '' from generate_series(0, 11) i";
     await at.dependencies.db.query({ text });
     return send('photo_limit_reached', { at, key }, jpeg);
+  },
+  photo_bytes_limit: async () => {
+    const { at } = await openPhotoStore();
+    const key = await createShelterKey(at, 'North', { plan: 'free', scopes: ['pets:write'] });
+    const moved = 'update pets set shelter_id = $1 where id = 1';
+    await at.dependencies.db.query({ text: moved, values: [key.shelterId] });
+    const text = "insert into photo_uploads (client_id, day, bytes) values ($1, (now() at time zone 'utc')::date, 1e9)";
+    await at.dependencies.db.query({ text, values: [key.clientId] });
+    return send('photo_bytes_limit', { at, key }, jpeg);
   },
   too_many_uploads: async () => {
     const { at, key, folder } = await openPhotoStore();

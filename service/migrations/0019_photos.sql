@@ -4,6 +4,8 @@
 create table photos (
   id bigint generated always as identity primary key,
   pet_id bigint not null references pets,
+  -- Who has sent it. Workers take turns among clients.
+  client_id bigint not null references clients,
   -- The order in which an animal's photos are shown, from 0.
   -- squawk-ignore prefer-bigint-over-int
   position integer not null,
@@ -38,9 +40,22 @@ create table photos (
 );
 create index photos_of_pet on photos (pet_id, position, id);
 create unique index photos_by_original on photos (pet_id, original_hash);
-create index photos_to_process on photos (id) where status = 'processing';
+create index photos_to_process on photos (client_id, id) where status = 'processing';
 -- For the sweep: which files are in use.
 create index photos_by_file on photos using gin (files jsonb_path_ops);
+
+-- How many bytes of photos a client has sent on its last day (UTC).
+create table photo_uploads (
+  client_id bigint primary key references clients,
+  day date not null,
+  bytes bigint not null
+);
+
+-- Pictures that a sweep is deleting. Until then no photo may get a picture with this hash, since the deletion would take it away.
+create table photo_deletions (
+  hash text primary key,
+  until timestamptz not null
+);
 
 -- The photos of an animal that is removed are no longer shown. Also for processes of the release before, which know no photos.
 create function remove_photos_of_pet() returns trigger language plpgsql as $$
@@ -51,4 +66,5 @@ end $$;
 create trigger removed_pet_has_no_photos after update of removed_at on pets
   for each row when (old.removed_at is null and new.removed_at is not null) execute function remove_photos_of_pet();
 
-grant select, insert, update, delete on photos to homeward_app;
+grant select, insert, update, delete on photos, photo_deletions to homeward_app;
+grant select, insert, update on photo_uploads to homeward_app;

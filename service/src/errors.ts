@@ -291,6 +291,16 @@ export const errorCodes = {
       message: 'Animal 1 has 12 photos; 12 are allowed. Remove one first.',
     },
   },
+  photo_bytes_limit: {
+    status: 409,
+    cause: 'The client has already sent as many bytes of photos today (UTC) as its plan allows, or the photo has more than are left.',
+    fix: 'Send the photo after midnight UTC, or make it smaller.',
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\n\n(the bytes)',
+      message:
+        'This client has sent 1,000 of 1,000 MB of photos today (UTC), and this one has 1 MB. Send it after midnight UTC, or make it smaller.',
+    },
+  },
   too_many_uploads: {
     status: 409,
     cause: 'The client is already sending 2 photos, which is the maximum at a time.',

@@ -62,8 +62,9 @@ export const readPhotos = async (store: TestStore, { key }: TestKey, petId: numb
 /** Processes all photos that wait, like a worker. Returns how many. */
 export async function processAll({ store, files }: { readonly store: TestStore; readonly files: PhotoStore }): Promise<number> {
   const { signal } = new AbortController();
+  const turn = { clientId: 0n };
   let count = 0;
-  while ((await processPhoto({ ...store.dependencies, store: files, signal })) > 0) count += 1;
+  while ((await processPhoto({ ...store.dependencies, store: files, signal, turn })) > 0) count += 1;
   return count;
 }
 

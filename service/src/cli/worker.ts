@@ -126,6 +126,7 @@ async function work(config: Config): Promise<void> {
     );
   }
   const photos = openPhotoStore(config.photos);
+  const turn = { clientId: 0n };
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     // Logged at debug level: up to twenty times a second.
@@ -140,7 +141,7 @@ async function work(config: Config): Promise<void> {
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
     photos &&
-      runJob('process-photos', photoIntervalMs, () => processPhoto({ db, announceListings, store: photos, signal: stopping.signal })),
+      runJob('process-photos', photoIntervalMs, () => processPhoto({ db, announceListings, store: photos, signal: stopping.signal, turn })),
     photos && runJob('sweep-photos', photoSweepIntervalMs, () => sweepFiles(db, photos)),
     config.metricsPort === undefined ? undefined : runJob('read-store-facts', factsIntervalMs, () => store.read(db)),
   ]);

@@ -11,6 +11,12 @@ interface Parts extends ListingWriter {
   readonly store: PhotoStore;
   /** Aborted when the worker stops. The photo is then processed by another one. */
   readonly signal: AbortSignal;
+  readonly turn: Turn;
+}
+
+/** Whose photo this worker has processed last. 0: nobody's yet. */
+export interface Turn {
+  clientId: bigint;
 }
 
 const attemptsMax = 3;
@@ -21,17 +27,19 @@ const extendMs = 3_000;
 const pauseSeconds = 5;
 
 /**
- * Processes the photo that waits the longest. Returns 0 if there is none. Several workers may do so at once, and each may be killed at
- * any time:
+ * Processes a photo. Returns 0 if none waits. Clients take turns, so that one that has sent a thousand photos delays another's by one.
+ * Several workers may do so at once, and each may be killed at any time:
  * - A photo belongs to the worker that has claimed it, until the claim ends. Each write names the attempt, so a worker that was slow
  *   and has lost its photo changes nothing.
- * - The row names its files before they are written, so that the sweep doesn't delete them.
+ * - The row names its files before they are written, so that the sweep doesn't delete them. A worker waits for a sweep that is just
+ *   deleting one of them.
  * - The original is deleted only when the photo is ready or has failed.
  */
 export async function processPhoto(parts: Parts): Promise<number> {
   const { db } = parts;
-  const claim = await claimPhoto(db, claimSeconds);
+  const claim = (await claimPhoto(db, claimSeconds, parts.turn.clientId)) ?? (await claimPhoto(db, claimSeconds, 0n));
   if (!claim) return 0;
+  parts.turn.clientId = claim.clientId;
   const extending = setInterval(() => void extendClaim(db, claim, claimSeconds).catch(() => {}), extendMs);
   try {
     await processClaimed(parts, claim);
@@ -67,7 +75,9 @@ async function publish(
   const files: PictureFile[] = pictures.map(({ width, height, hash }) => ({ width, height, hash }));
   const largest = files.at(-1);
   if (!largest) throw new Error('an image without pictures');
-  if (!(await db.transaction((tx) => planFiles(tx, claim, files)))) return;
+  const plan = await db.transaction((tx) => planFiles(tx, claim, files));
+  if (plan === 'deleting') return releaseClaim(db, claim, pauseSeconds, false);
+  if (plan === 'lost') return undefined;
   for (const { hash, content } of pictures) await store.put(pictureName(hash), content);
   const isReady = await db.transaction(async (tx) => {
     const pet = await lockExistingPet(tx, claim.petId);
@@ -75,9 +85,9 @@ async function publish(
     if (marked) await recordEvents(tx, petEvent('pet.photos_changed', pet));
     return marked;
   });
-  if (!isReady) return;
+  if (!isReady) return undefined;
   await announceListings();
-  await store.delete(claim.originalName);
+  return store.delete(claim.originalName);
 }
 
 async function fail({ db, store }: Parts, claim: Claim, failure: PhotoFailure): Promise<void> {

@@ -79,13 +79,14 @@ export async function findPhotoByOriginal(tx: Transaction, petId: bigint, origin
 export async function insertPhoto(
   tx: Transaction,
   petId: bigint,
+  clientId: bigint,
   original: { readonly hash: string; readonly name: FileName },
 ): Promise<PhotoRow> {
   const { rows } = await tx.query<PhotoRow>({
     name: 'insert-photo',
-    text: `insert into photos (pet_id, position, original_hash, original_name)
-      values ($1, (select coalesce(max(position) + 1, 0) from photos where pet_id = $1), $2, $3) returning ${photoColumns}`,
-    values: [petId, original.hash, original.name],
+    text: `insert into photos (pet_id, client_id, position, original_hash, original_name)
+      values ($1, $2, (select coalesce(max(position) + 1, 0) from photos where pet_id = $1), $3, $4) returning ${photoColumns}`,
+    values: [petId, clientId, original.hash, original.name],
   });
   const [row] = rows;
   if (!row) throw new Error('an inserted photo was not returned');
@@ -93,12 +94,12 @@ export async function insertPhoto(
 }
 
 /** Processes a photo that has failed again, from a new copy of its original. */
-export async function restartPhoto(tx: Transaction, id: bigint, originalName: FileName): Promise<PhotoRow> {
+export async function restartPhoto(tx: Transaction, id: bigint, clientId: bigint, originalName: FileName): Promise<PhotoRow> {
   const { rows } = await tx.query<PhotoRow>({
     name: 'restart-photo',
-    text: `update photos set status = 'processing', failure = null, original_name = $2, attempts = 0, claimed_until = null, updated_at = now()
-      where id = $1 returning ${photoColumns}`,
-    values: [id, originalName],
+    text: `update photos set status = 'processing', failure = null, client_id = $2, original_name = $3, attempts = 0, claimed_until = null,
+      updated_at = now() where id = $1 returning ${photoColumns}`,
+    values: [id, clientId, originalName],
   });
   const [row] = rows;
   if (!row) throw new Error('a photo of a locked animal does not exist');
@@ -128,6 +129,38 @@ export async function deletePhoto(tx: Transaction, petId: bigint, id: bigint): P
     name: 'delete-photo',
     text: 'delete from photos where pet_id = $1 and id = $2',
     values: [petId, id],
+  });
+  return rowCount === 1;
+}
+
+const todayUtc = `(now() at time zone 'utc')::date`;
+
+/** The bytes of photos that a client has sent today (UTC). */
+export async function getUploadedBytes(db: Db, clientId: bigint): Promise<number> {
+  const { rows } = await db.query<{ bytes: bigint }>({
+    name: 'uploaded-bytes',
+    text: `select bytes from photo_uploads where client_id = $1 and day >= ${todayUtc}`,
+    values: [clientId],
+  });
+  return Number(rows[0]?.bytes ?? 0);
+}
+
+/**
+ * Adds to the bytes that a client has sent today. False if that would be more than `perDayMax`: then nothing is added. The sum is
+ * exact, since the client's row is locked while it changes. The day never moves back, so that transactions on both sides of midnight
+ * don't reset each other's sum.
+ */
+export async function countUploadedBytes(
+  tx: Transaction,
+  { clientId, bytes, perDayMax }: { readonly clientId: bigint; readonly bytes: number; readonly perDayMax: number },
+): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: 'count-uploaded-bytes',
+    text: `insert into photo_uploads as before (client_id, day, bytes) select $1::bigint, ${todayUtc}, $2::bigint where $2 <= $3::bigint
+      on conflict (client_id) do update set day = greatest(before.day, excluded.day),
+        bytes = excluded.bytes + case when before.day < excluded.day then 0 else before.bytes end
+      where before.day < excluded.day or before.bytes + excluded.bytes <= $3`,
+    values: [clientId, bytes, perDayMax],
   });
   return rowCount === 1;
 }

@@ -16,6 +16,7 @@ import type { PhotoRow } from './photo-queries.ts';
 import { PhotoChangesSchema, PhotoPath, PhotoSchema, PhotosPath } from './photo-schemas.ts';
 import type { PhotoStore } from './photo-store.ts';
 import { addPhoto, changePhoto, getPhoto, listPhotos, photoNotFound, removePhoto, requireWriter } from './photos.ts';
+import { requireAllowance } from './upload-allowance.ts';
 import { receivePhoto, requirePhotoHeaders } from './upload-listener.ts';
 import { UploadSlots } from './upload-slots.ts';
 
@@ -110,6 +111,7 @@ export async function photoRoutes(api: Api, { db, announceListings, store, confi
               'upload_too_slow',
               'too_many_uploads',
               'photo_limit_reached',
+              'photo_bytes_limit',
             ),
           },
         },
@@ -120,6 +122,7 @@ export async function photoRoutes(api: Api, { db, announceListings, store, confi
         await requireWriter(db, petId, caller);
         if (!store) throw photosOff();
         requirePhotoHeaders(request.raw);
+        await requireAllowance(db, caller, Number(request.headers['content-length'] ?? 1));
         using _slot = slots.take(caller.clientId);
         const original = await receivePhoto(store, request.raw, stopping.signal);
         const { photo, isUsed } = await addPhoto(db, petId, original, caller).catch(async (error: unknown) => {

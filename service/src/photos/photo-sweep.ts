@@ -1,39 +1,64 @@
 import type { Transactor } from '../db/handles.ts';
-import type { FileName, ListedFile, PhotoStore } from './photo-store.ts';
-import { lockOutWorkers, selectUsedHashes, selectUsedOriginals } from './processing-queries.ts';
+import { type FileName, type ListedFile, type PhotoStore, pictureName } from './photo-store.ts';
+import { claimDeletion, endDeletion, selectUnusedHashes, selectUsedOriginals } from './processing-queries.ts';
 
 const batchSizeMax = 100;
+const deletesAtOnceMax = 10;
 /** Files that are younger may belong to a photo that is just being added. */
 const agesMin = 86_400_000;
+/**
+ * A claim on pictures outlasts every request that deletes one of them: the last begins after `deletingMsMax`, and a bucket has a
+ * minute for it.
+ */
+const claimSeconds = 180;
+const deletingMsMax = 60_000;
 
 /**
  * Deletes the files that no photo refers to: of removed photos and animals, and what killed processes have left. Returns how many.
  *
- * A picture that is about to be deleted may be made again meanwhile, for another photo. Therefore both sides take a lock: the sweep from
- * reading which files are in use until it has deleted the others, a worker while it writes into the row of the photo which files it
- * will have. The worker comes either first, and the sweep leaves its files; or last, and it writes its files after the deletion.
+ * The store of files may be slow, so no transaction is open while it deletes. A picture that is being deleted may be made again
+ * meanwhile, for another photo. Therefore a sweep first claims the pictures that it will delete, and a worker first writes into the
+ * row of its photo which pictures that will have; a lock makes one come before the other:
+ * - If the worker comes first, the sweep sees the row and leaves the pictures.
+ * - If the sweep comes first, the worker sees the claim, and makes the pictures later, when they are deleted.
+ * - A sweep that is killed leaves its claim, which ends by itself.
  */
 export async function sweepFiles(db: Transactor, store: PhotoStore, ageMsMin = agesMin): Promise<number> {
   const before = new Date(Date.now() - ageMsMin);
   let deleted = 0;
   for await (const names of oldFiles(store.list('originals'), before)) {
     const used = await selectUsedOriginals(db, names);
-    deleted += await deleteAll(store, names, (name) => used.has(name));
+    deleted += await deleteFiles(
+      store,
+      names.filter((name) => !used.has(name)),
+    );
   }
-  for await (const names of oldFiles(store.list('photos'), before)) {
-    deleted += await db.transaction(async (tx) => {
-      await lockOutWorkers(tx);
-      const used = await selectUsedHashes(tx, names.map(hashOf));
-      return deleteAll(store, names, (name) => used.has(hashOf(name)));
-    });
-  }
+  for await (const names of oldFiles(store.list('photos'), before)) deleted += await deletePictures(db, store, names.map(hashOf));
   return deleted;
 }
 
-async function deleteAll(store: PhotoStore, names: readonly FileName[], isUsed: (name: FileName) => boolean): Promise<number> {
-  const unused = names.filter((name) => !isUsed(name));
-  for (const name of unused) await store.delete(name);
-  return unused.length;
+async function deletePictures(db: Transactor, store: PhotoStore, hashes: readonly string[]): Promise<number> {
+  // Without the lock first: most pictures are in use.
+  const unused = await selectUnusedHashes(db, hashes);
+  if (unused.length === 0) return 0;
+  const startedAtMs = performance.now();
+  const deletion = await db.transaction((tx) => claimDeletion(tx, unused, claimSeconds));
+  if (!deletion) return 0;
+  const deleted = await deleteFiles(store, deletion.hashes.map(pictureName), startedAtMs + deletingMsMax);
+  // After an error the claim stays, since some requests may still be under way.
+  await endDeletion(db, deletion);
+  return deleted;
+}
+
+/** What is not deleted by `untilMs` is left to the next sweep. */
+async function deleteFiles(store: PhotoStore, names: readonly FileName[], untilMs = Number.POSITIVE_INFINITY): Promise<number> {
+  let deleted = 0;
+  while (deleted < names.length && performance.now() < untilMs) {
+    const batch = names.slice(deleted, deleted + deletesAtOnceMax);
+    await Promise.all(batch.map((name) => store.delete(name)));
+    deleted += batch.length;
+  }
+  return deleted;
 }
 
 async function* oldFiles(files: AsyncIterable<ListedFile>, before: Date): AsyncIterable<FileName[]> {

@@ -21,16 +21,18 @@ import {
 } from './photo-queries.ts';
 import { type PhotoChanges, photosMax } from './photo-schemas.ts';
 import type { FileName } from './photo-store.ts';
+import { countUpload } from './upload-allowance.ts';
 
 export type { PhotoRow };
 
-type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId'>;
+type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId' | 'bounds'>;
 
 /** The bytes that a caller has sent, in the store. */
 export interface Original {
   readonly name: FileName;
   /** SHA-256, in hexadecimal. */
   readonly hash: string;
+  readonly bytes: number;
 }
 
 export async function listPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
@@ -45,7 +47,7 @@ export async function getPhoto(db: Db, petId: bigint, id: bigint): Promise<Photo
 }
 
 /** Throws unless the caller may write the photos of this animal. */
-export async function requireWriter(db: Db, petId: bigint, { shelterId, scopes }: Writer): Promise<void> {
+export async function requireWriter(db: Db, petId: bigint, { shelterId, scopes }: Pick<Caller, 'shelterId' | 'scopes'>): Promise<void> {
   const ofPet = await findShelterOf(db, petId);
   if (ofPet === undefined) throw petNotFound(String(petId));
   if (describesAnimalsOf({ shelterId, scopes }, ofPet)) return;
@@ -66,15 +68,17 @@ export async function addPhoto(
   original: Original,
   writer: Writer,
 ): Promise<{ photo: PhotoRow; isUsed: boolean }> {
+  const { clientId } = writer;
   return db.transaction(async (tx) => {
     await lockForWriter(tx, petId, writer);
     const known = await findPhotoByOriginal(tx, petId, original.hash);
-    if (known?.status === 'failed') return { photo: await restartPhoto(tx, known.id, original.name), isUsed: true };
-    if (known) return { photo: known, isUsed: false };
+    if (known && known.status !== 'failed') return { photo: known, isUsed: false };
+    await countUpload(tx, writer, original.bytes);
+    if (known) return { photo: await restartPhoto(tx, known.id, clientId, original.name), isUsed: true };
     const { length } = await selectPhotos(tx, petId);
     if (length >= photosMax) throw photoLimit(petId, length);
-    return { photo: await insertPhoto(tx, petId, original), isUsed: true };
-  }, writer.clientId);
+    return { photo: await insertPhoto(tx, petId, clientId, original), isUsed: true };
+  }, clientId);
 }
 
 export async function changePhoto(

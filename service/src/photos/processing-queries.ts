@@ -7,6 +7,8 @@ import type { FileName } from './photo-store.ts';
 export interface Claim {
   readonly id: bigint;
   readonly petId: bigint;
+  /** Who has sent it. */
+  readonly clientId: bigint;
   readonly originalName: FileName;
   /** How many attempts were made, with this one. */
   readonly attempts: number;
@@ -14,14 +16,16 @@ export interface Claim {
 
 const isClaimed = `id = $1 and attempts = $2 and status = 'processing'`;
 
-export async function claimPhoto(db: Db, seconds: number): Promise<Claim | undefined> {
+/** Claims the oldest photo of the next client after this one, by id, that has a photo to process. */
+export async function claimPhoto(db: Db, seconds: number, afterClientId: bigint): Promise<Claim | undefined> {
   const { rows } = await db.query<Claim>({
     name: 'claim-photo',
     text: `update photos set attempts = attempts + 1, claimed_until = now() + make_interval(secs => $1)
-      where id = (select id from photos where status = 'processing' and (claimed_until is null or claimed_until < now())
-        order by id limit 1 for update skip locked)
-      returning id, pet_id as "petId", original_name as "originalName", attempts`,
-    values: [seconds],
+      where id = (select id from photos
+        where status = 'processing' and (claimed_until is null or claimed_until < now()) and client_id > $2
+        order by client_id, id limit 1 for update skip locked)
+      returning id, pet_id as "petId", client_id as "clientId", original_name as "originalName", attempts`,
+    values: [seconds, afterClientId],
   });
   return rows[0];
 }
@@ -43,18 +47,31 @@ export async function releaseClaim(db: Db, { id, attempts }: Claim, seconds: num
   });
 }
 
-/** The sweep holds this lock from reading which files are in use until it has deleted the others. */
+/** A sweep holds this lock while it reads which files are in use and says which others it deletes. */
 const sweepLock = 4_663_959;
 
-/** Says which files the photo will have, before they are written. False if the claim has ended. */
-export async function planFiles(tx: Transaction, { id, attempts }: Claim, files: readonly PictureFile[]): Promise<boolean> {
+/**
+ * Says which files the photo will have, before they are written. `deleting`: a sweep is just deleting one of them. `lost`: the claim
+ * has ended.
+ */
+export async function planFiles(
+  tx: Transaction,
+  { id, attempts }: Claim,
+  files: readonly PictureFile[],
+): Promise<'planned' | 'deleting' | 'lost'> {
   await tx.query({ name: 'lock-out-photo-sweep', text: 'select pg_advisory_xact_lock_shared($1)', values: [sweepLock] });
+  const deleting = await tx.query({
+    name: 'photo-deletions',
+    text: 'select from photo_deletions where hash = any($1::text[]) and until > now() limit 1',
+    values: [files.map(({ hash }) => hash)],
+  });
+  if (deleting.rowCount === 1) return 'deleting';
   const { rowCount } = await tx.query({
     name: 'plan-photo-files',
     text: `update photos set files = $3 where ${isClaimed}`,
     values: [id, attempts, JSON.stringify(files)],
   });
-  return rowCount === 1;
+  return rowCount === 1 ? 'planned' : 'lost';
 }
 
 /** Returns whether the claim was still in force. */
@@ -81,19 +98,45 @@ export async function markFailed(db: Db, { id, attempts }: Claim, failure: Photo
   return rowCount === 1;
 }
 
-export async function lockOutWorkers(tx: Transaction): Promise<void> {
-  await tx.query({ name: 'lock-photo-sweep', text: 'select pg_advisory_xact_lock($1)', values: [sweepLock] });
-}
-
-/** Of these hashes, those that a photo refers to. */
-export async function selectUsedHashes(tx: Transaction, hashes: readonly string[]): Promise<Set<string>> {
-  const { rows } = await tx.query<{ hash: string }>({
-    name: 'used-photo-hashes',
-    text: `select hash from unnest($1::text[]) as hash
-      where exists (select from photos where files @> jsonb_build_array(jsonb_build_object('hash', hash)))`,
+/** Of these hashes, those that no photo refers to. */
+export async function selectUnusedHashes(db: Db, hashes: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ hash: string }>({
+    name: 'unused-photo-hashes',
+    text: `select hash from unnest($1::text[]) as hash where ${isUnused}`,
     values: [hashes],
   });
-  return new Set(rows.map(({ hash }) => hash));
+  return rows.map(({ hash }) => hash);
+}
+
+const isUnused = `not exists (select from photos where files @> jsonb_build_array(jsonb_build_object('hash', hash)))`;
+
+/** The pictures that one sweep may delete, and nobody else. */
+export interface Deletion {
+  readonly hashes: readonly string[];
+  /** The end of the claim, by which it is recognised. */
+  readonly until: string;
+}
+
+/** Claims those of the hashes that no photo refers to and no other sweep has claimed. Undefined: none. */
+export async function claimDeletion(tx: Transaction, hashes: readonly string[], seconds: number): Promise<Deletion | undefined> {
+  await tx.query({ name: 'lock-photo-sweep', text: 'select pg_advisory_xact_lock($1)', values: [sweepLock] });
+  const { rows } = await tx.query<{ hash: string; until: string }>({
+    name: 'claim-photo-deletion',
+    text: `insert into photo_deletions as others (hash, until)
+      select hash, now() + make_interval(secs => $2) from unnest($1::text[]) as hash where ${isUnused}
+      on conflict (hash) do update set until = excluded.until where others.until < now()
+      returning hash, until::text`,
+    values: [hashes, seconds],
+  });
+  return rows[0] && { hashes: rows.map(({ hash }) => hash), until: rows[0].until };
+}
+
+export async function endDeletion(db: Db, { hashes, until }: Deletion): Promise<void> {
+  await db.query({
+    name: 'end-photo-deletion',
+    text: 'delete from photo_deletions where hash = any($1::text[]) and until = $2::timestamptz',
+    values: [hashes, until],
+  });
 }
 
 /** Of these originals, those that are still to be processed. */

@@ -62,7 +62,7 @@ export async function receivePhoto(store: PhotoStore, request: IncomingMessage, 
       name,
       checked(body, (chunk) => hash.update(chunk)),
     );
-    return { name, hash: hash.digest('hex') };
+    return { name, hash: hash.digest('hex'), bytes: received };
   } catch (error) {
     lingerOnClose(request);
     throw error instanceof AppError ? error : notStored(error);

@@ -9,7 +9,7 @@ import { addressQuota, banLengthsMinutes, planBounds, planNames, quotaOf } from 
 import { fillFigures } from './source-figures.ts';
 
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
-const byPlan = (bound: 'openOrders' | 'newCategoriesPerDay') =>
+const byPlan = (bound: 'openOrders' | 'newCategoriesPerDay' | 'photoMegabytesPerDay') =>
   planNames.filter((plan) => plan !== 'enterprise').map((plan) => planBounds[plan][bound].toLocaleString('en'));
 const enterprise = planBounds.enterprise;
 const free = quotaOf({ plan: 'free', perMinute: null, perDay: null });
@@ -26,8 +26,10 @@ const bounds: Readonly<Record<string, string>> = {
     '{bytesPerSecondMin kB} a second on average after {graceMs s}, {uploadMsMax min} minutes in total',
   'Photos that are being sent to a process': '{uploadsOfAllMax}; {uploadsMax} per client',
   'Photos of an animal': '{photosMax}',
+  'Photos that a client sends in a UTC day': `${byPlan('photoMegabytesPerDay').join(', ')} MB by plan; Enterprise ${enterprise.photoMegabytesPerDay.toLocaleString('en')} MB`,
   'The process that makes the pictures of a photo': '{deadlineMs s}, {memoryMax MB} of memory, {attemptsMax} attempts',
   'Photos served to an address': '{burst} at once, {perSecond} a second, per process; buckets of {addressesMax} addresses',
+  'Files of photos deleted at once by a sweep; its claim on them': '{deletesAtOnceMax}; {claimSeconds} s',
   'A reader of a photo that reads nothing': '{stalledMs s}',
   'Time to read the response to an unreadable request or a body that is too large': '{lingerMs s}',
   'Nesting of a JSON body': '{depthMax} levels',
@@ -243,6 +245,11 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ['SHA-256 of their content'],
     ['some 300 kB in three pictures, and up to {photoBytesMax MB}', 'photos/upload-listener.ts'],
     ['whose file is missing is 404'],
+    [
+      `may send ${byPlan('photoMegabytesPerDay').slice(0, -1).join(', ')} or ${byPlan('photoMegabytesPerDay').at(-1)} MB per UTC day by plan, an Enterprise client ${enterprise.photoMegabytesPerDay.toLocaleString('en')}`,
+    ],
+    // The bound of the process, and what the worker itself takes for a photo.
+    ["give a worker's container or unit 300 MB more"],
     ['with {deadlineMs s} and {memoryMax MB} at most', 'photos/picture-maker.ts'],
     ['tried again, {attemptsMax} times at most', 'photos/photo-processing.ts'],
     ['taken up by another one after {claimSeconds} s', 'photos/photo-processing.ts'],

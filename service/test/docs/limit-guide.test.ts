@@ -15,6 +15,7 @@ const boundsInGuide: Readonly<Record<string, keyof Bounds>> = {
   'Open orders': 'openOrders',
   "Open orders for one adopter's address": 'openOrdersOfAdopter',
   'New categories a day (UTC)': 'newCategoriesPerDay',
+  'Megabytes of photos a day (UTC)': 'photoMegabytesPerDay',
   'Webhook endpoints': 'webhooks',
   'Event streams in one process': 'streams',
   'Event streams that catch up at the same time, in one process': 'catchUps',

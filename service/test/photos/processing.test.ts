@@ -4,9 +4,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { processPhoto } from '../../src/photos/photo-processing.ts';
 import type { PhotoStore } from '../../src/photos/photo-store.ts';
 import { sweepFiles } from '../../src/photos/photo-sweep.ts';
-import { claimPhoto, lockOutWorkers, markReady } from '../../src/photos/processing-queries.ts';
+import { claimDeletion, claimPhoto, endDeletion, markReady } from '../../src/photos/processing-queries.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
-import { countLockWaits } from '../lock-waits.ts';
 import { createPhotoStore, filesIn, makeImage, type PhotoTestStore, processAll, readPhotos, sendPhoto } from '../photo-steps.ts';
 import type { TestKey, TestStore } from '../test-store.ts';
 
@@ -49,7 +48,7 @@ describe('A photo', () => {
   test('that a killed worker had claimed is processed by another one, and the first can change nothing any more', async () => {
     const { db } = store.dependencies;
     const petId = await petWithPhoto(await makeImage('red'));
-    const lost = await claimPhoto(db, 20);
+    const lost = await claimPhoto(db, 20, 0n);
     expect(await processAll(photos)).toBe(0);
     await expireClaims();
     expect(await processAll(photos)).toBe(1);
@@ -62,7 +61,7 @@ describe('A photo', () => {
     const image = await makeImage('green');
     const petId = await petWithPhoto(image);
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      expect((await claimPhoto(store.dependencies.db, 20))?.attempts).toBe(attempt);
+      expect((await claimPhoto(store.dependencies.db, 20, 0n))?.attempts).toBe(attempt);
       await expireClaims();
     }
     await processAll(photos);
@@ -86,7 +85,9 @@ describe('A photo', () => {
   test.each(['get', 'put'] as const)('is not given up while the store is broken: no %s', async (operation) => {
     const petId = await petWithPhoto(await makeImage(operation === 'get' ? 'aqua' : 'gray'));
     for (let i = 0; i < 5; i += 1) {
-      await expect(processPhoto({ ...store.dependencies, store: broken(operation), signal })).rejects.toThrow(`no ${operation}`);
+      await expect(processPhoto({ ...store.dependencies, store: broken(operation), signal, turn: { clientId: 0n } })).rejects.toThrow(
+        `no ${operation}`,
+      );
       await expireClaims();
     }
     await processAll(photos);
@@ -106,13 +107,49 @@ describe('A photo', () => {
         };
       },
     });
-    expect(await processPhoto({ ...store.dependencies, store: removing, signal })).toBe(1);
+    expect(await processPhoto({ ...store.dependencies, store: removing, signal, turn: { clientId: 0n } })).toBe(1);
     expect(await readPhotos(store, manager, petId)).toEqual([]);
+  });
+});
+
+describe('Photos of several clients', () => {
+  test('are processed in turns: a hundred of one client delay a photo of another by one', async () => {
+    const { db } = store.dependencies;
+    const busy = await createManager(store);
+    const other = await createManager(store);
+    for (let i = 0; i < 20; i += 1) {
+      const { id } = await addPet(store, busy);
+      for (let j = 0; j < 5; j += 1)
+        expect((await sendPhoto(store, busy, id, await makeImage(`rgb(${i * 12}, ${j * 50}, 9)`))).status).toBe(202);
+    }
+    const { rowCount } = await db.query({ text: "select from photos where status = 'processing'" });
+    expect(rowCount).toBe(100);
+    const { id } = await addPet(store, other);
+    expect((await sendPhoto(store, other, id, await makeImage('ivory'))).status).toBe(202);
+    const turn = { clientId: 0n };
+    const ready = async () => (await photoOf(id))?.status === 'ready';
+    let processed = 0;
+    while (!(await ready())) processed += await processPhoto({ ...store.dependencies, store: photos.files, signal, turn });
+    expect(processed).toBeLessThanOrEqual(2);
+    await db.query({ text: "delete from photos where status = 'processing'" });
   });
 });
 
 describe('The sweep', () => {
   const day = 86_400_000;
+  const processed = async (petId: number) => {
+    await processAll(photos);
+    return petId;
+  };
+  const removePhotoOf = async (petId: number) => {
+    const photo = await photoOf(petId);
+    expect(photo?.status).toBe('ready');
+    await store.call('DELETE', `/v1/pets/${petId}/photos/${photo?.id}`, { key: manager.key });
+  };
+  const countOpenTransactions = async () => {
+    const text = `select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`;
+    return (await store.dependencies.db.query<{ count: bigint }>({ text })).rows[0]?.count;
+  };
   const age = async (ms: number) => {
     const at = new Date(Date.now() - ms);
     for (const part of ['originals', 'photos'] as const) {
@@ -147,17 +184,64 @@ describe('The sweep', () => {
     expect(await photoOf(waiting)).toMatchObject({ status: 'ready' });
   });
 
-  test('lets no worker name a file while it deletes, so that the worker writes it afterwards', async () => {
-    const { db } = store.dependencies;
-    const petId = await petWithPhoto(await makeImage('orchid'));
-    let processing: Promise<number> | undefined;
-    await db.transaction(async (tx) => {
-      await lockOutWorkers(tx);
-      processing = processAll(photos);
-      await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 10_000, interval: 20 });
-      expect(await photoOf(petId)).toMatchObject({ status: 'processing' });
+  test('with a slow store has no transaction open, delays no other photo, and takes no picture from one that is made again', async () => {
+    const image = await makeImage('orchid');
+    await removePhotoOf(await petWithPhoto(image).then(processed));
+    await age(day + 60_000);
+    const deleting = Promise.withResolvers<void>();
+    const mayDelete = Promise.withResolvers<void>();
+    const slow: PhotoStore = new Proxy(photos.files, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name).bind(target);
+        if (name !== 'delete') return method;
+        return async (...args: unknown[]) => {
+          deleting.resolve();
+          await mayDelete.promise;
+          return method(...args);
+        };
+      },
     });
-    await processing;
-    expect(await photoOf(petId)).toMatchObject({ status: 'ready' });
+    const sweeping = sweepFiles(store.dependencies.db, slow);
+    await deleting.promise;
+    expect(await countOpenTransactions()).toBe(0n);
+    const [twin, other] = [await petWithPhoto(image), await petWithPhoto(await makeImage('salmon'))];
+    await processAll(photos);
+    expect([(await photoOf(twin))?.status, (await photoOf(other))?.status]).toEqual(['processing', 'ready']);
+    mayDelete.resolve();
+    expect(await sweeping).toBeGreaterThan(0);
+    await expireClaims();
+    await processAll(photos);
+    const shown = await photoOf(twin);
+    expect(shown).toMatchObject({ status: 'ready' });
+    for (const { url } of shown?.urls ?? []) expect((await store.call('GET', url)).status).toBe(200);
+  });
+
+  test('leaves a picture that a photo has got since the sweep looked, and one that another sweep deletes', async () => {
+    const { db } = store.dependencies;
+    const petId = await petWithPhoto(await makeImage('indigo')).then(processed);
+    const used = (await photoOf(petId))?.urls[0]?.url.slice('/photos/'.length, -'.webp'.length) ?? '';
+    const unused = '0'.repeat(64);
+    const claim = () => db.transaction((tx) => claimDeletion(tx, [used, unused], 60));
+    const first = await claim();
+    expect(first?.hashes).toEqual([unused]);
+    expect(await claim()).toBeUndefined();
+    await db.query({ text: "update photo_deletions set until = now() - interval '1 s'" });
+    const second = await claim();
+    expect(second?.hashes).toEqual([unused]);
+    // The first sweep was late, and must not end what the second has claimed.
+    if (first) await endDeletion(db, first);
+    expect(await claim()).toBeUndefined();
+    if (second) await endDeletion(db, second);
+    expect((await db.query({ text: 'select from photo_deletions' })).rowCount).toBe(0);
+  });
+
+  test('that fails is done again by the next, when its claim has ended', async () => {
+    await removePhotoOf(await petWithPhoto(await makeImage('khaki')).then(processed));
+    await age(day + 60_000);
+    const { db } = store.dependencies;
+    await expect(sweepFiles(db, broken('delete'))).rejects.toThrow('no delete');
+    expect(await sweepFiles(db, photos.files)).toBe(0);
+    await db.query({ text: "update photo_deletions set until = now() - interval '1 s'" });
+    expect(await sweepFiles(db, photos.files)).toBe(1);
   });
 });

@@ -182,6 +182,75 @@ describe('The bytes of a photo', () => {
   });
 });
 
+describe('The bytes that a client sends in a day', () => {
+  const setSent = (clientId: bigint, bytes: number, day = "(now() at time zone 'utc')::date") =>
+    store.dependencies.db.query({
+      text: `insert into photo_uploads (client_id, day, bytes) values ($1, ${day}, $2) on conflict (client_id) do update set day = ${day}, bytes = $2`,
+      values: [clientId, bytes],
+    });
+  const sentBy = async (clientId: bigint) => {
+    const { rows } = await store.dependencies.db.query<{ bytes: bigint }>({
+      text: 'select bytes from photo_uploads where client_id = $1',
+      values: [clientId],
+    });
+    return rows[0]?.bytes;
+  };
+  const shelterKey = async (name: string) => {
+    const key = await createShelterKey(store, name, { plan: 'free', scopes: ['pets:read', 'pets:write'] });
+    const { id } = await addPet(store, manager);
+    await moveToShelter(store, id, key.shelterId);
+    return { key, petId: id };
+  };
+
+  test('are limited by plan: beyond that 409, and nothing is stored or counted; the next day begins at 0', async () => {
+    const { key, petId } = await shelterKey('Greedy');
+    const [image, other] = [await makeImage('crimson'), await makeImage('chocolate')];
+    expect((await sendPhoto(store, key, petId, image)).status).toBe(202);
+    expect(await sentBy(key.clientId)).toBe(BigInt(image.length));
+    // The same photo again is no upload.
+    expect((await sendPhoto(store, key, petId, image)).status).toBe(202);
+    expect(await sentBy(key.clientId)).toBe(BigInt(image.length));
+    await processAll(photos);
+    await setSent(key.clientId, 1_000_000_000 - other.length + 1);
+    expect(await sendPhoto(store, key, petId, other)).toMatchObject(
+      errorResponse(
+        409,
+        'photo_bytes_limit',
+        'This client has sent 999 of 1,000 MB of photos today (UTC), and this one has 1 MB. Send it after midnight UTC, or make it smaller.',
+      ),
+    );
+    expect(await sentBy(key.clientId)).toBe(BigInt(1_000_000_000 - other.length + 1));
+    expect(await filesIn(photos.folder, 'originals')).toEqual([]);
+    await setSent(key.clientId, 1_000_000_000, "(now() at time zone 'utc')::date - 1");
+    expect((await sendPhoto(store, key, petId, other)).status).toBe(202);
+    expect(await sentBy(key.clientId)).toBe(BigInt(other.length));
+    await processAll(photos);
+  });
+
+  test('are exact for uploads that arrive at once, without a Content-Length', async () => {
+    const { key, petId } = await shelterKey('Hasty');
+    const images = [await makeImage('coral'), await makeImage('cyan')];
+    await setSent(key.clientId, 1_000_000_000 - Math.max(...images.map(({ length }) => length)));
+    const chunked = (image: Buffer) =>
+      fetch(`${store.url}/v1/pets/${petId}/photos`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key.key}`, 'content-type': 'image/jpeg' },
+        body: new Blob([new Uint8Array(image)]).stream(),
+        duplex: 'half',
+      } as RequestInit);
+    const statuses = (await Promise.all(images.map(chunked))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([202, 409]);
+    expect(await filesIn(photos.folder, 'originals')).toHaveLength(1);
+    await processAll(photos);
+  });
+
+  test('are not limited for staff', async () => {
+    await setSent(manager.clientId, 1_000_000_000_000);
+    expect((await sendPhoto(store, manager, await newPet(), await makeImage('darkblue'))).status).toBe(202);
+    await processAll(photos);
+  });
+});
+
 describe('Who may write photos', () => {
   test('are the keys of staff, and keys bound to the shelter of the animal that may add or manage animals', async () => {
     const petId = await newPet();
