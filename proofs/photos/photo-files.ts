@@ -1,7 +1,7 @@
 // The files of photos and the rows that refer to them, compared.
 import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import type { DirectoryStore } from '../../service/src/photos/directory-store.ts';
+import type { PhotoStore } from '../../service/src/photos/photo-store.ts';
 import { queryStore } from '../../testkit/adopters.ts';
 import type { Store } from '../../testkit/store.ts';
 
@@ -17,7 +17,7 @@ export interface Compared {
 }
 
 /** `secret` is a text in the metadata of each original. */
-export async function compareFiles(store: Store, files: DirectoryStore, secret: string): Promise<Compared> {
+export async function compareFiles(store: Store, files: PhotoStore, secret: string): Promise<Compared> {
   const rows = await queryStore<{ hash: string }>(
     store,
     `select distinct file ->> 'hash' as hash from photos cross join jsonb_array_elements(files) as file where status = 'ready'`,
