@@ -1,6 +1,7 @@
 // The three ways that run: podman, compose and systemd, each from a clean checkout.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import sharp from 'sharp';
 import { CleanCheckout } from '../../testkit/clean-checkout.ts';
 import type { Claim } from '../proof.ts';
 import { firstClaim } from './first-claim.ts';
@@ -20,11 +21,11 @@ export async function containerClaims(progress: (text: string) => void): Promise
   progress('compose');
   claims.push(...(await composeClaims(checkout)));
   progress('systemd');
-  return [...claims, ...(await systemdClaims(packages))];
+  return [...claims, ...(await systemdClaims(packages, await makePhoto(checkout)))];
 }
 
-export async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
-  const lines = await tryOut('try-compose.sh', checkout.folder, imageVariables);
+async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
+  const lines = await tryOut('try-compose.sh', checkout.folder, { ...imageVariables, PHOTO: await makePhoto(checkout) });
   return [
     firstClaim('compose, by HAProxy with TLS and HTTP/2', lines['first'] === '200 2' ? 200 : 0, Number(lines['first-ms']) / 1_000),
     {
@@ -39,11 +40,12 @@ export async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
         lines['targets'] === '3' &&
         lines['journal'] === 'true',
     },
+    photoClaim('compose', lines),
   ];
 }
 
-export async function systemdClaims(packages: string): Promise<Claim[]> {
-  const lines = await tryOut('try-systemd.sh', packages);
+async function systemdClaims(packages: string, photo: string): Promise<Claim[]> {
+  const lines = await tryOut('try-systemd.sh', packages, { PHOTO: photo });
   return [
     firstClaim('systemd, from the Debian package', Number(lines['first']), Number(lines['first-ms']) / 1_000),
     {
@@ -59,7 +61,24 @@ export async function systemdClaims(packages: string): Promise<Claim[]> {
         lines['owner'] === 'hidden' &&
         Number(lines['exposure']) <= 1.5,
     },
+    photoClaim('systemd', lines),
   ];
+}
+
+const photoClaim = (where: string, lines: Readonly<Record<string, string>>): Claim => ({
+  claim: `A photo that is uploaded to ${where} is processed by the worker and shown`,
+  bar: '200, image/webp',
+  figure: (lines['photo'] ?? 'nothing').replace(' ', ', '),
+  holds: lines['photo'] === '200 image/webp',
+});
+
+async function makePhoto(checkout: CleanCheckout): Promise<string> {
+  const file = path.join(checkout.folder, 'photo-of-proof.jpg');
+  const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+  await sharp({ create: { width: 2_400, height: 1_600, channels: 3, background: 'tan', noise } })
+    .jpeg()
+    .toFile(file);
+  return file;
 }
 
 /** Runs a script in a network of its own, so that no port of this machine is used. Returns what it printed, by the first word of a line. */

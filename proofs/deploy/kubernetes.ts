@@ -38,14 +38,21 @@ interface KubernetesObject {
 export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
   requirePrograms({ kubectl: 'kubernetes-client' });
   await installOnDemand(typesFolder, "Kubernetes' types (proofs/deploy/kubernetes-types)");
-  const rendered = await Promise.all(['base', 'overlays/production'].map((folder) => render(path.join(deploy, 'kubernetes', folder))));
+  const rendered = await Promise.all(
+    ['base', 'overlays/production', 'overlays/production-with-photos'].map((folder) => render(path.join(deploy, 'kubernetes', folder))),
+  );
   const objects = rendered.flat();
-  const problems = [...(await findInvalid(objects)), ...(await findUnknownFields(objects)), ...(rendered[1] ?? []).flatMap(findUnsafe)];
+  const problems = [
+    ...(await findInvalid(objects)),
+    ...(await findUnknownFields(objects)),
+    ...rendered.slice(1).flat().flatMap(findUnsafe),
+  ];
   const kinds = new Set(objects.map(({ kind }) => kind));
   const missing = expectedKinds.filter((kind) => !kinds.has(kind));
   return [
     {
-      claim: 'Kustomize: the base and the production overlay are rendered, and Kubernetes knows every field and value',
+      claim:
+        'Kustomize: the base and the overlays for production, without and with photos, are rendered, and Kubernetes knows every field and value',
       bar: `0 problems in ${expectedKinds.length} kinds of objects`,
       figure: `${objects.length} objects of ${kinds.size} kinds, ${problems.length} problems${problems.length > 0 ? `: ${problems.slice(0, 5).join('; ')}` : ''}${missing.length > 0 ? `; missing: ${missing.join(', ')}` : ''}`,
       holds: problems.length === 0 && missing.length === 0 && objects.length > 20,

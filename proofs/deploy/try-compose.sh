@@ -3,6 +3,7 @@
 #   unshare --net --mount --propagation private try-compose.sh CHECKOUT
 # docker-compose talks to podman. Scheduled health checks would need systemd, so a loop runs them.
 set -euo pipefail
+. "$(dirname "$0")/show-photo.sh"
 cd "$1"
 ip link set lo up
 work=$(mktemp -d)
@@ -57,6 +58,9 @@ for _ in $(seq 60); do
   sleep 0.5
 done
 echo "targets ${targets:-0}"
+staff=$(compose exec -T api-1 homeward keys create --client Staff --plan enterprise --per-minute 1000 --per-day 10000 --scopes pets:read,pets:write,store:manage --json)
+staff_key=$(echo "$staff" | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
+echo "photo $(show_photo "$staff_key" https://localhost:8443 https://localhost:8443 --cacert deploy/compose/secrets/certificate.crt)"
 revoked=$(create_key | sed -n 's/.*"id":"\{0,1\}\([0-9]*\).*/\1/p')
 compose exec -T api-1 homeward keys revoke "$revoked" --yes --json >/dev/null
 # The image has no shell; what one container has written, another reads.

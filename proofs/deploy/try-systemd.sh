@@ -3,6 +3,7 @@
 # and to a restart. Prints a line for each result.
 #   unshare --net --mount --propagation private try-systemd.sh FOLDER-OF-PACKAGE
 set -euo pipefail
+. "$(dirname "$0")/show-photo.sh"
 ip link set lo up
 machine=homeward-proof-machine-$$
 clean_up() { podman rm --force --time 2 --volumes "$machine" >/dev/null 2>&1 || true; }
@@ -38,6 +39,7 @@ on sh -euc 'cd /etc/homeward/credentials
   echo redis://127.0.0.1:6379 >redis-url
   chgrp homeward database-url redis-url
   chmod 640 database-url redis-url'
+on sed --in-place 's/^#HOMEWARD_PHOTOS=/HOMEWARD_PHOTOS=/' /etc/homeward/homeward.env
 on systemctl start homeward-migrate || fail 'the migration failed'
 on systemctl enable --quiet --now homeward-api@8081 homeward-api@8082 homeward-worker || fail 'a unit did not start'
 seconds started-ms
@@ -56,6 +58,10 @@ seconds first-ms
 [ "$status" = 200 ] || fail 'there is no 200'
 until_200 8082
 echo "second $status"
+
+staff=$(on homeward keys create --client Staff --plan enterprise --per-minute 1000 --per-day 10000 --scopes pets:read,pets:write,store:manage --json)
+staff_key=$(echo "$staff" | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
+echo "photo $(show_photo "$staff_key" http://127.0.0.1:8081 http://127.0.0.1:8082)"
 
 # Stopped in order: readiness fails, then the process closes.
 stopped=$(date +%s%3N)
