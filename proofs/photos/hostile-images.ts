@@ -90,7 +90,7 @@ function damage(image: Buffer, random: () => number): Buffer {
     const at = 12 + Math.floor(random() ** 2 * (bytes.length - 12));
     const kind = random();
     if (kind < 0.6) bytes[at] = Math.floor(random() * 256);
-    else if (kind < 0.7) bytes.fill(0xff, at, at + 4);
+    else if (kind < 0.7) bytes.fill(0xff, at, Math.min(at + 4, bytes.length));
     else if (kind < 0.8) bytes = bytes.subarray(0, Math.max(13, at));
     else if (kind < 0.9) bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + Math.floor(random() * 20))]);
     else bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(Math.floor(at / 2), at), bytes.subarray(at)]);

@@ -22,7 +22,7 @@ const senders = 2;
 const workers = 2;
 const memoryMax = 300_000_000;
 /** If nothing is processed for so long, nothing will be. A killed worker's photo is claimed again after 10 s. */
-const stuckMs = 25_000;
+const stuckMs = 60_000;
 const secret = 'foster home of Biscuit';
 
 export const photos: Proof = {
