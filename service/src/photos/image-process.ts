@@ -25,7 +25,7 @@ const pixelsMax = 50_000_000;
 const placeholderSidesMax = 100;
 const quality = 80;
 /** Longer than the deadline in picture-maker.ts: for a process whose worker was killed. */
-const abandonedMs = 40_000;
+const abandonedMs = 130_000;
 
 if (import.meta.main) {
   setTimeout(() => process.exit(1), abandonedMs).unref();

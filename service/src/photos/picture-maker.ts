@@ -23,18 +23,22 @@ export type Outcome =
   | { readonly placeholder: string; readonly pictures: readonly Picture[] };
 
 interface Bounds {
+  /** Of processor time. */
+  readonly cpuMsMax: number;
+  /** On a busy machine, a process may get little processor time: then the image is not to blame. */
   readonly deadlineMs: number;
   readonly memoryMax: number;
 }
 
 const script = fileURLToPath(new URL('./image-process.ts', import.meta.url));
-const defaultBounds: Bounds = { deadlineMs: 30_000, memoryMax: 280_000_000 };
+const defaultBounds: Bounds = { cpuMsMax: 30_000, deadlineMs: 120_000, memoryMax: 280_000_000 };
 const heapMegabytesMax = 64;
-const memoryIntervalMs = 10;
+const checkIntervalMs = 10;
 const outputBytesMax = 32_000_000;
 const pageBytes = 4_096;
+const tickMs = 10;
 
-/** Makes the pictures of an image in a process of its own, which is killed if it takes too long or too much memory. */
+/** Makes the pictures of an image in a process of its own, which is killed if it takes too much time or memory. */
 export async function makePictures(original: StoredFile, signal?: AbortSignal, bounds: Bounds = defaultBounds): Promise<Outcome> {
   // Without the environment, which has the passwords of the store: the process decodes what strangers send.
   const child = spawn(process.execPath, [`--max-old-space-size=${heapMegabytesMax}`, script, String(original.bytes)], {
@@ -46,9 +50,12 @@ export async function makePictures(original: StoredFile, signal?: AbortSignal, b
     isTooExpensive = true;
     child.kill('SIGKILL');
   };
-  const deadline = setTimeout(stop, bounds.deadlineMs);
-  const memory = setInterval(() => void memoryOf(child.pid).then((bytes) => bytes > bounds.memoryMax && stop()), memoryIntervalMs);
+  const check = setInterval(async () => {
+    const { cpuMs, memoryBytes } = await usageOf(child.pid);
+    if (cpuMs > bounds.cpuMsMax || memoryBytes > bounds.memoryMax) stop();
+  }, checkIntervalMs);
   const abort = () => child.kill('SIGKILL');
+  const deadline = setTimeout(abort, bounds.deadlineMs);
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();
   lowerPriority(child.pid);
@@ -65,7 +72,7 @@ export async function makePictures(original: StoredFile, signal?: AbortSignal, b
     return end === 'exit status 0' ? readOutput(output) : { crashed: end };
   } finally {
     clearTimeout(deadline);
-    clearInterval(memory);
+    clearInterval(check);
     signal?.removeEventListener('abort', abort);
     child.kill('SIGKILL');
   }
@@ -95,10 +102,13 @@ function readOutput(output: Buffer): Outcome {
   return { placeholder: result.placeholder, pictures };
 }
 
-/** The resident memory of a process, in bytes; 0 if it has ended, or on a system without /proc. */
-async function memoryOf(pid: number | undefined): Promise<number> {
-  const [, resident] = (await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '')).split(' ');
-  return Number(resident ?? 0) * pageBytes;
+/** What a process has used; 0 if it has ended, or on a system without /proc. */
+async function usageOf(pid: number | undefined): Promise<{ cpuMs: number; memoryBytes: number }> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // The second field, the name of the program, may contain blanks.
+  const fields = stat.slice(stat.lastIndexOf(')')).split(' ').map(Number);
+  const [user = 0, system = 0, resident = 0] = [fields[12], fields[13], fields[22]];
+  return { cpuMs: (user + system) * tickMs, memoryBytes: resident * pageBytes };
 }
 
 /** Webhooks and the expiry of orders go first. */

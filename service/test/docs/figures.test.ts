@@ -27,7 +27,8 @@ const bounds: Readonly<Record<string, string>> = {
   'Photos that are being sent to a process': '{uploadsOfAllMax}; {uploadsMax} per client',
   'Photos of an animal': '{photosMax}',
   'Photos that a client sends in a UTC day': `${byPlan('photoMegabytesPerDay').join(', ')} MB by plan; Enterprise ${enterprise.photoMegabytesPerDay.toLocaleString('en')} MB`,
-  'The process that makes the pictures of a photo': '{deadlineMs s}, {memoryMax MB} of memory, {attemptsMax} attempts',
+  'The process that makes the pictures of a photo':
+    '{cpuMsMax s} of processor time, {deadlineMs s} in total, {memoryMax MB} of memory, {attemptsMax} attempts',
   'Photos served to an address': '{burst} at once, {perSecond} a second, per process; buckets of {addressesMax} addresses',
   'Files of photos deleted at once by a sweep; its claim on them': '{deletesAtOnceMax}; {claimSeconds} s',
   'A reader of a photo that reads nothing': '{stalledMs s}',
@@ -250,7 +251,7 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     ],
     // The bound of the process, and what the worker itself takes for a photo.
     ["give a worker's container or unit 300 MB more"],
-    ['with {deadlineMs s} and {memoryMax MB} at most', 'photos/picture-maker.ts'],
+    ['with {cpuMsMax s} of processor time, {deadlineMs s} in total and {memoryMax MB} at most', 'photos/picture-maker.ts'],
     ['tried again, {attemptsMax} times at most', 'photos/photo-processing.ts'],
     ['taken up by another one after {claimSeconds} s', 'photos/photo-processing.ts'],
     ['bodies of {photoBytesMax MB}', 'photos/upload-listener.ts'],
