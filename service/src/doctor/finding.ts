@@ -23,6 +23,7 @@ export const checkNames = [
   'redis-persistence',
   'clock',
   'disk',
+  'photos',
   'port',
   'worker',
   'feed',

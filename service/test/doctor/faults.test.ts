@@ -244,6 +244,33 @@ const faults: readonly Fault[] = [
     },
   },
   {
+    fault: 'photos in a directory that is a file',
+    first: 'photos',
+    severity: 'broken',
+    found: /^The directory for photos, .*, can't be written \(ENOTDIR\), so that uploads are 503\.$/,
+    fix: /Correct HOMEWARD_PHOTOS/,
+    induce: async () => {
+      const file = path.join(store.folder, 'not-a-directory');
+      writeFileSync(file, '');
+      return { env: { HOMEWARD_PHOTOS: path.join(file, 'photos') } };
+    },
+  },
+  {
+    fault: 'photos in a bucket that can not be reached',
+    first: 'photos',
+    severity: 'broken',
+    found: /^The bucket pictures at http:\/\/127\.0\.0\.1:1 can't be used: /,
+    fix: /Correct HOMEWARD_PHOTOS_S3_ENDPOINT/,
+    induce: async () => ({
+      env: {
+        HOMEWARD_PHOTOS: 's3://pictures',
+        HOMEWARD_PHOTOS_S3_ENDPOINT: 'http://127.0.0.1:1',
+        HOMEWARD_PHOTOS_S3_KEY_ID: 'id',
+        HOMEWARD_PHOTOS_S3_SECRET: 'secret',
+      },
+    }),
+  },
+  {
     fault: 'failing endpoint',
     first: 'endpoints',
     severity: 'warning',

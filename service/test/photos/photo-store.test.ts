@@ -7,6 +7,7 @@ import { AwsClient } from 'aws4fetch';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { hasRadosgw, type Radosgw, startRadosgw } from '../../../testkit/radosgw.ts';
 import type { S3Config } from '../../src/config.ts';
+import { checkPhotos } from '../../src/doctor/photos-check.ts';
 import { DirectoryStore } from '../../src/photos/directory-store.ts';
 import { type FileName, type ListedFile, type PhotoStore, pictureName } from '../../src/photos/photo-store.ts';
 import { sweepFiles } from '../../src/photos/photo-sweep.ts';
@@ -128,6 +129,18 @@ describe.skipIf(!isInstalled)('A bucket of photos', () => {
   test('refuses a wrong secret and an unknown key', async () => {
     expect(await errorsOf({ secretAccessKey: 'wrong' })).toEqual(Array(4).fill(expect.stringContaining('403 SignatureDoesNotMatch')));
     expect(await errorsOf({ accessKeyId: 'nobody' })).toEqual(Array(4).fill(expect.stringContaining('403 InvalidAccessKeyId')));
+  });
+
+  test('is examined by doctor, which names the setting to correct', async () => {
+    expect(await checkPhotos({ s3: requireS3() })).toMatchObject({ severity: 'ok' });
+    for (const [wrong, fix] of [
+      [{ secretAccessKey: 'wrong' }, /^Correct HOMEWARD_PHOTOS_S3_SECRET/],
+      [{ accessKeyId: 'nobody' }, /^Correct HOMEWARD_PHOTOS_S3_KEY_ID/],
+      [{ bucket: 'absent' }, /^Create the bucket/],
+    ] as const) {
+      const finding = await checkPhotos({ s3: { ...requireS3(), ...wrong } });
+      expect(finding).toMatchObject({ severity: 'broken', fix: expect.stringMatching(fix) });
+    }
   });
 
   test('that does not exist is an error, and not a missing file', async () => {
