@@ -13,6 +13,7 @@ import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
 import { openPhotoStore } from '../photos/open-store.ts';
 import { processPhoto } from '../photos/photo-processing.ts';
+import type { PhotoStore } from '../photos/photo-store.ts';
 import { sweepFiles } from '../photos/photo-sweep.ts';
 import { JobTally } from '../telemetry/job-tally.ts';
 import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../telemetry/worker-metrics.ts';
@@ -115,6 +116,12 @@ async function work(config: Config): Promise<void> {
     for (const webhook of disabled) reportDisabled(webhook);
     return 0;
   };
+  const sweepPhotos = async (photos: PhotoStore) => {
+    const count = await sweepFiles(db, photos);
+    if (count > 0) log.info({ job: 'sweep-photos', count }, 'job done');
+    // Not again at once: each sweep lists all files.
+    return 0;
+  };
   tally.add(deliverJob);
   if (config.metricsPort !== undefined) {
     const { openMetrics } = await import('../telemetry/open-metrics.ts');
@@ -142,7 +149,7 @@ async function work(config: Config): Promise<void> {
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
     photos &&
       runJob('process-photos', photoIntervalMs, () => processPhoto({ db, announceListings, store: photos, signal: stopping.signal, turn })),
-    photos && runJob('sweep-photos', photoSweepIntervalMs, () => sweepFiles(db, photos)),
+    photos && runJob('sweep-photos', photoSweepIntervalMs, () => sweepPhotos(photos)),
     config.metricsPort === undefined ? undefined : runJob('read-store-facts', factsIntervalMs, () => store.read(db)),
   ]);
   const open = opened.move();

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requestSubject } from '../http/addresses.ts';
 import { isUnmodified } from '../http/etags.ts';
 import { AddressBudget } from './address-budget.ts';
-import { type FileName, type PhotoStore, pictureName } from './photo-store.ts';
+import { type FileName, type PhotoStore, pictureName, type StoredFile } from './photo-store.ts';
 
 /** The name is the hash of the content, so the content never changes. */
 const pictureHeaders = {
@@ -37,20 +37,21 @@ async function sendPicture(request: FastifyRequest, reply: FastifyReply, store: 
   const held = request.headers['if-none-match'];
   // Who has the ETag has the content, which never changes: the store is not asked. `*` says nothing of what the caller has.
   if (held?.trim() !== '*' && isUnmodified(held, etag)) return reply.headers(pictureHeaders).header('etag', etag).status(304).send();
-  try {
-    const name = pictureName(hash);
-    const file = request.method === 'HEAD' ? await sizeOnly(store, name) : await store.get(name);
-    if (!file) return sendText(reply.status(404), 'There is no such photo.\n');
-    reply.headers({ ...pictureHeaders, etag, 'content-length': file.bytes }).type('image/webp');
-    reply.raw.setTimeout(stalledMs, () => reply.raw.destroy());
-    return reply.send(file.stream);
-  } catch (error) {
+  const find = request.method === 'HEAD' ? findSize : findFile;
+  const file = await find(store, pictureName(hash)).catch((error: unknown) => {
     request.log.warn({ err: error }, 'could not read a photo');
-    return sendText(reply.status(503).header('retry-after', 1), "The photo can't be read at the moment. Retry in 1 s.\n");
-  }
+    return null;
+  });
+  if (file === null) return sendText(reply.status(503).header('retry-after', 1), "The photo can't be read at the moment. Retry in 1 s.\n");
+  if (!file) return sendText(reply.status(404), 'There is no such photo.\n');
+  reply.headers({ ...pictureHeaders, etag, 'content-length': file.bytes }).type('image/webp');
+  reply.raw.setTimeout(stalledMs, () => reply.raw.destroy());
+  return reply.send(file.stream);
 }
 
-async function sizeOnly(store: PhotoStore, name: FileName): Promise<{ bytes: number; stream?: undefined } | undefined> {
+const findFile = (store: PhotoStore, name: FileName): Promise<Partial<StoredFile> | undefined> => store.get(name);
+
+async function findSize(store: PhotoStore, name: FileName): Promise<Partial<StoredFile> | undefined> {
   const bytes = await store.sizeOf(name);
   return bytes === undefined ? undefined : { bytes };
 }

@@ -33,7 +33,7 @@ export async function sweepFiles(db: Transactor, store: PhotoStore, ageMsMin = a
       names.filter((name) => !used.has(name)),
     );
   }
-  for await (const names of oldFiles(store.list('photos'), before)) deleted += await deletePictures(db, store, names.map(hashOf));
+  for await (const names of oldFiles(store.list('photos'), before)) deleted += await deletePictures(db, store, names.flatMap(hashOf));
   return deleted;
 }
 
@@ -72,4 +72,5 @@ async function* oldFiles(files: AsyncIterable<ListedFile>, before: Date): AsyncI
   if (batch.length > 0) yield batch;
 }
 
-const hashOf = (name: FileName): string => name.slice('photos/'.length, -'.webp'.length);
+/** None for a file that is no picture: someone else has put it there. */
+const hashOf = (name: FileName): string[] => /^photos\/([0-9a-f]{64})\.webp$/.exec(name)?.slice(1) ?? [];

@@ -50,10 +50,11 @@ export async function makePictures(original: StoredFile, signal?: AbortSignal, b
     isTooExpensive = true;
     child.kill('SIGKILL');
   };
-  const check = setInterval(async () => {
+  const check = async () => {
     const { cpuMs, memoryBytes } = await usageOf(child.pid);
     if (cpuMs > bounds.cpuMsMax || memoryBytes > bounds.memoryMax) stop();
-  }, checkIntervalMs);
+  };
+  const checking = setInterval(() => void check(), checkIntervalMs);
   const abort = () => child.kill('SIGKILL');
   const deadline = setTimeout(abort, bounds.deadlineMs);
   signal?.addEventListener('abort', abort, { once: true });
@@ -72,7 +73,7 @@ export async function makePictures(original: StoredFile, signal?: AbortSignal, b
     return end === 'exit status 0' ? readOutput(output) : { crashed: end };
   } finally {
     clearTimeout(deadline);
-    clearInterval(check);
+    clearInterval(checking);
     signal?.removeEventListener('abort', abort);
     child.kill('SIGKILL');
   }

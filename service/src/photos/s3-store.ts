@@ -42,12 +42,12 @@ export class S3Store implements PhotoStore {
   async get(name: FileName): Promise<StoredFile | undefined> {
     const response = await this.#send('GET', `/${name}`, { isOptional: true });
     if (!response?.body) return undefined;
-    return { bytes: Number(response.headers.get('content-length')), stream: Readable.fromWeb(response.body) };
+    return { bytes: lengthOf(response), stream: Readable.fromWeb(response.body) };
   }
 
   async sizeOf(name: FileName): Promise<number | undefined> {
     const response = await this.#send('HEAD', `/${name}`, { isOptional: true });
-    return response && Number(response.headers.get('content-length'));
+    return response && lengthOf(response);
   }
 
   async delete(name: FileName): Promise<void> {
@@ -77,6 +77,12 @@ export class S3Store implements PhotoStore {
     if (isOptional && response.status === 404 && code !== 'NoSuchBucket') return undefined;
     throw new Error(`the store of photos responded with ${response.status} ${code ?? ''} to ${method} ${target.split('?', 1)[0]}`);
   }
+}
+
+function lengthOf(response: Response): number {
+  const length = response.headers.get('content-length');
+  if (length === null) throw new Error('the store of photos, or a proxy before it, did not say how long a file is');
+  return Number(length);
 }
 
 /** Of an element in the XML of S3. The names of our files and the tokens have no character that XML escapes. */
