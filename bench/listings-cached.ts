@@ -106,11 +106,11 @@ function report(results: readonly Result[], { seconds, rounds, asJson }: { secon
     `${Math.round(perSecond).toLocaleString('en')}/s of ${Math.round(bytes).toLocaleString('en')} bytes`;
   for (const one of figures) {
     console.log(`${one.name}: /listings ${of(one.listings)}, /pets ${of(one.pets)}`);
-    console.log(`  ${one.ratio.toFixed(2)} times as many (${one.ratioMin.toFixed(2)}–${one.ratioMax.toFixed(2)} in single rounds)`);
+    const verdict = one.ratio >= ratioMin ? 'reached' : 'MISSED';
+    const spread = `${one.ratioMin.toFixed(2)}–${one.ratioMax.toFixed(2)} in single rounds`;
+    console.log(`  ${one.ratio.toFixed(2)} times as many (${spread}); ${ratioMin} is ${verdict}`);
   }
-  const ofSameBytes = figures.at(-1)?.ratio ?? 0;
-  const holds = ofSameBytes >= ratioMin;
-  console.log(`\nWith about as many bytes, listings must reach ${ratioMin} of pages of animals: ${holds ? 'holds' : 'BROKEN'}.`);
+  const holds = figures.every(({ ratio }) => ratio >= ratioMin);
   if (asJson) console.log(JSON.stringify({ seconds, rounds, figures, holds }));
   return holds ? 0 : 1;
 }

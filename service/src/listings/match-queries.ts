@@ -33,7 +33,7 @@ export function walkOf(
     words: words ?? '',
     document,
     from: `${animals ?? (isByListing ? 'listings' : 'pets')} animal ${near}
-      ${words && !isByListing ? 'left join listings on listings.id = animal.id' : ''}`,
+      ${words && !isByListing ? `left join lateral (${listingOf}) listings on true` : ''}`,
     hasWords,
     condition: `(${conditions.join(' and ')})`,
   };
@@ -59,6 +59,9 @@ export const given = (columns: Readonly<Record<string, unknown>>, parameters: Pa
   Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : { column, parameter: parameters.add(value) }));
 
 export const idMax = 9_223_372_036_854_775_807n;
+
+/** `offset 0`: one look-up for each animal. In a small store the planner would join all rows, though a thousand are needed. */
+const listingOf = 'select document from listings where listings.id = animal.id offset 0';
 
 /** Of an animal, with its row of listings if it has one. */
 export const documentOf = `coalesce(listings.document, setweight(to_tsvector('listings', animal.name), 'A'))`;
