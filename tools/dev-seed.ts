@@ -19,22 +19,21 @@ export async function addAnimals(store: Store, animals: readonly DevAnimal[], si
   for (const animal of animals.slice(count)) await store.pets.add(animal, calling(signal));
 }
 
-/** Gives every animal without a profile one, and a shelter. */
+/** Gives every animal without a profile one, and a shelter; the newest first, because sites show those first. */
 export async function describeAnimals(store: Store, signal?: AbortSignal): Promise<void> {
   const shelterIds = await addShelters(store, signal);
   const listings = await readListings(store);
-  const oldestFirst = listings.toReversed();
-  await inParallel(requestsAtOnceMax, [...oldestFirst.entries()], async ([index, { pet, profile }]) => {
+  await inParallel(requestsAtOnceMax, [...listings.entries()], async ([index, { pet, profile }]) => {
     signal?.throwIfAborted();
     if (profile.description !== null) return;
     const animal = { ...pet, id: Number(pet.id), categoryId: Number(pet.categoryId) };
     const shelterId = shelterIds[(animal.id * 7) % shelterIds.length];
     if (shelterId !== undefined) await store.pets.move(pet.id, { shelterId }, calling(signal));
-    await store.pets.profile(pet.id).put(devProfile(animal, index / listings.length), calling(signal));
+    await store.pets.profile(pet.id).put(devProfile(animal, 1 - (index + 1) / listings.length), calling(signal));
   });
 }
 
-/** Sends the pictures of animals without any, the newest first, because sites show those first. The worker processes them afterwards. */
+/** Sends the pictures of animals without any, the newest first. The worker processes them afterwards. */
 export async function addPictures(store: Store, { signal, animalsMax = 1_000 }: { signal?: AbortSignal; animalsMax?: number } = {}) {
   const missing = (await readListings(store)).filter(({ photos }) => photos.length === 0).slice(0, animalsMax);
   await inParallel(picturesAtOnceMax, missing, async ({ pet }) => {

@@ -26,7 +26,7 @@ interface RunningStore {
   readonly url: string;
   readonly key: string;
   readonly site: ExampleSite;
-  readonly areAllPicturesThere: boolean;
+  readonly isComplete: boolean;
 }
 
 interface BufferedLog {
@@ -116,12 +116,12 @@ async function open(options: {
   const store = createStore({ url, key });
   await seed(store, ending);
   const site = await openExampleSite({ url, key }, resources);
-  const areAllPicturesThere = !existsSync(seedingFile);
-  if (!areAllPicturesThere) {
-    const adding = addPicturesInBackground(store, ending);
+  const isComplete = !existsSync(seedingFile);
+  if (!isComplete) {
+    const adding = describeInBackground(store, ending);
     resources.defer(() => adding);
   }
-  return { servers, url, key, site, areAllPicturesThere };
+  return { servers, url, key, site, isComplete };
 }
 
 /** Aborts on the first signal. Further signals are ignored, because the shutdown takes a bounded time. */
@@ -193,7 +193,7 @@ async function loadKey(url: string, homeward: (...args: string[]) => Promise<str
   return key;
 }
 
-/** Adds animals with profiles if there are none yet, or if an earlier start was interrupted before it had added them all. */
+/** Adds animals if there are none yet, or if an earlier start was interrupted before it had added them all. */
 async function seed(store: Store, ending: AbortSignal): Promise<void> {
   const isEmpty = (await store.pets.list({ limit: 1 }).page()).items.length === 0;
   if (!isEmpty && !existsSync(seedingFile)) return;
@@ -201,20 +201,21 @@ async function seed(store: Store, ending: AbortSignal): Promise<void> {
   const animals = devAnimals();
   progress(`Adding ${animals.length} animals`);
   await addAnimals(store, animals, ending);
-  await describeAnimals(store, ending);
 }
 
-/** Rendering and processing the pictures takes minutes, and nothing needs to wait for it. */
-async function addPicturesInBackground(store: Store, ending: AbortSignal): Promise<void> {
+/** Profiles take seconds, and rendering and processing the pictures takes minutes. Nothing needs to wait for it. */
+async function describeInBackground(store: Store, ending: AbortSignal): Promise<void> {
   try {
+    await describeAnimals(store, ending);
     await addPictures(store, { signal: ending });
     rmSync(seedingFile);
   } catch (error) {
-    if (!ending.aborted) console.error(`Not all pictures of the animals were added: ${(error as Error).message} The next start continues.`);
+    if (!ending.aborted)
+      console.error(`Not all profiles and pictures of the animals were added: ${(error as Error).message} The next start continues.`);
   }
 }
 
-function showScreen({ servers: { postgres, redis }, url, key, site, areAllPicturesThere }: RunningStore): void {
+function showScreen({ servers: { postgres, redis }, url, key, site, isComplete }: RunningStore): void {
   const row = (name: string, value: string, note = '') => `  ${name.padEnd(12)}${value}${note && styleText('dim', `  (${note})`)}`;
   console.log(`
 ${styleText('bold', 'Homeward is running.')}
@@ -235,7 +236,7 @@ The command line, which finds this store by itself:
 
   npx homeward keys list
 
-${areAllPicturesThere ? '' : styleText('dim', 'Pictures of the animals are being added, the newest first. They appear within minutes.\n')}${styleText('dim', 'The service restarts when service/src changes. Ctrl-C ends everything.')}
+${isComplete ? '' : styleText('dim', 'Profiles and pictures of the animals are being added, the newest first: profiles within seconds, pictures within minutes.\n')}${styleText('dim', 'The service restarts when service/src changes. Ctrl-C ends everything.')}
 `);
 }
 
