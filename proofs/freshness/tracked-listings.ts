@@ -150,8 +150,8 @@ const shownBy = (list: string) =>
 async function insertPhotos(store: Store, petId: number): Promise<Shown['photos']> {
   const rows = await queryStore<{ id: string }>(
     store,
-    `insert into photos (pet_id, position, alt, original_hash, original_name, status, width, height, placeholder, files)
-      select $1::bigint, n, 'A photo', lpad(n::text, 64, '0'), 'originals/1', 'ready', 320, 240, 'x', '[]' from generate_series(0, $2::int - 1) n
+    `insert into photos (pet_id, client_id, position, alt, original_hash, original_name, status, width, height, placeholder, files)
+      select $1::bigint, (select min(id) from clients), n, 'A photo', lpad(n::text, 64, '0'), 'originals/1', 'ready', 320, 240, 'x', '[]' from generate_series(0, $2::int - 1) n
       returning id::text`,
     [petId, photosPerAnimal],
   );

@@ -25,8 +25,8 @@ test('the photos of a listing are in their order, with ids that no number of Jav
   const pet = await addPet(store, manager);
   const add = (id: bigint, position: number) =>
     store.dependencies.db.query({
-      text: `insert into photos (id, pet_id, position, original_hash, original_name, status, width, height, placeholder, files)
-        overriding system value values ($1::bigint, $2, $3, lpad($1::bigint::text, 64, '0'), 'originals/1', 'ready', 320, 240, 'x', '[]')`,
+      text: `insert into photos (id, pet_id, client_id, position, original_hash, original_name, status, width, height, placeholder, files)
+        overriding system value values ($1::bigint, $2, (select min(id) from clients), $3, lpad($1::bigint::text, 64, '0'), 'originals/1', 'ready', 320, 240, 'x', '[]')`,
       values: [id, pet.id, position],
     });
   await add(9_007_199_254_740_993n, 1);
