@@ -40,7 +40,7 @@ create table photos (
 );
 create index photos_of_pet on photos (pet_id, position, id);
 create unique index photos_by_original on photos (pet_id, original_hash);
-create index photos_to_process on photos (client_id, id) where status = 'processing';
+create index photos_to_process on photos (client_id, attempts, id) where status = 'processing';
 -- For the sweep: which files are in use.
 create index photos_by_file on photos using gin (files jsonb_path_ops);
 

@@ -16,14 +16,17 @@ export interface Claim {
 
 const isClaimed = `id = $1 and attempts = $2 and status = 'processing'`;
 
-/** Claims the oldest photo of the next client after this one, by id, that has a photo to process. */
+/**
+ * Claims a photo of the next client after this one, by id: the oldest of those with the fewest attempts, so that one whose workers die
+ * neither delays the others nor meets the same fate again at once.
+ */
 export async function claimPhoto(db: Db, seconds: number, afterClientId: bigint): Promise<Claim | undefined> {
   const { rows } = await db.query<Claim>({
     name: 'claim-photo',
     text: `update photos set attempts = attempts + 1, claimed_until = now() + make_interval(secs => $1)
       where id = (select id from photos
         where status = 'processing' and (claimed_until is null or claimed_until < now()) and client_id > $2
-        order by client_id, id limit 1 for update skip locked)
+        order by client_id, attempts, id limit 1 for update skip locked)
       returning id, pet_id as "petId", client_id as "clientId", original_name as "originalName", attempts`,
     values: [seconds, afterClientId],
   });
