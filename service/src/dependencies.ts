@@ -1,6 +1,4 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { type DestinationStream, pino } from 'pino';
-import { withoutKeys } from './clients/api-key.ts';
 import { KeyFinder } from './clients/key-finder.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Config, TracingConfig } from './config.ts';
@@ -12,22 +10,21 @@ import { isOnAnotherServer } from './db/server-identity.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import { announceListings, ListingChanges } from './listings/listing-changes.ts';
 import type { ListingFootprint } from './listings/listing-footprint.ts';
+import { type OpenLog, openLog } from './log.ts';
 import { Catalogue } from './pets/catalogue.ts';
 import { ChangeLog } from './pets/change-log.ts';
 import { PageCache } from './pets/page-cache.ts';
 import { Limiter } from './rate-limit/limiter.ts';
 import type { VersionOf } from './rate-limit/redis-limiter.ts';
-import { readableLogLine } from './readable-log.ts';
 import { type RedisKeys, redisKeysOf } from './redis/redis-keys.ts';
 import { RedisLink } from './redis/redis-link.ts';
 import type { OpenTracing } from './tracing/open-tracing.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
 /** Everything that a process needs. Opened and closed here. */
-export interface Dependencies extends AsyncDisposable {
+export interface Dependencies extends OpenLog, AsyncDisposable {
   readonly config: Config;
   readonly clock: Clock;
-  readonly log: FastifyBaseLogger;
   readonly db: Pool;
   readonly redis: RedisLink;
   readonly redisKeys: RedisKeys;
@@ -49,7 +46,7 @@ const restoredWarning =
   "The store was restored from a backup, or a standby has taken over. Stop every process and run 'homeward restore-check'; after a failover without loss, run it with --nothing-lost";
 
 export async function openDependencies(config: Config, overrides: { clock?: Clock; byIndex?: boolean } = {}): Promise<Dependencies> {
-  const log = createLogger(config);
+  const { log, endLog } = openLog(config);
   const db = new Pool(config.databaseUrl, config.poolSize, { byIndex: overrides.byIndex ?? false });
   const redis = new RedisLink(config.redisUrl);
   const opened = config.tracing && (await openTraces(config.tracing, log));
@@ -75,6 +72,7 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
       config,
       clock: overrides.clock ?? systemClock,
       log,
+      endLog,
       db,
       redis,
       redisKeys,
@@ -164,23 +162,4 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
     onLocalDecision: () => log.debug('decided without Redis'),
   });
   return { keys, pages, listingPages, limiter, versionOf };
-}
-
-/** Logs JSON, or lines for people if standard output is a terminal. */
-export function createLogger(config: Config): FastifyBaseLogger {
-  const options = {
-    level: config.logLevel,
-    serializers: {
-      err: (error: Error) => {
-        const { type, message, stack, code } = pino.stdSerializers.err(error) as unknown as Record<string, string>;
-        return { type, message: withoutKeys(message ?? ''), stack: withoutKeys(stack ?? ''), code };
-      },
-    },
-  };
-  return (process.stdout.isTTY ? pino(options, readableOutput()) : pino(options)) as FastifyBaseLogger;
-}
-
-function readableOutput(): DestinationStream {
-  const output = pino.destination({ fd: process.stdout.fd, sync: true });
-  return { write: (line) => void output.write(`${readableLogLine(line)}\n`) };
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts';
 import type { ReadConfig } from '../config.ts';
 import { ChangeWatch } from '../db/change-watch.ts';
 import { Pool } from '../db/pool.ts';
-import { createLogger } from '../dependencies.ts';
+import { openLog } from '../log.ts';
 import { Catalogue } from '../pets/catalogue.ts';
 import { redisKeysOf } from '../redis/redis-keys.ts';
 import { RedisLink } from '../redis/redis-link.ts';
@@ -20,7 +20,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
       const app = await createApp({
         config: settings,
         clock: systemClock,
-        log: createLogger(settings),
+        ...openLog(settings),
         db,
         redis,
         redisKeys,

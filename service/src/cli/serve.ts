@@ -24,7 +24,7 @@ export function addServeCommand(program: Command, config: ReadConfig): void {
 export async function serve(config: Config, overrides: { clock?: Clock } = {}): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, overrides));
-  const { log, db, changes } = dependencies;
+  const { log, endLog, db, changes } = dependencies;
   // Imported only here: loading the app would double the startup time of the other commands.
   const { createApp } = await import('../app.ts');
   const caches = openCaches(dependencies);
@@ -54,6 +54,7 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
       await app.server.close();
       await open.disposeAsync();
       log.info('closed');
+      await endLog();
     },
   );
   if (process.stdout.isTTY) printLines(...describeAddresses(app.server.server.address() as AddressInfo));

@@ -54,7 +54,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
 async function work(config: Config): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, { byIndex: true }));
-  const { db, catalogue, announceListings, journal, log, tracing } = dependencies;
+  const { db, catalogue, announceListings, journal, log, endLog, tracing } = dependencies;
   await db.startProbing();
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
@@ -160,6 +160,7 @@ async function work(config: Config): Promise<void> {
     await sender.close();
     await open.disposeAsync();
     log.info('closed');
+    await endLog();
   });
   // Only now: a program that waits for this line may then stop the process, and that must work.
   log.info('working');

@@ -1,0 +1,45 @@
+// Whoever reads the log of a process may end before it does: the process must still end when it is told to.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+
+const source = new URL('../src/log.ts', import.meta.url).href;
+const endTimeoutMs = 15_000;
+
+/** Logs until nobody reads it, then much at once, and ends. */
+const script = `
+import { openLog } from ${JSON.stringify(source)};
+const { log, endLog } = openLog({ logLevel: 'info' });
+log.info('ready');
+process.once('SIGTERM', async () => {
+  for (let i = 0; i < 10; i += 1) log.info('closing');
+  await endLog();
+  log.info('after the end');
+  process.exit();
+});
+setInterval(() => {}, 1_000);`;
+
+test('a process ends, although nobody reads its log any more', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    await once(child.stdout, 'close');
+    const ended = once(child, 'exit', { signal: AbortSignal.timeout(endTimeoutMs) });
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('all that was logged before the end is written', async () => {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  await once(child, 'close');
+  expect(output.match(/"msg":"closing"/g)).toHaveLength(10);
+  expect(output).not.toContain('after the end');
+});
