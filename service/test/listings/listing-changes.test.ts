@@ -23,15 +23,29 @@ afterAll(async () => {
 });
 
 const list = async (process: TestStore, path: string) => {
-  const { status, json } = await process.call<ListingBody[]>('GET', path, { key: key.key });
+  const read = () => process.call<ListingBody[]>('GET', path, { key: key.key });
+  const first = await read();
+  // A busy machine may exceed a timeout; the client is then told to retry.
+  const { status, json } = first.status === 503 ? await read() : first;
   expect(status).toBe(200);
   return json;
 };
 const query = (text: string, values: unknown[]) => store.dependencies.db.query({ text, values });
 
+/** On a busy machine Redis may be late, and then nothing cached is used: such a read is no proof, so it is made again. */
+const triesMax = 5;
+
 /** Reads it until it is cached, and returns how many searches PostgreSQL has made for another read. */
 async function searchesFor(process: TestStore, path: string): Promise<number> {
-  for (let i = 0; i < 3; i += 1) await list(process, path);
+  let searches = 1;
+  for (let i = 0; i < triesMax && searches > 0; i += 1) {
+    await list(process, path);
+    searches = await searchesOf(process, path);
+  }
+  return searches;
+}
+
+async function searchesOf(process: TestStore, path: string): Promise<number> {
   const snapshots = vi.spyOn(process.dependencies.db, 'snapshot');
   try {
     await list(process, path);
@@ -106,15 +120,14 @@ describe('A page of listings', () => {
     const [oldest, other, newest] = ids;
     const rename = (id: number | undefined) =>
       store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body: { name: `Renamed ${Date.now()}` } });
-    /** Whether a page that was cached is searched for again after the animal was renamed. */
+    /** Whether a page that was cached is searched for again, each time that the animal was renamed. */
     const isTouched = async (path: string, id: number | undefined) => {
-      expect(await searchesFor(another, path)).toBe(0);
-      expect((await rename(id)).status).toBe(200);
-      const snapshots = vi.spyOn(another.dependencies.db, 'snapshot');
-      await list(another, path);
-      const isRead = snapshots.mock.calls.length > 0;
-      snapshots.mockRestore();
-      return isRead;
+      for (let i = 0; i < triesMax; i += 1) {
+        expect(await searchesFor(another, path)).toBe(0);
+        expect((await rename(id)).status).toBe(200);
+        if ((await searchesOf(another, path)) === 0) return false;
+      }
+      return true;
     };
     expect(await isTouched('/v1/listings?categoryId=70', newest)).toBe(true);
     expect(await isTouched('/v1/listings?categoryId=70', other)).toBe(false);
@@ -133,7 +146,7 @@ describe('A page of listings', () => {
     const { rows } = await insert(
       store,
       'photos',
-      { pet_id: pet.id, position: 0, alt: 'Sleeps', original_hash: 'd'.repeat(64), original_name: 'originals/1' },
+      { pet_id: pet.id, client_id: key.clientId, position: 0, alt: 'Sleeps', original_hash: 'd'.repeat(64), original_name: 'originals/1' },
       'returning id',
     );
     const token = () => store.dependencies.redis.client.get(store.dependencies.redisKeys.listingsToken);

@@ -23,7 +23,7 @@ describe('GET /v1/listings', () => {
   test('returns an animal with its shelter, profile and photos', async () => {
     const shelterId = await addShelter(store, { name: 'Danube Shelter', address: 'Handelskai 1', phone: '+43 1 555' });
     const pet = await addDescribed(store, key, { categoryId: 10, shelterId }, { breed_primary: 'Labrador', birth_date: yearsAgo(2) });
-    const photo = { pet_id: pet.id, original_hash: 'a'.repeat(64), width: 320, height: 240, placeholder: 'x' };
+    const photo = { pet_id: pet.id, client_id: key.clientId, original_hash: 'a'.repeat(64), width: 320, height: 240, placeholder: 'x' };
     const files = JSON.stringify([{ width: 320, height: 240, hash: 'b'.repeat(64) }]);
     await insert(store, 'photos', { ...photo, original_name: 'originals/1', position: 1, status: 'ready', files });
     await insert(store, 'photos', {
