@@ -19,7 +19,7 @@ export interface Turn {
   clientId: bigint;
 }
 
-const attemptsMax = 3;
+const attemptsMax = 5;
 /** A worker that is killed loses its photo after this time. It extends its claim more often. */
 const claimSeconds = 10;
 const extendMs = 3_000;

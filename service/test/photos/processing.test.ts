@@ -57,17 +57,17 @@ describe('A photo', () => {
     expect(late).toBe(false);
   });
 
-  test('that three workers did not finish has failed with a code, and is processed again when it is sent again', async () => {
+  test('that five workers did not finish has failed with a code, and is processed again when it is sent again', async () => {
     const image = await makeImage('green');
     const petId = await petWithPhoto(image);
-    for (let attempt = 1; attempt <= 3; attempt += 1) {
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
       expect((await claimPhoto(store.dependencies.db, 20, 0n))?.attempts).toBe(attempt);
       await expireClaims();
     }
     await processAll(photos);
     expect(await photoOf(petId)).toMatchObject({
       status: 'failed',
-      failure: { code: 'not_processed', message: expect.stringContaining('in 3 attempts') },
+      failure: { code: 'not_processed', message: expect.stringContaining('in 5 attempts') },
     });
     expect(await filesIn(photos.folder, 'originals')).toEqual([]);
     expect((await sendPhoto(store, manager, petId, image)).json.status).toBe('processing');
