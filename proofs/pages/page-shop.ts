@@ -22,11 +22,9 @@ export interface Shop {
 }
 
 const animalCount = 60;
-/** The animals of the first page of the list. */
-const picturedMax = 24;
 
-/** Adds animals of every category and status with profiles, photos of some, and places an order. The store needs a worker. */
-export async function openShop(store: Store): Promise<Shop> {
+/** Adds animals of every category and status with profiles, photos of the newest ones, and places an order. The store needs a worker. */
+export async function openShop(store: Store, picturedMax: number): Promise<Shop> {
   const { manager, partners } = await castOf(store, 1);
   const [partner] = partners;
   if (!partner) throw new Error('there is no partner');
