@@ -10,14 +10,14 @@ const endTimeoutMs = 15_000;
 const script = `
 import { openLog } from ${JSON.stringify(source)};
 const { log, endLog } = openLog({ logLevel: 'info' });
-log.info('ready');
 process.once('SIGTERM', async () => {
   for (let i = 0; i < 10; i += 1) log.info('closing');
   await endLog();
   log.info('after the end');
   process.exit();
 });
-setInterval(() => {}, 1_000);`;
+setInterval(() => {}, 1_000);
+log.info('ready');`;
 
 test('a process ends, although nobody reads its log any more', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
