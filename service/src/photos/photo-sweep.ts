@@ -1,6 +1,6 @@
 import type { Transactor } from '../db/handles.ts';
 import { type FileName, type ListedFile, type PhotoStore, pictureName } from './photo-store.ts';
-import { claimDeletion, endDeletion, selectUnusedHashes, selectUsedOriginals } from './processing-queries.ts';
+import { claimDeletion, deleteEndedDeletions, endDeletion, selectUnusedHashes, selectUsedOriginals } from './processing-queries.ts';
 
 const batchSizeMax = 100;
 const deletesAtOnceMax = 10;
@@ -21,9 +21,10 @@ const deletingMsMax = 60_000;
  * row of its photo which pictures that will have; a lock makes one come before the other:
  * - If the worker comes first, the sweep sees the row and leaves the pictures.
  * - If the sweep comes first, the worker sees the claim, and makes the pictures later, when they are deleted.
- * - A sweep that is killed leaves its claim, which ends by itself.
+ * - A sweep that is killed leaves its claim, which ends by itself, and which the next sweep forgets.
  */
 export async function sweepFiles(db: Transactor, store: PhotoStore, ageMsMin = agesMin): Promise<number> {
+  await deleteEndedDeletions(db);
   const before = new Date(Date.now() - ageMsMin);
   let deleted = 0;
   for await (const names of oldFiles(store.list('originals'), before)) {

@@ -142,6 +142,11 @@ export async function endDeletion(db: Db, { hashes, until }: Deletion): Promise<
   });
 }
 
+/** Forgets the claims of sweeps that were killed. */
+export async function deleteEndedDeletions(db: Db): Promise<void> {
+  await db.query({ name: 'delete-ended-photo-deletions', text: 'delete from photo_deletions where until < now()' });
+}
+
 /** Of these originals, those that are still to be processed. */
 export async function selectUsedOriginals(db: Db, names: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ name: string }>({

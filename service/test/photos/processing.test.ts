@@ -244,4 +244,14 @@ describe('The sweep', () => {
     await db.query({ text: "update photo_deletions set until = now() - interval '1 s'" });
     expect(await sweepFiles(db, photos.files)).toBe(1);
   });
+
+  test('deletes the row of one that was killed after it had deleted the picture', async () => {
+    const { db } = store.dependencies;
+    await db.query({
+      text: `insert into photo_deletions (hash, until) values ('ended', now() - interval '1 s'), ('held', now() + interval '1 min')`,
+    });
+    await sweepFiles(db, photos.files);
+    const { rows } = await db.query({ text: `delete from photo_deletions where hash in ('ended', 'held') returning hash` });
+    expect(rows).toEqual([{ hash: 'held' }]);
+  });
 });
