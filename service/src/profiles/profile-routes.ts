@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
@@ -16,12 +16,14 @@ import { petNotFound } from '../pets/pets.ts';
 import type { StoredProfile } from './profile-changes.ts';
 import { dayOf } from './profile-checks.ts';
 import { profileEtag, profileJson } from './profile-json.ts';
-import { ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
+import { type ProfileChanges, ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
 import { getProfile, writeProfile } from './profiles.ts';
 
 interface Parts extends ListingWriter {
   readonly clock: Clock;
 }
+
+type WriteRequest = FastifyRequest & { readonly params: { readonly petId: string }; readonly body: ProfileChanges };
 
 const petId = PathIds({ petId: 'Identifier of the animal.' });
 const ifMatch = Type.Object({
@@ -34,7 +36,17 @@ const written = {
 };
 
 export function profileRoutes(api: Api, { db, announceListings, clock }: Parts): void {
-  const writer = { db, announceListings };
+  const write = async (how: 'replace' | 'merge', request: WriteRequest, reply: FastifyReply) => {
+    const nowMs = clock.now();
+    const profile = await writeProfile({ db, announceListings }, readPetId(request.params.petId), callerOf(request), {
+      how,
+      changes: request.body,
+      nowMs,
+      expect: expectEtag(request.headers['if-match'], nowMs),
+    });
+    return sendProfile(reply, profile, nowMs);
+  };
+
   api.get(
     '/pets/:petId/profile',
     {
@@ -72,16 +84,7 @@ export function profileRoutes(api: Api, { db, announceListings, clock }: Parts):
         response: written,
       },
     },
-    async (request, reply) => {
-      const nowMs = clock.now();
-      const profile = await writeProfile(writer, readPetId(request.params.petId), callerOf(request), {
-        how: 'replace',
-        changes: request.body,
-        nowMs,
-        expect: expectEtag(request.headers['if-match'], nowMs),
-      });
-      return sendProfile(reply, profile, nowMs);
-    },
+    async (request, reply) => write('replace', request, reply),
   );
 
   api.patch(
@@ -101,16 +104,7 @@ export function profileRoutes(api: Api, { db, announceListings, clock }: Parts):
         response: written,
       },
     },
-    async (request, reply) => {
-      const nowMs = clock.now();
-      const profile = await writeProfile(writer, readPetId(request.params.petId), callerOf(request), {
-        how: 'merge',
-        changes: request.body,
-        nowMs,
-        expect: expectEtag(request.headers['if-match'], nowMs),
-      });
-      return sendProfile(reply, profile, nowMs);
-    },
+    async (request, reply) => write('merge', request, reply),
   );
 }
 
