@@ -26,14 +26,18 @@ export function addConditionalResponses(api: FastifyInstance): void {
   api.addHook('onSend', async (request, reply, payload) => {
     reply.header('cache-control', reply.statusCode < 400 ? cacheControl : 'no-store');
     const isRead = reply.statusCode === 200 && (request.method === 'GET' || request.method === 'HEAD');
-    return isRead && typeof payload === 'string' ? prepareRead(request, reply, payload) : payload;
+    return isRead && (typeof payload === 'string' || Buffer.isBuffer(payload)) ? prepareRead(request, reply, payload) : payload;
   });
 }
 
-async function prepareRead({ method, headers }: FastifyRequest, reply: FastifyReply, body: string): Promise<string | Buffer | null> {
+async function prepareRead(
+  { method, headers }: FastifyRequest,
+  reply: FastifyReply,
+  body: string | Buffer,
+): Promise<string | Buffer | null> {
   const coding = codingFor(headers['accept-encoding'], Buffer.byteLength(body));
   // A hash of the body and links, unless the route has set one.
-  const etag = String(reply.getHeader('etag') ?? etagOf(body, String(reply.getHeader('link') ?? '')));
+  const etag = String(reply.getHeader('etag') ?? etagOf(String(body), String(reply.getHeader('link') ?? '')));
   reply.headers({ etag: codedEtag(etag, coding), vary });
   const unmodified = isUnmodified(headers['if-none-match'], etag);
   if (unmodified) {

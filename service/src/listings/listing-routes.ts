@@ -11,7 +11,7 @@ import { addLink, type Filters, linkToNext, nextLink, readKeyCursor, sizeDefault
 import { errorResponses, etagHeader, jsonResponse, notModified, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { alreadySerialized } from '../idempotency/idempotent-route.ts';
-import type { ListPage, PageCache } from '../pets/page-cache.ts';
+import { type ListPage, listPage, type PageCache } from '../pets/page-cache.ts';
 import { photoJson } from '../photos/photo-json.ts';
 import { listedProfileJson } from '../profiles/profile-json.ts';
 import { footprintOf, type ListingFootprint } from './listing-footprint.ts';
@@ -105,13 +105,7 @@ async function readListingPage(
       ? linkToNext('/v1/listings', { limit, filters, cursor: writePosition(last.found, filters, sort) })
       : undefined;
   const body = bodyOf(listings, search.today, photosUrl);
-  return {
-    body,
-    bytes: Buffer.byteLength(body),
-    link,
-    etag: etagOf(body, link),
-    footprint: footprintOf(search, { sort, after, limit }, found),
-  };
+  return listPage(body, { link, etag: etagOf(body, link), footprint: footprintOf(search, { sort, after, limit }, found) });
 }
 
 const bodyOf = (listings: readonly Listing[], today: string, photosUrl: string) =>

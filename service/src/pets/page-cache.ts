@@ -4,7 +4,7 @@ import type { Footprint } from './pet-changes.ts';
 
 /** A page of a list as it is sent. `Rows` says which rows it depends on. */
 export interface ListPage<Rows> {
-  readonly body: string;
+  readonly body: string | Buffer;
   /** The length of the body in UTF-8. */
   readonly bytes: number;
   /** Of the body as it is. */
@@ -15,6 +15,14 @@ export interface ListPage<Rows> {
 }
 
 export type PetPage = ListPage<Footprint>;
+
+/** A page whose text has characters beyond Latin-1 is encoded here, once: that takes longer than all else that a response needs. */
+export function listPage<Rows>(text: string, page: Pick<ListPage<Rows>, 'etag' | 'link' | 'footprint'>): ListPage<Rows> {
+  const body = beyondLatin1.test(text) ? Buffer.from(text) : text;
+  return { ...page, body, bytes: Buffer.byteLength(body) };
+}
+
+const beyondLatin1 = /[^\0-\xff]/;
 
 /** Counts the changes that this process knows of, and says whether those since a version touch a page. */
 interface KnownChanges<Rows> {

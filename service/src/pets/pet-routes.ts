@@ -29,7 +29,7 @@ import {
 import type { Api } from '../http/type-provider.ts';
 import { alreadySerialized, respondOnce } from '../idempotency/idempotent-route.ts';
 import type { Catalogue, CatalogueTransaction } from './catalogue.ts';
-import type { PageCache, PetPage } from './page-cache.ts';
+import { listPage, type PageCache, type PetPage } from './page-cache.ts';
 import type { Footprint } from './pet-changes.ts';
 import { petEtag, petJson, petsJson } from './pet-json.ts';
 import { selectPets } from './pet-queries.ts';
@@ -236,7 +236,7 @@ async function readPetPage(db: Parts['db'], query: ListPets): Promise<PetPage> {
   // For a single id it is the animal's own ETag, the same as the deprecated operation returns.
   const etag = only && id?.length === 1 ? petEtag(only) : etagOf(body, link);
   const footprint = { status, categoryId, ids: id && new Set(id), ...range };
-  return { body, bytes: Buffer.byteLength(body), link, etag, footprint };
+  return listPage(body, { link, etag, footprint });
 }
 
 const sendPet = (reply: FastifyReply, pet: Pet) =>

@@ -63,6 +63,23 @@ describe('A cached page', () => {
     expect(cached.headers['x-request-id']).not.toBe(read.headers['x-request-id']);
   });
 
+  test.each(['Béla', 'Жучка', '犬 🐕'])('has the name %s as it was given, cached or read', async (name) => {
+    const named = await addPet(store, key, { name });
+    const get = (headers = {}) => store.call<PetBody[]>('GET', `/v1/pets?limit=1&id=${named.id}`, { key: key.key, headers });
+    const [read, cached] = [await get(), await get()];
+    expect(read.json).toEqual([named]);
+    expect(cached.text).toBe(read.text);
+    expect(cached.headers['content-length']).toBe(String(Buffer.byteLength(read.text)));
+    expect(fixed(cached.headers)).toEqual(fixed(read.headers));
+    const head = await store.call('HEAD', `/v1/pets?limit=1&id=${named.id}`, { key: key.key });
+    expect(fixed(head.headers)).toEqual(fixed(read.headers));
+    const unmodified = [await get({ 'if-none-match': read.headers['etag'] }), await get({ 'if-none-match': read.headers['etag'] })];
+    expect(unmodified.map(({ status, text }) => [status, text])).toEqual([
+      [304, ''],
+      [304, ''],
+    ]);
+  });
+
   test('has the link to the next page', async () => {
     await addPet(store, key);
     const [read, cached] = [
