@@ -31,9 +31,10 @@ export class MemoryWatch implements Disposable {
 }
 
 function memoryWithChildren(pid: number): number {
-  const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
-  return memoryOf(pid) + children.reduce((sum, child) => sum + memoryOf(child), 0);
+  return memoryOf(pid) + childrenOf(pid).reduce((sum, child) => sum + memoryOf(child), 0);
 }
+
+export const childrenOf = (pid: number): number[] => read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 
 const memoryOf = (pid: number): number => Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * pageBytes;
 

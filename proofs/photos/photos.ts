@@ -12,7 +12,7 @@ import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { makeHostileImages } from './hostile-images.ts';
-import { MemoryWatch } from './memory-watch.ts';
+import { childrenOf, MemoryWatch } from './memory-watch.ts';
 import { compareFiles } from './photo-files.ts';
 import { openBucket, openDirectory, type PhotoPlace } from './photo-places.ts';
 
@@ -23,6 +23,7 @@ const workers = 2;
 const memoryMax = 300_000_000;
 /** If nothing is processed for so long, nothing will be. A killed worker's photo is claimed again after 10 s. */
 const stuckMs = 60_000;
+const busyTimeoutMs = 30_000;
 const secret = 'foster home of Biscuit';
 
 export const photos: Proof = {
@@ -195,17 +196,29 @@ async function inParallel(loops: number, count: number, work: (i: number) => Pro
   await Promise.all(Array.from({ length: loops }, loop));
 }
 
-/** Kills a worker without warning and starts another. */
+/** Kills a worker while it processes a photo, without warning, and starts another. */
 async function killOne(store: Store, running: ChildProcess[], kill: number): Promise<void> {
-  // At another moment of its work each time.
-  await sleep((kill * 37) % 200);
-  const index = kill % running.length;
+  const index = await findBusy(running, kill);
   const worker = running[index];
   if (!worker) return;
+  // At another moment of its work each time.
+  await sleep((kill * 37) % 200);
   const ended = once(worker, 'exit');
   worker.kill('SIGKILL');
   await ended;
   running[index] = store.work();
+}
+
+/** The worker whose turn it is, or another, as soon as it has a process that makes pictures: then it has claimed a photo. */
+async function findBusy(running: readonly ChildProcess[], kill: number): Promise<number> {
+  const giveUpAtMs = performance.now() + busyTimeoutMs;
+  for (;;) {
+    const turns = running.map((_, i) => (kill + i) % running.length);
+    const busy = turns.find((i) => childrenOf(running[i]?.pid ?? 0).length > 0);
+    if (busy !== undefined) return busy;
+    if (performance.now() > giveUpAtMs) throw new Error('no worker processes a photo');
+    await sleep(2);
+  }
 }
 
 async function untilProcessed(store: Store, progress: ProofContext['progress']): Promise<void> {
