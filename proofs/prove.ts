@@ -98,21 +98,29 @@ interface Proved {
   readonly notes: string;
 }
 
+const synopsis = 'Usage: npm run prove -- NAME… | --all [--short] [--mutant] [--json]';
 const timedRunsMax = 2;
 /** May exceed the number of cores, because a proof spends about half of its time waiting. */
 const sideBySideMax = 3;
 const shortTimeoutMs = 10 * 60_000;
 const longTimeoutMs = 60 * 60_000;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { short: { type: 'boolean' }, mutant: { type: 'boolean' }, json: { type: 'boolean' }, all: { type: 'boolean' } },
-});
-const { short = false, mutant = false, json = false, all = false } = values;
+const { values, positionals } = readArguments();
+const { short = false, mutant = false, json = false, all = false, help = false } = values;
 
-const chosen = all ? proofs.filter(({ isNightly }) => !short || !isNightly) : positionals.map(find);
+const chosen = help ? [] : all ? proofs.filter(({ isNightly }) => !short || !isNightly) : positionals.map(find);
 if (chosen.length === 0) list();
 else process.exitCode = (await runAll(chosen)) ? 0 : 1;
+
+function readArguments() {
+  const flag = { type: 'boolean' } as const;
+  try {
+    return parseArgs({ allowPositionals: true, options: { short: flag, mutant: flag, json: flag, all: flag, help: flag } });
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n${synopsis}`);
+    process.exit(2);
+  }
+}
 
 function find(name: string): Proof {
   const proof = proofs.find((one) => one.name === name);
@@ -126,7 +134,7 @@ function list(): void {
     console.log(JSON.stringify(proofs.map(({ name, promise, hasMutant = false }) => ({ name, promise, hasMutant }))));
     return;
   }
-  console.log('Usage: npm run prove -- NAME… | --all [--short] [--mutant] [--json]\n');
+  console.log(`${synopsis}\n`);
   for (const { name, promise } of proofs) console.log(`  ${name.padEnd(16)} ${promise}`);
 }
 
