@@ -1,6 +1,6 @@
-import stringWidth from 'string-width';
 import { printable } from '../characters.ts';
 import { relativeTime } from './relative-time.ts';
+import { textWidth } from './text-width.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
@@ -82,8 +82,8 @@ const namesOf = (rows: readonly Row[]) => Object.keys(rows[0] ?? {});
 function columnOf(name: string, rows: readonly Row[], { nowMs, cutTo }: { nowMs: number; cutTo: number }): Column {
   const values = rows.map((row) => row[name]);
   const cells = values.map((value) => shownCell(value, nowMs));
-  const headWidth = stringWidth(name);
-  const width = Math.max(headWidth, ...cells.map((text) => stringWidth(text)));
+  const headWidth = textWidth(name);
+  const width = Math.max(headWidth, ...cells.map((text) => textWidth(text)));
   const present = values.filter(isPresent);
   // A cut number or time would be a wrong one, and a cut state a riddle.
   const canBeCut = !(name in stateColumns) && present.some((value) => typeof value === 'string' || Array.isArray(value));
@@ -114,7 +114,7 @@ function tableLines(columns: readonly Column[], widths: readonly number[], { pai
   const last = columns.length - 1;
   const align = ({ isNumeric }: Column, text: string, i: number) => {
     const width = widths[i] ?? 0;
-    if (isNumeric) return ' '.repeat(Math.max(width - stringWidth(text), 0)) + text;
+    if (isNumeric) return ' '.repeat(Math.max(width - textWidth(text), 0)) + text;
     return i === last ? text : pad(text, width);
   };
   const head = columns.map((column, i) => align(column, column.name, i)).join(gap);
@@ -169,16 +169,14 @@ function paintCell(name: string, text: string, aligned: string, paint: Screen['p
   return style ? aligned.replace(text, () => paint(style, text)) : aligned;
 }
 
-const pad = (text: string, width: number) => text + ' '.repeat(Math.max(width - stringWidth(text), 0));
-
-const graphemes = new Intl.Segmenter();
+const pad = (text: string, width: number) => text + ' '.repeat(Math.max(width - textWidth(text), 0));
 
 /** `Biscuit (12)` ends with the id, which commands take. */
 const idAtEnd = / \(-?\d+\)$/;
 
 /** The text, shortened with … if it is wider than this many columns. An id at its end stays, if there is room for it. */
 export function cut(text: string, widthMax: number): string {
-  if (stringWidth(text) <= widthMax) return text;
+  if (textWidth(text) <= widthMax) return text;
   const id = idAtEnd.exec(text)?.[0] ?? '';
   const nameWidth = widthMax - id.length;
   return id && nameWidth > 1 ? cutAtEnd(text.slice(0, -id.length), nameWidth) + id : cutAtEnd(text, widthMax);
@@ -187,8 +185,8 @@ export function cut(text: string, widthMax: number): string {
 function cutAtEnd(text: string, widthMax: number): string {
   let kept = '';
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    width += stringWidth(segment);
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    width += textWidth(segment);
     if (width > widthMax - 1) break;
     kept += segment;
   }
@@ -200,7 +198,7 @@ export function wrapWords(text: string, widthMax: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word;
-    if (lines.length > 0 && stringWidth(longer) <= widthMax) lines[lines.length - 1] = longer;
+    if (lines.length > 0 && textWidth(longer) <= widthMax) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
