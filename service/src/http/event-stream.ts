@@ -14,8 +14,6 @@ const defaultTimes = {
   heartbeatMs: 15_000,
   /** After this the reader reconnects with the last id that it has seen, and its key is authenticated again. */
   lifetimeMs: 300_000,
-  /** For a reader to read a full buffer. */
-  drainTimeoutMs: 10_000,
   /** For a reader to read the end of the stream. */
   endTimeoutMs: 1_000,
 };
@@ -139,16 +137,14 @@ export class EventStream {
     this.#unsentLastId = undefined;
   }
 
-  /** Resolves once the reader has read the buffer. A reader that takes too long is disconnected; it can reconnect and resume. */
+  /** Resolves once the reader has read the buffer, or is disconnected since it reads nothing: response-progress.ts. */
   async drained(): Promise<void> {
     if (!this.#isOpen || !this.isFull) return;
     await new Promise<void>((resolve) => {
       const end = () => {
-        clearTimeout(timeout);
         this.#response.off('drain', end).off('close', end);
         resolve();
       };
-      const timeout = setTimeout(() => this.#response.destroy(), this.#times.drainTimeoutMs).unref();
       this.#response.once('drain', end).once('close', end);
     });
   }

@@ -10,8 +10,6 @@ const pictureHeaders = {
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
 };
-/** A reader that takes nothing for this long is disconnected. */
-const stalledMs = 30_000;
 
 /** Serves the pictures to everyone, without a key: a visitor's browser has none. */
 export function addPhotoFiles(app: FastifyInstance, store: PhotoStore | undefined): void {
@@ -45,7 +43,6 @@ async function sendPicture(request: FastifyRequest, reply: FastifyReply, store: 
   if (file === null) return sendText(reply.status(503).header('retry-after', 1), "The photo can't be read at the moment. Retry in 1 s.\n");
   if (!file) return sendText(reply.status(404), 'There is no such photo.\n');
   reply.headers({ ...pictureHeaders, etag, 'content-length': file.bytes }).type('image/webp');
-  reply.raw.setTimeout(stalledMs, () => reply.raw.destroy());
   return reply.send(file.stream);
 }
 

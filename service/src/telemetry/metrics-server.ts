@@ -1,14 +1,12 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import type { MetricRegistry } from './metric-registry.ts';
 
 const serverOptions = {
-  headersTimeout: 5_000,
-  requestTimeout: 5_000,
-  // Short, so that idle connections of others don't keep Prometheus out.
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 1_000,
+  headersTimeout: 1_000,
+  requestTimeout: 1_000,
+  connectionsCheckingInterval: 250,
   maxHeaderSize: 8_192,
 };
 /** Prometheus needs one. */
@@ -35,7 +33,8 @@ export async function serveMetrics(registry: MetricRegistry, { host, port }: { h
         (error: unknown) => send(response, 500, `The metrics could not be read: ${error}\n`),
       );
   });
-  server.maxConnections = connectionsMax;
+  server.maxRequestsPerSocket = 1;
+  boundConnections(server);
   try {
     await once(server.listen({ host, port }), 'listening');
   } catch (error) {
@@ -52,8 +51,35 @@ export async function serveMetrics(registry: MetricRegistry, { host, port }: { h
   };
 }
 
+/**
+ * Beyond the bound, the connection that has waited for a request for the longest time is closed, not the new one: half-sent
+ * requests can't shut Prometheus out. If every connection has sent its request, the new one is closed.
+ */
+function boundConnections(server: Server): void {
+  const open = new Set<Socket>();
+  /** Those without a complete request, the oldest first. */
+  const waiting = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    waiting.add(socket);
+    socket.once('close', () => {
+      open.delete(socket);
+      waiting.delete(socket);
+    });
+    const [oldest] = waiting;
+    if (open.size > connectionsMax) oldest?.destroy();
+  });
+  server.on('request', ({ socket }: IncomingMessage) => void waiting.delete(socket));
+}
+
 function send(response: ServerResponse, status: number, text: string, type = 'text/plain; charset=utf-8'): void {
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text), 'x-content-type-options': 'nosniff' });
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+    'x-content-type-options': 'nosniff',
+    // One request for each connection: none is idle, and no response waits behind others.
+    connection: 'close',
+  });
   response.end(text);
 }
 

@@ -6,7 +6,7 @@ import { type EventStream, EventStreams, eventText } from '../../src/http/event-
 import { planBounds } from '../../src/rate-limit/plans.ts';
 
 const never = 600_000;
-const noTimeouts = { heartbeatMs: never, lifetimeMs: never, drainTimeoutMs: never, endTimeoutMs: never };
+const noTimeouts = { heartbeatMs: never, lifetimeMs: never, endTimeoutMs: never };
 const mebibyte = 'x'.repeat(1_048_576);
 
 let close: () => Promise<void>;
@@ -89,14 +89,6 @@ describe('A stream', () => {
     reader.resume();
     await stream.drained();
     expect([stream.isFull, stream.isOpen]).toEqual([false, true]);
-  });
-
-  test('disconnects a reader that does not read for too long', async () => {
-    const { reader, stream } = await open({ reads: false, times: { drainTimeoutMs: 50 } });
-    for (let i = 0; i < 20; i += 1) stream.send(mebibyte, () => 'a');
-    await stream.drained();
-    expect(stream.isOpen).toBe(false);
-    reader[Symbol.dispose]();
   });
 
   test('is destroyed if its reader does not read the end', async () => {
