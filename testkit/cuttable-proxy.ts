@@ -1,5 +1,5 @@
 // A TCP proxy in front of a server. It can cut off the process that uses it, while others still reach the server.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface CuttableProxy extends AsyncDisposable {
@@ -7,9 +7,12 @@ export interface CuttableProxy extends AsyncDisposable {
   /** `closed`: connections are closed, and new ones too. `silent`: bytes no longer arrive, as behind a broken network. */
   cut(how: 'closed' | 'silent'): void;
   restore(): void;
+  /** Resolves once the process has sent something that is lost, since it is cut off `silent`. */
+  lost(): Promise<unknown>;
 }
 
 export async function startCuttableProxy(targetPort: number): Promise<CuttableProxy> {
+  const events = new EventEmitter();
   const pairs = new Set<readonly [Socket, Socket]>();
   let state: 'open' | 'closed' | 'silent' = 'open';
   const server = createServer((incoming) => {
@@ -17,7 +20,7 @@ export async function startCuttableProxy(targetPort: number): Promise<CuttablePr
     const pair = [incoming, outgoing] as const;
     pairs.add(pair);
     for (const [from, to] of [pair, [outgoing, incoming] as const]) {
-      from.on('data', (bytes) => state === 'open' && to.write(bytes));
+      from.on('data', (bytes) => (state === 'open' ? to.write(bytes) : events.emit('lost')));
       from.on('error', () => {});
       from.on('close', () => {
         to.destroy();
@@ -42,6 +45,7 @@ export async function startCuttableProxy(targetPort: number): Promise<CuttablePr
       if (state === 'silent') closeAll();
       state = 'open';
     },
+    lost: () => once(events, 'lost'),
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
       server.close();

@@ -31,7 +31,7 @@ export async function selectChanges(db: Db, since: string | undefined): Promise<
   return { ...changes, clients: changes.clients.map(BigInt) };
 }
 
-/** To be called after a change of an animal is committed, if Redis can't be told. */
+/** To be called after a change of an animal is committed, if Redis is unreachable. */
 export async function noteUnannouncedChange(db: Db): Promise<void> {
   await db.query({ name: 'note-unannounced-change', text: `select nextval('unannounced_changes')` });
 }

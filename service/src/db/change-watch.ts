@@ -29,7 +29,7 @@ export class ChangeWatch {
   #last: Changes | undefined;
   /** When the last look began. */
   #lookedAtMs = Number.NEGATIVE_INFINITY;
-  #doubtedAtMs = Number.NEGATIVE_INFINITY;
+  #invalidatedAtMs = Number.NEGATIVE_INFINITY;
   #queued: Promise<string> | undefined;
   #inFlight: Promise<unknown> | undefined;
 
@@ -72,8 +72,8 @@ export class ChangeWatch {
   }
 
   /** The caches are not used before the next look, for instance because Redis may have lost what it was told. */
-  distrust(): void {
-    this.#doubtedAtMs = performance.now();
+  invalidate(): void {
+    this.#invalidatedAtMs = performance.now();
     this.#lookedAtMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -105,12 +105,12 @@ export class ChangeWatch {
     else if (changes.clients.length > 0) for (const listener of this.#clientListeners) listener(changes.clients);
     if (!isSameServer || changes.unannounced !== this.#last?.unannounced) for (const listener of this.#unannouncedListeners) listener();
     this.#last = changes;
-    if (startedAtMs > this.#doubtedAtMs) this.#lookedAtMs = startedAtMs;
+    if (startedAtMs > this.#invalidatedAtMs) this.#lookedAtMs = startedAtMs;
     return changes.snapshot;
   }
 }
 
-/** For a committed change of an animal that Redis can't be told of. Then no process uses the lists that it had cached before. */
+/** For a committed change of an animal that could not be announced in Redis. Then no process uses the lists that it had cached before. */
 export async function settleUnannounced(db: Db): Promise<void> {
   await noteUnannouncedChange(db);
   await sleep(settledMs);

@@ -35,8 +35,13 @@ export type Settings = Readonly<Record<string, string | number>>;
 
 /** For an operation whose statements must all read the same snapshot. */
 export interface Snapshotter {
-  /** While all connections are busy, clients take turns by `clientId`. The settings of PostgreSQL hold for this snapshot alone. */
-  snapshot<T>(work: (tx: Db) => Promise<T>, clientId?: bigint, settings?: Settings): Promise<T>;
+  snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+}
+
+/** For searches, whose statements must all read the same snapshot. */
+export interface Searcher {
+  /** The settings of PostgreSQL hold for this search alone. Rejects with `too_many_searches` if the client runs too many at once. */
+  search<T>(work: (tx: Db) => Promise<T>, clientId: bigint, settings?: Settings): Promise<T>;
 }
 
 /** A named advisory lock, released when the transaction ends. */

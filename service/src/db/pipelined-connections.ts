@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { openPatiently } from './connection-faults.ts';
 
 const reconnectDelayMs = 100;
 
@@ -60,7 +61,7 @@ export class PipelinedConnections {
   }
 
   async open(): Promise<void> {
-    await Promise.all(Array.from({ length: this.#count }, () => this.#openConnection()));
+    await Promise.all(Array.from({ length: this.#count }, () => openPatiently(() => this.#openConnection())));
   }
 
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {

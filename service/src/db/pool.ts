@@ -1,14 +1,10 @@
 import pg from 'pg';
-import { unavailable } from '../errors.ts';
-import { FairTurns, NoTurn } from './fair-turns.ts';
-import { type Db, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
-import {
-  type ConnectionCounts,
-  type ConnectionOptions,
-  isUnconfirmedCommit,
-  PipelinedConnections,
-  UnconfirmedCommit,
-} from './pipelined-connections.ts';
+import { AppError, unavailable } from '../errors.ts';
+import { isCancelled, isConnectionFault } from './connection-faults.ts';
+import { ExclusiveConnections } from './exclusive-connections.ts';
+import { NoTurn } from './fair-turns.ts';
+import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
+import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections, UnconfirmedCommit } from './pipelined-connections.ts';
 import { StatementWatch, type WatchStatement } from './statement-watch.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
@@ -21,7 +17,6 @@ export const applicationNames = { pool: 'homeward', probe: 'homeward probe' } as
 
 const connectTimeoutMs = 500;
 const turnTimeoutMs = 500;
-const startTimeoutMs = 10_000;
 const statementTimeoutMs = 2_000;
 /** Longer than PostgreSQL's own, which is then the one that reports. */
 const queryTimeoutMs = 2_500;
@@ -33,11 +28,26 @@ const busyMin = 250;
 const probeIntervalMs = 250;
 const probeTimeoutMs = 500;
 
+/** In addition to the size of the pool. Searches take longer than all else, so they have connections of their own. */
+const searchConnections = 4;
+const searchesOfClientMax = 2;
+/** How long a search waits for others of its client, before it is rejected. */
+const searchTurnTimeoutMs = 500;
+/** How long it waits for those of other clients: until each that is running now has ended. */
+const searchWaitMsMax = 2_000;
+/** After a search, its client's turn rests as long as the search took, up to this: so the searches of a client take half of the time. */
+const searchRestMsMax = 250;
+/** For each statement of a search. Also, a search that has taken longer sends no other statement. */
+const searchTimeoutMs = 1_000;
+
+/** The connections that a process opens if it serves requests: with those for searches, one for looks, and one for the probe. */
+export const connectionsOfServe = (poolSize: number): number => poolSize + searchConnections + 2;
+
 /** What the connections are doing, by their use. */
 export interface PoolState {
-  readonly connections: Readonly<Record<'transactions' | 'statements' | 'looks', ConnectionCounts>>;
-  /** Transactions that wait for a connection. */
-  readonly waiting: number;
+  readonly connections: Readonly<Record<'transactions' | 'searches' | 'statements' | 'looks', ConnectionCounts>>;
+  /** How many wait for a connection. */
+  readonly waiting: Readonly<Record<'transactions' | 'searches', number>>;
   readonly inFlight: Readonly<Record<'statements' | 'looks', number>>;
 }
 
@@ -46,20 +56,20 @@ export interface PoolState {
  * PostgreSQL is reachable. While it is not, every call is rejected at once with `unavailable`. If all connections are busy,
  * a call waits for one, up to `turnTimeoutMs`.
  */
-export class Pool implements Transactor, Snapshotter {
-  readonly #pool: pg.Pool;
-  /** One turn for each connection of the pool. A client that needs many connections at once only delays itself. */
-  readonly #turns: FairTurns;
-  /** Half of the connections, for single statements. The pool's are for transactions. */
+export class Pool implements Transactor, Snapshotter, Searcher {
+  /** Half of the connections. A client has all but one of them at most. */
+  readonly #transactions: ExclusiveConnections;
+  /** The other half, for single statements. */
   readonly #pipelined: PipelinedConnections;
+  readonly #searches: ExclusiveConnections;
   readonly #ahead: PipelinedConnections;
   readonly #databaseUrl: string;
   readonly #watch = new StatementWatch();
   #reachable = true;
   #closed = false;
-  /** Connections with a commit that the standby did not confirm. */
-  readonly #unconfirmed = new WeakSet<pg.PoolClient>();
+  /** The only connection of the probe, from before it is opened until it is closed. */
   #prober: pg.Client | undefined;
+  /** Set only between two probes: undefined before the first, and while one is in flight. */
   #nextProbe: NodeJS.Timeout | undefined;
 
   /**
@@ -80,16 +90,20 @@ export class Pool implements Transactor, Snapshotter {
     };
     const pipelinedCount = Math.max(Math.floor(size / 2), 1);
     const turnsMax = Math.max(size - pipelinedCount, 1);
-    this.#pool = new pg.Pool({ ...options, max: turnsMax, idleTimeoutMillis: 0 });
-    this.#turns = new FairTurns({ turnsMax, waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax });
-    this.#pipelined = new PipelinedConnections(options, pipelinedCount, () => this.#probeNow());
-    this.#ahead = new PipelinedConnections(options, 1, () => this.#probeNow());
-    // A connection can break while it is checked out, when the pool itself does not listen for errors.
-    this.#pool.on('connect', (client) => {
-      client.on('error', () => this.#probeNow());
-      client.on('notice', (notice) => isUnconfirmedCommit(notice) && this.#unconfirmed.add(client));
-    });
-    this.#pool.on('error', () => this.#probeNow());
+    const onFault = () => this.#probeNow();
+    const turns = { turnsMax, turnsOfOwnerMax: Math.max(turnsMax - 1, 1), waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax };
+    this.#transactions = new ExclusiveConnections(options, turns, onFault);
+    const searchTurns = {
+      turnsMax: searchConnections,
+      turnsOfOwnerMax: searchesOfClientMax,
+      waitMsMax: searchWaitMsMax,
+      waitForOwnMsMax: searchTurnTimeoutMs,
+      pendingOfOwnerMax: pendingMax,
+      restMsMax: searchRestMsMax,
+    };
+    this.#searches = new ExclusiveConnections(options, searchTurns, onFault);
+    this.#pipelined = new PipelinedConnections(options, pipelinedCount, onFault);
+    this.#ahead = new PipelinedConnections(options, 1, onFault);
   }
 
   get reachable(): boolean {
@@ -97,11 +111,14 @@ export class Pool implements Transactor, Snapshotter {
   }
 
   get state(): PoolState {
-    const { totalCount, idleCount, options } = this.#pool;
-    const transactions = { busy: totalCount - idleCount, idle: idleCount, max: options.max };
     return {
-      connections: { transactions, statements: this.#pipelined.connections, looks: this.#ahead.connections },
-      waiting: this.#turns.waiting,
+      connections: {
+        transactions: this.#transactions.connections,
+        searches: this.#searches.connections,
+        statements: this.#pipelined.connections,
+        looks: this.#ahead.connections,
+      },
+      waiting: { transactions: this.#transactions.waiting, searches: this.#searches.waiting },
       inFlight: { statements: this.#pipelined.pending, looks: this.#ahead.pending },
     };
   }
@@ -116,27 +133,17 @@ export class Pool implements Transactor, Snapshotter {
     return this.#pipelined.pending >= busyMin;
   }
 
-  /** Opens `count` connections now, so that no request has to wait for one. Waits for a server that is still starting. */
-  async connect(count = 1): Promise<void> {
-    const clients: pg.PoolClient[] = [];
-    const deadline = performance.now() + startTimeoutMs;
-    try {
-      while (clients.length < count) {
-        const client = await this.#pool.connect().catch((error) => {
-          if (!isSlow(error) || performance.now() > deadline) throw error;
-        });
-        if (client) clients.push(client);
-      }
-    } finally {
-      for (const client of clients) client.release();
-    }
+  /** Opens a connection, to find out whether PostgreSQL can be used. Waits for a server that is still starting. */
+  async connect(): Promise<void> {
+    await this.#transactions.open(1);
   }
 
-  /** For a process that serves requests: opens all connections and starts the probe. */
+  /** For a process that serves requests: opens all connections, so that no request has to wait for one, and starts the probe. */
   async open(): Promise<void> {
-    await this.connect(this.#pool.options.max);
+    await this.#transactions.open();
     await this.#pipelined.open();
     await this.#ahead.open();
+    await this.#searches.open();
     await this.startProbing();
   }
 
@@ -146,7 +153,8 @@ export class Pool implements Transactor, Snapshotter {
   }
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    if (!this.#reachable || !this.#pipelined.isOpen) return this.#withClient(undefined, (client) => this.#watch.run(client, statement));
+    if (!this.#reachable || !this.#pipelined.isOpen)
+      return this.#withTransactionConnection(undefined, (client) => this.#watch.run(client, statement));
     if (this.#pipelined.pending >= pendingMax) throw unavailable(new Error(`${pendingMax} statements are already in flight`));
     return this.#pipeline(this.#pipelined, statement);
   }
@@ -171,104 +179,104 @@ export class Pool implements Transactor, Snapshotter {
 
   /** Commits everything that `work` did, or nothing. If the commit itself fails, the outcome is unknown: 503, never success. */
   async transaction<T>(work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
-    return this.#within('begin', work, clientId);
+    return this.#withTransactionConnection(clientId, (client) => this.#within(client, 'begin', work));
   }
 
-  async snapshot<T>(work: (tx: Db) => Promise<T>, clientId?: bigint, settings: Settings = {}): Promise<T> {
+  async snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+    return this.#withTransactionConnection(undefined, (client) => this.#within(client, beginSnapshot, work));
+  }
+
+  async search<T>(work: (tx: Db) => Promise<T>, clientId: bigint, settings: Settings = {}): Promise<T> {
+    this.#requireReachable();
     // One text of several statements is one round trip.
-    const begin = ['begin isolation level repeatable read read only', ...setEach(settings, 'set local')].join('; ');
-    return this.#within(begin, work, clientId);
+    const begin = [beginSnapshot, ...setEach({ ...settings, statement_timeout: searchTimeoutMs }, 'set local')].join('; ');
+    try {
+      return await this.#searches.run(clientId, (client) => this.#within(client, begin, (tx) => work(endingAfter(searchTimeoutMs, tx))));
+    } catch (error) {
+      throw error instanceof NoTurn ? noSearchTurn(error) : error;
+    }
   }
 
-  async #within<T>(begin: string, work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
-    return this.#withClient(clientId, async (client) => {
-      const db = this.#watch.over(client);
-      await db.query({ text: begin });
-      try {
-        const result = await work(new Transaction(db));
-        await db.query({ text: 'commit' });
-        return result;
-      } catch (error) {
-        if (!isConnectionFault(error)) await db.query({ text: 'rollback' });
-        throw error;
-      }
-    });
+  async #within<T>(client: pg.PoolClient, begin: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const db = this.#watch.over(client);
+    await db.query({ text: begin });
+    try {
+      const result = await work(new Transaction(db));
+      await db.query({ text: 'commit' });
+      return result;
+    } catch (error) {
+      if (!isConnectionFault(error)) await db.query({ text: 'rollback' });
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#nextProbe);
-    await Promise.all([this.#pool.end(), this.#pipelined.close(), this.#ahead.close(), this.#prober?.end().catch(() => {})]);
+    this.#closeProber();
+    await Promise.all([this.#transactions.close(), this.#searches.close(), this.#pipelined.close(), this.#ahead.close()]);
   }
 
-  async #withClient<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    if (!this.#reachable) throw unavailable(new Error('PostgreSQL is unreachable'));
+  async #withTransactionConnection<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    this.#requireReachable();
     try {
-      return await this.#turns.run(clientId, () => this.#withConnection(work));
+      return await this.#transactions.run(clientId, work);
     } catch (error) {
       throw error instanceof NoTurn ? unavailable(error) : error;
     }
   }
 
-  async #withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect().catch((error) => {
-      this.#probeNow();
-      throw unavailable(error);
-    });
-    let fault: Error | undefined;
-    try {
-      const result = await work(client);
-      if (this.#unconfirmed.delete(client)) throw unavailable(new UnconfirmedCommit('a commit was not confirmed by the standby'));
-      return result;
-    } catch (error) {
-      if (isConnectionFault(error)) {
-        fault = error;
-        this.#probeNow();
-      }
-      throw fault || isCancelled(error) ? unavailable(error) : error;
-    } finally {
-      client.release(fault);
-    }
+  #requireReachable(): void {
+    if (!this.#reachable) throw unavailable(new Error('PostgreSQL is unreachable'));
   }
 
   /** Probes at once after a failure, unless probing has not begun or a probe is in flight. */
   #probeNow(): void {
-    if (!this.#nextProbe || this.#closed) return;
-    clearTimeout(this.#nextProbe);
-    this.#nextProbe = undefined;
-    void this.#probe();
+    if (this.#nextProbe && !this.#closed) void this.#probe();
   }
 
   async #probe(): Promise<void> {
+    clearTimeout(this.#nextProbe);
+    // Before anything else, so that a failure during this probe doesn't start another beside it.
+    this.#nextProbe = undefined;
     // Try twice: if only the probe's connection was broken, the second attempt opens a new one.
-    this.#reachable = (await this.#isReachable()) || (await this.#isReachable());
+    const reachable = (await this.#isReachable()) || (await this.#isReachable());
+    if (this.#closed) return;
+    this.#reachable = reachable;
     // What waits for a reply there is waited for by every request.
-    if (!this.#reachable) this.#ahead.abandon();
-    if (!this.#closed) this.#nextProbe = setTimeout(() => void this.#probe(), probeIntervalMs).unref();
+    if (!reachable) this.#ahead.abandon();
+    this.#nextProbe = setTimeout(() => void this.#probe(), probeIntervalMs).unref();
   }
 
   async #isReachable(): Promise<boolean> {
+    if (this.#closed) return false;
     try {
-      if (!this.#prober) {
-        const prober = new pg.Client({
-          connectionString: this.#databaseUrl,
-          connectionTimeoutMillis: probeTimeoutMs,
-          query_timeout: probeTimeoutMs,
-          application_name: applicationNames.probe,
-        });
-        prober.on('error', () => this.#probeNow());
-        await prober.connect();
-        this.#prober = prober;
-      }
-      await this.#prober.query('select 1');
+      const prober = this.#prober ?? (await this.#openProber());
+      await prober.query('select 1');
       return true;
     } catch {
-      // Destroy a connection that did not reply in time instead of closing it: closing would wait for it.
-      const broken = this.#prober;
-      this.#prober = undefined;
-      (broken as { connection?: { stream?: { destroy(): void } } } | undefined)?.connection?.stream?.destroy();
+      this.#closeProber();
       return false;
     }
+  }
+
+  async #openProber(): Promise<pg.Client> {
+    const prober = new pg.Client({
+      connectionString: this.#databaseUrl,
+      connectionTimeoutMillis: probeTimeoutMs,
+      query_timeout: probeTimeoutMs,
+      application_name: applicationNames.probe,
+    });
+    prober.on('error', () => this.#prober === prober && this.#probeNow());
+    this.#prober = prober;
+    return prober.connect();
+  }
+
+  /** Destroys the connection instead of ending it: that would wait for a server that may not reply. */
+  #closeProber(): void {
+    const prober = this.#prober as { connection?: { stream?: { destroy(): void } } } | undefined;
+    this.#prober = undefined;
+    prober?.connection?.stream?.destroy();
   }
 }
 
@@ -289,26 +297,27 @@ function settingsOf(byIndex: boolean): string {
 const setEach = (settings: Settings, set: 'set' | 'set local') =>
   Object.entries(settings).map(([name, value]) => `${set} ${name} = ${value}`);
 
-const networkFaults = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
-// SQLSTATE: connection exceptions, shutdowns, insufficient resources, a primary that became a standby, idle in transaction.
-const serverFaults = /^(08|57P|53|25006|25P03)/;
-// Errors that pg reports without a code.
-const clientFaults = /^(Connection terminated|Query read timeout|timeout exceeded|Client (has encountered|was closed))/;
+const beginSnapshot = 'begin isolation level repeatable read read only';
 
-function isConnectionFault(error: unknown): error is Error {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof pg.DatabaseError) return serverFaults.test(error.code ?? '');
-  return networkFaults.has((error as NodeJS.ErrnoException).code ?? '') || clientFaults.test(error.message);
+/** Rejects statements after a time. The last one before has a timeout of its own. */
+function endingAfter(ms: number, tx: Db): Db {
+  const deadline = performance.now() + ms;
+  return {
+    query: async (statement) => {
+      if (performance.now() > deadline) throw unavailable(new Error(`the statements of a search took more than ${ms} ms`));
+      return tx.query(statement);
+    },
+  };
 }
 
-const isSlow = (error: unknown) =>
-  error instanceof Error && /^(timeout exceeded|Connection terminated due to connection timeout)/.test(error.message);
-
-/**
- * The server cancelled the statement: it timed out, was in a deadlock, or its preparation was cancelled, for which others in the same
- * pipeline had waited (26000).
- */
-const isCancelled = (error: unknown) => error instanceof pg.DatabaseError && /^(57014|40P01|26000)$/.test(error.code ?? '');
+function noSearchTurn(cause: NoTurn): AppError {
+  const headers = { 'retry-after': '1' };
+  if (cause.because === 'others') {
+    return new AppError('unavailable', 'Too many searches are running at the moment. Retry in 1 s.', { cause, headers });
+  }
+  const message = `This client is already running ${searchesOfClientMax} searches; ${searchesOfClientMax} at once are allowed. Retry in 1 s.`;
+  return new AppError('too_many_searches', message, { cause, headers });
+}
 
 /** True if `error` is a violation of the named constraint. */
 export function violates(error: unknown, constraint: string): boolean {

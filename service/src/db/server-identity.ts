@@ -13,7 +13,7 @@ export async function readStoredServer(db: Db): Promise<string | null> {
   return rows[0]?.server ?? null;
 }
 
-/** Whether the store was restored, or a standby was promoted. False also if that can't be told: on a standby, or where a provider doesn't allow it. */
+/** Whether the store was restored, or a standby was promoted. False also if that can't be known: on a standby, or where a provider doesn't allow it. */
 export async function isOnAnotherServer(db: Db): Promise<boolean> {
   const stored = await readStoredServer(db);
   if (stored === null) return false;

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import type { Db } from './handles.ts';
 
-/** Called when a statement is sent. The function that it returns is called with the outcome; undefined: nobody wants to know. */
+/** Called when a statement is sent. The function that it returns is called with the outcome; undefined: not observed. */
 export type WatchStatement = (statement: pg.QueryConfig) => ((error?: unknown) => void) | undefined;
 
-/** Tells of each statement, for metrics and traces. While nobody watches, a statement runs as if this did not exist. */
+/** Reports each statement, for metrics and traces. While nobody watches, a statement runs as if this did not exist. */
 export class StatementWatch {
   readonly #watchers: WatchStatement[] = [];
 

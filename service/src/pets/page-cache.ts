@@ -16,12 +16,17 @@ export interface ListPage<Rows> {
 
 export type PetPage = ListPage<Footprint>;
 
-/** A page whose text has characters beyond Latin-1 is encoded here, once: that takes longer than all else that a response needs. */
+/**
+ * A page whose text has characters beyond Latin-1 is encoded here, once: that takes longer than all else that a response needs. So is a
+ * long one: all responses with it share the bytes, also while their readers are slow.
+ */
 export function listPage<Rows>(text: string, page: Pick<ListPage<Rows>, 'etag' | 'link' | 'footprint'>): ListPage<Rows> {
-  const body = beyondLatin1.test(text) ? Buffer.from(text) : text;
+  const body = text.length > stringLengthMax || beyondLatin1.test(text) ? Buffer.from(text) : text;
   return { ...page, body, bytes: Buffer.byteLength(body) };
 }
 
+/** Node.js copies longer ones each time they are sent. */
+const stringLengthMax = 16_384;
 const beyondLatin1 = /[^\0-\xff]/;
 
 /** Counts the changes that this process knows of, and says whether those since a version touch a page. */
@@ -49,6 +54,15 @@ const bytesMax = 64 * 1_048_576;
 const pagesMax = 10_000;
 const entryBytes = 512;
 
+/** A query that is in flight. */
+interface Reading<Rows> {
+  readonly page: Promise<ListPage<Rows>>;
+  /** The client that it is made for. */
+  readonly clientId: bigint | undefined;
+  /** Of its client: until it begins, the query waits. */
+  readonly turn: { readonly hasBegun: boolean };
+}
+
 /**
  * Caches serialized pages by URL. A page is served to a request in one of two cases:
  * - The request has a version, which Redis gave: no change since the page's version touches the footprint of the page.
@@ -57,15 +71,16 @@ const entryBytes = 512;
  * Invariant: both are from before the page's query, and those of a request from after its arrival. A write is acknowledged when it is
  * in both, so a cached page reflects every acknowledged write.
  *
- * Concurrent reads of the same URL share one query (`#reading`), unless a change became known after it was sent. A read that was in flight when
- * `invalidateAll` was called is not cached.
+ * Concurrent reads of the same URL share one query (`#reading`), unless a change became known after it was sent. One that waits for a turn
+ * is shared by its own client alone: others would wait for what that client has waiting. A read that was in flight when `invalidateAll` was
+ * called is not cached.
  *
  * The body of a cached page is compressed when a caller first asks for it in a coding, once for each coding. It is dropped with
  * its page.
  */
 export class PageCache<Rows = Footprint> {
   readonly #cached = new Map<string, CachedPage<Rows>>();
-  readonly #reading = new Map<string, Promise<ListPage<Rows>>>();
+  readonly #reading = new Map<string, Reading<Rows>>();
   readonly #changes: KnownChanges<Rows>;
   #bytes = 0;
   #hits = 0;
@@ -126,22 +141,41 @@ export class PageCache<Rows = Footprint> {
     }
   }
 
-  /** `listVersion` must have been read before this call. If it is undefined, the page is not cached. */
-  async read(url: string, listVersion: ListVersion | undefined, fetch: () => Promise<ListPage<Rows>>): Promise<ListPage<Rows>> {
+  /**
+   * `listVersion` must have been read before this call. If it is undefined, the page is not cached. A query that waits for a turn of its
+   * client calls `onBegun` when it has it.
+   */
+  async read(
+    url: string,
+    listVersion: ListVersion | undefined,
+    fetch: (onBegun: () => void) => Promise<ListPage<Rows>>,
+    clientId?: bigint,
+  ): Promise<ListPage<Rows>> {
     const cached = this.find(url, listVersion);
     if (cached) return cached;
     this.#misses += 1;
-    if (listVersion === undefined) return fetch();
+    if (listVersion === undefined) return fetch(() => {});
     const snapshot = typeof listVersion === 'string' ? listVersion : undefined;
     // Not the request's version: it is that of the catalogue, and pages may depend on other changes too.
     const key = `${snapshot ?? this.#changes.version} ${url}`;
     const shared = this.#reading.get(key);
-    if (shared) return shared;
+    if (shared && (shared.turn.hasBegun || shared.clientId === clientId)) return shared.page;
+    return this.#readAndShare({ key, url, snapshot, clientId }, fetch);
+  }
+
+  async #readAndShare(
+    { key, url, snapshot, clientId }: { key: string; url: string; snapshot: string | undefined; clientId: bigint | undefined },
+    fetch: (onBegun: () => void) => Promise<ListPage<Rows>>,
+  ): Promise<ListPage<Rows>> {
     const before = { version: this.#changes.version, snapshot, readAtMs: performance.now() };
-    const reading = fetch();
+    const turn = { hasBegun: false };
+    const onBegun = () => {
+      turn.hasBegun = true;
+    };
+    const reading = { page: fetch(onBegun), clientId, turn };
     this.#reading.set(key, reading);
     try {
-      const page = await reading;
+      const page = await reading.page;
       // Not cached if invalidateAll was called meanwhile.
       if (this.#reading.get(key) === reading) this.#add(url, { ...before, page, compressed: new Map(), bytes: 0 });
       return page;

@@ -168,7 +168,7 @@ describe('ChangeWatch', () => {
     held = release.promise;
     const inFlight = watch.look();
     await vi.waitUntil(() => begun === 1, { interval: 0 });
-    watch.distrust();
+    watch.invalidate();
     held = undefined;
     release.resolve();
     await inFlight;

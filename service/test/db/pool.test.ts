@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
 import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { Pool, violates } from '../../src/db/pool.ts';
+import { applicationNames, Pool, violates } from '../../src/db/pool.ts';
 import { cloneTemplate } from '../databases.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable', headers: { 'retry-after': '1' } });
@@ -86,14 +87,72 @@ describe('Pool', () => {
     expect(await count()).toBe((seen[0] ?? 0n) + 1n);
   });
 
-  test('rejects a write in a snapshot', async () => {
-    const written = db.snapshot((tx) => put(tx, 150));
-    await expect(written).rejects.toMatchObject({ cause: { message: expect.stringContaining('read-only transaction') } });
+  test('rejects a write in a snapshot, and in a search', async () => {
+    for (const written of [db.snapshot((tx) => put(tx, 150)), db.search((tx) => put(tx, 151), 1n)]) {
+      await expect(written).rejects.toMatchObject({ cause: { message: expect.stringContaining('read-only transaction') } });
+    }
   });
 
   test('cancels a statement that takes too long: unavailable', async () => {
     await expect(db.query({ text: 'select pg_sleep(10)' })).rejects.toEqual(unavailable);
     expect(await count()).toBeDefined();
+  });
+
+  test('leaves a connection to others, however long the transactions of a client take', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const greedy = Array.from({ length: 2 }, () => db.transaction(() => released, 1n));
+    greedy[1]?.catch(() => {});
+    for (let i = 0; i < 5; i += 1) expect(await db.transaction(async () => 'done', 2n)).toBe('done');
+    await expect(greedy[1]).rejects.toEqual(unavailable);
+    release();
+    await greedy[0];
+  });
+
+  // Each of the following has clients of its own: after a search the turn of its client rests.
+  test('has connections for searches that transactions never use, nor searches theirs', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const busy = Array.from({ length: 2 }, () => db.transaction(() => released));
+    const searches = [1n, 1n, 2n, 2n].map((clientId) => db.search(() => released, clientId));
+    await vi.waitFor(() =>
+      expect(db.state.connections).toMatchObject({ transactions: { busy: 2, max: 2 }, searches: { busy: 4, max: 4 } }),
+    );
+    release();
+    await Promise.all([...busy, ...searches]);
+  });
+
+  test('lets a search wait for others of its client for half a second: too_many_searches', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const running = [1, 2].map(() => db.search(() => released, 11n));
+    const third = db.search(async () => 'done', 11n);
+    third.catch(() => {});
+    expect(await db.search(async () => 'done', 12n)).toBe('done');
+    await expect(third).rejects.toMatchObject({ code: 'too_many_searches', headers: { 'retry-after': '1' } });
+    release();
+    await Promise.all(running);
+  });
+
+  test('lets a search wait for those of other clients until they have ended', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const running = [21n, 21n, 22n, 22n].map((clientId) => db.search(() => released, clientId));
+    const honest = db.search(async () => 'done', 23n);
+    // Rejected after half a second, when the other still waits.
+    await expect(db.search(async () => {}, 21n)).rejects.toMatchObject({ code: 'too_many_searches' });
+    expect(db.state.waiting).toEqual({ transactions: 0, searches: 1 });
+    release();
+    expect(await honest).toBe('done');
+    await Promise.all(running);
+  });
+
+  test('ends a search after a statement of one second, or when all of them took that long: unavailable', async () => {
+    const sleep = (tx: Pick<Pool, 'query'>, seconds: number) => tx.query({ text: 'select pg_sleep($1)', values: [seconds] });
+    const oneSlow = db.search((tx) => sleep(tx, 10), 31n);
+    let statements = 0;
+    const manySlow = db.search(async (tx) => {
+      for (; statements < 10; statements += 1) await sleep(tx, 0.6);
+    }, 32n);
+    await expect(oneSlow).rejects.toEqual(unavailable);
+    await expect(manySlow).rejects.toEqual(unavailable);
+    expect(statements).toBe(2);
   });
 
   test('lets a transaction wait for a connection for half a second at most: unavailable', async () => {
@@ -139,6 +198,7 @@ describe('Pool without PostgreSQL', () => {
     ['a query', () => db.query(select)],
     ['a transaction', () => db.transaction((tx) => tx.query(select))],
     ['a snapshot', () => db.snapshot((tx) => tx.query(select))],
+    ['a search', () => db.search((tx) => tx.query(select), 1n)],
     ['a transaction that was in progress', () => cut],
   ])('is unavailable for %s', async (_, attempt) => {
     await expect(attempt()).rejects.toEqual(unavailable);
@@ -151,3 +211,34 @@ describe('Pool without PostgreSQL', () => {
     expect((await db.query({ text: 'select from categories where id = 500' })).rowCount).toBe(0);
   });
 });
+
+test('The probe leaks connections: it has 1 after each of 20 cuts, and none once closed', async () => {
+  const url = await cloneTemplate(inject('postgresUrl'));
+  const other = new Pool(url, 1);
+  const text = 'select pid from pg_stat_activity where datname = current_database() and application_name = $1';
+  const findProbes = async () => (await other.query({ text, values: [applicationNames.probe] })).rows.map(({ pid }) => pid);
+  await using proxy = await startCuttableProxy(Number(new URL(url).port));
+  const cuttable = new URL(url);
+  cuttable.port = String(proxy.port);
+  const db = new Pool(cuttable.href, 4);
+  await db.open();
+  const counts: number[] = [];
+  for (let cut = 0; cut <= 20; cut += 1) {
+    proxy.cut('silent');
+    // The timer has started a probe, which waits for its reply while the other connections break.
+    await proxy.lost();
+    const before = await findProbes();
+    counts.push(before.length);
+    proxy.cut('closed');
+    proxy.restore();
+    await vi.waitUntil(async () => (await findProbes()).some((pid) => !before.includes(pid)), { timeout: 5_000, interval: 5 });
+    await vi.waitUntil(() => db.reachable && db.state.connections.statements.idle === 2, { timeout: 5_000, interval: 5 });
+  }
+  expect(counts).toEqual(Array(21).fill(1));
+  // Also if it is closed while a probe is in flight.
+  proxy.cut('silent');
+  await proxy.lost();
+  await db.close();
+  await expect.poll(findProbes).toEqual([]);
+  await other.close();
+}, 20_000);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { AppError } from '../../src/errors.ts';
 import { compress } from '../../src/http/content-coding.ts';
 import { PageCache, type PetPage } from '../../src/pets/page-cache.ts';
 import type { Footprint } from '../../src/pets/pet-changes.ts';
@@ -124,6 +125,45 @@ describe('PageCache', () => {
   test('reads once for concurrent callers with the same version', async () => {
     const responses = await Promise.all([pages.read(url, 'a', fetch), pages.read(url, 'a', fetch), pages.read(url, 'a', fetch)]);
     expect([reads, ...responses]).toEqual([1, page, page, page]);
+  });
+
+  test('shares a query that waits for a turn of its client with that client alone', async () => {
+    const tooMany = new AppError('too_many_searches', 'Too many.');
+    const waiting = Promise.withResolvers<PetPage>();
+    const first = [1n, 1n].map((clientId) => pages.read(url, 'a', () => waiting.promise, clientId));
+    const others = [2n, 3n].map((clientId) =>
+      pages.read(
+        url,
+        'a',
+        (onBegun) => {
+          onBegun();
+          return fetch();
+        },
+        clientId,
+      ),
+    );
+    expect(await Promise.all(others)).toEqual([page, page]);
+    expect(reads).toBe(1);
+    waiting.reject(tooMany);
+    for (const reading of first) await expect(reading).rejects.toBe(tooMany);
+    expect(pages.find(url, 'a')).toBe(page);
+  });
+
+  test('shares a query that has begun with every client, also its failure', async () => {
+    const lost = new AppError('unavailable', 'Lost.');
+    const first = pages.read(
+      url,
+      'a',
+      (onBegun) => {
+        onBegun();
+        return Promise.reject(lost);
+      },
+      1n,
+    );
+    const second = pages.read(url, 'a', fetch, 2n);
+    await expect(first).rejects.toBe(lost);
+    await expect(second).rejects.toBe(lost);
+    expect(reads).toBe(0);
   });
 
   test('reads again for a concurrent caller with another version', async () => {

@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { unavailable } from '../errors.ts';
+import { isCancelled, isConnectionFault, openPatiently } from './connection-faults.ts';
+import { FairTurns, type TurnBounds } from './fair-turns.ts';
+import { type ConnectionCounts, type ConnectionOptions, isUnconfirmedCommit, UnconfirmedCommit } from './pipelined-connections.ts';
+
+/**
+ * Connections that each run one transaction at a time. There is one turn for each connection, and clients take turns: one that needs
+ * many at once only delays itself. A connection is opened when it is first needed, and then stays open.
+ */
+export class ExclusiveConnections {
+  readonly #pool: pg.Pool;
+  readonly #turns: FairTurns;
+  readonly #onFault: () => void;
+  /** Connections with a commit that the standby did not confirm. */
+  readonly #unconfirmed = new WeakSet<pg.PoolClient>();
+
+  constructor(options: ConnectionOptions, bounds: TurnBounds, onFault: () => void) {
+    this.#pool = new pg.Pool({ ...options, max: bounds.turnsMax, idleTimeoutMillis: 0 });
+    this.#turns = new FairTurns(bounds);
+    this.#onFault = onFault;
+    // A connection can break while it is checked out, when the pool itself does not listen for errors.
+    this.#pool.on('connect', (client) => {
+      client.on('error', onFault);
+      client.on('notice', (notice) => isUnconfirmedCommit(notice) && this.#unconfirmed.add(client));
+    });
+    this.#pool.on('error', onFault);
+  }
+
+  get connections(): ConnectionCounts {
+    const { totalCount, idleCount, options } = this.#pool;
+    return { busy: totalCount - idleCount, idle: idleCount, max: options.max };
+  }
+
+  /** How many wait for a turn. */
+  get waiting(): number {
+    return this.#turns.waiting;
+  }
+
+  /** Opens `count` connections now, so that no request has to wait for one. */
+  async open(count = this.#pool.options.max): Promise<void> {
+    const clients: pg.PoolClient[] = [];
+    try {
+      while (clients.length < count) clients.push(await openPatiently(() => this.#pool.connect()));
+    } finally {
+      for (const client of clients) client.release();
+    }
+  }
+
+  /** Runs `work` in a turn of the client; without one, it is the store's own. Throws NoTurn if there was none. */
+  async run<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return this.#turns.run(clientId, () => this.#withConnection(work));
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect().catch((error) => {
+      this.#onFault();
+      throw unavailable(error);
+    });
+    let fault: Error | undefined;
+    try {
+      const result = await work(client);
+      if (this.#unconfirmed.delete(client)) throw unavailable(new UnconfirmedCommit('a commit was not confirmed by the standby'));
+      return result;
+    } catch (error) {
+      if (isConnectionFault(error)) {
+        fault = error;
+        this.#onFault();
+      }
+      throw fault || isCancelled(error) ? unavailable(error) : error;
+    } finally {
+      client.release(fault);
+    }
+  }
+}
