@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
-import type { Db } from '../db/handles.ts';
+import type { Db, Transactions } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import { callerActions, orderActions } from '../domain/order-states.ts';
 import { visibilityOf } from '../domain/visibility.ts';
@@ -19,8 +19,9 @@ import {
   Ref,
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
-import { respondOnce } from '../idempotency/idempotent-route.ts';
-import type { Catalogue } from '../pets/catalogue.ts';
+import { readIdempotencyKey, respondOnce } from '../idempotency/idempotent-route.ts';
+import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
+import { OrderGate } from './order-gate.ts';
 import { orderJson } from './order-json.ts';
 import { selectOrders } from './order-queries.ts';
 import { ListOrdersQuery, NewOrderSchema, OrderSchema } from './order-schemas.ts';
@@ -37,6 +38,7 @@ const path = '/v1/store/orders';
 const orderId = PathIds({ orderId: 'Identifier of the order.' });
 
 export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
+  const gate = new OrderGate(db);
   api.get(
     '/store/orders',
     {
@@ -83,13 +85,18 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         },
       },
     },
-    (request, reply) =>
-      respondOnce(catalogue, request, reply, async (tx) => {
+    (request, reply) => {
+      const { clientId } = callerOf(request);
+      const key = readIdempotencyKey(request.headers['idempotency-key']);
+      const within = <T>(place: () => Promise<T>) => gate.run({ petId: request.body.petId, clientId, key }, place);
+      const gated: Transactions<CatalogueTransaction> = { transaction: (work) => catalogue.transaction(work, clientId, within) };
+      return respondOnce(gated, request, reply, async (tx) => {
         const caller = callerOf(request);
         const terms = { client: caller, expiresInSeconds: config.orderExpirySeconds };
         const order = await placeOrder(tx, request.body, caller, terms);
         return { status: 201, body: orderJson(order), headers: { location: `${path}/${order.id}` }, orderId: order.id };
-      }),
+      });
+    },
   );
 
   api.get(
