@@ -1,8 +1,10 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | memory | cost | telemetry | capacity measures it alone
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | words | writes | memory | cost | telemetry | capacity measures it alone
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
   'listings-cached': () => import('./listings-cached.ts'),
+  words: () => import('./words.ts'),
+  writes: () => import('./writes.ts'),
   memory: () => import('./memory.ts'),
   cost: () => import('./cost.ts'),
   telemetry: () => import('./telemetry.ts'),

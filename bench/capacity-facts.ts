@@ -15,7 +15,7 @@ export interface Facts {
   readonly lease: LeaseFacts;
   /** How often a busy process looks for changes in PostgreSQL. */
   readonly lookIntervalMs: number;
-  /** Connections of `serve` in addition to `HOMEWARD_POOL_SIZE`: for looks, and for the probe. */
+  /** Connections of `serve` in addition to `HOMEWARD_POOL_SIZE`: for searches, for looks, and for the probe. */
   readonly furtherConnections: number;
   readonly poolSize: number;
   /** With those of orders. */
@@ -84,7 +84,7 @@ export const readFacts = (): Facts => ({
     requestsMax: Number(/LEASE_MAX = \d+, (\d+)/.exec(source('rate-limit/consume.lua'))?.[1]),
   },
   lookIntervalMs: constant('db/change-watch.ts', 'lookIntervalMs'),
-  furtherConnections: 2,
+  furtherConnections: constant('db/pool.ts', 'searchConnections') + 2,
   poolSize: Number(/POOL_SIZE: \{ fallback: '(\d+)'/.exec(source('config.ts'))?.[1]),
   eventsPerWrite: 1.6,
   deliveriesOfWorker: 3_400,

@@ -1,12 +1,12 @@
 // The latency of searches in a store of ten thousand and of a million animals, without the page cache:
-// npm run bench -- listings [--sizes 10000,1000000] [--samples N] [--json]
+// npm run bench -- listings [--sizes 10000,1000000] [--words 24,150,400] [--changes N] [--samples N] [--json]
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { HttpClient } from '../testkit/http.ts';
+import { drawSamples, mixed, type SearchTarget, timeSearch, worst } from '../testkit/listing-searches.ts';
 import { fillListings } from '../testkit/listings-fill.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { Store } from '../testkit/store.ts';
-import { drawSamples, mixed, type SearchTarget, timeSearch, worst } from './listing-searches.ts';
 
 const sizesDefault = [10_000, 1_000_000];
 const samplesDefault = 200;
@@ -19,40 +19,72 @@ const warmUpRounds = 20;
 const worstEvery = 4;
 const noLimits = { perMinute: 999_999_999, perDay: 999_999_999 };
 const progressMs = 10_000;
+const changesMax = 500;
 
 interface Target extends SearchTarget {
   readonly animals: number;
+  readonly databaseUrl: string;
   readonly timesMs: Map<string, number[]>;
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { sizes: { type: 'string' }, samples: { type: 'string' }, json: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    options: {
+      sizes: { type: 'string' },
+      words: { type: 'string', default: '24' },
+      changes: { type: 'string', default: '0' },
+      samples: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+  });
   const sizes = values.sizes?.split(',').map(Number) ?? sizesDefault;
+  const lengths = values.words.split(',').map(Number);
   const rounds = Number(values.samples ?? samplesDefault);
-  if (![...sizes, rounds].every((value) => Number.isSafeInteger(value) && value > 0)) {
-    console.error('Usage: npm run bench -- listings [--sizes 10000,1000000] [--samples 200] [--json]');
+  const changes = Number(values.changes);
+  const isValid = [...sizes, ...lengths, rounds].every((value) => Number.isSafeInteger(value) && value > 0);
+  if (!isValid || !(changes >= 0 && changes <= changesMax)) {
+    console.error(`Usage: npm run bench -- listings [--sizes 10000,1000000] [--words 24] [--changes 0] [--samples 200] [--json]
+
+  --sizes N,…   animals of the stores that take turns
+  --words N,…   words of descriptions; the stores are made once for each length
+  --changes N   changes of the status of animals in a second, beside the searches, ${changesMax} at most`);
     return 2;
   }
-  const targets = await measure(
-    [...sizes].sort((a, b) => a - b),
-    rounds,
-  );
-  return report(targets, rounds, values.json ?? false) ? 0 : 1;
+  let holds = true;
+  for (const words of lengths) {
+    const targets = await measure(
+      [...sizes].sort((a, b) => a - b),
+      { rounds, words, changes },
+    );
+    holds = report(targets, { rounds, words, changes, asJson: values.json ?? false }) && holds;
+  }
+  return holds ? 0 : 1;
 }
 
-async function measure(sizes: readonly number[], rounds: number): Promise<Target[]> {
-  const settings = { shared_buffers: '2GB', max_wal_size: '8GB', wal_level: 'minimal', max_wal_senders: '0', autovacuum: 'off' };
+interface Options {
+  readonly rounds: number;
+  readonly words: number;
+  readonly changes: number;
+}
+
+async function measure(sizes: readonly number[], { rounds, words, changes }: Options): Promise<Target[]> {
+  // Nothing else writes without changes. With them, dead rows are a part of what is measured, and so is their vacuum.
+  const autovacuum = changes > 0 ? 'on' : 'off';
+  const settings = { shared_buffers: '2GB', max_wal_size: '8GB', wal_level: 'minimal', max_wal_senders: '0', autovacuum };
   await using store = await Store.open({ processes: 0, settings, env: { HOMEWARD_PAGE_CACHE: 'off', LOG_LEVEL: 'warn' } });
   const { key } = await store.createKey('bench', noLimits);
   const targets: Target[] = [];
   for (const animals of sizes) {
     const databaseUrl = await copyDatabase(store.postgres.url, `animals_${animals}`);
-    await fillListings(databaseUrl, animals, (step) => say(`Filling a store with ${count(animals)} animals: ${step}`));
+    const progress = (step: string) => say(`Filling a store with ${count(animals)} animals of ${words} words: ${step}`);
+    await fillListings(databaseUrl, animals, { words: [words, words], progress });
     const { url } = await store.serve({ DATABASE_URL: databaseUrl });
-    targets.push({ animals, url, key, samples: await drawSamples(databaseUrl, animals), timesMs: new Map() });
+    targets.push({ animals, databaseUrl, url, key, samples: await drawSamples(databaseUrl, animals), timesMs: new Map() });
   }
   let round = -warmUpRounds;
   const ticker = setInterval(() => say(`Searching: round ${round} of ${rounds}`), progressMs);
+  await using changing = new AsyncDisposableStack();
+  for (const target of targets) if (changes > 0) changing.use(await changeStatuses(target, changes));
   using http = new HttpClient(1);
   for (; round < rounds; round += 1) {
     const queries = Object.entries({ ...mixed, ...(round % worstEvery === 0 ? worst : {}) });
@@ -67,6 +99,33 @@ async function measure(sizes: readonly number[], rounds: number): Promise<Target
   return targets;
 }
 
+/** Changes the status of animals all over the store, so many in a second, until it is disposed of. */
+async function changeStatuses({ databaseUrl, animals }: Target, perSecond: number): Promise<AsyncDisposable> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  let last = Promise.resolve();
+  let changed = 0;
+  const change = async () => {
+    changed += 1;
+    const id = 1 + ((changed * 7_919) % animals);
+    await client.query(
+      `update pets set status = (case status when 'available' then 'pending' else 'available' end)::pet_status where id = $1`,
+      [id],
+    );
+  };
+  const ticker = setInterval(() => {
+    last = last.then(change);
+  }, 1_000 / perSecond);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(ticker);
+      await last;
+      await client.end();
+      say(`${count(changed)} changes of the status in a store of ${count(animals)} animals`);
+    },
+  };
+}
+
 /** With the key, so that every store has it. */
 async function copyDatabase(url: string, name: string): Promise<string> {
   const client = new pg.Client({ connectionString: new URL('/template1', url).href });
@@ -79,7 +138,7 @@ async function copyDatabase(url: string, name: string): Promise<string> {
   return new URL(`/${name}`, url).href;
 }
 
-function report(targets: readonly Target[], rounds: number, asJson: boolean): boolean {
+function report(targets: readonly Target[], { rounds, words, changes, asJson }: Options & { readonly asJson: boolean }): boolean {
   const figures = targets.map(({ animals, timesMs }) => {
     const of = (kinds: object) => latencyOf(Object.keys(kinds).flatMap((kind) => timesMs.get(kind) ?? []));
     const kinds = Object.fromEntries([...timesMs].map(([kind, times]) => [kind, latencyOf(times)]));
@@ -92,7 +151,8 @@ function report(targets: readonly Target[], rounds: number, asJson: boolean): bo
   const holds = largest.all.p50Ms <= p50MsMax && largest.all.p99Ms <= p99MsMax && ratio <= ratioMax && slowest <= worstP99MsMax;
   const row = (name: string, latencies: ReadonlyArray<Latency | undefined>) =>
     console.log(`${name.padEnd(32)}${latencies.map((latency) => text(latency).padStart(18)).join('')}`);
-  console.log(`Median and 99th percentile in ms of ${rounds} searches of each kind, one at a time, the page cache off, pages of 20.\n`);
+  console.log(`Median and 99th percentile in ms of ${rounds} searches of each kind, one at a time, the page cache off, pages of 20.`);
+  console.log(`Descriptions of ${words} words, ${changes} changes of the status a second.\n`);
   console.log(`${''.padEnd(32)}${figures.map(({ animals }) => count(animals).padStart(18)).join('')}`);
   for (const kind of Object.keys(mixed))
     row(
@@ -112,7 +172,7 @@ function report(targets: readonly Target[], rounds: number, asJson: boolean): bo
   console.log(
     `\nAt ${count(largest.animals)} animals the median may be ${p50MsMax} ms, the 99th percentile ${p99MsMax} ms, the median ${ratioMax} times that at ${count(smallest.animals)} (it is ${ratio.toFixed(2)} times), and the 99th percentile of a slow kind ${worstP99MsMax} ms (it is ${slowest.toFixed(0)} ms). ${holds ? 'All hold.' : 'BROKEN'}`,
   );
-  if (asJson) console.log(JSON.stringify({ rounds, figures, ratio, slowest, holds }));
+  if (asJson) console.log(JSON.stringify({ rounds, words, changes, figures, ratio, slowest, holds }));
   return holds;
 }
 

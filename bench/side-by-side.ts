@@ -143,6 +143,8 @@ function printUsage(): void {
   console.log('  size [--sizes N,…]    latency of requests to a store of ten thousand and of a hundred million animals');
   console.log('  listings [--sizes N,…] latency of searches in a store of ten thousand and of a million animals');
   console.log('  listings-cached       cached pages of listings beside cached pages of animals');
+  console.log('  words                 searches with misspelt words beside millions of hostile ones');
+  console.log('  writes --base REV     what adding an animal and ordering it cost PostgreSQL, compared to a git revision');
   console.log('  memory [--minutes N]  memory of one process under full load');
   console.log("  cost --base REV       CPU time of the service's process per request, compared to a git revision");
   console.log('  telemetry --base REV  what metrics and traces cost a cached list, compared to a git revision');

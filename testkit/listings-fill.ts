@@ -8,8 +8,18 @@ const wordsCount = 20_000;
 type Kind = 'd' | 's' | 'r';
 const statementTimeoutMs = 30 * 60_000;
 
+interface FillOptions {
+  /** The fewest and the most words of a description, in sixes. */
+  readonly words?: readonly [number, number];
+  progress?(step: string): void;
+}
+
 /** Adds shelters and animals to an empty store, 50 animals to a shelter: 1 million in 20,000, which takes minutes. */
-export async function fillListings(databaseUrl: string, animals: number, progress: (step: string) => void = () => {}): Promise<void> {
+export async function fillListings(
+  databaseUrl: string,
+  animals: number,
+  { words = [24, 24], progress = () => {} }: FillOptions = {},
+): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, statement_timeout: statementTimeoutMs });
   await client.connect();
   try {
@@ -17,10 +27,10 @@ export async function fillListings(databaseUrl: string, animals: number, progres
     // An index is built faster than it is maintained.
     const { rows: indexes } = await client.query<{ name: string; definition: string }>(
       `select indexname as name, indexdef as definition from pg_indexes
-        where tablename in ('pets', 'profiles', 'listings') and indexname not in (select conname from pg_constraint)`,
+        where tablename in ('pets', 'profiles', 'listings', 'animal_words') and indexname not in (select conname from pg_constraint)`,
     );
     for (const { name } of indexes) await client.query(`drop index ${name}`);
-    for (const [step, statement] of Object.entries(rowStatements(animals, Math.ceil(animals / 50)))) {
+    for (const [step, statement] of Object.entries(rowStatements(animals, Math.ceil(animals / 50), words))) {
       progress(step);
       await client.query(statement);
     }
@@ -36,7 +46,7 @@ export async function fillListings(databaseUrl: string, animals: number, progres
 }
 
 /** Breeds and words are skewed: the first are the most frequent, as in life. Shelters are spread over a continent. */
-const rowStatements = (animals: number, shelters: number) => ({
+const rowStatements = (animals: number, shelters: number, words: readonly [number, number]) => ({
   // Neither triggers nor foreign keys.
   settings: 'set session_replication_role = replica',
   categories: 'insert into categories (id) select generate_series(1, 20) on conflict do nothing',
@@ -49,7 +59,7 @@ const rowStatements = (animals: number, shelters: number) => ({
       from generate_series(1, ${animals})`,
   profiles: `insert into profiles (pet_id, shelter_id, description, breed_primary, birth_date, sex, size, coat, good_with_children, good_with_dogs, good_with_cats)
     select id, shelter_id,
-      ${phrase} || ' ' || ${phrase} || ' ' || ${phrase} || ' ' || ${phrase},
+      ${description(words)},
       ${made('s', `floor(${breedsCount} * random() ^ 2)`)},
       current_date - floor(4500 * random() ^ 2)::int,
       (array['male', 'female', 'unknown'])[1 + floor(2.2 * random())],
@@ -58,16 +68,31 @@ const rowStatements = (animals: number, shelters: number) => ({
       ${yesOrNo}, ${yesOrNo}, ${yesOrNo}
       from pets, (select array_agg(phrase) as list from (${phrases}) phrases) phrases`,
   listings: 'insert into listings select * from listings_computed',
-  words: `insert into listing_words select distinct lexeme, weights && '{A,B}' from listings, unnest(document)
-    where strpos(lexeme, '=') = 0 on conflict do nothing`,
+  // As if the store itself had written all of it.
+  'words of animals': `insert into animal_words (pet_id, word, client_id, is_trusted)
+    select pet_id, lexeme, 0, true from pets join profiles on pet_id = pets.id, unnest(to_tsvector('listings', concat_ws(' ', name, breed_primary)))`,
+  words: `insert into search_words (word, client_id, rarity, is_shared)
+    select word, 0, 7 - floor(log(2, least(count(*), 128))), true from animal_words group by word`,
+  trigrams: `insert into word_trigrams (trigram, is_shared, rarity, word)
+    select unnest(show_trgm(word)), is_shared, rarity, word from search_words`,
+  'counts of words': `insert into word_clients (client_id, uses, words, day, new_words)
+    select 0, (select count(*) from animal_words), (select count(*) from search_words), current_date, 0`,
+  'position of words': 'update word_feed set position = last_position, filled_to = null from feed',
 });
 
 const phrasesCount = 300;
-/** Six words each. */
+const phraseWords = 6;
 const phrases = `select string_agg(${made('r', `floor(${wordsCount} * random() ^ 3)`)}, ' ') as phrase
-  from generate_series(1, ${phrasesCount}) n, generate_series(1, 6) group by n`;
+  from generate_series(1, ${phrasesCount}) n, generate_series(1, ${phraseWords}) group by n`;
 const phrase = `phrases.list[1 + floor(${phrasesCount} * random())]`;
-const tables = ['pets', 'profiles', 'listings', 'listing_words', 'shelters'];
+
+/** Its length depends on the id: a subquery that names no column of the row would be computed once for all. */
+function description(words: readonly [number, number]): string {
+  const [min, max] = words.map((count) => Math.round(count / phraseWords)) as [number, number];
+  return `array_to_string(array(select ${phrase} from generate_series(1, ${min} + (pets.id * 7919 % ${max - min + 1})::int)), ' ')`;
+}
+
+const tables = ['pets', 'profiles', 'listings', 'animal_words', 'search_words', 'word_trigrams', 'shelters'];
 const yesOrNo = `(array['yes', 'no', 'unknown'])[1 + floor(3 * random())]`;
 
 /** A word that looks like one: the same for the same number. */

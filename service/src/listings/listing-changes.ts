@@ -1,27 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { settleUnannounced } from '../db/change-watch.ts';
-import type { Db } from '../db/handles.ts';
 import { type ChangeLog, newToken } from '../pets/change-log.ts';
-import { pageAgeMaxMs } from '../pets/page-cache.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import type { ListingFootprint } from './listing-footprint.ts';
-
-/**
- * Announces a change of what only listings show: a profile, a photo or a shelter. Call it after the commit and before the response.
- * Every process then reads its pages of listings again; pages of animals stay cached. A change of an animal is announced by the
- * catalogue, for both.
- *
- * If Redis can't be told, the change is noted in PostgreSQL, and the response waits until every process has looked there.
- */
-export async function announceListings(db: Db, link: RedisLink, { listingsToken }: RedisKeys): Promise<void> {
-  try {
-    await link.call((client) => client.set(listingsToken, newToken()));
-  } catch {
-    // If PostgreSQL can't be told either, every page from before is too old to be served after this time.
-    await settleUnannounced(db).catch(() => sleep(pageAgeMaxMs));
-  }
-}
 
 /**
  * Counts the changes that cached pages of listings depend on: those of animals, which the log of changes counts, and those of the

@@ -9,22 +9,29 @@ const everyAnimal: Footprint = { categoryId: undefined, status: undefined, ids: 
 
 /**
  * The animals whose changes may change a page. (Changes of profiles, photos and shelters invalidate every page.)
- * - With words, every animal: a name that is new or gone may change how a word is corrected.
+ * - With words, every animal: any may be given a name that has them.
  * - Otherwise those that match the filters on what every animal has. By id, the newest first, only those in the range of the page: rows
- *   before were on earlier pages, and rows behind can't move into the page, since it is full.
+ *   before were on earlier pages, and rows behind the first one left out can't move into the page, since it is full.
  * - Those that an animal of the page is bonded with: one that is removed disappears from the profile.
  */
 export function footprintOf(
-  { words, categoryId, status, ids }: ListingSearch,
-  { sort, after, limit }: { readonly sort: ListingSort; readonly after: Position | undefined; readonly limit: number },
+  search: ListingSearch,
+  /** `count` animals of those found are on the page. */
+  { sort, after, count }: { readonly sort: ListingSort; readonly after: Position | undefined; readonly count: number },
   found: readonly Listing[],
 ): ListingFootprint {
-  if (words !== undefined) return [everyAnimal];
+  const matching = matchingOf(search);
+  if (matching === everyAnimal) return [everyAnimal];
   // Descending: the page begins behind `after` and ends with the animal that shows that another page follows.
-  const end = found[limit]?.pet.id;
-  const range =
-    sort === 'newest' ? { after: end === undefined ? 0n : end - 1n, last: after && after.id - 1n } : { after: 0n, last: undefined };
-  const matching: Footprint = { categoryId, status, ids: ids && new Set(ids), ...range };
+  const end = found[count]?.pet.id;
+  const range = sort === 'newest' ? { after: end === undefined ? 0n : end - 1n, last: after && after.id - 1n } : {};
   const bonded = new Set(found.flatMap(({ profile }) => profile.bondedWith));
-  return bonded.size === 0 ? [matching] : [matching, { ...everyAnimal, ids: bonded }];
+  const inRange = { ...matching, ...range };
+  return bonded.size === 0 ? [inRange] : [inRange, { ...everyAnimal, ids: bonded }];
 }
+
+/** The animals whose changes may change the counts of a search: all that match, wherever they are in a list. */
+export const footprintOfCounts = (search: ListingSearch): ListingFootprint => [matchingOf(search)];
+
+const matchingOf = ({ words, categoryId, status, ids }: ListingSearch): Footprint =>
+  words === undefined ? { ...everyAnimal, categoryId, status, ids: ids && new Set(ids) } : everyAnimal;

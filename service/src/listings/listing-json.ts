@@ -12,8 +12,18 @@ export interface ListingParts {
   readonly distance: number | null;
 }
 
-/** The bytes of a page of listings. */
-export const listingsJson = (listings: readonly ListingParts[]): string => `[${listings.map(listingJson).join(',')}]`;
+/** A page of listings in JSON, with as many from the start as fit into `bytesMax`, but at least one. `count` of them are on it. */
+export function listingsJson(listings: readonly ListingParts[], bytesMax: number): { readonly json: string; readonly count: number } {
+  const texts: string[] = [];
+  let bytes = '[]'.length;
+  for (const listing of listings) {
+    const text = listingJson(listing);
+    bytes += Buffer.byteLength(text) + (texts.length > 0 ? ','.length : 0);
+    if (bytes > bytesMax && texts.length > 0) break;
+    texts.push(text);
+  }
+  return { json: `[${texts.join(',')}]`, count: texts.length };
+}
 
 function listingJson({ pet, shelter, profile, photos, distance }: ListingParts): string {
   const near = distance === null ? '' : `,"distanceKm":${distance.toFixed(1)}`;

@@ -20,7 +20,7 @@ const rankedMax = 1_000;
 const walkedMax = 2_000;
 const walkedFurtherMax = 20_000;
 /** If at least one in ten of the newest animals has the words of a search, the index of words is not used: it would return too many. */
-const probedMax = 500;
+const probedMax = 200;
 const frequentMin = probedMax / 10;
 /** More matches than this are not sorted: looking through the animals in the order of the list finds a page sooner then. */
 const sortedMax = 10_000;
@@ -36,22 +36,6 @@ interface Page {
  * values, but the planner can't know how filters depend on each other, and to read all animals is never right.
  */
 export const byIndexOnly: Settings = { enable_seqscan: 'off', max_parallel_workers_per_gather: 0 };
-
-/** The words of a search, without accents. A word that no animal has is replaced by the most similar one of a name or a breed. */
-export async function correctWords(db: Db, text: string): Promise<string> {
-  const { rows } = await db.query<{ word: string }>({
-    text: `select case
-        when exists (select from listing_words known where known.word = asked.word) then asked.word
-        when exists (select from pets where removed_at is null and to_tsvector('listings', name) @@ plainto_tsquery('listings', asked.word))
-          then asked.word
-        else coalesce((select similar_.word from listing_words similar_ where is_name and similar_.word % asked.word
-          order by similarity(similar_.word, asked.word) desc, similar_.word limit 1), asked.word)
-        end as word
-      from unnest(tsvector_to_array(to_tsvector('listings', $1))) asked(word)`,
-    values: [text],
-  });
-  return rows.map(({ word }) => word).join(' ');
-}
 
 /** The newest animals first, by id. */
 export async function findNewest(db: Db, search: ListingSearch, page: Page): Promise<Found[]> {

@@ -1,9 +1,11 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { parseDouble, parseReal } from '../db/floats.ts';
+import type { Searcher } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import type { Pool } from '../db/pool.ts';
 import { AppError, show } from '../errors.ts';
 import { compress } from '../http/content-coding.ts';
 import { etagOf } from '../http/etags.ts';
@@ -14,7 +16,7 @@ import { alreadySerialized } from '../idempotency/idempotent-route.ts';
 import { type ListPage, listPage, type PageCache } from '../pets/page-cache.ts';
 import { photoJson } from '../photos/photo-json.ts';
 import { listedProfileJson } from '../profiles/profile-json.ts';
-import { footprintOf, type ListingFootprint } from './listing-footprint.ts';
+import { footprintOf, footprintOfCounts, type ListingFootprint } from './listing-footprint.ts';
 import { listingsJson } from './listing-json.ts';
 import {
   FacetsSchema,
@@ -29,13 +31,25 @@ import type { Found, ListingSearch, ListingSort, Near, Position } from './listin
 import { countListings, type Listing, searchListings } from './listings.ts';
 
 interface Parts {
-  readonly db: Pick<Pool, 'snapshot'>;
+  readonly db: Searcher;
   readonly pages: PageCache<ListingFootprint>;
   readonly clock: Clock;
   readonly config: Pick<Config, 'photosUrl'>;
 }
 
+/** Of the body, before it is compressed. */
+const pageBytesMax = 1_000_000;
+
 export function listingRoutes(api: Api, { db, pages, clock, config: { photosUrl } }: Parts): void {
+  /** Sends what is cached, or reads it. */
+  const send = async (request: FastifyRequest, reply: FastifyReply, read: (db: Searcher) => Promise<ListPage<ListingFootprint>>) => {
+    const { url, listVersion } = request;
+    const page = await pages.read(url, listVersion ?? undefined, (onBegun) => read(watched(db, onBegun)), callerOf(request).clientId);
+    reply.compressBody = (coding) => pages.readCompressed(url, page, coding, () => compress(page.body, coding, 'fast'));
+    if (page.link) addLink(reply, page.link);
+    return reply.header('etag', page.etag).type('application/json; charset=utf-8').serializer(alreadySerialized).send(page.body);
+  };
+
   api.get(
     '/listings',
     {
@@ -45,23 +59,19 @@ export function listingRoutes(api: Api, { db, pages, clock, config: { photosUrl 
         tags: ['Listings'],
         summary: 'Search for animals',
         description:
-          'Returns a page of animals with their profiles, photos and shelters. Follow the Link header to read all pages. A filter finds only animals that are known to match: what is not known of an animal never counts as a match.',
+          'Returns a page of animals with their profiles, photos and shelters. A page has at most 1 MB, so it may have fewer animals than `limit` and still not be the last: follow the Link header to read all pages. A filter finds only animals that are known to match: what is not known of an animal never counts as a match.',
         'x-stability': 'experimental',
         querystring: ListListingsQuery,
         response: {
           200: jsonResponse('A page of listings.', Type.Array(Ref(ListingSchema)), { ...nextLink, ...etagHeader }),
           304: notModified,
-          ...errorResponses('invalid_query', 'invalid_cursor'),
+          ...errorResponses('invalid_query', 'invalid_cursor', 'too_many_searches'),
         },
       },
     },
     async (request, reply) => {
-      const { url, listVersion, query } = request;
-      const read = () => readListingPage({ db, clock, photosUrl }, query, callerOf(request).clientId);
-      const page = await pages.read(url, listVersion ?? undefined, read);
-      reply.compressBody = (coding) => pages.readCompressed(url, page, coding, () => compress(page.body, coding, 'fast'));
-      if (page.link) addLink(reply, page.link);
-      return reply.header('etag', page.etag).type('application/json; charset=utf-8').serializer(alreadySerialized).send(page.body);
+      const { clientId } = callerOf(request);
+      return send(request, reply, (watchedDb) => readListingPage({ db: watchedDb, clock, photosUrl }, request.query, clientId));
     },
   );
 
@@ -79,12 +89,38 @@ export function listingRoutes(api: Api, { db, pages, clock, config: { photosUrl 
         response: {
           200: jsonResponse('The counts.', Ref(FacetsSchema), etagHeader),
           304: notModified,
-          ...errorResponses('invalid_query'),
+          ...errorResponses('invalid_query', 'too_many_searches'),
         },
       },
     },
-    (request) => countListings(db, searchOf(request.query, clock), callerOf(request).clientId),
+    async (request, reply) => {
+      const { clientId } = callerOf(request);
+      return send(request, reply, (watchedDb) => readFacets({ db: watchedDb, clock }, request.query, clientId));
+    },
   );
+}
+
+/** Calls `onBegun` when a search has its turn. */
+const watched = (db: Searcher, onBegun: () => void): Searcher => ({
+  search: (work, clientId, settings) =>
+    db.search(
+      (tx) => {
+        onBegun();
+        return work(tx);
+      },
+      clientId,
+      settings,
+    ),
+});
+
+async function readFacets(
+  { db, clock }: Pick<Parts, 'db' | 'clock'>,
+  query: ListFacets,
+  clientId: bigint,
+): Promise<ListPage<ListingFootprint>> {
+  const search = searchOf(query, clock);
+  const body = JSON.stringify(await countListings(db, search, clientId));
+  return listPage(body, { link: undefined, etag: etagOf(body), footprint: footprintOfCounts(search) });
 }
 
 async function readListingPage(
@@ -98,14 +134,13 @@ async function readListingPage(
   const filters = filtersOf(query, search.near);
   const after = cursor === undefined ? undefined : readPosition(cursor, filters, sort);
   const found = await searchListings(db, search, { sort, after, limit: limit + 1 }, clientId);
-  const listings = found.slice(0, limit);
-  const last = listings.at(-1);
+  const { json, count } = bodyOf(found.slice(0, limit), search.today, photosUrl);
+  const last = found[count - 1];
   const link =
-    last && found.length > limit
+    last && found.length > count
       ? linkToNext('/v1/listings', { limit, filters, cursor: writePosition(last.found, filters, sort) })
       : undefined;
-  const body = bodyOf(listings, search.today, photosUrl);
-  return listPage(body, { link, etag: etagOf(body, link), footprint: footprintOf(search, { sort, after, limit }, found) });
+  return listPage(json, { link, etag: etagOf(json, link), footprint: footprintOf(search, { sort, after, count }, found) });
 }
 
 const bodyOf = (listings: readonly Listing[], today: string, photosUrl: string) =>
@@ -117,6 +152,7 @@ const bodyOf = (listings: readonly Listing[], today: string, photosUrl: string) 
       photos: photos.map((photo) => photoJson(photo, photosUrl)),
       distance: found.distance,
     })),
+    pageBytesMax,
   );
 
 function searchOf(query: ListFacets, clock: Clock): ListingSearch {
@@ -180,17 +216,21 @@ const keysOf: Readonly<Record<ListingSort, ReadonlyArray<keyof Found>>> = {
   relevance: ['rank', 'id'],
 };
 
+const readers = { id: parseInt64, shelterId: parseInt64, distance: parseDouble, rank: parseReal } as const;
+
 const writePosition = (found: Found, filters: Filters, sort: ListingSort) =>
   writeKeyCursor(
-    keysOf[sort].map((key) => String(found[key])),
+    keysOf[sort].map((key) => found[key]),
     filters,
   );
 
 function readPosition(cursor: string, filters: Filters, sort: ListingSort): Position {
   const names = keysOf[sort];
-  const keys = readKeyCursor(cursor, filters, names.length);
-  const textOf = (name: keyof Found) => keys[names.indexOf(name)];
-  const idOf = (name: 'id' | 'shelterId') => parseInt64(textOf(name) ?? '0') ?? 0n;
-  const numberOf = (name: 'distance' | 'rank') => (textOf(name) === undefined ? null : Number(textOf(name)));
-  return { id: idOf('id'), shelterId: idOf('shelterId'), distance: numberOf('distance'), rank: numberOf('rank') };
+  const keys = readKeyCursor<bigint | number>(
+    cursor,
+    filters,
+    names.map((name) => readers[name]),
+  );
+  const given = Object.fromEntries(names.map((name, i) => [name, keys[i]])) as Partial<Position>;
+  return { id: 0n, shelterId: 0n, distance: null, rank: null, ...given };
 }

@@ -39,7 +39,7 @@ export const ListingSchema = Type.Object(
     photos: Type.Array(Ref(PhotoSchema), { description: 'The photos that are ready, in the order in which they are to be shown.' }),
     distanceKm: Type.Optional(Type.Number({ description: 'From `near` to the shelter. Only if `near` is given.', examples: [3.2] })),
   },
-  { $id: 'PetListing', description: 'An animal with all that adopters choose by.' },
+  { $id: 'PetListing', description: 'An animal with everything adopters need to choose.' },
 );
 
 const FacetSchema = Type.Object(
@@ -100,7 +100,9 @@ const filters = {
     ['shy labrador'],
   ),
   breed: words('Only animals of this breed. Accents and case do not matter.', ['Labrador Retriever']),
-  age: Type.Optional(StringEnum(ageBands, { description: 'baby: below 1 year, young: below 3, adult: below 8, senior: from 8 years on.' })),
+  age: Type.Optional(
+    StringEnum(ageBands, { description: 'baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.' }),
+  ),
   sex: Type.Optional(
     StringEnum(
       sexes.filter((sex) => sex !== 'unknown'),

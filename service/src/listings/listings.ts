@@ -1,10 +1,11 @@
-import type { Db, Snapshotter } from '../db/handles.ts';
+import type { Db, Searcher } from '../db/handles.ts';
 import { emptyProfile, type StoredProfile } from '../profiles/profile-changes.ts';
 import { countedMax, countFacets, type FacetCount } from './facet-queries.ts';
-import { byIndexOnly, correctWords, findNearest, findNewest, findRelevant } from './listing-queries.ts';
+import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-queries.ts';
 import { type ListingRow, selectListings } from './listing-rows-queries.ts';
 import type { Facets } from './listing-schemas.ts';
 import type { Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
+import { correctWords } from './spelling.ts';
 
 export interface Listing extends ListingRow {
   readonly profile: StoredProfile;
@@ -12,7 +13,7 @@ export interface Listing extends ListingRow {
 
 /** Finds a page of animals and reads all that is shown of them, in one snapshot: each is as it was found. */
 export async function searchListings(
-  db: Snapshotter,
+  db: Searcher,
   search: ListingSearch,
   page: { readonly sort: ListingSort; readonly after: Position | undefined; readonly limit: number },
   clientId: bigint,
@@ -21,30 +22,30 @@ export async function searchListings(
     const corrected = await withCorrectWords(tx, search);
     return corrected ? read(tx, await find(tx, corrected, page)) : [];
   };
-  return db.snapshot(searchWithin, clientId, byIndexOnly);
+  return db.search(searchWithin, clientId, byIndexOnly);
 }
 
 /** Counts the animals that a search finds, by value. */
-export async function countListings(db: Snapshotter, search: ListingSearch, clientId: bigint): Promise<Facets> {
+export async function countListings(db: Searcher, search: ListingSearch, clientId: bigint): Promise<Facets> {
   const countWithin = async (tx: Db) => {
     const corrected = await withCorrectWords(tx, search);
     return corrected ? countFacets(tx, corrected) : [];
   };
-  const counts = await db.snapshot(countWithin, clientId, byIndexOnly);
+  const counts = await db.search(countWithin, clientId, byIndexOnly);
   const of = (facet: FacetCount['facet']) =>
     counts
       .filter((count) => count.facet === facet)
       .map(({ value, count }) => ({ value, count: Math.min(Number(count), countedMax) }))
       .sort((a, b) => b.count - a.count);
-  const isExact = !counts.some(({ facet, count }) => facet === 'all' && count > countedMax);
+  const isExact = !counts.some(({ facet }) => facet === 'more');
   return { isExact, breeds: of('breed'), ages: of('age'), sizes: of('size'), sexes: of('sex') };
 }
 
-/** Undefined: the text of the search has no words, so it finds nothing. */
+/** Undefined: the text of the search has no words, or one that no animal has, so it finds nothing. */
 async function withCorrectWords(tx: Db, search: ListingSearch): Promise<ListingSearch | undefined> {
   if (search.words === undefined) return search;
   const words = await correctWords(tx, search.words);
-  return words === '' ? undefined : { ...search, words };
+  return words === undefined ? undefined : { ...search, words };
 }
 
 function find(tx: Db, search: ListingSearch, { sort, ...page }: { sort: ListingSort; after: Position | undefined; limit: number }) {

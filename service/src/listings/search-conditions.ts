@@ -70,10 +70,10 @@ function yearsOf(age: AgeBand) {
 /** The document of an animal that was born before has the word for this year too. */
 const firstYear = 2000;
 
-/** The filters as the words that the document has for them. Undefined: there are none. */
+/** The filters as the words that the document has for them; it has none for the status. Undefined: there are none. */
 export function termsOf(search: ListingSearch, parameters: Parameters): string | undefined {
-  const { status, categoryId, shelterId, breed, age, sex, size, coat, goodWith = [], today } = search;
-  const terms = Object.entries({ status, category: categoryId, shelter: shelterId, sex, size, coat })
+  const { categoryId, shelterId, breed, age, sex, size, coat, goodWith = [], today } = search;
+  const terms = Object.entries({ category: categoryId, shelter: shelterId, sex, size, coat })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `'${name}=${value}'`);
   terms.push(...goodWith.map((companion) => `'with=${companion}'`));

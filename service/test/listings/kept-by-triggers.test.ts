@@ -81,15 +81,6 @@ test.each([
   expect(await listed(id)).toMatchObject({ status: 'sold', sex: 'female' });
 });
 
-test('words of names and breeds are collected once, and those of descriptions do not correct others', async () => {
-  await addDescribed(store, key, { name: 'Wordy' }, { description: 'wordy wordier' });
-  await addDescribed(store, key, { name: 'Wordy' }, {});
-  expect(await query(`select word, is_name from listing_words where word like 'word%' order by word`)).toEqual([
-    { word: 'wordier', is_name: false },
-    { word: 'wordy', is_name: true },
-  ]);
-});
-
 test('a profile with everything', async () => {
   const { id } = await addPet(store, key, { name: `O'Neill \\ "x" =1` });
   const text = `it's "quoted" \\ & | ! <-> :* sex=male ${'ä'.repeat(3_000)}`;

@@ -2,12 +2,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { fillListings } from '../../../testkit/listings-fill.ts';
-import type { Db, Snapshotter } from '../../src/db/handles.ts';
+import type { Db, Searcher } from '../../src/db/handles.ts';
 import { countFacets } from '../../src/listings/facet-queries.ts';
-import { byIndexOnly, correctWords, findNearest, findNewest, findRelevant } from '../../src/listings/listing-queries.ts';
+import { byIndexOnly, findNearest, findNewest, findRelevant } from '../../src/listings/listing-queries.ts';
 import { selectListings } from '../../src/listings/listing-rows-queries.ts';
 import type { ListingSearch, Position } from '../../src/listings/listing-search.ts';
 import { countListings } from '../../src/listings/listings.ts';
+import { correctWords } from '../../src/listings/spelling.ts';
 import { cloneTemplate } from '../databases.ts';
 
 const animals = 50_000;
@@ -75,6 +76,8 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   ['what is shown', (db) => selectListings(db, [after, { ...after, id: 3n }])],
   ['a misspelt word', (db) => correctWords(db, `${frequent.name}q`)],
   ['facets', (db) => countFacets(db, { today })],
+  ['facets of a status', (db) => countFacets(db, { today, status: 'sold' })],
+  ['facets of ids with a status', (db) => countFacets(db, { today, status: 'available', ids: [1n, 2n] })],
   ['facets of filters', (db) => countFacets(db, filters)],
   ['facets of words', (db) => countFacets(db, { today, words: frequent.breed })],
   ['facets near', (db) => countFacets(db, { today, near })],
@@ -88,7 +91,16 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
     await client.query('rollback');
   }
   expect(plans.length).toBeGreaterThan(0);
-  for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on (pets|listings|profiles|listing_words)/);
+  for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on (pets|listings|profiles|search_words|word_trigrams)/);
+});
+
+test('facets look at a bounded number of animals of a status, and at none but those that are asked for by id', async () => {
+  const plans: string[] = [];
+  await countFacets(explaining(plans), { today, status: 'available' });
+  await countFacets(explaining(plans), { today, status: 'available', ids: [1n, 2n] });
+  const [ofStatus, ofIds] = plans;
+  expect(ofStatus).toMatch(/CTE newest\n\s+->\s+Limit/);
+  expect(ofIds).toMatch(/Index Cond: \(id = ANY/);
 });
 
 test('the check finds a statement that reads all animals', async () => {
@@ -181,7 +193,7 @@ async function compareAll(search: ListingSearch, limit = 2 * pageLength): Promis
 }
 
 test('facets of more than 10,000 animals say that they are not exact', async () => {
-  const db: Snapshotter = { snapshot: (work) => work(client) };
+  const db: Searcher = { search: (work) => work(client) };
   const facets = await countListings(db, { today }, 1n);
   expect(facets.isExact).toBe(false);
   expect(facets.breeds).toHaveLength(20);

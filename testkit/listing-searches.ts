@@ -1,6 +1,6 @@
 // The searches of the benchmark of listings: what sites ask for, and what somebody would ask for who wants them to be slow.
 import pg from 'pg';
-import type { HttpClient } from '../testkit/http.ts';
+import type { HttpClient } from './http.ts';
 
 /** What searches ask for, drawn from the store. */
 interface Sample {
@@ -33,7 +33,7 @@ const everyCompanion = 'goodWith=cats&goodWith=dogs&goodWith=children';
 /** Almost no animal is all of this. */
 const almostNone = `status=pending&age=senior&sex=female&size=small&coat=wire&${everyCompanion}`;
 
-export const mixed: Queries = {
+export const mixed = {
   text: (samples) => {
     const { name, breed, word } = one(samples);
     return `q=${drawOne([name, breed, word])}`;
@@ -52,9 +52,9 @@ export const mixed: Queries = {
     `status=available&size=${drawOne(['small', 'large'])}&goodWith=cats&age=${drawOne(['baby', 'young', 'adult', 'senior'])}`,
   'rare filters': (samples) => `breed=${one(samples).breed}&size=large&coat=wire&${everyCompanion}`,
   'deep cursor': (samples) => `sex=female&size=small&after=${one(samples).id}`,
-};
+} satisfies Queries;
 
-export const worst: Queries = {
+export const worst = {
   'no match': ({ rareBreed }) => `breed=${rareBreed}&categoryId=${drawOne(categories)}&${almostNone}`,
   'few match': () => `categoryId=${drawOne(categories)}&${almostNone}`,
   'a word of most': ({ frequent }) => `q=${frequent[0]}`,
@@ -78,7 +78,7 @@ export const worst: Queries = {
   'facets of a word of most': ({ frequent }) => `/facets?q=${frequent[0]}`,
   'facets, almost none': () => `/facets?${almostNone}`,
   'facets, far, almost none': (samples) => `/facets?near=${one(samples).near}&withinKm=500&${almostNone}`,
-};
+} satisfies Queries;
 
 const categories = Array.from({ length: 20 }, (_, i) => i + 1);
 const sorts = ['newest', 'relevance', 'distance'];
