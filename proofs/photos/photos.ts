@@ -1,18 +1,22 @@
-// Photos that are sent while workers are killed, and photos that are sent to do harm.
+// Photos that are sent while workers are killed, and photos that are sent to do harm. With a directory `homeward images` decodes them,
+// with a bucket children of the workers.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { PhotoStore } from '../../service/src/photos/photo-store.ts';
 import { sweepFiles } from '../../service/src/photos/photo-sweep.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
+import { childrenOf, MemoryWatch } from '../../testkit/memory-watch.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { makeHostileImages } from './hostile-images.ts';
-import { childrenOf, MemoryWatch } from './memory-watch.ts';
 import { compareFiles } from './photo-files.ts';
 import { openBucket, openDirectory, type PhotoPlace } from './photo-places.ts';
 
@@ -20,6 +24,7 @@ const perAnimal = 10;
 /** As many as a client may send at once. */
 const senders = 2;
 const workers = 2;
+/** For each process that decodes. */
 const memoryMax = 300_000_000;
 /** If nothing is processed for so long, nothing will be. A killed worker's photo is claimed again after 10 s. */
 const stuckMs = 60_000;
@@ -46,10 +51,13 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // A bucket needs Ceph, which the short form does without.
   for (const open of short || mutant ? [openDirectory] : [openDirectory, openBucket]) {
     await using place = await open();
-    await using store = await Store.open({ processes: 1, root: tree?.root, env: { ...place.env, LOG_LEVEL: 'warn' } });
+    using folder = open === openDirectory ? temporaryFolder() : undefined;
+    const socket = folder ? { HOMEWARD_IMAGES_SOCKET: path.join(folder.path, 'images.sock') } : undefined;
+    await using store = await Store.open({ processes: 1, root: tree?.root, env: { ...place.env, ...socket, LOG_LEVEL: 'warn' } });
+    const images = socket && (await store.decode(socket.HOMEWARD_IMAGES_SOCKET));
     const { manager } = await castOf(store, 0);
-    claims.push(...(await sendWhileKilling(store, manager, place, size)));
-    if (open === openDirectory && !mutant) claims.push(...(await sendHostile(store, manager, short ? 30 : 2_000, progress)));
+    claims.push(...(await sendWhileKilling(store, manager, place, { ...size, images })));
+    if (images && !mutant) claims.push(...(await sendHostile(store, manager, images, short ? 30 : 2_000, progress)));
   }
   return claims;
 }
@@ -58,7 +66,7 @@ async function sendWhileKilling(
   store: Store,
   manager: Key,
   { name, files }: PhotoPlace,
-  { count, kills, progress }: { count: number; kills: number } & Pick<ProofContext, 'progress'>,
+  { count, kills, images, progress }: { count: number; kills: number; images: ChildProcess | undefined } & Pick<ProofContext, 'progress'>,
 ): Promise<Claim[]> {
   using http = new HttpClient(8);
   const animals = await addAnimals(store, manager, Math.ceil(count / perAnimal));
@@ -68,7 +76,7 @@ async function sendWhileKilling(
   const killing = (async () => {
     for (let kill = 1; kill <= kills; kill += 1) {
       while (done < (count * kill) / (kills + 1)) await sleep(5);
-      await killOne(store, running, kill);
+      await killOne(store, running, kill, images);
     }
   })();
   const rejected: Response[] = [];
@@ -126,7 +134,13 @@ async function sendWhileKilling(
   ];
 }
 
-async function sendHostile(store: Store, manager: Key, fuzzed: number, progress: ProofContext['progress']): Promise<Claim[]> {
+async function sendHostile(
+  store: Store,
+  manager: Key,
+  decoding: ChildProcess,
+  fuzzed: number,
+  progress: ProofContext['progress'],
+): Promise<Claim[]> {
   using http = new HttpClient(8);
   const images = await makeHostileImages(fuzzed);
   const animals = await addAnimals(store, manager, Math.ceil(images.length / perAnimal));
@@ -135,7 +149,7 @@ async function sendHostile(store: Store, manager: Key, fuzzed: number, progress:
   const [first = 0] = await addAnimals(store, manager, 1);
   await sendPhoto(http, store, manager, first, await makeImage(-1));
   await untilProcessed(store, progress);
-  const serving = store.processes.map(({ child }) => child);
+  const serving = [decoding, ...store.processes.map(({ child }) => child)];
   using memory = new MemoryWatch([...serving, ...running].map(({ pid }) => pid ?? 0));
   let rejectedAtOnce = 0;
   const odd: string[] = [];
@@ -164,12 +178,12 @@ async function sendHostile(store: Store, manager: Key, fuzzed: number, progress:
       figure: `${others + odd.length} (${rejectedAtOnce} rejected at once, ${failed} failed with a code, ${ready} are harmless pictures)${odd[0] ?? ''}`,
       holds: others === 0 && odd.length === 0 && rejectedAtOnce > 0 && failed > 0,
     },
-    { claim: 'Processes of serve and worker that ended meanwhile', bar: '0', figure: String(ended), holds: ended === 0 },
+    { claim: 'Processes of serve, worker and images that ended meanwhile', bar: '0', figure: String(ended), holds: ended === 0 },
     {
-      claim: 'The highest growth of a process of serve, or of a worker with the process that decodes',
-      bar: 'at most 300 MB',
+      claim: `The highest growth of a process of serve or worker, or of images with the ${workers} that decode`,
+      bar: `at most ${(workers * memoryMax) / 1e6} MB`,
       figure: `${Math.round(growth / 1e6)} MB`,
-      holds: growth > 0 && growth <= memoryMax,
+      holds: growth > 0 && growth <= workers * memoryMax,
     },
   ];
 }
@@ -197,8 +211,8 @@ async function inParallel(loops: number, count: number, work: (i: number) => Pro
 }
 
 /** Kills a worker while it processes a photo, without warning, and starts another. */
-async function killOne(store: Store, running: ChildProcess[], kill: number): Promise<void> {
-  const index = await findBusy(running, kill);
+async function killOne(store: Store, running: ChildProcess[], kill: number, images: ChildProcess | undefined): Promise<void> {
+  const index = await findBusy(running, kill, images);
   const worker = running[index];
   if (!worker) return;
   // At another moment of its work each time.
@@ -209,16 +223,23 @@ async function killOne(store: Store, running: ChildProcess[], kill: number): Pro
   running[index] = store.work();
 }
 
-/** The worker whose turn it is, or another, as soon as it has a process that makes pictures: then it has claimed a photo. */
-async function findBusy(running: readonly ChildProcess[], kill: number): Promise<number> {
+/** The worker whose turn it is, or another, as soon as it has claimed a photo: then there is a process that makes its pictures. */
+async function findBusy(running: readonly ChildProcess[], kill: number, images: ChildProcess | undefined): Promise<number> {
   const giveUpAtMs = performance.now() + busyTimeoutMs;
+  const count = (child: ChildProcess | undefined) => childrenOf(child?.pid ?? 0).length;
   for (;;) {
     const turns = running.map((_, i) => (kill + i) % running.length);
-    const busy = turns.find((i) => childrenOf(running[i]?.pid ?? 0).length > 0);
+    // `images` does not tell for whom it decodes: only if it does for all.
+    const busy = images ? (count(images) === running.length ? turns[0] : undefined) : turns.find((i) => count(running[i]) > 0);
     if (busy !== undefined) return busy;
     if (performance.now() > giveUpAtMs) throw new Error('no worker processes a photo');
     await sleep(2);
   }
+}
+
+function temporaryFolder(): Disposable & { readonly path: string } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-images-'));
+  return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 async function untilProcessed(store: Store, progress: ProofContext['progress']): Promise<void> {

@@ -7,6 +7,8 @@ import sharp from 'sharp';
 import { DirectoryStore } from '../src/photos/directory-store.ts';
 import { processPhoto } from '../src/photos/photo-processing.ts';
 import type { PhotoStore } from '../src/photos/photo-store.ts';
+import { makePictures, type PictureMaker } from '../src/photos/picture-maker.ts';
+import { addPet } from './adoption-steps.ts';
 import { createTestStore, type KeyOptions, type TestKey, type TestResponse, type TestStore } from './test-store.ts';
 
 export interface PhotoBody {
@@ -59,12 +61,27 @@ export const sendPhoto = (
 export const readPhotos = async (store: TestStore, { key }: TestKey, petId: number): Promise<readonly PhotoBody[]> =>
   (await store.call<PhotoBody[]>('GET', `/v1/pets/${petId}/photos`, { key })).json;
 
+/** Adds an animal with a photo that waits to be processed. */
+export async function addPetWithPhoto(store: TestStore, key: TestKey, image: Buffer): Promise<number> {
+  const { id } = await addPet(store, key);
+  const { status, text } = await sendPhoto(store, key, id, image);
+  if (status !== 202) throw new Error(`a photo was not accepted: ${text}`);
+  return id;
+}
+
+/** As if the workers that had claimed photos were killed long ago. */
+export const expireClaims = (store: TestStore) =>
+  store.dependencies.db.query({ text: "update photos set claimed_until = now() - interval '1 s' where claimed_until is not null" });
+
 /** Processes all photos that wait, like a worker. Returns how many. */
-export async function processAll({ store, files }: { readonly store: TestStore; readonly files: PhotoStore }): Promise<number> {
+export async function processAll(
+  { store, files }: { readonly store: TestStore; readonly files: PhotoStore },
+  make: PictureMaker = makePictures,
+): Promise<number> {
   const { signal } = new AbortController();
   const turn = { clientId: 0n };
   let count = 0;
-  while ((await processPhoto({ ...store.dependencies, store: files, signal, turn })) > 0) count += 1;
+  while ((await processPhoto({ ...store.dependencies, store: files, makePictures: make, signal, turn })) > 0) count += 1;
   return count;
 }
 

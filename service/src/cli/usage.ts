@@ -3,7 +3,8 @@ import { type Client, findClientNames } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { openDependencies } from '../dependencies.ts';
-import { quotaOf } from '../rate-limit/plans.ts';
+import { readPhotoStorage } from '../photos/upload-allowance.ts';
+import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { readBusiest, readHours, retentionDays } from '../usage/usage.ts';
 import { chart, sparkline } from './chart.ts';
 import { getClientByName } from './clients-by-name.ts';
@@ -83,6 +84,7 @@ async function showBusiest(db: Db, { sinceMs, nowMs, duration }: Since, { json }
 async function showClient(db: Db, client: Client, { sinceMs, nowMs, duration }: Since, { json }: UsageOptions): Promise<void> {
   const hours = await readHours(db, client.id, sinceMs, nowMs);
   const { perMinute, perDay } = quotaOf(client);
+  const photoStorage = await readPhotoStorage(db, client.id, boundsOf(client));
   const summaryOf = (of: typeof hours, columnsMax: number) => summarize(of, { sinceMs, nowMs, columnsMax });
   const keys = [...Map.groupBy(hours, ({ keyId }) => keyId)]
     .map(([keyId, ofKey]) => ({ keyId, ...summaryOf(ofKey, sparklineColumns) }))
@@ -90,10 +92,18 @@ async function showClient(db: Db, client: Client, { sinceMs, nowMs, duration }: 
     .sort((a, b) => b.requests - a.requests);
   if (json)
     return printJson(
-      jsonOf(client, { perMinute, perDay }, { sinceMs, nowMs, columnsMax: chartColumnsMax }, summaryOf(hours, chartColumnsMax), keys),
+      jsonOf(
+        { ...client, photoStorage },
+        { perMinute, perDay },
+        { sinceMs, nowMs, columnsMax: chartColumnsMax },
+        summaryOf(hours, chartColumnsMax),
+        keys,
+      ),
     );
   const total = summaryOf(hours, sparklineColumns);
   printLines(`${named(client.name, client.id)}, ${client.plan}: ${grouped(perMinute)} requests a minute, ${grouped(perDay ?? 0)} a day`);
+  if (photoStorage.usedBytes > 0)
+    printLines(`Its photos take ${megabytes(photoStorage.usedBytes)} of ${megabytes(photoStorage.limitBytes)} MB.`);
   if (!total.peak) return printLines(`It has sent no request in the last ${duration}.`);
   printLines(
     `${plural(total.requests, 'request')} in the last ${duration}; ${share(total.limited, total.requests)} of them got a 429.`,
@@ -142,7 +152,7 @@ async function showClient(db: Db, client: Client, { sinceMs, nowMs, duration }: 
 }
 
 function jsonOf(
-  { id, name, plan }: Client,
+  { id, name, plan, photoStorage }: Client & { readonly photoStorage: object },
   limits: { perMinute: number; perDay: number | undefined },
   period: Period,
   total: UsageSummary,
@@ -155,6 +165,7 @@ function jsonOf(
     plan,
     since: new Date(period.sinceMs),
     limits,
+    photoStorage,
     ...countsOf(total),
     columnMinutes: minutes,
     busiestMinutes: total.columns,
@@ -171,6 +182,7 @@ const countsOf = ({ requests, limited, peak, errors, deprecated }: UsageSummary)
 });
 
 const grouped = (count: number) => count.toLocaleString('en');
+const megabytes = (bytes: number) => grouped(Math.ceil(bytes / 1e6));
 const plural = (count: number, what: string) => `${grouped(count)} ${what}${count === 1 ? '' : 's'}`;
 
 /** `0.3%`; a share that is not 0 is never shown as 0. */

@@ -2,6 +2,8 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
 import { styleText } from 'node:util';
+import { isDiskFull } from '../disk-space.ts';
+import { deleteSpareFile, makeSpareFile } from './spare-file.ts';
 
 /**
  * A change that must be applied again after an older backup is restored. Only ids and times: the journal is a log, and
@@ -19,8 +21,14 @@ export type JournalEntry =
  * Writes an entry before the transaction commits, and returns once it is written. Throws if that fails, so that the
  * transaction rolls back: a restore would undo a change without an entry. An entry whose commit fails afterwards is
  * harmless, since applying it only does what was intended.
+ *
+ * A full disk does not prevent that an access is ended. The journal first uses the room of its spare file. If that is used
+ * up too, it returns false for such an entry: the change is made without its entry, and the caller says so.
  */
-export type Journal = (entry: JournalEntry) => void;
+export type Journal = (entry: JournalEntry) => boolean;
+
+/** What must be possible on a full disk: the client that fills it may be the one whose access ends. */
+const actsThatEndAccess: ReadonlySet<JournalEntry['act']> = new Set(['key_revoked', 'client_suspended', 'webhook_disabled']);
 
 /** Writes to the log, whatever its level, and to `file` unless that is empty. */
 export function openJournal({ fd, file }: { readonly fd: number; readonly file: string }): Journal {
@@ -29,29 +37,60 @@ export function openJournal({ fd, file }: { readonly fd: number; readonly file: 
     const line = { level: 30, time: Date.now(), pid: process.pid, hostname: hostname(), journal: true, ...entry, msg: 'journal' };
     // Ids of this service are below 2^53.
     const text = `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? Number(value) : value))}\n`;
-    if (file) appendDurably(file, text);
-    writeFully(fd, isatty(fd) ? dimmed(text) : text);
+    const attempt = (write: () => void): boolean => {
+      try {
+        write();
+        return true;
+      } catch (error) {
+        if (isDiskFull(error) && actsThatEndAccess.has(entry.act)) return false;
+        throw error;
+      }
+    };
+    const isInFile = file !== '' && attempt(() => append(file, text));
+    // Standard output or error may be a file on a full disk too.
+    const isInLog = attempt(() => writeFully(fd, isatty(fd) ? dimmed(text) : text));
+    return file === '' ? isInLog : isInFile;
   };
 }
 
 /** On a terminal the lines that are for people stand out. `readJournalLine` reads it all the same. */
 const dimmed = (line: string) => `${styleText('dim', line.trimEnd(), { stream: process.stderr })}\n`;
 
-function appendDurably(file: string, text: string): void {
+/** The error keeps its code. */
+function append(file: string, text: string): void {
   try {
-    const opened = openSync(file, 'a+', 0o660);
-    try {
-      // A line that was cut off by a full disk must not corrupt the next one.
-      writeFully(opened, endsWithNewline(opened) ? text : `\n${text}`);
-      fsyncSync(opened);
-    } finally {
-      closeSync(opened);
-    }
+    appendOrUseSpare(file, text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The journal can't be written, so nothing was changed: ${reason}. Check HOMEWARD_JOURNAL and its permissions.`, {
-      cause: error,
-    });
+    const { message, code } = error as NodeJS.ErrnoException;
+    const fix = isDiskFull(error) ? 'Make room on its disk' : 'Check HOMEWARD_JOURNAL and its permissions';
+    const problem = `The journal can't be written, so nothing was changed: ${message}. ${fix}.`;
+    throw Object.assign(new Error(problem, { cause: error }), { code });
+  }
+}
+
+function appendOrUseSpare(file: string, text: string): void {
+  try {
+    appendDurably(file, text);
+  } catch (error) {
+    // Creating the file, or flushing it: writing has already tried to use the spare file.
+    if (!isDiskFull(error) || !deleteSpareFile(file)) throw error;
+    appendDurably(file, text);
+  }
+  try {
+    makeSpareFile(file);
+  } catch {
+    // The line is written. 'homeward doctor' says that there is no spare file.
+  }
+}
+
+function appendDurably(file: string, text: string): void {
+  const opened = openSync(file, 'a+', 0o660);
+  try {
+    // A line that was cut off by a full disk must not corrupt the next one.
+    writeFully(opened, endsWithNewline(opened) ? text : `\n${text}`, () => deleteSpareFile(file));
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
   }
 }
 
@@ -64,14 +103,18 @@ function endsWithNewline(fd: number): boolean {
 const fullPipeTriesMax = 100;
 const fullPipeWaitMs = 10;
 
-/** Writes everything; a pipe may be full for a moment if its reader is slow. */
-function writeFully(fd: number, text: string): void {
+/**
+ * Writes everything; a pipe may be full for a moment if its reader is slow. If the disk is full and `makeRoom` makes room, the rest is
+ * written behind what fitted, so that the line is whole.
+ */
+function writeFully(fd: number, text: string, makeRoom: () => boolean = () => false): void {
   const bytes = Buffer.from(text);
   let tries = 0;
   for (let written = 0; written < bytes.length; ) {
     try {
       written += writeSync(fd, bytes, written);
     } catch (error) {
+      if (isDiskFull(error) && makeRoom()) continue;
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || ++tries > fullPipeTriesMax) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, fullPipeWaitMs);
     }

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { FileName, Folder, ListedFile, PhotoStore, StoredFile } from './photo-store.ts';
+import { type DiskSpace, isDiskFull, readDiskSpace } from '../disk-space.ts';
+import { hasRoomFor, type Stored } from './free-space.ts';
+import { type FileName, type Folder, type ListedFile, type PhotoStore, type StoredFile, StoreFull } from './photo-store.ts';
 
 /** Files are readable for the group, so that a web server or a backup may read them. */
 const fileMode = 0o640;
 const folderMode = 0o750;
+/** How long it is not looked again how much room there is. */
+const spaceMs = 1_000;
 
 /**
  * Photos in a directory. A file is written under another name, synchronised and then renamed. What a process leaves there that is
@@ -13,25 +17,36 @@ const folderMode = 0o750;
  */
 export class DirectoryStore implements PhotoStore {
   readonly #root: string;
+  #space: { readonly found: Promise<DiskSpace | undefined>; readonly untilMs: number } | undefined;
 
   constructor(root: string) {
     this.#root = root;
+  }
+
+  async hasRoom(stored: Stored): Promise<boolean> {
+    const nowMs = performance.now();
+    if (!this.#space || nowMs >= this.#space.untilMs) {
+      this.#space = { found: readDiskSpace(this.#root).catch(() => undefined), untilMs: nowMs + spaceMs };
+    }
+    const space = await this.#space.found;
+    // If it is not known, the write fails.
+    return space === undefined || hasRoomFor(stored, space);
   }
 
   async put(name: FileName, content: Buffer | AsyncIterable<Buffer>): Promise<void> {
     const target = this.#pathOf(name);
     const originals = path.join(this.#root, 'originals');
     const partial = path.join(originals, `${randomUUID()}.part`);
-    await mkdir(originals, { recursive: true, mode: folderMode });
-    await mkdir(path.dirname(target), { recursive: true, mode: folderMode });
     try {
+      await mkdir(originals, { recursive: true, mode: folderMode });
+      await mkdir(path.dirname(target), { recursive: true, mode: folderMode });
       await using file = await open(partial, 'wx', fileMode);
       await file.writeFile(content);
       await file.sync();
       await rename(partial, target);
     } catch (error) {
       await rm(partial, { force: true });
-      throw error;
+      throw isDiskFull(error) ? new StoreFull('the disk of the photos is full', { cause: error }) : error;
     }
     await syncFolder(path.dirname(target));
   }

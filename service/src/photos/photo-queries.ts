@@ -1,4 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
+import { recentTransactionOf, runningTransaction } from '../db/recent-transactions.ts';
+import type { ListingWriter } from '../pets/catalogue.ts';
 import type { PhotoFailure } from './photo-failures.ts';
 import type { PhotoStatus } from './photo-schemas.ts';
 import type { FileName } from './photo-store.ts';
@@ -23,6 +25,9 @@ export interface PhotoRow {
   readonly files: readonly PictureFile[] | null;
   readonly failure: PhotoFailure | null;
 }
+
+/** For the catalogue: the transaction that changed the photo. */
+const transactionId = `${runningTransaction} as "transactionId"`;
 
 /** The columns of a PhotoRow. */
 export const photoColumns = 'id, pet_id as "petId", status, alt, width, height, placeholder, files, failure';
@@ -56,14 +61,14 @@ export async function findPhoto(db: Db, petId: bigint, id: bigint): Promise<Phot
   return rows[0];
 }
 
-/** Whether a photo of the animal was changed in the last minute. No transaction takes that long: its statements and its pauses have timeouts. */
-export async function haveChangedRecently(db: Db, petId: bigint): Promise<boolean> {
-  const { rows } = await db.query<{ areRecent: boolean }>({
-    name: 'recent-photos',
-    text: `select exists (select from photos where pet_id = $1 and updated_at > now() - interval '1 minute') as "areRecent"`,
+/** The transactions that have changed the photos that listings show of an animal within the last minute. */
+export async function selectRecentTransactions(tx: Transaction, petId: bigint): Promise<string[]> {
+  const { rows } = await tx.query<{ transactionId: string | null }>({
+    name: 'recent-photo-transactions',
+    text: `select distinct ${recentTransactionOf('photos', 'updated_at')} as "transactionId" from photos where pet_id = $1 and status = 'ready'`,
     values: [petId],
   });
-  return rows[0]?.areRecent ?? true;
+  return rows.flatMap(({ transactionId }) => transactionId ?? []);
 }
 
 export async function findPhotoByOriginal(tx: Transaction, petId: bigint, originalHash: string): Promise<PhotoRow | undefined> {
@@ -80,13 +85,14 @@ export async function insertPhoto(
   tx: Transaction,
   petId: bigint,
   clientId: bigint,
-  original: { readonly hash: string; readonly name: FileName },
+  original: { readonly hash: string; readonly name: FileName; readonly bytes: number },
+  isUnlimited: boolean,
 ): Promise<PhotoRow> {
   const { rows } = await tx.query<PhotoRow>({
     name: 'insert-photo',
-    text: `insert into photos (pet_id, client_id, position, original_hash, original_name)
-      values ($1, $2, (select coalesce(max(position) + 1, 0) from photos where pet_id = $1), $3, $4) returning ${photoColumns}`,
-    values: [petId, clientId, original.hash, original.name],
+    text: `insert into photos (pet_id, client_id, position, original_hash, original_name, original_bytes, is_unlimited)
+      values ($1, $2, (select coalesce(max(position) + 1, 0) from photos where pet_id = $1), $3, $4, $5, $6) returning ${photoColumns}`,
+    values: [petId, clientId, original.hash, original.name, original.bytes, isUnlimited],
   });
   const [row] = rows;
   if (!row) throw new Error('an inserted photo was not returned');
@@ -94,43 +100,59 @@ export async function insertPhoto(
 }
 
 /** Processes a photo that has failed again, from a new copy of its original. */
-export async function restartPhoto(tx: Transaction, id: bigint, clientId: bigint, originalName: FileName): Promise<PhotoRow> {
+export async function restartPhoto(
+  tx: Transaction,
+  id: bigint,
+  clientId: bigint,
+  original: { readonly name: FileName; readonly bytes: number },
+  isUnlimited: boolean,
+): Promise<PhotoRow> {
   const { rows } = await tx.query<PhotoRow>({
     name: 'restart-photo',
-    text: `update photos set status = 'processing', failure = null, client_id = $2, original_name = $3, attempts = 0, claimed_until = null,
-      updated_at = now() where id = $1 returning ${photoColumns}`,
-    values: [id, clientId, originalName],
+    text: `update photos set status = 'processing', failure = null, client_id = $2, original_name = $3, original_bytes = $4,
+      pictures_bytes = null, is_unlimited = $5, attempts = 0, claimed_until = null, updated_at = now() where id = $1 returning ${photoColumns}`,
+    values: [id, clientId, original.name, original.bytes, isUnlimited],
   });
   const [row] = rows;
   if (!row) throw new Error('a photo of a locked animal does not exist');
   return row;
 }
 
-export async function setAlt(tx: Transaction, id: bigint, alt: string): Promise<void> {
-  await tx.query({
+export async function setAlt(tx: ListingWriter, id: bigint, alt: string): Promise<void> {
+  await tx.writeListing({
     name: 'set-photo-alt',
-    text: `update photos set alt = nullif($2, ''), updated_at = now() where id = $1`,
+    text: `update photos set alt = nullif($2, ''), updated_at = now() where id = $1 returning ${transactionId}`,
     values: [id, alt],
   });
 }
 
 /** Gives the photos the positions 0, 1, 2 and so on. */
-export async function setOrder(tx: Transaction, ids: readonly bigint[]): Promise<void> {
-  await tx.query({
+export async function setOrder(tx: ListingWriter, ids: readonly bigint[]): Promise<void> {
+  await tx.writeListing({
     name: 'set-photo-order',
     text: `update photos set position = given.n - 1, updated_at = now() from unnest($1::bigint[]) with ordinality as given (id, n)
-      where photos.id = given.id and position <> given.n - 1`,
+      where photos.id = given.id and position <> given.n - 1 returning ${transactionId}`,
     values: [ids],
   });
 }
 
-export async function deletePhoto(tx: Transaction, petId: bigint, id: bigint): Promise<boolean> {
-  const { rowCount } = await tx.query({
+export async function deletePhoto(tx: ListingWriter, petId: bigint, id: bigint): Promise<boolean> {
+  const deleted = await tx.writeListing({
     name: 'delete-photo',
-    text: 'delete from photos where pet_id = $1 and id = $2',
+    text: `delete from photos where pet_id = $1 and id = $2 returning ${transactionId}`,
     values: [petId, id],
   });
-  return rowCount === 1;
+  return deleted.length === 1;
+}
+
+/** The bytes of all files of a client's photos. In the transaction that adds a photo the client's row is locked, so this is exact. */
+export async function getStoredBytes(db: Db, clientId: bigint): Promise<number> {
+  const { rows } = await db.query<{ bytes: bigint }>({
+    name: 'stored-photo-bytes',
+    text: 'select bytes from photo_storage where client_id = $1',
+    values: [clientId],
+  });
+  return Number(rows[0]?.bytes ?? 0);
 }
 
 const todayUtc = `(now() at time zone 'utc')::date`;

@@ -2,13 +2,14 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
+import type { Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { describingScopes } from '../domain/shelter-access.ts';
+import { profileWriteScopes } from '../domain/shelter-access.ts';
 import { AppError } from '../errors.ts';
 import { bodyErrors, errorResponses, etagHeader, jsonResponse, locationHeader, notModified, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { alreadySerialized } from '../idempotency/idempotent-route.ts';
-import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
 import { petNotFound } from '../pets/pets.ts';
 import { imageTypes } from './image-types.ts';
 import { photoJson, photosJson } from './photo-json.ts';
@@ -17,10 +18,12 @@ import { PhotoChangesSchema, PhotoPath, PhotoSchema, PhotosPath } from './photo-
 import type { PhotoStore } from './photo-store.ts';
 import { addPhoto, changePhoto, getPhoto, listPhotos, photoNotFound, removePhoto, requireWriter } from './photos.ts';
 import { requireAllowance } from './upload-allowance.ts';
-import { receivePhoto, requirePhotoHeaders } from './upload-listener.ts';
+import { receivePhoto, requirePhotoHeaders, requireRoom } from './upload-listener.ts';
 import { UploadSlots } from './upload-slots.ts';
 
-interface Parts extends ListingWriter {
+interface Parts {
+  readonly db: Transactor;
+  readonly catalogue: Catalogue;
   /** Undefined: photos are off. */
   readonly store: PhotoStore | undefined;
   readonly config: Pick<Config, 'photosUrl'>;
@@ -36,8 +39,7 @@ const photoIdempotency = Type.Object({
 /** How long uploads have to end when the process stops. */
 const stopMs = 8_000;
 
-export async function photoRoutes(api: Api, { db, announceListings, store, config: { photosUrl } }: Parts): Promise<void> {
-  const writer = { db, announceListings };
+export async function photoRoutes(api: Api, { db, catalogue, store, config: { photosUrl } }: Parts): Promise<void> {
   const send = (reply: FastifyReply, photo: PhotoRow) => sendJson(reply, photoJson(photo, photosUrl));
   const slots = new UploadSlots();
   const stopping = new AbortController();
@@ -92,7 +94,7 @@ export async function photoRoutes(api: Api, { db, announceListings, store, confi
     uploads.post(
       '/pets/:petId/photos',
       {
-        config: { scope: describingScopes },
+        config: { scope: profileWriteScopes },
         schema: {
           ...common,
           operationId: 'addPhoto',
@@ -112,6 +114,8 @@ export async function photoRoutes(api: Api, { db, announceListings, store, confi
               'too_many_uploads',
               'photo_limit_reached',
               'photo_bytes_limit',
+              'photo_storage_limit',
+              'photo_storage_full',
             ),
           },
         },
@@ -123,6 +127,7 @@ export async function photoRoutes(api: Api, { db, announceListings, store, confi
         if (!store) throw photosOff();
         requirePhotoHeaders(request.raw);
         await requireAllowance(db, caller, Number(request.headers['content-length'] ?? 1));
+        await requireRoom(store);
         using _slot = slots.take(caller.clientId);
         const original = await receivePhoto(store, request.raw, stopping.signal);
         const { photo, isUsed } = await addPhoto(db, petId, original, caller).catch(async (error: unknown) => {
@@ -138,7 +143,7 @@ export async function photoRoutes(api: Api, { db, announceListings, store, confi
   api.patch(
     '/pets/:petId/photos/:photoId',
     {
-      config: { scope: describingScopes },
+      config: { scope: profileWriteScopes },
       // Before the body is parsed, like the scopes of other operations.
       onRequest: (request) => requireWriter(db, readPetId((request.params as { petId: string }).petId), callerOf(request)),
       schema: {
@@ -156,14 +161,14 @@ export async function photoRoutes(api: Api, { db, announceListings, store, confi
     },
     async (request, reply) => {
       const { petId, photoId } = readIds(request.params);
-      return send(reply, await changePhoto(writer, petId, photoId, request.body, callerOf(request)));
+      return send(reply, await changePhoto(catalogue, petId, photoId, request.body, callerOf(request)));
     },
   );
 
   api.delete(
     '/pets/:petId/photos/:photoId',
     {
-      config: { scope: describingScopes },
+      config: { scope: profileWriteScopes },
       schema: {
         ...common,
         operationId: 'removePhoto',
@@ -175,7 +180,7 @@ export async function photoRoutes(api: Api, { db, announceListings, store, confi
     },
     async (request, reply) => {
       const { petId, photoId } = readIds(request.params);
-      await removePhoto(writer, petId, photoId, callerOf(request));
+      await removePhoto(catalogue, petId, photoId, callerOf(request));
       return reply.status(204).send();
     },
   );

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { closedBody } from '../http/closed-body.ts';
 import { Int64, PathIds, PlainText, StringEnum } from '../http/schemas.ts';
 import { photoFailures } from './photo-failures.ts';
 
@@ -60,19 +61,22 @@ export const PhotoSchema = Type.Object(
   },
 );
 
-export const PhotoChangesSchema = Type.Object(
-  {
-    alt: Type.Optional(alt),
-    position: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: photosMax - 1, description: 'The new place among the photos of the animal: 0 is the first.' }),
-    ),
-  },
-  {
-    $id: 'PhotoChanges',
-    anyOf: [{ required: ['alt'] }, { required: ['position'] }],
-    'x-must-be': 'an object with alt or position',
-    examples: [{ alt: 'Biscuit in the grass', position: 0 }],
-  },
+export const PhotoChangesSchema = closedBody(
+  Type.Object(
+    {
+      alt: Type.Optional(alt),
+      position: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: photosMax - 1, description: 'The new place among the photos of the animal: 0 is the first.' }),
+      ),
+    },
+    {
+      $id: 'PhotoChanges',
+      anyOf: [{ required: ['alt'] }, { required: ['position'] }],
+      'x-must-be': 'an object with alt or position',
+      examples: [{ alt: 'Biscuit in the grass', position: 0 }],
+    },
+  ),
+  PhotoSchema,
 );
 export type PhotoChanges = Static<typeof PhotoChangesSchema>;
 

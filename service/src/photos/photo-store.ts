@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Stored } from './free-space.ts';
 
 /** Originals are private and are deleted once they are processed. Only files of `photos` are served. */
 export type Folder = 'originals' | 'photos';
@@ -16,9 +17,14 @@ export interface ListedFile {
   readonly modifiedAt: Date;
 }
 
+/** A file was not stored, since the disk is full or the quota of the bucket is used up. Nothing of it remains. */
+export class StoreFull extends Error {}
+
 /** Where the files of photos are. A file is there completely or not at all. */
 export interface PhotoStore {
-  /** Replaces a file of the same name, which then counts as modified now. */
+  /** False if files should not be added: little room is left, and others may need it. */
+  hasRoom(stored: Stored): Promise<boolean>;
+  /** Replaces a file of the same name, which then counts as modified now. Throws `StoreFull` if there is no room for it at all. */
   put(name: FileName, content: Buffer | AsyncIterable<Buffer>): Promise<void>;
   /** Undefined if there is no such file. The caller must read the stream to its end, or destroy it. */
   get(name: FileName): Promise<StoredFile | undefined>;

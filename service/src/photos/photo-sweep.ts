@@ -1,9 +1,17 @@
 import type { Transactor } from '../db/handles.ts';
 import { type FileName, type ListedFile, type PhotoStore, pictureName } from './photo-store.ts';
-import { claimDeletion, deleteEndedDeletions, endDeletion, selectUnusedHashes, selectUsedOriginals } from './processing-queries.ts';
+import {
+  claimDeletion,
+  deleteEndedDeletions,
+  endDeletion,
+  giveBackBytes,
+  selectUnusedHashes,
+  selectUsedOriginals,
+} from './processing-queries.ts';
 
 const batchSizeMax = 100;
 const deletesAtOnceMax = 10;
+const givenBackAtOnceMax = 1_000;
 /** Files that are younger may belong to a photo that is just being added. */
 const agesMin = 86_400_000;
 /**
@@ -22,11 +30,15 @@ const deletingMsMax = 60_000;
  * - If the worker comes first, the sweep sees the row and leaves the pictures.
  * - If the sweep comes first, the worker sees the claim, and makes the pictures later, when they are deleted.
  * - A sweep that is killed leaves its claim, which ends by itself, and which the next sweep forgets.
+ *
+ * The bytes of removed photos count for their clients until a whole sweep after that day is done. What another sweep has claimed at that
+ * time is deleted by that one, or by the next.
  */
 export async function sweepFiles(db: Transactor, store: PhotoStore, ageMsMin = agesMin): Promise<number> {
   await deleteEndedDeletions(db);
   const before = new Date(Date.now() - ageMsMin);
   let deleted = 0;
+  let isWhole = true;
   for await (const names of oldFiles(store.list('originals'), before)) {
     const used = await selectUsedOriginals(db, names);
     deleted += await deleteFiles(
@@ -34,21 +46,32 @@ export async function sweepFiles(db: Transactor, store: PhotoStore, ageMsMin = a
       names.filter((name) => !used.has(name)),
     );
   }
-  for await (const names of oldFiles(store.list('photos'), before)) deleted += await deletePictures(db, store, names.flatMap(hashOf));
+  for await (const names of oldFiles(store.list('photos'), before)) {
+    const { count, left } = await deletePictures(db, store, names.flatMap(hashOf));
+    deleted += count;
+    if (left > 0) isWhole = false;
+  }
+  if (isWhole) await giveBackAll(db, before);
   return deleted;
 }
 
-async function deletePictures(db: Transactor, store: PhotoStore, hashes: readonly string[]): Promise<number> {
+async function giveBackAll(db: Transactor, removedBefore: Date): Promise<void> {
+  let count = givenBackAtOnceMax;
+  while (count === givenBackAtOnceMax) count = await db.transaction((tx) => giveBackBytes(tx, removedBefore, givenBackAtOnceMax));
+}
+
+/** `left`: how many there was no time for. */
+async function deletePictures(db: Transactor, store: PhotoStore, hashes: readonly string[]): Promise<{ count: number; left: number }> {
   // Without the lock first: most pictures are in use.
   const unused = await selectUnusedHashes(db, hashes);
-  if (unused.length === 0) return 0;
+  if (unused.length === 0) return { count: 0, left: 0 };
   const startedAtMs = performance.now();
   const deletion = await db.transaction((tx) => claimDeletion(tx, unused, claimSeconds));
-  if (!deletion) return 0;
-  const deleted = await deleteFiles(store, deletion.hashes.map(pictureName), startedAtMs + deletingMsMax);
+  if (!deletion) return { count: 0, left: 0 };
+  const count = await deleteFiles(store, deletion.hashes.map(pictureName), startedAtMs + deletingMsMax);
   // After an error the claim stays, since some requests may still be under way.
   await endDeletion(db, deletion);
-  return deleted;
+  return { count, left: deletion.hashes.length - count };
 }
 
 /** What is not deleted by `untilMs` is left to the next sweep. */

@@ -3,7 +3,7 @@ import type { Db, Transaction, Transactor } from '../db/handles.ts';
 import { describesAnimalsOf } from '../domain/shelter-access.ts';
 import { AppError } from '../errors.ts';
 import { recordEvents } from '../events/events.ts';
-import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
 import {
@@ -11,17 +11,17 @@ import {
   findPhoto,
   findPhotoByOriginal,
   findShelterOf,
-  haveChangedRecently,
   insertPhoto,
   type PhotoRow,
   restartPhoto,
   selectPhotos,
+  selectRecentTransactions,
   setAlt,
   setOrder,
 } from './photo-queries.ts';
 import { type PhotoChanges, photosMax } from './photo-schemas.ts';
 import type { FileName } from './photo-store.ts';
-import { countUpload } from './upload-allowance.ts';
+import { countUpload, isStaff, requireStorage } from './upload-allowance.ts';
 
 export type { PhotoRow };
 
@@ -73,50 +73,53 @@ export async function addPhoto(
     await lockForWriter(tx, petId, writer);
     const known = await findPhotoByOriginal(tx, petId, original.hash);
     if (known && known.status !== 'failed') return { photo: known, isUsed: false };
-    await countUpload(tx, writer, original.bytes);
-    if (known) return { photo: await restartPhoto(tx, known.id, clientId, original.name), isUsed: true };
-    const { length } = await selectPhotos(tx, petId);
+    const { length } = known ? { length: 0 } : await selectPhotos(tx, petId);
     if (length >= photosMax) throw photoLimit(petId, length);
-    return { photo: await insertPhoto(tx, petId, clientId, original), isUsed: true };
+    await countUpload(tx, writer, original.bytes);
+    const photo = known
+      ? await restartPhoto(tx, known.id, clientId, original, isStaff(writer))
+      : await insertPhoto(tx, petId, clientId, original, isStaff(writer));
+    await requireStorage(tx, writer, original.bytes);
+    return { photo, isUsed: true };
   }, clientId);
 }
 
 export async function changePhoto(
-  { db, announceListings }: ListingWriter,
+  catalogue: Catalogue,
   petId: bigint,
   id: bigint,
   { alt, position }: PhotoChanges,
   writer: Writer,
 ): Promise<PhotoRow> {
-  const { changed, mustAnnounce } = await db.transaction(async (tx) => {
+  return catalogue.transaction(async (tx) => {
     const pet = await lockForWriter(tx, petId, writer);
     const before = await getPhoto(tx, petId, id);
-    // This may be a retry, after a process that died before its announcement.
-    const areRecent = await haveChangedRecently(tx, petId);
     const isAltChanged = alt !== undefined && alt !== (before.alt ?? '');
     if (isAltChanged) await setAlt(tx, id, alt);
     const isMoved = position !== undefined && (await movePhoto(tx, petId, id, position));
-    if (isAltChanged || isMoved) await recordEvents(tx, petEvent('pet.photos_changed', pet));
-    return { changed: await getPhoto(tx, petId, id), mustAnnounce: isAltChanged || isMoved || areRecent };
+    if (isAltChanged || isMoved) {
+      await recordEvents(tx, petEvent('pet.photos_changed', pet));
+      return getPhoto(tx, petId, id);
+    }
+    // This may be a retry, after a process that died before its announcement.
+    for (const transactionId of await selectRecentTransactions(tx, petId)) tx.acknowledge(transactionId);
+    return before;
   }, writer.clientId);
-  if (mustAnnounce) await announceListings();
-  return changed;
 }
 
-export async function removePhoto({ db, announceListings }: ListingWriter, petId: bigint, id: bigint, writer: Writer): Promise<void> {
-  await db.transaction(async (tx) => {
+export async function removePhoto(catalogue: Catalogue, petId: bigint, id: bigint, writer: Writer): Promise<void> {
+  await catalogue.transaction(async (tx) => {
     const pet = await lockForWriter(tx, petId, writer);
     if (!(await deletePhoto(tx, petId, id))) throw photoNotFound(petId, String(id));
     await recordEvents(tx, petEvent('pet.photos_changed', pet));
   }, writer.clientId);
-  await announceListings();
 }
 
 export const photoNotFound = (petId: bigint, id: string) =>
   new AppError('photo_not_found', `Animal ${petId} has no photo with id ${id.slice(0, 40)}.`);
 
 /** A position beyond the last photo is the last. Returns whether the order has changed. */
-async function movePhoto(tx: Transaction, petId: bigint, id: bigint, position: number): Promise<boolean> {
+async function movePhoto(tx: CatalogueTransaction, petId: bigint, id: bigint, position: number): Promise<boolean> {
   const before = (await selectPhotos(tx, petId)).map((photo) => photo.id);
   const after = before.filter((one) => one !== id).toSpliced(position, 0, id);
   if (after.every((one, index) => one === before[index])) return false;

@@ -1,4 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
+import { runningTransaction } from '../db/recent-transactions.ts';
+import type { ListingWriter } from '../pets/catalogue.ts';
 import type { PhotoFailure } from './photo-failures.ts';
 import type { PictureFile } from './photo-queries.ts';
 import type { FileName } from './photo-store.ts';
@@ -10,6 +12,8 @@ export interface Claim {
   /** Who has sent it. */
   readonly clientId: bigint;
   readonly originalName: FileName;
+  /** Sent by the store's own staff. */
+  readonly isUnlimited: boolean;
   /** How many attempts were made, with this one. */
   readonly attempts: number;
 }
@@ -27,7 +31,7 @@ export async function claimPhoto(db: Db, seconds: number, afterClientId: bigint)
       where id = (select id from photos
         where status = 'processing' and (claimed_until is null or claimed_until < now()) and client_id > $2
         order by client_id, attempts, id limit 1 for update skip locked)
-      returning id, pet_id as "petId", client_id as "clientId", original_name as "originalName", attempts`,
+      returning id, pet_id as "petId", client_id as "clientId", original_name as "originalName", is_unlimited as "isUnlimited", attempts`,
     values: [seconds, afterClientId],
   });
   return rows[0];
@@ -53,15 +57,25 @@ export async function releaseClaim(db: Db, { id, attempts }: Claim, seconds: num
 /** A sweep holds this lock while it reads which files are in use and says which others it deletes. */
 const sweepLock = 4_663_959;
 
+/** What the files of a photo take. */
+interface FileBytes {
+  readonly original: number;
+  readonly pictures: number;
+  /** What the client may store. */
+  readonly storedMax: number;
+}
+
 /**
- * Says which files the photo will have, before they are written. `deleting`: a sweep is just deleting one of them. `lost`: the claim
- * has ended.
+ * Says which files the photo will have, and counts their bytes, before they are written. `deleting`: a sweep is just deleting one of
+ * them. `lost`: the claim has ended. `full`: the client would store more than it may. The photo is locked before the client's sum, as
+ * everywhere.
  */
 export async function planFiles(
   tx: Transaction,
-  { id, attempts }: Claim,
+  { id, attempts, clientId }: Claim,
   files: readonly PictureFile[],
-): Promise<'planned' | 'deleting' | 'lost'> {
+  bytes: FileBytes,
+): Promise<'planned' | 'deleting' | 'lost' | 'full'> {
   await tx.query({ name: 'lock-out-photo-sweep', text: 'select pg_advisory_xact_lock_shared($1)', values: [sweepLock] });
   const deleting = await tx.query({
     name: 'photo-deletions',
@@ -69,33 +83,51 @@ export async function planFiles(
     values: [files.map(({ hash }) => hash)],
   });
   if (deleting.rowCount === 1) return 'deleting';
-  const { rowCount } = await tx.query({
-    name: 'plan-photo-files',
-    text: `update photos set files = $3 where ${isClaimed}`,
-    values: [id, attempts, JSON.stringify(files)],
+  const { rows } = await tx.query<{ pictures: bigint | null }>({
+    name: 'lock-claimed-photo',
+    text: `select pictures_bytes as pictures from photos where ${isClaimed} for update`,
+    values: [id, attempts],
   });
-  return rowCount === 1 ? 'planned' : 'lost';
+  if (!rows[0]) return 'lost';
+  const stored = await lockStoredBytes(tx, clientId);
+  // What an earlier attempt has counted is replaced.
+  if (stored - Number(rows[0].pictures ?? 0) + bytes.pictures > bytes.storedMax) return 'full';
+  await tx.query({
+    name: 'plan-photo-files',
+    text: `update photos set files = $3, original_bytes = $4, pictures_bytes = $5 where ${isClaimed}`,
+    values: [id, attempts, JSON.stringify(files), bytes.original, bytes.pictures],
+  });
+  return 'planned';
+}
+
+async function lockStoredBytes(tx: Transaction, clientId: bigint): Promise<number> {
+  const { rows } = await tx.query<{ bytes: bigint }>({
+    name: 'lock-stored-photo-bytes',
+    text: 'select bytes from photo_storage where client_id = $1 for update',
+    values: [clientId],
+  });
+  return Number(rows[0]?.bytes ?? 0);
 }
 
 /** Returns whether the claim was still in force. */
 export async function markReady(
-  tx: Transaction,
+  tx: ListingWriter,
   { id, attempts }: Claim,
   { width, height, placeholder }: { readonly width: number; readonly height: number; readonly placeholder: string },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query({
+  const ready = await tx.writeListing({
     name: 'photo-is-ready',
     text: `update photos set status = 'ready', width = $3, height = $4, placeholder = $5, claimed_until = null, updated_at = now()
-      where ${isClaimed}`,
+      where ${isClaimed} returning ${runningTransaction} as "transactionId"`,
     values: [id, attempts, width, height, placeholder],
   });
-  return rowCount === 1;
+  return ready.length === 1;
 }
 
 export async function markFailed(db: Db, { id, attempts }: Claim, failure: PhotoFailure): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'photo-has-failed',
-    text: `update photos set status = 'failed', failure = $3, files = null, claimed_until = null, updated_at = now() where ${isClaimed}`,
+    text: `update photos set status = 'failed', failure = $3, files = null, pictures_bytes = null, claimed_until = null, updated_at = now() where ${isClaimed}`,
     values: [id, attempts, failure],
   });
   return rowCount === 1;
@@ -145,6 +177,54 @@ export async function endDeletion(db: Db, { hashes, until }: Deletion): Promise<
 /** Forgets the claims of sweeps that were killed. */
 export async function deleteEndedDeletions(db: Db): Promise<void> {
   await db.query({ name: 'delete-ended-photo-deletions', text: 'delete from photo_deletions where until < now()' });
+}
+
+/** A sweep holds this lock while it gives bytes back. */
+const givingBackLock = 4_663_960;
+
+/**
+ * Stops counting the bytes of photos that were removed before this time, of at most `sizeMax` photos. Returns of how many. One sweep
+ * does so at a time: it locks the sums of several clients.
+ */
+export async function giveBackBytes(tx: Transaction, removedBefore: Date, sizeMax: number): Promise<number> {
+  const { rows: locks } = await tx.query<{ isHeld: boolean }>({
+    name: 'lock-giving-back-photo-bytes',
+    text: 'select pg_try_advisory_xact_lock($1) as "isHeld"',
+    values: [givingBackLock],
+  });
+  if (!locks[0]?.isHeld) return 0;
+  const { rows } = await tx.query<{ count: bigint }>({
+    name: 'give-back-photo-bytes',
+    text: `with removed as (
+        delete from removed_photo_bytes where id in (select id from removed_photo_bytes where removed_at < $1 order by id limit $2)
+          returning client_id, bytes),
+      given as (
+        update photo_storage set bytes = photo_storage.bytes - sums.bytes
+          from (select client_id, sum(bytes) as bytes from removed group by client_id) as sums
+          where photo_storage.client_id = sums.client_id)
+      select count(*) from removed`,
+    values: [removedBefore, sizeMax],
+  });
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Photos from before their bytes were counted. */
+export async function selectUncounted(db: Db, limit: number): Promise<Array<{ id: bigint; hashes: readonly string[] }>> {
+  const { rows } = await db.query<{ id: bigint; hashes: readonly string[] }>({
+    name: 'uncounted-photos',
+    text: `select id, array(select file ->> 'hash' from jsonb_array_elements(files) as file) as hashes
+      from photos where status = 'ready' and pictures_bytes is null order by id limit $1`,
+    values: [limit],
+  });
+  return rows;
+}
+
+export async function setPicturesBytes(db: Db, id: bigint, bytes: number): Promise<void> {
+  await db.query({
+    name: 'count-pictures-of-photo',
+    text: `update photos set pictures_bytes = $2 where id = $1 and status = 'ready' and pictures_bytes is null`,
+    values: [id, bytes],
+  });
 }
 
 /** Of these originals, those that are still to be processed. */

@@ -6,12 +6,15 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { AwsClient } from 'aws4fetch';
 import type { S3Config } from '../config.ts';
-import type { FileName, Folder, ListedFile, PhotoStore, StoredFile } from './photo-store.ts';
+import { type FileName, type Folder, type ListedFile, type PhotoStore, type StoredFile, StoreFull } from './photo-store.ts';
 
 /** For a whole request, also for one whose response is read slowly. */
 const timeoutMs = 60_000;
 /** After a 5xx or a 429, with growing pauses. */
 const retriesMax = 2;
+/** What stores say when a quota is used up, or their disks are full. Amazon's has neither. */
+const fullStatus = 507;
+const fullCodes: readonly string[] = ['QuotaExceeded', 'XMinioAdminBucketQuotaExceeded', 'XMinioStorageFull'];
 
 /** Photos in a bucket of an S3-compatible store. The bucket is part of the path, since not every store has a host for each bucket. */
 export class S3Store implements PhotoStore {
@@ -21,6 +24,11 @@ export class S3Store implements PhotoStore {
   constructor({ bucket, endpoint, region, accessKeyId, secretAccessKey }: S3Config) {
     this.#client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: retriesMax });
     this.#base = `${endpoint}/${bucket}`;
+  }
+
+  /** Only the bucket knows, and says so when a file is put. */
+  async hasRoom(): Promise<boolean> {
+    return true;
   }
 
   async put(name: FileName, content: Buffer | AsyncIterable<Buffer>): Promise<void> {
@@ -75,7 +83,8 @@ export class S3Store implements PhotoStore {
     const code = textIn(text, 'Code');
     // A bucket that does not exist is 404 too.
     if (isOptional && response.status === 404 && code !== 'NoSuchBucket') return undefined;
-    throw new Error(`the store of photos responded with ${response.status} ${code ?? ''} to ${method} ${target.split('?', 1)[0]}`);
+    const problem = `the store of photos responded with ${response.status} ${code ?? ''} to ${method} ${target.split('?', 1)[0]}`;
+    throw response.status === fullStatus || fullCodes.includes(code ?? '') ? new StoreFull(problem) : new Error(problem);
   }
 }
 

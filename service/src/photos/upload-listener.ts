@@ -4,11 +4,10 @@ import { PassThrough } from 'node:stream';
 import { AppError } from '../errors.ts';
 import { lingerOnClose } from '../http/lingering.ts';
 import { liftRequestTimeout } from '../http/request-timeout.ts';
-import { imageTypes, recogniseImage, signatureBytes } from './image-types.ts';
-import type { FileName, PhotoStore } from './photo-store.ts';
+import { imageTypes, photoBytesMax, recogniseImage, signatureBytes } from './image-types.ts';
+import { type FileName, type PhotoStore, StoreFull } from './photo-store.ts';
 import type { Original } from './photos.ts';
 
-export const photoBytesMax = 20_000_000;
 /** In place of the time limit for a whole request: the bytes must arrive at this rate on average, after the grace. */
 const bytesPerSecondMin = 16_000;
 const graceMs = 10_000;
@@ -30,6 +29,11 @@ export function requirePhotoHeaders(request: IncomingMessage): void {
     lingerOnClose(request);
     throw tooLarge();
   }
+}
+
+/** Throws if the store has little room left. The body is not read. */
+export async function requireRoom(store: PhotoStore): Promise<void> {
+  if (!(await store.hasRoom('original'))) throw storageFull();
 }
 
 /** Writes the body to the store while it arrives. If it fails, nothing of it remains there, and the connection is closed. */
@@ -65,6 +69,7 @@ export async function receivePhoto(store: PhotoStore, request: IncomingMessage, 
     return { name, hash: hash.digest('hex'), bytes: received };
   } catch (error) {
     lingerOnClose(request);
+    if (error instanceof StoreFull) throw storageFull(closing);
     throw error instanceof AppError ? error : notStored(error);
   } finally {
     clearInterval(check);
@@ -130,6 +135,11 @@ const shuttingDown = () =>
   new AppError('unavailable', 'This process is shutting down. Send the photo again.', {
     cause: new Error('shutdown during an upload'),
     headers: { 'retry-after': '1', ...closing },
+  });
+
+const storageFull = (headers: Record<string, string> = {}) =>
+  new AppError('photo_storage_full', 'The store has no room for photos at the moment. Retry later; if it persists, tell the store.', {
+    headers,
   });
 
 const notStored = (cause: unknown) =>

@@ -29,6 +29,8 @@ export interface Bounds {
   readonly newCategoriesPerDay: number;
   /** Photos sent in a UTC day, in millions of bytes. */
   readonly photoMegabytesPerDay: number;
+  /** Files of photos that are stored, in billions of bytes. */
+  readonly photoStorageGigabytes: number;
   readonly webhooks: number;
   /** Per process. */
   readonly streams: number;
@@ -40,10 +42,16 @@ const boundsOfAll = { openOrdersOfAdopter: 3, webhooks: 20, streams: 100, catchU
 
 /** An enterprise client's record may override the first two. */
 export const planBounds: Record<PlanName, Bounds> = {
-  free: { openOrders: 20, newCategoriesPerDay: 20, photoMegabytesPerDay: 1_000, ...boundsOfAll },
-  pro: { openOrders: 100, newCategoriesPerDay: 100, photoMegabytesPerDay: 5_000, ...boundsOfAll },
-  business: { openOrders: 500, newCategoriesPerDay: 500, photoMegabytesPerDay: 25_000, ...boundsOfAll },
-  enterprise: { openOrders: 10_000, newCategoriesPerDay: 10_000, photoMegabytesPerDay: 500_000, ...boundsOfAll },
+  free: { openOrders: 20, newCategoriesPerDay: 20, photoMegabytesPerDay: 1_000, photoStorageGigabytes: 2, ...boundsOfAll },
+  pro: { openOrders: 100, newCategoriesPerDay: 100, photoMegabytesPerDay: 5_000, photoStorageGigabytes: 20, ...boundsOfAll },
+  business: { openOrders: 500, newCategoriesPerDay: 500, photoMegabytesPerDay: 25_000, photoStorageGigabytes: 200, ...boundsOfAll },
+  enterprise: {
+    openOrders: 10_000,
+    newCategoriesPerDay: 10_000,
+    photoMegabytesPerDay: 500_000,
+    photoStorageGigabytes: 2_000,
+    ...boundsOfAll,
+  },
 };
 
 export function boundsOf(client: { plan: PlanName; openOrdersMax?: number | null; newCategoriesMax?: number | null }): Bounds {

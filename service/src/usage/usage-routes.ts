@@ -1,3 +1,4 @@
+import type { Caller } from '../admission/admission.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
 import type { Transactor } from '../db/handles.ts';
@@ -6,7 +7,14 @@ import type { Api } from '../http/type-provider.ts';
 import { intervalsMax, readUsage, retentionDays } from './usage.ts';
 import { GetUsageQuery, UsageSchema } from './usage-schemas.ts';
 
-export function usageRoutes(api: Api, { db, clock }: { readonly db: Transactor; readonly clock: Clock }): void {
+interface Parts {
+  readonly db: Transactor;
+  readonly clock: Clock;
+  /** The bytes that a client's photos take, and may take. */
+  readPhotoStorage(caller: Caller): Promise<{ readonly usedBytes: number; readonly limitBytes: number }>;
+}
+
+export function usageRoutes(api: Api, { db, clock, readPhotoStorage }: Parts): void {
   api.get(
     '/usage',
     {
@@ -15,7 +23,7 @@ export function usageRoutes(api: Api, { db, clock }: { readonly db: Transactor; 
         operationId: 'getUsage',
         tags: ['Usage'],
         summary: 'See how many requests you have sent',
-        description: `Returns the requests of this client, by interval and by key, with errors by code and calls of deprecated operations, and the limits in force. Any valid key may read it. Usage is kept by minute for ${retentionDays} days. It is written every few seconds, so the last requests may be missing. At most ${intervalsMax} intervals are returned at once. Requests without a valid key belong to nobody and are not counted here.`,
+        description: `Returns the requests of this client, by interval and by key, with errors by code and calls of deprecated operations, the limits in force, and what its photos take. Any valid key may read it. Usage is kept by minute for ${retentionDays} days. It is written every few seconds, so the last requests may be missing. At most ${intervalsMax} intervals are returned at once. Requests without a valid key belong to nobody and are not counted here.`,
         'x-stability': 'experimental',
         querystring: GetUsageQuery,
         response: {
@@ -26,10 +34,12 @@ export function usageRoutes(api: Api, { db, clock }: { readonly db: Transactor; 
       },
     },
     async (request, reply) => {
-      const { clientId, quota } = callerOf(request);
+      const caller = callerOf(request);
+      const { clientId, quota } = caller;
       const usage = await readUsage(db, clientId, request.query, clock.now());
       // A client's quota always has a limit per day.
-      return reply.send({ ...usage, limits: { perMinute: quota.perMinute, perDay: quota.perDay as number } });
+      const limits = { perMinute: quota.perMinute, perDay: quota.perDay as number };
+      return reply.send({ ...usage, limits, photoStorage: await readPhotoStorage(caller) });
     },
   );
 }

@@ -41,6 +41,19 @@ export const UsageSchema = Type.Object(
       },
       { description: 'The limits in force now. All keys of a client share them.' },
     ),
+    photoStorage: Type.Object(
+      {
+        usedBytes: Type.Integer({
+          description: 'Bytes of all files of the photos that the client has sent. Those of removed photos count for about a day more.',
+          examples: [81_400_000],
+        }),
+        limitBytes: Type.Integer({
+          description: 'Bytes that its plan allows. Above it, photos are 409 photo_storage_limit.',
+          examples: [2_000_000_000],
+        }),
+      },
+      { description: 'What the photos of the client take now.' },
+    ),
     total: Type.Object(counts, { description: 'The whole period.' }),
     keys: Type.Array(Type.Object({ keyId: Int64({ description: 'Identifier of the key.', examples: [12] }), ...counts }), {
       description: `Each key that was used in the period, the busiest first; at most ${keysMax}.`,

@@ -65,7 +65,7 @@ export class UsageWriter {
     await Promise.race([this.#writeRest(), sleep(closeTimeoutMs, undefined, { ref: false })]);
     let requests = this.#unwritten?.batch.requests ?? 0;
     for (let batch = this.#parts.tally.take(batchRowsMax); batch; batch = this.#parts.tally.take(batchRowsMax)) requests += batch.requests;
-    if (requests > 0) this.#parts.log.warn({ requests }, 'usage lost: PostgreSQL did not take it before the process ended');
+    if (requests > 0) this.#parts.log.warn({ requests }, 'usage lost: it could not be saved before shutdown');
   }
 
   async #writeRest(): Promise<void> {

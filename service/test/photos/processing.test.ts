@@ -4,9 +4,20 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { processPhoto } from '../../src/photos/photo-processing.ts';
 import type { PhotoStore } from '../../src/photos/photo-store.ts';
 import { sweepFiles } from '../../src/photos/photo-sweep.ts';
+import { makePictures } from '../../src/photos/picture-maker.ts';
 import { claimDeletion, claimPhoto, endDeletion, markReady } from '../../src/photos/processing-queries.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
-import { createPhotoStore, filesIn, makeImage, type PhotoTestStore, processAll, readPhotos, sendPhoto } from '../photo-steps.ts';
+import {
+  addPetWithPhoto,
+  createPhotoStore,
+  expireClaims,
+  filesIn,
+  makeImage,
+  type PhotoTestStore,
+  processAll,
+  readPhotos,
+  sendPhoto,
+} from '../photo-steps.ts';
 import type { TestKey, TestStore } from '../test-store.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -23,15 +34,9 @@ afterAll(() => photos[Symbol.asyncDispose]());
 
 const { signal } = new AbortController();
 
-async function petWithPhoto(image: Buffer): Promise<number> {
-  const { id } = await addPet(store, manager);
-  expect((await sendPhoto(store, manager, id, image)).status).toBe(202);
-  return id;
-}
+const petWithPhoto = (image: Buffer) => addPetWithPhoto(store, manager, image);
 
 const photoOf = async (petId: number) => (await readPhotos(store, manager, petId))[0];
-const expireClaims = () =>
-  store.dependencies.db.query({ text: "update photos set claimed_until = now() - interval '1 s' where claimed_until is not null" });
 
 /** A store in which an operation fails. */
 const broken = (operation: keyof PhotoStore): PhotoStore =>
@@ -50,10 +55,11 @@ describe('A photo', () => {
     const petId = await petWithPhoto(await makeImage('red'));
     const lost = await claimPhoto(db, 20, 0n);
     expect(await processAll(photos)).toBe(0);
-    await expireClaims();
+    await expireClaims(store);
     expect(await processAll(photos)).toBe(1);
     expect(await photoOf(petId)).toMatchObject({ status: 'ready', width: 320 });
-    const late = lost && (await db.transaction((tx) => markReady(tx, lost, { width: 1, height: 1, placeholder: 'x' })));
+    const late =
+      lost && (await store.dependencies.catalogue.transaction((tx) => markReady(tx, lost, { width: 1, height: 1, placeholder: 'x' })));
     expect(late).toBe(false);
   });
 
@@ -62,7 +68,7 @@ describe('A photo', () => {
     const petId = await petWithPhoto(image);
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       expect((await claimPhoto(store.dependencies.db, 20, 0n))?.attempts).toBe(attempt);
-      await expireClaims();
+      await expireClaims(store);
     }
     await processAll(photos);
     expect(await photoOf(petId)).toMatchObject({
@@ -85,10 +91,10 @@ describe('A photo', () => {
   test.each(['get', 'put'] as const)('is not given up while the store is broken: no %s', async (operation) => {
     const petId = await petWithPhoto(await makeImage(operation === 'get' ? 'aqua' : 'gray'));
     for (let i = 0; i < 5; i += 1) {
-      await expect(processPhoto({ ...store.dependencies, store: broken(operation), signal, turn: { clientId: 0n } })).rejects.toThrow(
-        `no ${operation}`,
-      );
-      await expireClaims();
+      await expect(
+        processPhoto({ ...store.dependencies, store: broken(operation), makePictures, signal, turn: { clientId: 0n } }),
+      ).rejects.toThrow(`no ${operation}`);
+      await expireClaims(store);
     }
     await processAll(photos);
     expect(await photoOf(petId)).toMatchObject({ status: 'ready' });
@@ -107,7 +113,7 @@ describe('A photo', () => {
         };
       },
     });
-    expect(await processPhoto({ ...store.dependencies, store: removing, signal, turn: { clientId: 0n } })).toBe(1);
+    expect(await processPhoto({ ...store.dependencies, store: removing, makePictures, signal, turn: { clientId: 0n } })).toBe(1);
     expect(await readPhotos(store, manager, petId)).toEqual([]);
   });
 });
@@ -129,7 +135,7 @@ describe('Photos of several clients', () => {
     const turn = { clientId: 0n };
     const ready = async () => (await photoOf(id))?.status === 'ready';
     let processed = 0;
-    while (!(await ready())) processed += await processPhoto({ ...store.dependencies, store: photos.files, signal, turn });
+    while (!(await ready())) processed += await processPhoto({ ...store.dependencies, store: photos.files, makePictures, signal, turn });
     expect(processed).toBeLessThanOrEqual(2);
     await db.query({ text: "delete from photos where status = 'processing'" });
   });
@@ -209,7 +215,7 @@ describe('The sweep', () => {
     expect([(await photoOf(twin))?.status, (await photoOf(other))?.status]).toEqual(['processing', 'ready']);
     mayDelete.resolve();
     expect(await sweeping).toBeGreaterThan(0);
-    await expireClaims();
+    await expireClaims(store);
     await processAll(photos);
     const shown = await photoOf(twin);
     expect(shown).toMatchObject({ status: 'ready' });

@@ -129,6 +129,6 @@ describe('Usage', () => {
     const writer = createUsageWriter(withoutReply(store.dependencies.db, 100), tally, log);
     count(1n, 3);
     await writer.close();
-    expect(log.warn.mock.calls.at(-1)).toEqual([{ requests: 3 }, 'usage lost: PostgreSQL did not take it before the process ended']);
+    expect(log.warn.mock.calls.at(-1)).toEqual([{ requests: 3 }, 'usage lost: it could not be saved before shutdown']);
   });
 });

@@ -146,7 +146,7 @@ test('every request with a valid key is counted when its process ends, also thos
   await call('/v1/pets', `${caller.key}x`);
   await call('/readyz');
   await before[Symbol.asyncDispose]();
-  const row = (kind: string, name: string, total: number) => ({ key: Number(caller.id), kind, name, total });
+  const row = rowOf(caller);
   expect(await storedUsage(databaseUrl)).toEqual([
     row('request', '', 10),
     row('error', 'pet_not_found', 2),
@@ -155,3 +155,19 @@ test('every request with a valid key is counted when its process ends, also thos
     row('deprecated', getPet, 2),
   ]);
 });
+
+test('a path that ends with a slash or has an empty id is 404 route_not_found, and no call of a deprecated operation', async () => {
+  const before = await createTestStore();
+  const { databaseUrl } = before.dependencies.config;
+  const caller = await before.createKey();
+  const paths = ['/v1/pets/', '/v1/pets/?limit=1', '/v1/pets/4711/', '/v1/pets//', '/v1/pets//profile'];
+  for (const method of ['GET', 'HEAD']) {
+    for (const path of paths) expect((await before.call(method, path, { key: caller.key })).status).toBe(404);
+  }
+  await before[Symbol.asyncDispose]();
+  expect(await storedUsage(databaseUrl)).toEqual([rowOf(caller)('request', '', 10), rowOf(caller)('error', 'route_not_found', 10)]);
+});
+
+const rowOf =
+  ({ id }: TestKey) =>
+  (kind: string, name: string, total: number) => ({ key: Number(id), kind, name, total });
