@@ -5,8 +5,9 @@ import sharp from 'sharp';
 import { CleanCheckout } from '../../testkit/clean-checkout.ts';
 import type { Claim } from '../proof.ts';
 import { firstClaim } from './first-claim.ts';
+import { hostileImageClaim, readAttempts } from './hostile-image-claims.ts';
 import { contentClaim, podmanClaims } from './image-claims.ts';
-import { buildImages, containerEnv, imageVariables } from './images.ts';
+import { buildImages, containerEnv, homewardImage, imageVariables } from './images.ts';
 import { run } from './programs.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -18,6 +19,8 @@ export async function containerClaims(progress: (text: string) => void): Promise
   const claims = [await contentClaim()];
   progress('podman run');
   claims.push(...(await podmanClaims(progress)));
+  progress('images');
+  claims.push(...(await hostileImageClaims()));
   progress('compose');
   claims.push(...(await composeClaims(checkout)));
   progress('systemd');
@@ -31,16 +34,17 @@ async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
     {
       claim:
         'compose: services that run, published ports, the documentation, processes that Prometheus scrapes, and a journal that all share',
-      bar: '7 services, 1 port, 200, 3 processes, a journal',
+      bar: '8 services, 1 port, 200, 3 processes, a journal',
       figure: `${lines['running']} services, ${lines['published']} port, ${lines['docs']?.split(' ')[0]}, ${lines['targets']} processes, ${lines['journal'] === 'true' ? 'a' : 'no'} journal`,
       holds:
-        lines['running'] === '7' &&
+        lines['running'] === '8' &&
         lines['published'] === '1' &&
         lines['docs'] === '200 2' &&
         lines['targets'] === '3' &&
         lines['journal'] === 'true',
     },
     photoClaim('compose', lines),
+    hostileClaim('compose', lines),
   ];
 }
 
@@ -51,7 +55,7 @@ async function systemdClaims(packages: string, photo: string): Promise<Claim[]> 
     {
       claim: 'systemd: a unit that is stopped drains and closes, one that is killed is back, and the owner’s address is hidden from both',
       bar: 'draining and closed, success; 200 from another process; hidden',
-      figure: `${lines['drained']} lines in the log, ${lines['result']}, after ${lines['stop-ms']} ms; ${lines['again']}; worker ${lines['worker']}; metrics ${lines['metrics']?.trim()}; ${lines['owner']}; exposure ${lines['exposure']}`,
+      figure: `${lines['drained']} lines in the log, ${lines['result']}, after ${lines['stop-ms']} ms; ${lines['again']}; worker ${lines['worker']}; metrics ${lines['metrics']?.trim()}; ${lines['owner']}; exposure ${lines['exposure']}, of images ${lines['images-exposure']}`,
       holds:
         lines['drained'] === '2' &&
         lines['result'] === 'success' &&
@@ -59,11 +63,49 @@ async function systemdClaims(packages: string, photo: string): Promise<Claim[]> 
         lines['worker'] === 'active' &&
         lines['metrics']?.trim() === '200 200' &&
         lines['owner'] === 'hidden' &&
-        Number(lines['exposure']) <= 1.5,
+        Number(lines['exposure']) <= 1.5 &&
+        Number(lines['images-exposure']) <= 1.5,
     },
     photoClaim('systemd', lines),
+    hostileClaim('systemd', lines),
   ];
 }
+
+/** By `podman run`, and with the network of the worker, as the containers of a pod have it: there only the filter takes it away. */
+async function hostileImageClaims(): Promise<Claim[]> {
+  const lines = await tryOut('try-images.sh', homewardImage);
+  const byWorker = readAttempts(lines['worker']);
+  const leftToPod = readAttempts(lines['pod-unconfined']);
+  return [
+    hostileImageClaim({
+      way: '`podman run`',
+      unconfined: readAttempts(lines['container-unconfined']),
+      confined: readAttempts(lines['container-confined']),
+      byWorker,
+    }),
+    hostileImageClaim({ way: 'containers that share a network, as in a pod', confined: readAttempts(lines['pod-confined']), byWorker }),
+    {
+      claim: 'What the containers of a pod leave to an image without that filter',
+      bar: 'the network alone: 4 attempts',
+      figure: leftToPod.join(', '),
+      holds: leftToPod.length === 4 && leftToPod.every((name) => /TCP|name/.test(name)),
+    },
+    {
+      claim: 'The health check of a container that decodes images',
+      bar: 'healthy',
+      figure: String(lines['container-healthy-confined']),
+      holds: lines['container-healthy-confined'] === 'yes',
+    },
+  ];
+}
+
+const hostileClaim = (way: string, lines: Readonly<Record<string, string>>): Claim =>
+  hostileImageClaim({
+    way,
+    unconfined: readAttempts(lines['hostile-unconfined']),
+    confined: readAttempts(lines['hostile-confined']),
+    byWorker: readAttempts(lines['hostile-worker']),
+  });
 
 const photoClaim = (where: string, lines: Readonly<Record<string, string>>): Claim => ({
   claim: `A photo that is uploaded to ${where} is processed by the worker and shown`,
@@ -84,6 +126,6 @@ async function makePhoto(checkout: CleanCheckout): Promise<string> {
 /** Runs a script in a network of its own, so that no port of this machine is used. Returns what it printed, by the first word of a line. */
 async function tryOut(script: string, folder: string, env: Readonly<Record<string, string>> = {}): Promise<Record<string, string>> {
   const args = ['--net', '--mount', '--propagation', 'private', path.join(here, script), folder];
-  const printed = await run('unshare', args, { env: { ...containerEnv, ...env }, timeoutMs: trialTimeoutMs });
+  const printed = await run('unshare', args, { env: { ...containerEnv, ...env, NODE: process.execPath }, timeoutMs: trialTimeoutMs });
   return Object.fromEntries(printed.split('\n').map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]));
 }

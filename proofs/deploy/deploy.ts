@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { containerClaims } from './containers.ts';
+import { bareImageClaims } from './hostile-image-claims.ts';
 import { requireContainers } from './images.ts';
 import { kubernetesClaims } from './kubernetes.ts';
 import { proxyClaims } from './proxies.ts';
@@ -27,9 +28,10 @@ export const deploy: Proof = {
   run,
 };
 
-/** In the mutant a probe is misspelt, a unit keeps its capabilities, and the proxies pass on what callers say about their address. */
+/** In the mutant a probe is misspelt, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address. */
 const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
   { file: 'kubernetes/base/api.yaml', from: 'readinessProbe:', to: 'readynessProbe:' },
+  { file: 'kubernetes/base/worker.yaml', from: 'runAsUser: 1001', to: 'runAsUser: 1000' },
   { file: 'systemd/homeward-worker.service', from: 'CapabilityBoundingSet=\n', to: '' },
   { file: 'haproxy/haproxy.cfg', from: 'set-header x-forwarded-for', to: 'set-header x-other' },
   { file: 'nginx/homeward.conf', from: 'proxy_set_header x-forwarded-for $remote_addr;', to: '' },
@@ -46,6 +48,11 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     const claims = [...(await kubernetesClaims(files)), ...(await unitClaims(files))];
     claims.push(...(await proxyClaims(files, (short ? shortStream : longStream).seconds, progress)));
     if (mutant) return claims;
+    // Another user and another network need root.
+    if (process.getuid?.() === 0) {
+      progress('hostile images');
+      claims.push(...(await bareImageClaims()));
+    }
     progress('SIGTERM during the start');
     claims.push(stopClaim('the start of `serve`', await stopDuringStart(short)));
     return short ? claims : [...claims, ...(await containerClaims(progress))];

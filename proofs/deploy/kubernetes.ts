@@ -17,13 +17,23 @@ interface Container {
   readonly startupProbe?: object;
   readonly livenessProbe?: object;
   readonly readinessProbe?: object;
-  readonly securityContext?: { readonly readOnlyRootFilesystem?: boolean; readonly capabilities?: { readonly drop?: readonly string[] } };
+  readonly env?: ReadonlyArray<{ readonly name: string }>;
+  readonly envFrom?: readonly object[];
+  readonly volumeMounts?: ReadonlyArray<{ readonly name: string }>;
+  readonly securityContext?: {
+    readonly runAsUser?: number;
+    readonly allowPrivilegeEscalation?: boolean;
+    readonly readOnlyRootFilesystem?: boolean;
+    readonly capabilities?: { readonly drop?: readonly string[] };
+  };
 }
 
 interface PodSpec {
   readonly automountServiceAccountToken?: boolean;
   readonly terminationGracePeriodSeconds?: number;
   readonly topologySpreadConstraints?: readonly object[];
+  readonly shareProcessNamespace?: boolean;
+  readonly securityContext?: { readonly runAsUser?: number };
   readonly containers: readonly Container[];
 }
 
@@ -47,15 +57,16 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
     ...(await findUnknownFields(objects)),
     ...rendered.slice(1).flat().flatMap(findUnsafe),
   ];
+  const decoders = objects.filter(({ spec }) => spec?.template?.spec.containers.some(({ args }) => args?.includes('images')));
   const kinds = new Set(objects.map(({ kind }) => kind));
   const missing = expectedKinds.filter((kind) => !kinds.has(kind));
   return [
     {
       claim:
-        'Kustomize: the base and the overlays for production, without and with photos, are rendered, and Kubernetes knows every field and value',
+        'Kustomize: the base and the overlays for production, without and with photos, are rendered, Kubernetes knows every field and value, and the container that decodes images shares no user, setting, secret or volume but its socket',
       bar: `0 problems in ${expectedKinds.length} kinds of objects`,
       figure: `${objects.length} objects of ${kinds.size} kinds, ${problems.length} problems${problems.length > 0 ? `: ${problems.slice(0, 5).join('; ')}` : ''}${missing.length > 0 ? `; missing: ${missing.join(', ')}` : ''}`,
-      holds: problems.length === 0 && missing.length === 0 && objects.length > 20,
+      holds: problems.length === 0 && missing.length === 0 && objects.length > 20 && decoders.length === rendered.length,
     },
   ];
 }
@@ -135,6 +146,7 @@ function findUnsafe(object: KubernetesObject): string[] {
   if (pod.automountServiceAccountToken !== false) problems.push(fault('the pod gets a token'));
   if (object.kind === 'Deployment' && (pod.topologySpreadConstraints ?? []).length === 0) problems.push(fault('its pods are not spread'));
   for (const { name, args = [], securityContext = {}, ...container } of pod.containers) {
+    if (args.includes('images')) problems.push(...findShared(pod, { name, args, securityContext, ...container }).map(fault));
     if (!securityContext.readOnlyRootFilesystem) problems.push(fault(`${name} can write to its file system`));
     if (!securityContext.capabilities?.drop?.includes('ALL')) problems.push(fault(`${name} has capabilities`));
     if (!/:\d+\.\d+\.\d+$/.test(container.image)) problems.push(fault(`${name} has the image ${container.image}, without a version`));
@@ -142,6 +154,21 @@ function findUnsafe(object: KubernetesObject): string[] {
     if (args.includes('serve') && probes.includes(undefined)) problems.push(fault(`${name} lacks a probe`));
   }
   return problems;
+}
+
+/** What the container that decodes images must not have in common with the one that it decodes for. */
+function findShared(pod: PodSpec, { env = [], envFrom = [], volumeMounts = [], securityContext = {} }: Container): string[] {
+  const users = [pod, ...pod.containers].map((one) => one.securityContext?.runAsUser);
+  const checks: Readonly<Record<string, boolean>> = {
+    'its user is shared': securityContext.runAsUser === undefined || users.filter((user) => user === securityContext.runAsUser).length > 1,
+    'it may gain rights': securityContext.allowPrivilegeEscalation !== false,
+    'it has settings': envFrom.length > 0 || env.some(({ name }) => name !== 'HOMEWARD_IMAGES_SOCKET'),
+    'it has a volume besides its socket': volumeMounts.some(({ name }) => name !== 'images'),
+    'it sees the processes of the pod': pod.shareProcessNamespace === true,
+  };
+  return Object.keys(checks)
+    .filter((what) => checks[what])
+    .map((what) => `images: ${what}`);
 }
 
 const nameOf = ({ apiVersion, kind, metadata }: KubernetesObject) => `${apiVersion} ${kind} ${metadata.name}`;

@@ -4,6 +4,7 @@
 # docker-compose talks to podman. Scheduled health checks would need systemd, so a loop runs them.
 set -euo pipefail
 . "$(dirname "$0")/show-photo.sh"
+. "$(dirname "$0")/hostile-image.sh"
 cd "$1"
 ip link set lo up
 work=$(mktemp -d)
@@ -66,3 +67,17 @@ compose exec -T api-1 homeward keys revoke "$revoked" --yes --json >/dev/null
 # The image has no shell; what one container has written, another reads.
 read_journal="fs.readFileSync('/var/lib/homeward/journal.log', 'utf8').includes('\"act\":\"key_revoked\",\"key\":$revoked')"
 echo "journal $(compose exec -T worker node -p "$read_journal")"
+
+# With a decoder that was taken over.
+address() { podman inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}' "$(compose ps --quiet "$1")" | cut -d' ' -f1; }
+name_server=$(compose exec -T worker node -p "fs.readFileSync('/etc/resolv.conf', 'utf8').match(/nameserver (\\S+)/)[1]" | tr -d '\r')
+targets=$(compose exec -T worker node -p "const { HOMEWARD_PHOTOS: photos, HOMEWARD_JOURNAL: journal, DATABASE_URL_FILE: secret } = process.env;
+  JSON.stringify({ photos, journal, secret, secretFiles: [secret], settingsFiles: ['/run/secrets/redis-url'], sockets: [], postgres: '$(address postgres):5432',
+    redis: '$(address redis):6379', outside: '$(address haproxy):8443', nameServer: '$name_server:53', name: 'postgres' })" | tr -d '\r')
+# Into the running container, from outside of its read-only file system: the file is read again for each image.
+root=$(podman inspect --format '{{.GraphDriver.Data.MergedDir}}' "$(compose ps --quiet images)")
+for mode in unconfined confined; do
+  hostile_decoder "$targets" "$mode" "$root/app/service/src/photos/image-process.ts"
+  echo "hostile-$mode $(ask_decoder /app compose exec -T worker node | tr -d '\r')"
+done
+echo "hostile-worker $(attempt_as "$targets" compose exec -T worker node | tr -d '\r')"

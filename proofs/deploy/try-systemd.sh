@@ -4,6 +4,7 @@
 #   unshare --net --mount --propagation private try-systemd.sh FOLDER-OF-PACKAGE
 set -euo pipefail
 . "$(dirname "$0")/show-photo.sh"
+. "$(dirname "$0")/hostile-image.sh"
 ip link set lo up
 machine=homeward-proof-machine-$$
 clean_up() { podman rm --force --time 2 --volumes "$machine" >/dev/null 2>&1 || true; }
@@ -39,7 +40,7 @@ on sh -euc 'cd /etc/homeward/credentials
   echo redis://127.0.0.1:6379 >redis-url
   chgrp homeward database-url redis-url
   chmod 640 database-url redis-url'
-on sed --in-place 's/^#HOMEWARD_PHOTOS=/HOMEWARD_PHOTOS=/' /etc/homeward/homeward.env
+on sed --in-place 's/^#\(HOMEWARD_PHOTOS\|HOMEWARD_JOURNAL\)=/\1=/' /etc/homeward/homeward.env
 on systemctl start homeward-migrate || fail 'the migration failed'
 on systemctl enable --quiet --now homeward-api@8081 homeward-api@8082 homeward-worker || fail 'a unit did not start'
 seconds started-ms
@@ -82,3 +83,27 @@ echo "metrics $metrics"
 # Nobody but root may read the owner's address.
 echo "owner $(on setpriv --reuid=homeward --regid=homeward --init-groups cat /etc/homeward/credentials/owner-database-url >/dev/null 2>&1 && echo readable || echo hidden)"
 echo "exposure $(on systemd-analyze security --no-pager homeward-api@8081 | sed -n 's/.*Overall exposure level.*: \([0-9.]*\).*/\1/p')"
+echo "images-exposure $(on systemd-analyze security --no-pager homeward-images | sed -n 's/.*Overall exposure level.*: \([0-9.]*\).*/\1/p')"
+
+# With a decoder that was taken over.
+on homeward keys revoke "$(on homeward keys create --client 'Shelter North' --json | sed -n 's/.*"id":"\{0,1\}\([0-9]*\).*/\1/p')" --yes >/dev/null
+program=/usr/lib/homeward
+on systemd-run --quiet --unit=names "$program/bin/node" --eval "const names = require('node:dgram').createSocket('udp4');
+  names.on('message', (query, { port }) => names.send(query, port, '127.0.0.1')).bind(5300, '127.0.0.1')"
+photos=$(on sed -n 's/^HOMEWARD_PHOTOS=//p' /etc/homeward/homeward.env)
+journal=$(on sed -n 's/^HOMEWARD_JOURNAL=//p' /etc/homeward/homeward.env)
+targets='{"secret":"homeward-worker.service/database-url","photos":"'$photos'","journal":"'$journal'",
+  "secretFiles":["/etc/homeward/credentials/database-url","/run/credentials/homeward-worker.service/database-url"],
+  "settingsFiles":["/etc/homeward/homeward.env"],"sockets":["/run/postgresql/.s.PGSQL.5432"],"postgres":"127.0.0.1:5432",
+  "redis":"127.0.0.1:6379","outside":"127.0.0.1:8081","nameServer":"127.0.0.1:5300","name":"shelter.example"}'
+as_worker() { on setpriv --reuid=homeward --regid=homeward --init-groups env DATABASE_URL_FILE=/run/credentials/homeward-worker.service/database-url "$program/bin/node" "$@"; }
+for mode in unconfined confined; do
+  hostile_decoder "$targets" "$mode" "/tmp/$machine.ts"
+  podman cp "/tmp/$machine.ts" "$machine:$program/service/src/photos/image-process.ts"
+  rm "/tmp/$machine.ts"
+  on chmod 644 "$program/service/src/photos/image-process.ts"
+  on systemctl restart homeward-images
+  echo "hostile-$mode $(ask_decoder "$program" as_worker)"
+done
+echo "hostile-worker $(attempt_as "$targets" as_worker)"
+echo "images-unit $(on systemctl is-active homeward-images)"

@@ -1,15 +1,20 @@
 // A process of its own that turns one image, read from standard input, into the pictures that are shown. An image that makes the
-// decoder crash, loop or allocate ends only this process. picture-maker.ts starts it and watches it.
+// decoder crash, loop or allocate ends only this process; one that takes it over finds a process that can do nothing else.
+// image-child.ts starts it and watches it.
 //
 // The argument is the number of bytes of the image.
-// Standard output has a line of JSON, a Result, and then the bytes of the pictures, one after the other.
-import { read } from 'node:fs';
+// Standard output has a line of JSON, a Result and whether the process is confined, and then the bytes of the pictures, one after the
+// other: see image-reply.ts.
+import { read, writeSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
+import { heightPerWidthMax, pictureWidths } from './image-reply.ts';
+import { enterSandbox } from './image-sandbox.ts';
 import type { PhotoFailure } from './photo-failures.ts';
 
-export type Result =
+type Result =
   | { readonly failure: PhotoFailure }
   | {
       /** A ThumbHash in base64. */
@@ -18,20 +23,27 @@ export type Result =
       readonly pictures: ReadonlyArray<{ readonly width: number; readonly height: number; readonly bytes: number }>;
     };
 
-const widths = [320, 800, 1_600];
-/** A picture is at most this many times as high as it is wide. */
-const heightPerWidthMax = 4;
 const pixelsMax = 50_000_000;
 const placeholderSidesMax = 100;
 const quality = 80;
-/** Longer than the deadline in picture-maker.ts: for a process whose worker was killed. */
+/** Longer than the deadline in image-child.ts: for a process whose parent was killed. */
 const abandonedMs = 130_000;
 
 if (import.meta.main) {
   setTimeout(() => process.exit(1), abandonedMs).unref();
+  // libuv registers its own files with the kernel in the first turn of its loop, and could not do so later.
+  await setImmediate();
+  // Before the first byte of the image, and after everything is loaded.
+  const sandbox = enterSandbox();
   const { result, pictures } = await makePictures(await readInput(Number(process.argv[2])));
-  process.stdout.write(`${JSON.stringify(result)}\n`);
-  for (const picture of pictures) process.stdout.write(picture);
+  write(Buffer.from(`${JSON.stringify({ ...result, isConfined: sandbox !== undefined })}\n`));
+  for (const picture of pictures) write(picture);
+  sandbox?.exit(0);
+}
+
+/** Not by process.stdout, which has to ask the kernel what kind of file it is. */
+function write(bytes: Buffer): void {
+  for (let offset = 0; offset < bytes.length; ) offset += writeSync(1, bytes, offset);
 }
 
 /** Into one piece of memory: a list of chunks that is joined takes four times as much, which a large image needs for its pixels. */
@@ -65,8 +77,8 @@ async function makePictures(original: Buffer): Promise<{ result: Result; picture
 async function resize(original: Buffer): Promise<{ result: Result; pictures: Buffer[] }> {
   const image = sharp(original, { limitInputPixels: pixelsMax, failOn: 'error' });
   const { autoOrient } = await image.metadata();
-  const fitting = widths.filter((width) => width <= autoOrient.width);
-  const sizes = fitting.length > 0 ? fitting : [autoOrient.width];
+  const fitting = pictureWidths.filter((width) => width <= autoOrient.width);
+  const sizes: readonly number[] = fitting.length > 0 ? fitting : [autoOrient.width];
   const largest = await image
     .autoOrient()
     .resize(within(sizes.at(-1) ?? 1))

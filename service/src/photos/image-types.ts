@@ -1,6 +1,8 @@
 /** The types of images that are accepted. */
 export const imageTypes = ['image/jpeg', 'image/png', 'image/webp'] as const;
 
+export const photoBytesMax = 20_000_000;
+
 /** How many bytes the type is recognised from. */
 export const signatureBytes = 12;
 

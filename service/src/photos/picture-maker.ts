@@ -1,122 +1,29 @@
-import { spawn } from 'node:child_process';
-import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { constants, setPriority } from 'node:os';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
-import type { Result } from './image-process.ts';
-import type { PhotoFailure } from './photo-failures.ts';
+import { Readable } from 'node:stream';
+import { type Bounds, runImageChild } from './image-child.ts';
+import { type Outcome, readReply } from './image-reply.ts';
+import { askForPictures } from './images-client.ts';
 import type { StoredFile } from './photo-store.ts';
 
-export interface Picture {
-  readonly width: number;
-  readonly height: number;
-  readonly hash: string;
-  readonly content: Buffer;
+/** Makes the pictures of an image. Throws if no image can be decoded at the moment: then this one is not to blame. */
+export type PictureMaker = (original: StoredFile, signal?: AbortSignal) => Promise<Outcome>;
+
+/** Asks `homeward images`, which listens on the socket. Without a socket, a child of this process decodes. */
+export function openPictureMaker(imagesSocket: string): PictureMaker {
+  return imagesSocket ? (original, signal) => askForPictures(imagesSocket, original, { signal }) : makePictures;
 }
 
-/** What became of an image. `crashed`: the process has ended without a result; the next attempt may succeed. */
-export type Outcome =
-  | { readonly failure: PhotoFailure }
-  | { readonly crashed: string }
-  | { readonly placeholder: string; readonly pictures: readonly Picture[] };
-
-interface Bounds {
-  /** Of processor time. */
-  readonly cpuMsMax: number;
-  /** On a busy machine, a process may get little processor time: then the image is not to blame. */
-  readonly deadlineMs: number;
-  readonly memoryMax: number;
+/** By a child of this process. */
+export async function makePictures(original: StoredFile, signal?: AbortSignal, bounds?: Bounds): Promise<Outcome> {
+  const end = await runImageChild(original, signal, bounds);
+  return 'output' in end ? readReply(end.output) : end;
 }
 
-const script = fileURLToPath(new URL('./image-process.ts', import.meta.url));
-const defaultBounds: Bounds = { cpuMsMax: 30_000, deadlineMs: 120_000, memoryMax: 280_000_000 };
-const heapMegabytesMax = 64;
-const checkIntervalMs = 10;
-const outputBytesMax = 32_000_000;
-const pageBytes = 4_096;
-const tickMs = 10;
+/** A PNG of one pixel. */
+const probeImage = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWO4tKUHAARuAhMGD8TbAAAAAElFTkSuQmCC',
+  'base64',
+);
 
-/** Makes the pictures of an image in a process of its own, which is killed if it takes too much time or memory. */
-export async function makePictures(original: StoredFile, signal?: AbortSignal, bounds: Bounds = defaultBounds): Promise<Outcome> {
-  // Without the environment, which has the passwords of the store: the process decodes what strangers send.
-  const child = spawn(process.execPath, [`--max-old-space-size=${heapMegabytesMax}`, script, String(original.bytes)], {
-    env: { MALLOC_ARENA_MAX: '2' },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  let isTooExpensive = false;
-  const stop = () => {
-    isTooExpensive = true;
-    child.kill('SIGKILL');
-  };
-  const check = async () => {
-    const { cpuMs, memoryBytes } = await usageOf(child.pid);
-    if (cpuMs > bounds.cpuMsMax || memoryBytes > bounds.memoryMax) stop();
-  };
-  const checking = setInterval(() => void check(), checkIntervalMs);
-  const abort = () => child.kill('SIGKILL');
-  const deadline = setTimeout(abort, bounds.deadlineMs);
-  signal?.addEventListener('abort', abort, { once: true });
-  if (signal?.aborted) abort();
-  lowerPriority(child.pid);
-  try {
-    const ended = Promise.withResolvers<string>();
-    child.once('error', (error) => ended.resolve(String(error)));
-    child.once('close', (code, by) => ended.resolve(by ?? `exit status ${code}`));
-    // If the original can't be read, that error is thrown. One that the child has not read to its end is no error.
-    const sent = pipeline(original.stream, child.stdin).catch((error: NodeJS.ErrnoException) => {
-      if (original.stream.errored && original.stream.errored === error) throw error;
-    });
-    const [output, end] = await Promise.all([readBounded(child.stdout, stop), ended.promise, sent]);
-    if (isTooExpensive) return { failure: 'too_expensive' };
-    return end === 'exit status 0' ? readOutput(output) : { crashed: end };
-  } finally {
-    clearTimeout(deadline);
-    clearInterval(checking);
-    signal?.removeEventListener('abort', abort);
-    child.kill('SIGKILL');
-  }
-}
-
-async function readBounded(output: Readable, stop: () => void): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of output as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > outputBytesMax) stop();
-    else chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-function readOutput(output: Buffer): Outcome {
-  const end = output.indexOf('\n');
-  const result = JSON.parse(output.toString('utf8', 0, end)) as Result;
-  if ('failure' in result) return result;
-  let from = end + 1;
-  const pictures = result.pictures.map(({ width, height, bytes }) => {
-    const content = output.subarray(from, from + bytes);
-    from += bytes;
-    return { width, height, hash: hash('sha256', content, 'hex'), content };
-  });
-  return { placeholder: result.placeholder, pictures };
-}
-
-/** What a process has used; 0 if it has ended, or on a system without /proc. */
-async function usageOf(pid: number | undefined): Promise<{ cpuMs: number; memoryBytes: number }> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The second field, the name of the program, may contain blanks.
-  const fields = stat.slice(stat.lastIndexOf(')')).split(' ').map(Number);
-  const [user = 0, system = 0, resident = 0] = [fields[12], fields[13], fields[22]];
-  return { cpuMs: (user + system) * tickMs, memoryBytes: resident * pageBytes };
-}
-
-/** Webhooks and the expiry of orders go first. */
-function lowerPriority(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // It has already ended, or the system does not allow it.
-  }
-}
+/** Whether a valid image becomes a picture, and whether the process that decodes it is confined. */
+export const probe = (make: PictureMaker, signal?: AbortSignal): Promise<Outcome> =>
+  make({ bytes: probeImage.length, stream: Readable.from([probeImage]) }, signal);

@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test, vi } from 'vitest';
-import { makePictures, type Outcome } from '../../src/photos/picture-maker.ts';
+import type { Outcome } from '../../src/photos/image-reply.ts';
+import { makePictures } from '../../src/photos/picture-maker.ts';
 import { makeImage } from '../photo-steps.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
