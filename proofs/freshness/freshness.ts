@@ -27,14 +27,14 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // acknowledge a change that Redis was not told of without waiting for the other processes.
   using tree = mutant
     ? plantMutant([
-        { file, from: query, to: `await this.#announce(everything, []);\n    ${query}` },
+        { file, from: query, to: `await this.#announce({ changes: everything, listings: false, transactionIds: [] });\n    ${query}` },
         { file, from: announceWritten, to: '' },
         {
           file,
           from: 'return { result: await work(tx), tx };',
           to: `const result = await work(tx);\n      ${announce}\n      return { result, tx };`,
         },
-        { file, from: `if (tx.changes.length > 0) ${announce}`, to: '' },
+        { file, from: `    ${announce}\n    await`, to: '    await' },
         { file, from: 'await settleUnannounced(this.#db).catch(() => sleep(pageAgeMaxMs));', to: '' },
       ])
     : undefined;
@@ -49,5 +49,5 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
 const file = 'pets/catalogue.ts';
 const query = 'const { rows, transactionId } = readWritten(await this.#db.query<Row & Written>(statement));';
-const announceWritten = 'if (transactionId !== undefined) await this.#announce(rows.map(changeOf), [transactionId]);';
-const announce = 'await this.#announce(tx.changes, [...tx.transactionIds]);';
+const announceWritten = 'await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });';
+const announce = 'if (tx.announced) await this.#announce(tx.announced);';

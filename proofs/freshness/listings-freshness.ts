@@ -24,7 +24,11 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant acknowledges a change before it is announced.
   using tree = mutant
     ? plantMutant([
-        { file: 'listings/listing-changes.ts', from: `await ${announce};`, to: `setTimeout(() => void ${announce}.catch(() => {}), 300);` },
+        {
+          file: 'pets/catalogue.ts',
+          from: `await ${announce};`,
+          to: `setTimeout((late) => void this.#announce(late).catch(() => {}), 300, tx.announced);`,
+        },
       ])
     : undefined;
   await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
@@ -35,4 +39,4 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   return await followLists(store, categories, { cast, scans, seconds: short ? 10 : 120, progress });
 }
 
-const announce = 'link.call((client) => client.set(listingsToken, newToken()))';
+const announce = 'this.#announce(tx.announced)';

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/handles.ts';
+import { recentTransactionOf } from '../db/recent-transactions.ts';
 import type { Actor } from '../domain/actor.ts';
 
 export interface Transition {
@@ -28,4 +29,17 @@ export async function insertTransitions(tx: Transaction, actor: Actor, transitio
       transitions.map(({ why }) => why),
     ],
   });
+}
+
+/** The transactions that have changed an animal itself within the last minute, of its last `limit` transitions. */
+export async function selectRecentTransactions(tx: Transaction, petId: bigint, limit: number): Promise<string[]> {
+  const { rows } = await tx.query<{ transactionId: string }>({
+    name: 'recent-transactions',
+    text: `select distinct "transactionId" from (
+        select ${recentTransactionOf('history', 'at')} as "transactionId" from history
+        where pet_id = $1 and order_id is null order by id desc limit $2) as last
+      where "transactionId" is not null`,
+    values: [petId, limit],
+  });
+  return rows.map(({ transactionId }) => transactionId);
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/handles.ts';
 import type { Actor } from '../domain/actor.ts';
-import { insertTransitions, type Transition } from './history-queries.ts';
+import { insertTransitions, selectRecentTransactions, type Transition } from './history-queries.ts';
 
 export type { Transition };
 
@@ -10,4 +10,12 @@ export type { Transition };
  */
 export async function recordTransitions(tx: Transaction, actor: Actor, ...transitions: Transition[]): Promise<void> {
   await insertTransitions(tx, actor, transitions);
+}
+
+/** More transitions of one animal don't fit into the two seconds for which a cached page is used. */
+const recentMax = 1_000;
+
+/** The transactions that have changed a locked animal within the last minute. */
+export async function findRecentTransactions(tx: Transaction, petId: bigint): Promise<string[]> {
+  return selectRecentTransactions(tx, petId, recentMax);
 }

@@ -6,12 +6,12 @@ import { settleUnannounced } from '../db/change-watch.ts';
 import { Transaction, type Transactions, type Transactor } from '../db/handles.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import { type RedisLink, RedisLost } from '../redis/redis-link.ts';
-import { Announcement } from './announcement.ts';
+import { type Announced, Announcement } from './announcement.ts';
 import { logLength, newToken } from './change-log.ts';
 import { pageAgeMaxMs } from './page-cache.ts';
-import { everything, type PetChange, type PetChanges, writeChanges } from './pet-changes.ts';
+import { everything, type PetChange, writeChanges } from './pet-changes.ts';
 
-/** What a statement returns for each animal that it has changed, in addition to the animal. */
+/** What a statement returns for each row that it has changed, in addition to what was asked for. */
 export interface Written {
   /** Of the running transaction: the 32 bits that are in `xmin` of the rows that it writes. */
   readonly transactionId: string;
@@ -25,23 +25,56 @@ export interface CatalogueWriter {
   write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]>;
 }
 
-/** A transaction that may change animals: what it has changed is announced after its commit. */
-export class CatalogueTransaction extends Transaction implements CatalogueWriter {
-  readonly changes: PetChange[] = [];
-  readonly transactionIds = new Set<string>();
+/**
+ * Runs statements that change what only listings show, such as a profile, a photo or a shelter, and announces that they have. A
+ * statement returns one row for each changed row.
+ */
+export interface ListingWriter {
+  writeListing<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]>;
+}
+
+/**
+ * A transaction that may change what lists show: what it has changed is announced after its commit. A transaction that finds nothing
+ * to change acknowledges the transactions that have made it so: those are announced if they were not.
+ */
+export class CatalogueTransaction extends Transaction implements CatalogueWriter, ListingWriter {
+  readonly #changes: PetChange[] = [];
+  #hasChangedListings = false;
+  readonly #transactionIds = new Set<string>();
   readonly acknowledgedIds: string[] = [];
 
+  /** Undefined: nothing that a list shows has changed. */
+  get announced(): Announced | undefined {
+    if (this.#transactionIds.size === 0) return undefined;
+    return { changes: this.#changes, listings: this.#hasChangedListings, transactionIds: [...this.#transactionIds] };
+  }
+
   async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
-    const { rows, transactionId } = readWritten(await this.query<Row & Written>(statement));
-    this.changes.push(...rows.map(changeOf));
-    if (transactionId !== undefined) this.transactionIds.add(transactionId);
+    const rows = await this.#run<Row>(statement);
+    this.#changes.push(...rows.map(changeOf));
+    return rows;
+  }
+
+  async writeListing<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
+    const rows = await this.#run<Row>(statement);
+    this.#hasChangedListings ||= rows.length > 0;
     return rows;
   }
 
   override acknowledge(transactionId: string): void {
     this.acknowledgedIds.push(transactionId);
   }
+
+  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
+    const { rows, transactionId } = readWritten(await this.query<Row & Written>(statement));
+    if (transactionId !== undefined) this.#transactionIds.add(transactionId);
+    return rows;
+  }
 }
+
+/** Decides when to run something. */
+type Within = <T>(run: () => Promise<T>) => Promise<T>;
+const runNow: Within = (run) => run();
 
 const lua = readFileSync(new URL('./announce.lua', import.meta.url), 'utf8');
 /** How long Redis stores the transactions that were announced, and how many at most. */
@@ -53,10 +86,11 @@ const announcingMs = 20;
 const lateReplyMs = 200;
 
 /**
- * Commits every change to animals that a list can show, and announces it in Redis (announce.lua) after the commit and before the
- * caller gets the response. Every process reads the announcements before it uses a cached list (change-log.ts).
+ * Commits every change that a list can show, of animals, profiles, photos and shelters, and announces it in Redis (announce.lua) after
+ * the commit and before the caller gets the response. Every process reads the announcements before it uses a cached list
+ * (change-log.ts, and listing-changes.ts in listings/).
  *
- * If Redis can't be told, the change is noted in PostgreSQL, and the response waits until every process has looked there
+ * If Redis is unreachable, the change is noted in PostgreSQL, and the response waits until every process has looked there
  * (db/change-watch.ts).
  *
  * It has no `query` and is not a Transactor, so the compiler rejects it in place of the pool: a plain read announces nothing.
@@ -81,16 +115,20 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
   /** Runs one statement outside a transaction. */
   async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
     const { rows, transactionId } = readWritten(await this.#db.query<Row & Written>(statement));
-    if (transactionId !== undefined) await this.#announce(rows.map(changeOf), [transactionId]);
+    if (transactionId !== undefined) {
+      await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });
+    }
     return rows;
   }
 
-  async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, clientId?: bigint): Promise<T> {
-    const { result, tx } = await this.#db.transaction(async (plain) => {
+  /** `within` runs the transaction up to its commit, and not the announcement. */
+  async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, clientId?: bigint, within: Within = runNow): Promise<T> {
+    const run = async (plain: Transaction) => {
       const tx = new CatalogueTransaction(plain);
       return { result: await work(tx), tx };
-    }, clientId);
-    if (tx.changes.length > 0) await this.#announce(tx.changes, [...tx.transactionIds]);
+    };
+    const { result, tx } = await within(() => this.#db.transaction(run, clientId));
+    if (tx.announced) await this.#announce(tx.announced);
     await this.announceMissing(tx.acknowledgedIds);
     return result;
   }
@@ -105,7 +143,7 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
       await sleep(announcingMs);
       missing = await this.#findMissing(missing);
     }
-    if (missing.length > 0) await this.#announce(everything, missing);
+    if (missing.length > 0) await this.#announce({ changes: everything, listings: false, transactionIds: missing });
   }
 
   async #findMissing(transactionIds: readonly string[]): Promise<readonly string[]> {
@@ -119,8 +157,8 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
   }
 
   /** Announces once for all commits in this turn of the event loop. */
-  #announce(changes: PetChanges, transactionIds: readonly string[]): Promise<void> {
-    this.#next.add(changes, transactionIds);
+  #announce(announced: Announced): Promise<void> {
+    this.#next.add(announced);
     this.#announcing ??= new Promise((resolve) => {
       setImmediate(() => {
         this.#announcing = undefined;
@@ -132,11 +170,11 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
 
   async #announceNow(): Promise<void> {
     if (await this.#tellRedis()) return;
-    // If PostgreSQL can't be told either, every page from before is too old to be served after this time.
+    // If PostgreSQL is unreachable too, every page from before is too old to be served after this time.
     await settleUnannounced(this.#db).catch(() => sleep(pageAgeMaxMs));
   }
 
-  /** If Redis can't be told, the next announcement says it too, at the latest when Redis is back. */
+  /** If Redis is unreachable, the next announcement says it too, at the latest when Redis is back. */
   async #tellRedis(): Promise<boolean> {
     const announcement = this.#next;
     this.#next = new Announcement();
@@ -151,23 +189,24 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
       // Most late replies come soon, and an announcement that was not received costs every process its cached pages.
       const isSent = error instanceof RedisLost && error.sent;
       if (isSent && (await Promise.race([late.promise, sleep(lateReplyMs, false)]))) return true;
-      this.#next.add(announcement.changes, announcement.transactionIds);
+      this.#next.add(announcement);
       return false;
     }
   }
 
-  #callScript(client: Redis, { changes, transactionIds }: Announcement): Promise<unknown> {
-    const { catalogueToken, catalogueLog, announcedTransactions } = this.#keys;
+  #callScript(client: Redis, { changes, listings, transactionIds }: Announcement): Promise<unknown> {
+    const { catalogueToken, catalogueLog, announcedTransactions, listingsToken } = this.#keys;
     const { announce } = client as unknown as { announce(...args: unknown[]): Promise<unknown> };
     const bounds = [logLength, announcedMax, announcedMs];
-    const keys = [catalogueToken, catalogueLog, announcedTransactions];
-    return announce.call(client, keys.length, ...keys, newToken(), writeChanges(changes), ...bounds, ...transactionIds);
+    const keys = [catalogueToken, catalogueLog, announcedTransactions, listingsToken];
+    const values = [newToken(), writeChanges(changes), listings ? 1 : 0];
+    return announce.call(client, keys.length, ...keys, ...values, ...bounds, ...transactionIds);
   }
 }
 
 function readWritten<Row extends pg.QueryResultRow>({ rows, rowCount }: pg.QueryResult<Row & Written>) {
   if (rowCount !== rows.length || rows.some(({ transactionId }) => transactionId === undefined)) {
-    throw new Error('a statement that changes animals must return each of them with its transaction');
+    throw new Error('a statement that changes what lists show must return each row with its transaction');
   }
   return { rows: rows.map(({ transactionId, ...row }) => row as unknown as Row), transactionId: rows[0]?.transactionId };
 }

@@ -11,6 +11,7 @@ import { codedEtag, isUnmodified } from '../http/etags.ts';
 import type { ObserveRequest } from '../http/finished-requests.ts';
 import { countOfHeader } from '../http/raw-headers.ts';
 import { newRequestId } from '../http/request-id.ts';
+import { setReader } from '../http/response-progress.ts';
 import type { Verdict } from '../rate-limit/decide.ts';
 import type { Limiter } from '../rate-limit/limiter.ts';
 import { rateLimitHeaders } from '../rate-limit/rate-limit-headers.ts';
@@ -25,15 +26,16 @@ interface Parts {
   readonly lists: readonly CachedList[];
   readonly clock: Clock;
   readonly config: Pick<Config, 'environment'>;
-  /** Undefined: nobody wants to know. */
+  /** Undefined: not observed. */
   readonly observe: ObserveRequest | undefined;
   readonly tracing: Tracing | undefined;
   /** If false, every request falls through. */
   isOpen(): boolean;
 }
 
-/** A list whose pages are cached. All of them need the same scope. */
+/** Responses that are cached. All of them need the same scope. */
 interface CachedList {
+  /** Without parameters: the path of the URLs. */
   readonly route: string;
   readonly pages: Pick<PageCache<unknown>, 'has' | 'find' | 'findCompressed'>;
 }
@@ -86,7 +88,7 @@ export class FastPath {
 function findList(request: IncomingMessage, { isOpen, lists, config }: Parts): CachedList | undefined {
   if (request.method !== 'GET') return undefined;
   const url = request.url ?? '';
-  const list = lists.find(({ pages }) => pages.has(url));
+  const list = lists.find(({ route, pages }) => hasPath(url, route) && pages.has(url));
   const isCandidate =
     list !== undefined &&
     countOfHeader(request, 'host') === 1 &&
@@ -95,6 +97,8 @@ function findList(request: IncomingMessage, { isOpen, lists, config }: Parts): C
     isOpen();
   return isCandidate ? list : undefined;
 }
+
+const hasPath = (url: string, path: string) => url.startsWith(path) && (url.length === path.length || url[path.length] === '?');
 
 function findKey({ headers: { authorization = '' } }: IncomingMessage, { keys, clock }: Parts): KnownKey | undefined {
   if (!authorization.startsWith(scheme)) return undefined;
@@ -167,6 +171,7 @@ class FastPathRequest implements PendingDecision {
     const fields = [...always, 'x-request-id', id];
     for (const name in rate) fields.push(name, rate[name] as string);
     if (!unmodified) fields.push(...withBody, 'content-length', String(Buffer.isBuffer(body) ? body.length : page.bytes));
+    setReader(this.#response, this.#known);
     this.#response.writeHead(unmodified ? 304 : 200, fields);
     this.#response.end(unmodified ? undefined : body);
     this.#tell(id);

@@ -1,11 +1,12 @@
 import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
+import { runningTransaction } from '../db/recent-transactions.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { PetStatus } from '../domain/pet-statuses.ts';
-import type { CatalogueWriter, ChangeOf } from './catalogue.ts';
+import type { CatalogueWriter, ChangeOf, ListingWriter } from './catalogue.ts';
 import { type Pet, petFields } from './pet-schemas.ts';
 
 /** For the catalogue: the transaction that changed the animal. */
-const transactionId = 'pg_current_xact_id()::xid::text as "transactionId"';
+const transactionId = `${runningTransaction} as "transactionId"`;
 
 const columns = petFields.map(({ name, column }) => (name === column ? column : `${column} as "${name}"`)).join(', ');
 
@@ -98,8 +99,11 @@ export async function readShelterId(tx: Transaction, id: bigint): Promise<bigint
 }
 
 /** Triggers update the orders and the profile of the animal. */
-export async function updateShelterId(tx: Transaction, id: bigint, shelterId: bigint): Promise<void> {
-  await tx.query({ text: 'update pets set shelter_id = $2, updated_at = now() where id = $1', values: [id, shelterId] });
+export async function updateShelterId(tx: ListingWriter, id: bigint, shelterId: bigint): Promise<void> {
+  await tx.writeListing({
+    text: `update pets set shelter_id = $2, updated_at = now() where id = $1 returning ${transactionId}`,
+    values: [id, shelterId],
+  });
 }
 
 /** Locks in the order of ids, so that two transactions that lock several animals don't deadlock. */
@@ -172,13 +176,14 @@ export async function lockAndMovePet(
   return moved;
 }
 
-/** `before` is the animal as lockPet has returned it. */
-export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>): Promise<Pet> {
+/** `before` is the animal as lockPet has returned it. If the name changes, it is noted which key has set it. */
+export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>, { keyId }: Actor): Promise<Pet> {
   const [updated] = await tx.write<Pet>(
     {
       name: 'update-pet',
-      text: `update pets set name = $1, category_id = $2, status = $3, updated_at = now() where id = $4 returning ${columns}, ${transactionId}`,
-      values: [changes.name, changes.categoryId, changes.status, before.id],
+      text: `update pets set name = $1, category_id = $2, status = $3, named_by = case when name = $1 then named_by else $5 end,
+        updated_at = now() where id = $4 returning ${columns}, ${transactionId}`,
+      values: [changes.name, changes.categoryId, changes.status, before.id, keyId],
     },
     (after) => ({ id: after.id, before, after }),
   );

@@ -7,7 +7,7 @@ import { placing } from '../domain/order-states.ts';
 import { type PetStatus, removed } from '../domain/pet-statuses.ts';
 import { AppError } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
-import { recordTransitions } from '../history/history.ts';
+import { findRecentTransactions, recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction, CatalogueWriter } from './catalogue.ts';
 import { petJson } from './pet-json.ts';
 import {
@@ -37,6 +37,9 @@ type MayManage = ((shelterId: bigint) => boolean) | undefined;
 
 /** Finds the open order of an animal. Passed as an argument, since the folder orders imports pets and not the other way round. */
 export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
+
+/** Undefined: there is no such animal, or it was removed. */
+export const findExistingPet = (db: Db, id: bigint): Promise<Pet | undefined> => findPet(db, id);
 
 export async function getPet(db: Db, id: bigint): Promise<Pet> {
   const pet = await findPet(db, id);
@@ -105,12 +108,16 @@ export async function changePet(
     const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
     const updated = { name, categoryId, status };
     const isStatusChanged = updated.status !== pet.status;
+    const isEdited = updated.name !== pet.name || updated.categoryId !== pet.categoryId;
+    if (!isStatusChanged && !isEdited) {
+      await acknowledgeChanges(tx, id);
+      return pet;
+    }
     if (isStatusChanged) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${updated.status}`);
     if (options.categories === 'open' && updated.categoryId !== pet.categoryId) await registerCategory(tx, updated.categoryId, undefined);
-    const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, pet, updated));
+    const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, pet, updated, actor));
     const why = isStatusChanged ? 'status set by staff' : 'edited by staff';
     await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
-    const isEdited = changed.name !== pet.name || changed.categoryId !== pet.categoryId;
     await recordEvents(
       tx,
       ...(isEdited ? [petEvent('pet.updated', changed)] : []),
@@ -150,7 +157,7 @@ export async function reservePet(tx: CatalogueTransaction, id: bigint, lock: Adv
   // It has become available in the meantime: try once more, because `pet_not_available` would be wrong.
   const retried = pet.status === from ? await lockAndMovePet(tx, lock, id, from, to) : undefined;
   if (retried) return retried;
-  throw new AppError('pet_not_available', `${pet.name} (id ${id}) is ${pet.status}. Only an available animal can be ordered.`);
+  throw petNotAvailable(pet);
 }
 
 /**
@@ -189,8 +196,13 @@ export async function getShelterIdOf(tx: Transaction, petId: bigint): Promise<bi
   return readShelterId(tx, petId);
 }
 
-/** Moves a locked animal. Its orders and its profile follow. No list of animals shows the shelter, so nothing is announced. */
-export async function setShelterIdOf(tx: Transaction, petId: bigint, shelterId: bigint): Promise<void> {
+/** For a write that changes nothing: what has made the animal so is announced if it was not, since this may be a retry. */
+export async function acknowledgeChanges(tx: CatalogueTransaction, petId: bigint): Promise<void> {
+  for (const transactionId of await findRecentTransactions(tx, petId)) tx.acknowledge(transactionId);
+}
+
+/** Moves a locked animal. Its orders and its profile follow. Only listings show the shelter. */
+export async function setShelterIdOf(tx: CatalogueTransaction, petId: bigint, shelterId: bigint): Promise<void> {
   await updateShelterId(tx, petId, shelterId);
 }
 
@@ -198,6 +210,9 @@ export async function setShelterIdOf(tx: Transaction, petId: bigint, shelterId: 
 export async function lockPets(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await lockPetRows(tx, ids);
 }
+
+export const petNotAvailable = ({ id, name, status }: Pet) =>
+  new AppError('pet_not_available', `${name} (id ${id}) is ${status}. Only an available animal can be ordered.`);
 
 export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with id ${id.slice(0, 40)}.`);
 

@@ -1,4 +1,6 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db } from '../db/handles.ts';
+import { recentTransactionOf, runningTransaction } from '../db/recent-transactions.ts';
+import type { ListingWriter } from '../pets/catalogue.ts';
 import type { StoredProfile } from './profile-changes.ts';
 import { type ProfileRow, profileColumns, profileOfRow, selectedProfile } from './profile-columns.ts';
 
@@ -6,33 +8,37 @@ interface FoundProfile {
   readonly shelterId: bigint;
   /** Undefined until it is written. */
   readonly profile: StoredProfile | undefined;
-  /** It was written in the last minute. No transaction takes that long: its statements and its pauses have timeouts. */
-  readonly isRecent: boolean;
+  /** The transaction that has written the profile; null: that is more than a minute ago. */
+  readonly writtenIn: string | null;
 }
 
 /** Undefined if the animal does not exist or was removed. */
 export async function findProfile(db: Db, petId: bigint): Promise<FoundProfile | undefined> {
-  const { rows } = await db.query<ProfileRow & { shelterId: bigint; hasProfile: boolean; isRecent: boolean }>({
+  const { rows } = await db.query<ProfileRow & { shelterId: bigint; hasProfile: boolean; writtenIn: string | null }>({
     name: 'profile',
     text: `select pets.shelter_id as "shelterId", profiles.pet_id is not null as "hasProfile",
-        coalesce(profiles.updated_at > now() - interval '1 minute', false) as "isRecent", ${selectedProfile}
+        ${recentTransactionOf('profiles', 'updated_at')} as "writtenIn", ${selectedProfile}
       from pets left join profiles on profiles.pet_id = pets.id where pets.id = $1 and pets.removed_at is null`,
     values: [petId],
   });
   const [row] = rows;
-  return row && { shelterId: row.shelterId, profile: row.hasProfile ? profileOfRow(row) : undefined, isRecent: row.isRecent };
+  return row && { shelterId: row.shelterId, profile: row.hasProfile ? profileOfRow(row) : undefined, writtenIn: row.writtenIn };
 }
 
 const names = profileColumns.map(([column]) => column);
 
-/** The caller has locked the animal. */
-export async function upsertProfile(tx: Transaction, petId: bigint, profile: StoredProfile): Promise<void> {
-  await tx.query({
+const breeds = (table: string) => `(${table}.breed_primary, ${table}.breed_secondary)`;
+
+/** The caller has locked the animal. If the breeds change, it is noted which key has set them. */
+export async function upsertProfile(tx: ListingWriter, petId: bigint, profile: StoredProfile, keyId: bigint): Promise<void> {
+  await tx.writeListing({
     name: 'upsert-profile',
-    text: `insert into profiles (pet_id, shelter_id, ${names.join(', ')})
-      values ($1, (select shelter_id from pets where id = $1), ${names.map((_, i) => `$${i + 2}`).join(', ')})
-      on conflict (pet_id) do update set updated_at = now(), ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-    values: [petId, ...profileColumns.map(([, read]) => read(profile))],
+    text: `insert into profiles (pet_id, shelter_id, breeds_by, ${names.join(', ')})
+      values ($1, (select shelter_id from pets where id = $1), $2, ${names.map((_, i) => `$${i + 3}`).join(', ')})
+      on conflict (pet_id) do update set updated_at = now(), ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
+        breeds_by = case when ${breeds('profiles')} is distinct from ${breeds('excluded')} then excluded.breeds_by else profiles.breeds_by end
+      returning ${runningTransaction} as "transactionId"`,
+    values: [petId, keyId, ...profileColumns.map(([, read]) => read(profile))],
   });
 }
 

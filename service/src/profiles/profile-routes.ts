@@ -2,15 +2,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
+import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { describingScopes } from '../domain/shelter-access.ts';
+import { profileWriteScopes } from '../domain/shelter-access.ts';
 import { AppError } from '../errors.ts';
 import { matchesEtag } from '../http/etags.ts';
 import { mergePatchType } from '../http/json-body.ts';
 import { bodyErrors, errorResponses, etagHeader, jsonResponse, notModified, PathIds, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { alreadySerialized } from '../idempotency/idempotent-route.ts';
-import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { petNotFound } from '../pets/pets.ts';
 import type { StoredProfile } from './profile-changes.ts';
@@ -19,7 +20,9 @@ import { profileEtag, profileJson } from './profile-json.ts';
 import { type ProfileChanges, ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
 import { getProfile, writeProfile } from './profiles.ts';
 
-interface Parts extends ListingWriter {
+interface Parts {
+  readonly db: Db;
+  readonly catalogue: Catalogue;
   readonly clock: Clock;
 }
 
@@ -35,10 +38,10 @@ const written = {
   ...errorResponses(...bodyErrors, 'pet_not_found', 'external_id_taken', 'precondition_failed'),
 };
 
-export function profileRoutes(api: Api, { db, announceListings, clock }: Parts): void {
+export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
   const write = async (how: 'replace' | 'merge', request: WriteRequest, reply: FastifyReply) => {
     const nowMs = clock.now();
-    const profile = await writeProfile({ db, announceListings }, readPetId(request.params.petId), callerOf(request), {
+    const profile = await writeProfile({ db, catalogue }, readPetId(request.params.petId), callerOf(request), {
       how,
       changes: request.body,
       nowMs,
@@ -71,7 +74,7 @@ export function profileRoutes(api: Api, { db, announceListings, clock }: Parts):
   api.put(
     '/pets/:petId/profile',
     {
-      config: { scope: describingScopes },
+      config: { scope: profileWriteScopes },
       schema: {
         operationId: 'putProfile',
         tags: ['Profiles'],
@@ -90,7 +93,7 @@ export function profileRoutes(api: Api, { db, announceListings, clock }: Parts):
   api.patch(
     '/pets/:petId/profile',
     {
-      config: { scope: describingScopes, mergePatch: true },
+      config: { scope: profileWriteScopes, mergePatch: true },
       schema: {
         operationId: 'patchProfile',
         tags: ['Profiles'],

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { controls, controlsButLineBreaks, reorderings } from '../characters.ts';
 import { ageBands, coats, companions, sexes, sizes, triStates } from '../domain/profile-values.ts';
+import { closedBody } from '../http/closed-body.ts';
 import { Int64, StringEnum } from '../http/schemas.ts';
 
 export const attributesMax = 50;
@@ -160,7 +161,9 @@ export const ProfileSchema = withoutChecks(
       }),
       birthDate: OrNull(birthDate),
       birthDateIsExact,
-      age: OrNull(OneOf(ageBands, 'The age today, by the birth date: below 1, 3, 8 years, or more. Null without a birthDate. Read-only.')),
+      age: OrNull(
+        OneOf(ageBands, 'The age today, by the birth date: under 1, 3 or 8 years, or older. Null without a birthDate. Read-only.'),
+      ),
       sex,
       size: OrNull(size),
       weightGrams: OrNull(weightGrams),
@@ -196,25 +199,28 @@ const changesOf = <T extends Record<string, TSchema>>(fields: T) =>
     [Name in keyof T]: ReturnType<typeof Change<T[Name]>>;
   };
 
-export const ProfileChangesSchema = Type.Object(
-  {
-    ...changesOf({ description }),
-    breeds: Change(Type.Object(changesOf({ ...breed, mixed }))),
-    ...changesOf({ birthDate, birthDateIsExact, sex, size, weightGrams, colors, coat }),
-    goodWith: Change(Type.Object(changesOf(goodWith))),
-    ...changesOf(facts),
-    adoptionFee: Change(Type.Object(changesOf(fee), { description: 'What an adopter pays: both fields or neither.' })),
-    ...changesOf({ bondedWith, tags, videoUrl, arrivedOn, externalId }),
-    attributes: Type.Optional(
-      Type.Unsafe<Record<string, string | null> | null>({ type: ['object', 'null'], ...attributes(OrNull(attributeValue)) }),
-    ),
-  },
-  {
-    $id: 'ProfileChanges',
-    description: 'Fields of a profile. Null removes a value. Read-only and unknown fields are ignored.',
-    'x-must-be': 'an object with fields of the profile',
-    examples: [{ description: 'Biscuit loves long walks.', sex: 'male', goodWith: { children: 'yes' } }],
-  },
+export const ProfileChangesSchema = closedBody(
+  Type.Object(
+    {
+      ...changesOf({ description }),
+      breeds: Change(Type.Object(changesOf({ ...breed, mixed }))),
+      ...changesOf({ birthDate, birthDateIsExact, sex, size, weightGrams, colors, coat }),
+      goodWith: Change(Type.Object(changesOf(goodWith))),
+      ...changesOf(facts),
+      adoptionFee: Change(Type.Object(changesOf(fee), { description: 'What an adopter pays: both fields or neither.' })),
+      ...changesOf({ bondedWith, tags, videoUrl, arrivedOn, externalId }),
+      attributes: Type.Optional(
+        Type.Unsafe<Record<string, string | null> | null>({ type: ['object', 'null'], ...attributes(OrNull(attributeValue)) }),
+      ),
+    },
+    {
+      $id: 'ProfileChanges',
+      description: 'Fields of a profile. Null removes a value. Read-only fields are ignored.',
+      'x-must-be': 'an object with fields of the profile',
+      examples: [{ description: 'Biscuit loves long walks.', sex: 'male', goodWith: { children: 'yes' } }],
+    },
+  ),
+  ProfileSchema,
 );
 export type ProfileChanges = Static<typeof ProfileChangesSchema>;
 

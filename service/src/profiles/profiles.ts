@@ -4,7 +4,7 @@ import type { Scope } from '../domain/scopes.ts';
 import { describesAnimalsOf } from '../domain/shelter-access.ts';
 import { AppError, show } from '../errors.ts';
 import { recordEvents } from '../events/events.ts';
-import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
 import { emptyProfile, mergeProfile, type StoredProfile } from './profile-changes.ts';
@@ -16,6 +16,7 @@ import type { ProfileChanges } from './profile-schemas.ts';
 /** The key that writes. */
 interface Writer {
   readonly clientId: bigint;
+  readonly keyId: bigint;
   readonly shelterId: bigint | null;
   readonly scopes: readonly Scope[];
 }
@@ -37,31 +38,23 @@ export async function getProfile(db: Db, petId: bigint): Promise<StoredProfile> 
 
 /** Writes the profile of an animal, and records the event if it has changed. Cached lists of animals stay valid. */
 export async function writeProfile(
-  { db, announceListings }: ListingWriter,
+  { db, catalogue }: { readonly db: Db; readonly catalogue: Catalogue },
   petId: bigint,
   writer: Writer,
   write: ProfileWrite,
 ): Promise<StoredProfile> {
   try {
-    const { profile, mustAnnounce } = await db.transaction((tx) => writeWithin(tx, petId, writer, write), writer.clientId);
-    if (mustAnnounce) await announceListings();
-    return profile;
+    return await catalogue.transaction((tx) => writeWithin(tx, petId, writer, write), writer.clientId);
   } catch (error) {
     if (!violates(error, externalIdIndex)) throw error;
     throw await externalIdTaken(db, petId, write.changes.externalId ?? '', error);
   }
 }
 
-interface Written {
-  readonly profile: StoredProfile;
-  /** It has changed, or it did so just now: this may be a retry, after a process that died before its announcement. */
-  readonly mustAnnounce: boolean;
-}
-
-async function writeWithin(tx: Transaction, petId: bigint, writer: Writer, write: ProfileWrite): Promise<Written> {
+async function writeWithin(tx: CatalogueTransaction, petId: bigint, writer: Writer, write: ProfileWrite): Promise<StoredProfile> {
   const pet = await lockExistingPet(tx, petId);
   if (!pet) throw petNotFound(String(petId));
-  const { shelterId, profile: current, isRecent } = await findOrThrow(tx, petId);
+  const { shelterId, profile: current, writtenIn } = await findOrThrow(tx, petId);
   if (!describesAnimalsOf(writer, shelterId)) throw mayNotWrite(pet, shelterId, writer);
   write.expect(pet, current);
   const merged = mergeProfile(write.how === 'merge' ? current : emptyProfile, write.changes);
@@ -70,13 +63,16 @@ async function writeWithin(tx: Transaction, petId: bigint, writer: Writer, write
     tx,
     profile.bondedWith.filter((id) => !current.bondedWith.includes(id)),
   );
-  if (isSame(profile, current)) return { profile: current, mustAnnounce: isRecent };
-  await upsertProfile(tx, petId, profile);
+  if (isSame(profile, current)) {
+    if (writtenIn !== null) tx.acknowledge(writtenIn);
+    return current;
+  }
+  await upsertProfile(tx, petId, profile, writer.keyId);
   await recordEvents(tx, petEvent('pet.profile_changed', pet));
-  return { profile, mustAnnounce: true };
+  return profile;
 }
 
-async function findOrThrow(db: Db, petId: bigint): Promise<{ shelterId: bigint; profile: StoredProfile; isRecent: boolean }> {
+async function findOrThrow(db: Db, petId: bigint): Promise<{ shelterId: bigint; profile: StoredProfile; writtenIn: string | null }> {
   const found = await findProfile(db, petId);
   if (!found) throw petNotFound(String(petId));
   return { ...found, profile: found.profile ?? emptyProfile };

@@ -1,12 +1,12 @@
-import type { Transaction } from '../db/handles.ts';
+import type { Db } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
 import type { Actor } from '../domain/actor.ts';
 import { movedWhy } from '../domain/shelter-moves.ts';
 import { AppError, show } from '../errors.ts';
 import { recordTransitions } from '../history/history.ts';
 import { lockOrdersOfPet } from '../orders/orders.ts';
-import type { ListingWriter } from '../pets/listing-writer.ts';
-import { getShelterIdOf, lockExistingPet, petNotFound, setShelterIdOf } from '../pets/pets.ts';
+import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
+import { acknowledgeChanges, getShelterIdOf, lockExistingPet, petNotFound, setShelterIdOf } from '../pets/pets.ts';
 import { findPetWithSameExternalId } from './shelter-queries.ts';
 import { shelterNotFound } from './shelters.ts';
 
@@ -15,15 +15,13 @@ import { shelterNotFound } from './shelters.ts';
  * from then on. Returns false if the animal is there already.
  */
 export async function movePetToShelter(
-  { db, announceListings }: ListingWriter,
+  { db, catalogue }: { readonly db: Db; readonly catalogue: Catalogue },
   petId: bigint,
   shelterId: bigint,
   actor: Actor,
 ): Promise<boolean> {
   try {
-    const isMoved = await db.transaction((tx) => move(tx, petId, shelterId, actor), actor.clientId ?? undefined);
-    await announceListings();
-    return isMoved;
+    return await catalogue.transaction((tx) => move(tx, petId, shelterId, actor), actor.clientId ?? undefined);
   } catch (error) {
     if (violates(error, 'pets_shelter_id_fkey')) throw shelterNotFound(String(shelterId));
     if (!violates(error, 'profiles_external_id')) throw error;
@@ -38,11 +36,14 @@ export async function movePetToShelter(
   }
 }
 
-async function move(tx: Transaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
+async function move(tx: CatalogueTransaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
   const pet = await lockExistingPet(tx, petId);
   if (!pet) throw petNotFound(String(petId));
   const from = await getShelterIdOf(tx, petId);
-  if (from === shelterId) return false;
+  if (from === shelterId) {
+    await acknowledgeChanges(tx, petId);
+    return false;
+  }
   await lockOrdersOfPet(tx, pet);
   await setShelterIdOf(tx, petId, shelterId);
   await recordTransitions(tx, actor, { petId, orderId: null, from: pet.status, to: pet.status, why: movedWhy(from, shelterId) });

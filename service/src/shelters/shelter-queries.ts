@@ -1,4 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
+import { recentTransactionOf, runningTransaction } from '../db/recent-transactions.ts';
+import type { ListingWriter } from '../pets/catalogue.ts';
 import type { Shelter } from './shelter-schemas.ts';
 
 const columns = 'id, name, description, email, phone, website, address, latitude, longitude, timezone';
@@ -19,13 +21,18 @@ export async function findShelter(db: Db, id: bigint): Promise<Shelter | undefin
 }
 
 /** Locks the shelter until the transaction ends. */
-export async function lockShelter(tx: Transaction, id: bigint): Promise<Shelter | undefined> {
-  const { rows } = await tx.query<Shelter>({
+export async function lockShelter(tx: Transaction, id: bigint): Promise<{ shelter: Shelter; changedIn: string | null } | undefined> {
+  const { rows } = await tx.query<Shelter & { changedIn: string | null }>({
     name: 'lock-shelter',
-    text: `select ${columns} from shelters where id = $1 for no key update`,
+    // A shelter that was only added is in no listing.
+    text: `select ${columns}, case when updated_at > created_at then ${recentTransactionOf('shelters', 'updated_at')} end as "changedIn"
+      from shelters where id = $1 for no key update`,
     values: [id],
   });
-  return rows[0];
+  const [row] = rows;
+  if (!row) return undefined;
+  const { changedIn, ...shelter } = row;
+  return { shelter, changedIn };
 }
 
 const valuesOf = (shelter: Omit<Shelter, 'id'>) => [
@@ -52,14 +59,13 @@ export async function insertShelter(tx: Transaction, shelter: Omit<Shelter, 'id'
   return inserted;
 }
 
-export async function updateShelter(tx: Transaction, shelter: Shelter): Promise<Shelter> {
-  const { rows } = await tx.query<Shelter>({
+export async function updateShelter(tx: ListingWriter, shelter: Shelter): Promise<Shelter> {
+  const [updated] = await tx.writeListing<Shelter>({
     name: 'update-shelter',
     text: `update shelters set name = $1, description = $2, email = $3, phone = $4, website = $5, address = $6, latitude = $7,
-        longitude = $8, timezone = $9, updated_at = now() where id = $10 returning ${columns}`,
+        longitude = $8, timezone = $9, updated_at = now() where id = $10 returning ${columns}, ${runningTransaction} as "transactionId"`,
     values: [...valuesOf(shelter), shelter.id],
   });
-  const [updated] = rows;
   if (!updated) throw new Error('a locked shelter does not exist');
   return updated;
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { callerOf } from '../admission/admission-hook.ts';
+import type { Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import { AppError } from '../errors.ts';
 import { matchesEtag } from '../http/etags.ts';
@@ -19,7 +20,7 @@ import {
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { alreadySerialized, respondOnce } from '../idempotency/idempotent-route.ts';
-import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
 import { petNotFound } from '../pets/pets.ts';
 import { movePetToShelter } from './moves.ts';
 import { shelterEtag, shelterJson } from './shelter-json.ts';
@@ -41,8 +42,7 @@ const ifMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ description: "The shelter's ETag. Returns 412 if the shelter has changed since." })),
 });
 
-export function shelterRoutes(api: Api, writer: ListingWriter): void {
-  const { db } = writer;
+export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transactor; readonly catalogue: Catalogue }): void {
   api.get(
     '/shelters',
     {
@@ -129,7 +129,7 @@ export function shelterRoutes(api: Api, writer: ListingWriter): void {
       },
     },
     async ({ params, headers, body }, reply) =>
-      sendShelter(reply, await changeShelter(writer, readShelterId(params.shelterId), body, expectEtag(headers['if-match']))),
+      sendShelter(reply, await changeShelter(catalogue, readShelterId(params.shelterId), body, expectEtag(headers['if-match']))),
   );
 
   api.put(
@@ -153,7 +153,7 @@ export function shelterRoutes(api: Api, writer: ListingWriter): void {
       const petId = parseInt64(request.params.petId);
       if (petId === undefined) throw petNotFound(request.params.petId);
       const { shelterId: to } = request.body;
-      await movePetToShelter(writer, petId, to, callerOf(request));
+      await movePetToShelter({ db, catalogue }, petId, to, callerOf(request));
       return reply.send({ shelterId: to });
     },
   );

@@ -1,5 +1,6 @@
 import { type Static, type TString, Type } from 'typebox';
 import { controls, reorderings } from '../characters.ts';
+import { closedBody } from '../http/closed-body.ts';
 import { EmailText } from '../http/email-text.ts';
 import { pageQuery } from '../http/paging.ts';
 import { Int64, PlainName, PlainText } from '../http/schemas.ts';
@@ -63,20 +64,6 @@ const optional = {
 
 const name = PlainName("The shelter's name.", [example.name]);
 
-export const NewShelterSchema = Type.Object({ name, ...optional }, { $id: 'NewShelter', examples: [example] });
-export type NewShelter = Static<typeof NewShelterSchema>;
-
-const changes = { name: Type.Optional(name), ...optional };
-
-export const ShelterChangesSchema = Type.Object(changes, {
-  $id: 'ShelterChanges',
-  description: 'A JSON merge patch: what is left out does not change, and null removes a value.',
-  anyOf: Object.keys(changes).map((field) => ({ required: [field] })),
-  'x-must-be': `an object with at least one of ${Object.keys(changes).join(', ')}`,
-  examples: [{ phone: example.phone }],
-});
-export type ShelterChanges = Static<typeof ShelterChangesSchema>;
-
 /** Without constraints: what was stored under earlier rules is still shown. */
 const text = (description: string, sample: string) => Type.Union([Type.String({ description, examples: [sample] }), Type.Null()]);
 const number = (description: string, sample: number) => Type.Union([Type.Number({ description, examples: [sample] }), Type.Null()]);
@@ -102,9 +89,28 @@ export const ShelterSchema = Type.Object(
 );
 export type Shelter = Static<typeof ShelterSchema>;
 
-export const PetShelterSchema = Type.Object(
-  { shelterId: Int64({ description: 'The shelter that the animal belongs to.', examples: [1] }) },
-  { $id: 'PetShelter', examples: [{ shelterId: 1 }] },
+export const NewShelterSchema = closedBody(Type.Object({ name, ...optional }, { $id: 'NewShelter', examples: [example] }), ShelterSchema);
+export type NewShelter = Static<typeof NewShelterSchema>;
+
+const changes = { name: Type.Optional(name), ...optional };
+
+export const ShelterChangesSchema = closedBody(
+  Type.Object(changes, {
+    $id: 'ShelterChanges',
+    description: 'A JSON merge patch: what is left out does not change, and null removes a value.',
+    anyOf: Object.keys(changes).map((field) => ({ required: [field] })),
+    'x-must-be': `an object with at least one of ${Object.keys(changes).join(', ')}`,
+    examples: [{ phone: example.phone }],
+  }),
+  ShelterSchema,
+);
+export type ShelterChanges = Static<typeof ShelterChangesSchema>;
+
+export const PetShelterSchema = closedBody(
+  Type.Object(
+    { shelterId: Int64({ description: 'The shelter that the animal belongs to.', examples: [1] }) },
+    { $id: 'PetShelter', examples: [{ shelterId: 1 }] },
+  ),
 );
 
 export const shelterSchemas = [NewShelterSchema, ShelterChangesSchema, ShelterSchema, PetShelterSchema];

@@ -1,6 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import { AppError, show } from '../errors.ts';
-import type { ListingWriter } from '../pets/listing-writer.ts';
+import type { Catalogue } from '../pets/catalogue.ts';
 import { findShelter, insertShelter, lockShelter, updateShelter } from './shelter-queries.ts';
 import { lengthsMax, type NewShelter, type Shelter, type ShelterChanges } from './shelter-schemas.ts';
 
@@ -18,20 +18,19 @@ export async function createShelter(tx: Transaction, input: NewShelter): Promise
 }
 
 /** A merge patch: null removes a value. */
-export async function changeShelter(
-  { db, announceListings }: ListingWriter,
-  id: bigint,
-  changes: ShelterChanges,
-  expect: Expectation,
-): Promise<Shelter> {
-  const changed = await db.transaction(async (tx) => {
-    const shelter = await lockShelter(tx, id);
-    if (!shelter) throw shelterNotFound(String(id));
+export async function changeShelter(catalogue: Catalogue, id: bigint, changes: ShelterChanges, expect: Expectation): Promise<Shelter> {
+  return catalogue.transaction(async (tx) => {
+    const locked = await lockShelter(tx, id);
+    if (!locked) throw shelterNotFound(String(id));
+    const { shelter, changedIn } = locked;
     expect(shelter);
-    return updateShelter(tx, { id, ...checked(merge(shelter, changes)) });
+    const values = checked(merge(shelter, changes));
+    if (isSame(values, shelter)) {
+      if (changedIn !== null) tx.acknowledge(changedIn);
+      return shelter;
+    }
+    return updateShelter(tx, { id, ...values });
   });
-  await announceListings();
-  return changed;
 }
 
 export const shelterNotFound = (id: string) => new AppError('shelter_not_found', `There is no shelter with id ${id.slice(0, 40)}.`);
@@ -65,6 +64,8 @@ const merge = (values: Values, changes: ShelterChanges): Values => {
   } = changes;
   return { name, description, email, phone, website, address, latitude, longitude, timezone };
 };
+
+const isSame = (one: Values, other: Values) => (Object.keys(empty) as Array<keyof Values>).every((name) => one[name] === other[name]);
 
 /** Checks what a schema can't. Returns the values as they are stored. */
 function checked(values: Values): Values {

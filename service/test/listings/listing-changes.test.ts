@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
-import { addDescribed, addShelter, insert, type ListingBody } from '../listing-steps.ts';
+import { addDescribed, addShelter, type ListingBody } from '../listing-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 let redis: PrivateServer;
@@ -30,6 +30,9 @@ const list = async (process: TestStore, path: string) => {
   expect(status).toBe(200);
   return json;
 };
+/** Announces what was changed with SQL. */
+const announceListings = () =>
+  store.dependencies.catalogue.transaction((tx) => tx.writeListing({ text: `select pg_current_xact_id()::xid::text as "transactionId"` }));
 const query = (text: string, values: unknown[]) => store.dependencies.db.query({ text, values });
 
 /** On a busy machine Redis may be late, and then nothing cached is used: such a read is no proof, so it is made again. */
@@ -46,7 +49,7 @@ async function searchesFor(process: TestStore, path: string): Promise<number> {
 }
 
 async function searchesOf(process: TestStore, path: string): Promise<number> {
-  const snapshots = vi.spyOn(process.dependencies.db, 'snapshot');
+  const snapshots = vi.spyOn(process.dependencies.db, 'search');
   try {
     await list(process, path);
     return snapshots.mock.calls.length;
@@ -107,7 +110,7 @@ describe('A page of listings', () => {
       for (const process of [store, another]) expect(await searchesFor(process, path)).toBe(0);
       await query('update profiles set sex = $1 where pet_id = $2', [sex, id]);
       await query('update shelters set name = $1 where id = $2', [`Shelter for ${sex}s`, shelterId]);
-      await store.dependencies.announceListings();
+      await announceListings();
       for (const process of [store, another]) {
         expect((await list(process, path))[0]).toMatchObject({ profile: { sex }, shelter: { name: `Shelter for ${sex}s` } });
       }
@@ -141,32 +144,6 @@ describe('A page of listings', () => {
     expect(await isTouched('/v1/listings?categoryId=70&near=1,1', other)).toBe(false);
   });
 
-  test('stays in the cache when a profile or a photo is written without a change, unless it was changed just now', async () => {
-    const pet = await addDescribed(store, key, { categoryId: 74 }, { sex: 'male' });
-    const { rows } = await insert(
-      store,
-      'photos',
-      { pet_id: pet.id, client_id: key.clientId, position: 0, alt: 'Sleeps', original_hash: 'd'.repeat(64), original_name: 'originals/1' },
-      'returning id',
-    );
-    const token = () => store.dependencies.redis.client.get(store.dependencies.redisKeys.listingsToken);
-    const isAnnounced = async (path: string, body: object) => {
-      const before = await token();
-      expect((await store.call('PATCH', path, { key: manager.key, body })).status).toBe(200);
-      return (await token()) !== before;
-    };
-    const [profile, photo] = [`/v1/pets/${pet.id}/profile`, `/v1/pets/${pet.id}/photos/${rows[0]?.['id']}`];
-    // The process that wrote it may have died before it announced the change, and this is a retry.
-    expect(await isAnnounced(profile, { sex: 'male' })).toBe(true);
-    expect(await isAnnounced(photo, { alt: 'Sleeps', position: 0 })).toBe(true);
-    for (const table of ['profiles', 'photos'])
-      await query(`update ${table} set updated_at = now() - interval '2 minutes' where pet_id = $1`, [pet.id]);
-    expect(await isAnnounced(profile, { sex: 'male' })).toBe(false);
-    expect(await isAnnounced(photo, { alt: 'Sleeps', position: 0 })).toBe(false);
-    expect(await isAnnounced(profile, { sex: 'female' })).toBe(true);
-    expect(await isAnnounced(photo, { alt: 'Sleeps a lot' })).toBe(true);
-  });
-
   test('shows no animal that is removed among those that another is bonded with', async () => {
     const [bonded, pet] = [await addPet(store, key, { categoryId: 72 }), await addPet(store, key, { categoryId: 73 })];
     await store.call('PUT', `/v1/pets/${pet.id}/profile`, { key: manager.key, body: { bondedWith: [bonded.id] } });
@@ -180,7 +157,7 @@ describe('A page of listings', () => {
   test('is stale if a change is not announced, so the tests above can fail', async () => {
     const path = '/v1/listings?categoryId=64';
     const { id } = await addDescribed(store, key, { categoryId: 64 }, { sex: 'male' });
-    await store.dependencies.announceListings();
+    await announceListings();
     expect(await searchesFor(another, path)).toBe(0);
     await query(`update profiles set sex = 'female' where pet_id = $1`, [id]);
     expect((await list(another, path))[0]?.profile.sex).toBe('male');
@@ -192,7 +169,7 @@ describe('A page of listings', () => {
     await searchesFor(another, path);
     await store.dependencies.redis.client.flushall();
     await query(`update profiles set sex = 'female' where pet_id = $1`, [id]);
-    await store.dependencies.announceListings();
+    await announceListings();
     expect((await list(another, path))[0]?.profile.sex).toBe('female');
   });
 
@@ -202,9 +179,70 @@ describe('A page of listings', () => {
     await searchesFor(another, path);
     await query(`update profiles set sex = 'female' where pet_id = $1`, [id]);
     const link = vi.spyOn(store.dependencies.redis, 'call').mockRejectedValue(new Error('cut off'));
-    await store.dependencies.announceListings();
+    await announceListings();
     link.mockRestore();
     expect((await list(another, path))[0]?.profile.sex).toBe('female');
+  });
+});
+
+describe('The facets of a search', () => {
+  const facets = async (process: TestStore, path: string) =>
+    (await list(process, path)) as unknown as { readonly sexes: ReadonlyArray<{ value: string; count: number }> };
+
+  test('are served from the cache while nothing changes', async () => {
+    await addDescribed(store, key, { categoryId: 80 }, { sex: 'male' });
+    await announceListings();
+    expect(await searchesFor(store, '/v1/listings/facets?categoryId=80')).toBe(0);
+  });
+
+  test('are never stale after an acknowledged change of an animal, a profile or a shelter, in every process', async () => {
+    const path = '/v1/listings/facets?categoryId=81&status=available';
+    const danube = await addShelter(store, { name: 'Danube' });
+    const { id } = await addDescribed(store, key, { categoryId: 81 }, { sex: 'male' });
+    await announceListings();
+    const write = async (method: string, target: string, body: object | undefined, at = path) => {
+      for (const process of [store, another]) expect(await searchesFor(process, at)).toBe(0);
+      expect((await store.call(method, target, { key: manager.key, ...(body && { body }) })).status).toBeLessThan(300);
+      const [mine, others] = [await facets(store, at), await facets(another, at)];
+      expect(others).toEqual(mine);
+      return mine.sexes;
+    };
+    expect(await write('PATCH', `/v1/pets/${id}/profile`, { sex: 'female' })).toEqual([{ value: 'female', count: 1 }]);
+    expect(await write('PATCH', `/v1/pets/${id}`, { status: 'sold' })).toEqual([]);
+    expect(await write('PATCH', `/v1/pets/${id}`, { status: 'available' })).toEqual([{ value: 'female', count: 1 }]);
+    expect(await write('PUT', `/v1/pets/${id}/shelter`, { shelterId: danube }, `${path}&shelterId=1`)).toEqual([]);
+    expect(await write('DELETE', `/v1/pets/${id}`, undefined)).toEqual([]);
+  });
+
+  test('have the same headers from the cache as from PostgreSQL, and are 304 and compressed as pages are', async () => {
+    for (let i = 0; i < 20; i += 1)
+      await addDescribed(store, key, { categoryId: 82 }, { breed_primary: `Breed of a long name ${i}`.repeat(2) });
+    await announceListings();
+    const path = '/v1/listings/facets?categoryId=82';
+    const read = (headers: Record<string, string> = {}) => store.call('GET', path, { key: key.key, headers });
+    const [first, second] = [await read(), await read()];
+    expect(second.text).toBe(first.text);
+    for (const name of ['etag', 'content-type', 'content-length', 'cache-control', 'vary', 'x-content-type-options']) {
+      expect(second.headers[name]).toBe(first.headers[name]);
+    }
+    expect(await read({ 'if-none-match': String(first.headers['etag']) })).toMatchObject({ status: 304, text: '' });
+    const compressed = [await read({ 'accept-encoding': 'br' }), await read({ 'accept-encoding': 'br' })];
+    for (const { headers } of compressed)
+      expect(headers).toMatchObject({ 'content-encoding': 'br', etag: `${first.headers['etag']}`.replace(/"$/, '-br"') });
+  });
+
+  test('stay in the cache when an animal changes that they do not count', async () => {
+    const [counted, other] = [await addPet(store, key, { categoryId: 83 }), await addPet(store, key, { categoryId: 84 })];
+    const path = '/v1/listings/facets?categoryId=83';
+    const isTouchedBy = async ({ id }: { id: number }) => {
+      for (let i = 0; i < triesMax; i += 1) {
+        expect(await searchesFor(another, path)).toBe(0);
+        await store.call('PATCH', `/v1/pets/${id}`, { key: manager.key, body: { name: `Renamed ${i}` } });
+        if ((await searchesOf(another, path)) === 0) return false;
+      }
+      return true;
+    };
+    expect([await isTouchedBy(counted), await isTouchedBy(other)]).toEqual([true, false]);
   });
 });
 
@@ -214,7 +252,7 @@ test('An announced change of a profile leaves pages of animals in the cache', as
   const statements = vi.spyOn(store.dependencies.db, 'query');
   for (let i = 0; i < 3; i += 1) await store.call('GET', path, { key: key.key });
   statements.mockClear();
-  await store.dependencies.announceListings();
+  await announceListings();
   await store.call('GET', path, { key: key.key });
   expect(statements.mock.calls.filter(([{ text }]) => text.includes('from pets'))).toEqual([]);
   statements.mockRestore();

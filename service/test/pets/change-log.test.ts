@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
 import { ChangeLog, logLength } from '../../src/pets/change-log.ts';
 import type { Footprint } from '../../src/pets/pet-changes.ts';
-import { addPet, createManager } from '../adoption-steps.ts';
+import { addPet, createManager, type PetBody } from '../adoption-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 let redis: PrivateServer;
@@ -22,7 +22,17 @@ afterAll(async () => {
 const footprintOf = (categoryId: bigint): Footprint => ({ categoryId, status: undefined, ids: undefined, after: 0n, last: undefined });
 const client = () => store.dependencies.redis.client;
 const readToken = async () => (await client().get(store.dependencies.redisKeys.catalogueToken)) ?? undefined;
-const addTo = (categoryId: number) => addPet(store, key, { categoryId });
+
+/** On a busy machine Redis may be late. Then a writer notes its change in PostgreSQL and announces it later: these tests wait for that. */
+const busy = { timeout: 5_000, interval: 5 };
+
+async function addTo(categoryId: number): Promise<PetBody> {
+  const before = await readToken();
+  const pet = await addPet(store, key, { categoryId });
+  await vi.waitFor(async () => expect(await readToken()).not.toBe(before), busy);
+  return pet;
+}
+
 /** A process of release 1.0.0 writes something. */
 const setTokenOnly = (token: string) => client().set(store.dependencies.redisKeys.catalogueToken, token);
 const commandCalls = async (command: string) =>
@@ -33,7 +43,13 @@ describe('The log of changes', () => {
   /** What the process had read before the test's changes. */
   let version: number;
   const touched = (...categories: bigint[]) => categories.map((id) => log.hasTouched(footprintOf(id), version));
-  const readUp = async () => log.versionOf(await readToken());
+  /** Redis may also be late for the reader, who then knows no version. */
+  const readUp = () =>
+    vi.waitFor(async () => {
+      const read = await log.versionOf(await readToken());
+      expect(read).toBeDefined();
+      return read;
+    }, busy);
   beforeEach(async () => {
     await addTo(1);
     log = new ChangeLog(store.dependencies.redis, store.dependencies.redisKeys);
