@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deprecation } from '../domain/deprecations.ts';
+import { routeOf } from './methods.ts';
 import { addLink } from './paging.ts';
 
 declare module 'fastify' {
@@ -11,7 +12,7 @@ declare module 'fastify' {
 /** The responses of a deprecated operation announce that in their headers. */
 export function announceDeprecations(api: FastifyInstance): void {
   api.addHook('onSend', (request, reply, payload, done) => {
-    const { deprecation } = request.routeOptions.config;
+    const deprecation = routeOf(request)?.config.deprecation;
     if (deprecation) {
       reply.header('deprecation', `@${Math.floor(deprecation.since.getTime() / 1_000)}`);
       reply.header('sunset', deprecation.sunset.toUTCString());

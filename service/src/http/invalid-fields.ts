@@ -4,19 +4,22 @@ interface Schema {
   readonly $ref?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
 }
 
 /**
- * The first error of each invalid field, for a value that its schema has rejected. Empty if no field is invalid, but the value as a
- * whole.
+ * The first error of each invalid field, for a value that its schema has rejected, and one for each field that the schema does not
+ * have and does not allow. Empty if no field is invalid, but the value as a whole.
  *
- * Each field is validated up to its first error, so the number of fields in the schema bounds the errors and the work. Ajv's option
- * `allErrors` has no bound: a body of 1 MiB can contain a list of 500,000 invalid items.
+ * Each field is validated up to its first error, so the number of fields in the schema bounds the work; an unknown one is not
+ * validated. Ajv's option `allErrors` has no bound: a body of 1 MiB can contain a list of 500,000 invalid items.
  */
 export function findInvalidFields(ajv: Ajv, schema: Schema, value: unknown, path = ''): ErrorObject[] {
-  const { properties = {}, required = [] } = resolve(ajv, schema);
+  const resolved = resolve(ajv, schema);
+  const { properties = {}, required = [], additionalProperties } = resolved;
   if (!isObject(value)) return [];
-  return Object.entries(properties).flatMap(([name, property]) => {
+  const unknown = additionalProperties === false ? Object.keys(value).filter((name) => !Object.hasOwn(properties, name)) : [];
+  const invalid = Object.entries(properties).flatMap(([name, property]) => {
     const field = value[name];
     if (field === undefined) return required.includes(name) ? [missing(name, path)] : [];
     if (isObject(field) && resolve(ajv, property).properties) return findInvalidFields(ajv, property, field, `${path}/${name}`);
@@ -24,6 +27,7 @@ export function findInvalidFields(ajv: Ajv, schema: Schema, value: unknown, path
     if (validate({ [name]: field })) return [];
     return (validate.errors ?? []).slice(0, 1).map((error) => ({ ...error, instancePath: path + error.instancePath }));
   });
+  return [...unknown.map((name) => unknownField(name, path, resolved)), ...invalid];
 }
 
 const resolve = (ajv: Ajv, schema: Schema) => (schema.$ref === undefined ? schema : (ajv.getSchema(schema.$ref)?.schema as Schema));
@@ -33,6 +37,14 @@ const missing = (name: string, path: string): ErrorObject => ({
   instancePath: path,
   schemaPath: '',
   params: { missingProperty: name },
+});
+
+const unknownField = (name: string, path: string, parentSchema: Schema): ErrorObject => ({
+  keyword: 'additionalProperties',
+  instancePath: path,
+  schemaPath: '',
+  params: { additionalProperty: name },
+  parentSchema,
 });
 
 const validators = new WeakMap<Schema, ValidateFunction>();

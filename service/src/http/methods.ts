@@ -10,11 +10,15 @@ declare module 'fastify' {
 }
 
 /** The methods of the path that an OPTIONS asks for; undefined: no operation is there. */
-export const allowedMethods = (request: FastifyRequest): string | undefined =>
-  hasEmptyId(request) ? undefined : request.routeOptions.config.allow;
+export const allowedMethods = (request: FastifyRequest): string | undefined => routeOf(request)?.config.allow;
+
+/** The route of a request; undefined: no operation is at its path. */
+export const routeOf = (request: FastifyRequest): FastifyRequest['routeOptions'] | undefined =>
+  hasEmptyId(request) ? undefined : request.routeOptions;
 
 /** The router matches `/pets/` to `/pets/:petId`, with an empty id. There is no operation at such a path. */
-export const hasEmptyId = ({ params }: FastifyRequest): boolean => Object.values(params as Record<string, string>).includes('');
+export const hasEmptyId = ({ params }: FastifyRequest): boolean =>
+  Object.entries(params ?? {}).some(([name, value]) => name !== '*' && value === '');
 
 /**
  * Call it before the routes are added, and `register` afterwards: every other method on their paths is 405, with Allow. An OPTIONS

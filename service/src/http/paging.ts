@@ -67,24 +67,24 @@ export const readCursor = (cursor: string, filters: Filters): bigint => readPosi
 
 /**
  * The same for a list that is not sorted by id alone: opaque to callers, the values that the last row of a page is sorted by, and a
- * hash of its filters. The values are numbers as text.
+ * hash of its filters.
  */
-export const writeKeyCursor = (keys: readonly string[], filters: Filters): string =>
+export const writeKeyCursor = (keys: readonly unknown[], filters: Filters): string =>
   Buffer.from(`${keys.join(',')}.${hashFilters(filters)}`).toString('base64url');
 
-/** `count`: how many keys a cursor of this list has. */
-export function readKeyCursor(cursor: string, filters: Filters, count: number): string[] {
+/** `readers` parse the keys that a cursor of this list has. Undefined: no such value is ever written, so the cursor is forged. */
+export function readKeyCursor<Key>(cursor: string, filters: Filters, readers: ReadonlyArray<(text: string) => Key | undefined>): Key[] {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const end = text.lastIndexOf('.');
-  const keys = text.slice(0, Math.max(end, 0)).split(',');
-  if (keys.length !== count || !keys.every((key) => numberText.test(key)) || !hashText.test(text.slice(end + 1))) throw unknownCursor();
+  const texts = text.slice(0, Math.max(end, 0)).split(',');
+  const keys = readers.map((read, i) => read(texts[i] ?? '')).filter((key) => key !== undefined);
+  if (keys.length !== readers.length || !hashText.test(text.slice(end + 1))) throw unknownCursor();
   if (text.slice(end + 1) !== hashFilters(filters)) throw otherFilters();
   if (cursor !== writeKeyCursor(keys, filters)) throw unknownCursor();
   return keys;
 }
 
 const hashText = /^[\w-]{8}$/;
-const numberText = /^-?\d{1,20}(\.\d{1,20})?(e-?\d{1,3})?$/;
 
 interface Position {
   readonly afterId: bigint;

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { findCharacter } from '../characters.ts';
 import { show } from '../errors.ts';
+import { nearestName } from './nearest-name.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,7 +23,18 @@ export function describeBodyError(body: unknown, error: ErrorObject | undefined)
     const missing = String(error.params['missingProperty']);
     return `${error.instancePath ? `${field}.` : ''}${missing} is required.`;
   }
+  if (error?.keyword === 'additionalProperties') return describeUnknownField(error);
   return describe(field, error);
+}
+
+function describeUnknownField({ instancePath, params, parentSchema }: ErrorObject): string {
+  const parent = fieldOf(instancePath);
+  const name = String(params['additionalProperty']);
+  const fields = Object.entries((parentSchema as Json)['properties'] as Record<string, Json>);
+  const writable = fields.filter(([, field]) => field['readOnly'] !== true).map(([known]) => known);
+  const nearest = nearestName(name, writable);
+  const advice = nearest === undefined ? `${parent || 'The body'} takes ${writable.join(', ')}.` : `Did you mean ${nearest}?`;
+  return `${parent && `${parent}.`}${/^\w{1,40}$/.test(name) ? name : shortened(name)} is not a field. ${advice}`;
 }
 
 /** `/adopter/email` becomes `adopter.email`, and `/types/0` becomes `types[0]`. */
@@ -72,8 +84,9 @@ function lengthsOf({ minLength = 0, maxLength }: { minLength?: number; maxLength
   return minLength > 0 ? `${min}–${max}` : `at most ${max}`;
 }
 
-export const unknownParameter = (name: string): string =>
-  `Unknown query parameter ${show(name.length > 40 ? `${name.slice(0, 40)}…` : name)}.`;
+export const unknownParameter = (name: string): string => `Unknown query parameter ${shortened(name)}.`;
+
+const shortened = (name: string) => show(name.length > 40 ? `${name.slice(0, 40)}…` : name);
 
 export const knownParameters = (names: readonly string[]): string =>
   names.length > 0 ? `This operation takes ${names.join(', ')}.` : 'This operation takes none.';

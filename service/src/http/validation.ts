@@ -41,7 +41,9 @@ function validateBody(ajv: Ajv, schema: Json) {
     if (validate(body)) return { value: body };
     const first = validate.errors?.at(-1);
     const errors = findInvalidFields(ajv, schema, body);
-    const message = describeAll((errors.length > 1 ? errors : [first]).map((error) => () => describeBodyError(body, error)));
+    // A misspelt field may also be one that is missing: then its name says more.
+    const hasUnknown = errors.some(({ keyword }) => keyword === 'additionalProperties');
+    const message = describeAll((hasUnknown || errors.length > 1 ? errors : [first]).map((error) => () => describeBodyError(body, error)));
     return { error: new AppError('invalid_body', message) };
   };
 }

@@ -1,6 +1,6 @@
-import type { Transaction, Transactions } from '../db/handles.ts';
+import type { Db, Transaction, Transactions } from '../db/handles.ts';
 import { AppError } from '../errors.ts';
-import { findResponse, insertResponse, nullAdopters, type StoredResponse, tryLockKey } from './idempotency-queries.ts';
+import { findResponse, insertResponse, nullAdopters, type StoredResponse, selectStoredKeys, tryLockKey } from './idempotency-queries.ts';
 
 export interface IdempotentResponse extends StoredResponse {
   /** The order whose adopter is in the body, so that the adopter can be erased there too. */
@@ -9,13 +9,19 @@ export interface IdempotentResponse extends StoredResponse {
   readonly storedBody?: string;
 }
 
+interface IdempotentRequest extends KeyOfClient {
+  readonly fingerprint: string;
+  /** The shelter that the caller's key is bound to, for which it acts; 0n: none. */
+  readonly shelterId: bigint;
+}
+
 /**
  * Runs `work` once for each client and key. Its effect, the key and the response are committed in one transaction, so a
  * crash leaves either everything or nothing, and a retry is right in both cases.
  */
 export async function runOnce<Tx extends Transaction>(
   db: Transactions<Tx>,
-  request: { clientId: bigint; key: string; fingerprint: string },
+  request: IdempotentRequest,
   work: (tx: Tx) => Promise<IdempotentResponse>,
 ): Promise<{ response: StoredResponse; replayed: boolean }> {
   return db.transaction(async (tx) => {
@@ -25,19 +31,28 @@ export async function runOnce<Tx extends Transaction>(
     }
     const stored = await findResponse(tx, request.clientId, request.key);
     if (stored) {
-      if (stored.fingerprint === request.fingerprint) {
-        if (stored.transactionId !== null) tx.acknowledge(stored.transactionId);
-        return { response: stored, replayed: true };
-      }
-      throw new AppError(
-        'idempotency_key_reused',
-        'This Idempotency-Key was used for a request with another method, path or body. Use a new key.',
-      );
+      if (stored.fingerprint !== request.fingerprint) throw keyReused('for a request with another method, path or body');
+      if (stored.shelterId !== null && stored.shelterId !== request.shelterId) throw keyReused('by an API key of another shelter');
+      if (stored.transactionId !== null) tx.acknowledge(stored.transactionId);
+      return { response: stored, replayed: true };
     }
     const response = await work(tx);
     await insertResponse(tx, { ...request, ...response, body: response.storedBody ?? response.body, orderId: response.orderId });
     return { response, replayed: false };
   }, request.clientId);
+}
+
+const keyReused = (how: string) => new AppError('idempotency_key_reused', `This Idempotency-Key was used ${how}. Use a new key.`);
+
+/** An Idempotency-Key. Each client has its own. */
+export interface KeyOfClient {
+  readonly clientId: bigint;
+  readonly key: string;
+}
+
+/** Those of the keys whose first request has succeeded. */
+export async function findStoredKeys(db: Db, keys: readonly KeyOfClient[]): Promise<ReadonlySet<KeyOfClient>> {
+  return new Set(keys.length === 0 ? [] : await selectStoredKeys(db, keys));
 }
 
 /** Retries still get their stored response, without the adopter. Returns the number of changed responses. */

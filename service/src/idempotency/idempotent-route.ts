@@ -19,9 +19,10 @@ export async function respondOnce<Tx extends Transaction>(
   byOneStatement?: () => Promise<IdempotentResponse | undefined>,
 ): Promise<FastifyReply> {
   const key = readIdempotencyKey(request.headers['idempotency-key']);
-  const { clientId } = callerOf(request);
+  const { clientId, shelterId } = callerOf(request);
   if (key === undefined) return send(reply, (await byOneStatement?.()) ?? (await db.transaction(work, clientId)));
-  const { response, replayed } = await runOnce(db, { clientId, key, fingerprint: fingerprintOf(request) }, work);
+  const once = { clientId, key, fingerprint: fingerprintOf(request), shelterId: shelterId ?? 0n };
+  const { response, replayed } = await runOnce(db, once, work);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return send(reply, response);
 }
@@ -32,7 +33,7 @@ const send = (reply: FastifyReply, { status, headers, body }: IdempotentResponse
 /** For a body that is already JSON. */
 export const alreadySerialized = (body: unknown) => String(body);
 
-function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
   throw new AppError('invalid_idempotency_key', `Idempotency-Key must be 1–255 visible ASCII characters, given once; got ${show(header)}.`);

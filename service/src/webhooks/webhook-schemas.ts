@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { eventTypes } from '../domain/event-types.ts';
+import { closedBody } from '../http/closed-body.ts';
 import { pageQuery } from '../http/paging.ts';
 import { Int64, PathIds, PlainText, Ref, StringEnum } from '../http/schemas.ts';
 
@@ -25,32 +26,6 @@ const fields = {
   }),
   description: PlainText('A note for people.', ['The site']),
 };
-
-export const NewWebhookSchema = Type.Object(
-  { url: fields.url, types: Type.Optional(fields.types), description: Type.Optional(fields.description) },
-  { $id: 'NewWebhook', examples: [{ url: 'https://example.org/hooks', types: ['pet.created', 'pet.status_changed'] }] },
-);
-export type NewWebhook = Static<typeof NewWebhookSchema>;
-
-export const WebhookChangesSchema = Type.Object(
-  {
-    url: Type.Optional(fields.url),
-    types: Type.Optional(fields.types),
-    description: Type.Optional(fields.description),
-    status: Type.Optional(
-      StringEnum(['enabled', 'disabled'], {
-        description: 'While the endpoint is disabled, nothing is sent to it and no event is queued for it.',
-      }),
-    ),
-  },
-  {
-    $id: 'WebhookChanges',
-    anyOf: [{ required: ['url'] }, { required: ['types'] }, { required: ['description'] }, { required: ['status'] }],
-    'x-must-be': 'an object with url, types, description or status',
-    examples: [{ status: 'disabled' }],
-  },
-);
-export type WebhookChanges = Static<typeof WebhookChangesSchema>;
 
 const webhook = {
   id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
@@ -85,6 +60,38 @@ export const WebhookWithSecretSchema = Type.Object(
   },
   { $id: 'WebhookWithSecret' },
 );
+
+export const NewWebhookSchema = closedBody(
+  Type.Object(
+    { url: fields.url, types: Type.Optional(fields.types), description: Type.Optional(fields.description) },
+    { $id: 'NewWebhook', examples: [{ url: 'https://example.org/hooks', types: ['pet.created', 'pet.status_changed'] }] },
+  ),
+  WebhookWithSecretSchema,
+);
+export type NewWebhook = Static<typeof NewWebhookSchema>;
+
+export const WebhookChangesSchema = closedBody(
+  Type.Object(
+    {
+      url: Type.Optional(fields.url),
+      types: Type.Optional(fields.types),
+      description: Type.Optional(fields.description),
+      status: Type.Optional(
+        StringEnum(['enabled', 'disabled'], {
+          description: 'While the endpoint is disabled, nothing is sent to it and no event is queued for it.',
+        }),
+      ),
+    },
+    {
+      $id: 'WebhookChanges',
+      anyOf: [{ required: ['url'] }, { required: ['types'] }, { required: ['description'] }, { required: ['status'] }],
+      'x-must-be': 'an object with url, types, description or status',
+      examples: [{ status: 'disabled' }],
+    },
+  ),
+  WebhookWithSecretSchema,
+);
+export type WebhookChanges = Static<typeof WebhookChangesSchema>;
 
 const delivery = {
   id: Int64({ description: 'Identifier of the delivery, unique for the endpoint: the number in eventId.', examples: [1] }),
@@ -124,23 +131,25 @@ export const DeliveryWithAttemptsSchema = Type.Object(
   { $id: 'DeliveryWithAttempts' },
 );
 
-export const ReplaySchema = Type.Object(
-  {
-    deliveryId: Type.Optional(Int64({ description: 'Replay this delivery.', examples: [1] })),
-    failed: Type.Optional(
-      Type.Unsafe<true>({ type: 'boolean', const: true, 'x-must-be': 'true', description: 'Replay every failed delivery.' }),
-    ),
-    from: Type.Optional(
-      Type.String({ description: 'Replay every event published from this time on, whether or not it was sent before.', maxLength: 40 }),
-    ),
-    to: Type.Optional(Type.String({ description: 'Replay only events published before this time.', maxLength: 40 })),
-  },
-  {
-    $id: 'Replay',
-    oneOf: [{ required: ['deliveryId'] }, { required: ['failed'] }, { required: ['from', 'to'] }],
-    'x-must-be': 'an object with deliveryId, with failed, or with from and to',
-    examples: [{ failed: true }],
-  },
+export const ReplaySchema = closedBody(
+  Type.Object(
+    {
+      deliveryId: Type.Optional(Int64({ description: 'Replay this delivery.', examples: [1] })),
+      failed: Type.Optional(
+        Type.Unsafe<true>({ type: 'boolean', const: true, 'x-must-be': 'true', description: 'Replay every failed delivery.' }),
+      ),
+      from: Type.Optional(
+        Type.String({ description: 'Replay every event published from this time on, whether or not it was sent before.', maxLength: 40 }),
+      ),
+      to: Type.Optional(Type.String({ description: 'Replay only events published before this time.', maxLength: 40 })),
+    },
+    {
+      $id: 'Replay',
+      oneOf: [{ required: ['deliveryId'] }, { required: ['failed'] }, { required: ['from', 'to'] }],
+      'x-must-be': 'an object with deliveryId, with failed, or with from and to',
+      examples: [{ failed: true }],
+    },
+  ),
 );
 export type Replay = Static<typeof ReplaySchema>;
 

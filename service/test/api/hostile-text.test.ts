@@ -103,11 +103,11 @@ test('an order that was placed under earlier rules is still shown', async () => 
   expect(await store.call('POST', `/v1/store/orders/${id}/cancel`, { key })).toMatchObject({ status: 200, json: { id, adopter } });
 });
 
-/** Every field, including nested objects and the first element of arrays. */
+/** Every field, including nested objects and the first element of arrays. Read-only ones are ignored. */
 function fieldsOf(schema: Schema, prefix: readonly string[] = []): string[][] {
   const { properties = {}, items } = resolve(document, schema);
   if (items) return fieldsOf(items, [...prefix, '0']);
-  const own = Object.entries(properties).flatMap(([name, property]) => fieldsOf(property, [...prefix, name]));
+  const own = Object.entries(properties).flatMap(([name, property]) => (property.readOnly ? [] : fieldsOf(property, [...prefix, name])));
   return prefix.length > 0 ? [[...prefix], ...own] : own;
 }
 

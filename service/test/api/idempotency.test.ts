@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deleteOldResponses } from '../../src/idempotency/idempotency-queries.ts';
 import { eraseAdopterOf } from '../../src/orders/adopters.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { sendRaw } from '../raw-request.ts';
+import { addShelter, shelterOf } from '../shelter-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 let store: TestStore;
@@ -101,6 +103,49 @@ describe('A retry of POST /v1/pets with the same Idempotency-Key', () => {
     expect((await add('shared', body, two)).text).toBe(first.text);
   });
 
+  test('by a key of another shelter, or of none, is 422, and adds its animal with another Idempotency-Key', async () => {
+    const shelters = [await addShelter(store, 'A'), await addShelter(store, 'B')];
+    const keyOf = (shelterId?: number) =>
+      store.createKey({ client: 'Two shelters', ...(shelterId && { shelterId: BigInt(shelterId) }), scopes: ['pets:write'] });
+    const [one, two, unbound] = [await keyOf(shelters[0]), await keyOf(shelters[1]), await keyOf()];
+    const body = { name: 'Of a shelter', categoryId: 1 };
+    const first = await add('two-shelters', body, one);
+    for (const other of [two, unbound]) {
+      expect(await add('two-shelters', body, other)).toMatchObject(
+        errorResponse(422, 'idempotency_key_reused', 'This Idempotency-Key was used by an API key of another shelter. Use a new key.'),
+      );
+    }
+    expect((await add('two-shelters', body, await keyOf(shelters[0]))).text).toBe(first.text);
+    const { json } = await add('two-shelters-again', body, two);
+    expect(await shelterOf(store, 'pets', json.id)).toBe(shelters[1]);
+    expect(await countPets('Of a shelter')).toBe(2n);
+  });
+
+  test('of a key without a shelter, by a key of one, is 422', async () => {
+    const bound = await store.createKey({ client: 'Unbound first', shelterId: BigInt(await addShelter(store)) });
+    const body = { name: 'Of none', categoryId: 1 };
+    await add('unbound-first', body, await store.createKey({ client: 'Unbound first' }));
+    expect(await add('unbound-first', body, bound)).toMatchObject(errorResponse(422, 'idempotency_key_reused'));
+  });
+
+  test('by a key of a shelter gets the response that the release before has stored', async () => {
+    const bound = await store.createKey({ client: 'Upgraded', shelterId: BigInt(await addShelter(store)) });
+    const body = { name: 'Upgraded', categoryId: 1 };
+    const first = await add('upgraded', body, bound);
+    // The fingerprint is the same; the release before has no such column.
+    await store.dependencies.db.query({ text: `update idempotent_answers set shelter_id = null where key = 'upgraded'` });
+    expect(await add('upgraded', body, bound)).toMatchObject({ text: first.text, headers: { 'idempotent-replayed': 'true' } });
+  });
+
+  test('has the same fingerprint as in release 1.0.0', async () => {
+    await add('fingerprint', { name: 'Same', categoryId: 1 });
+    const { rows } = await store.dependencies.db.query({
+      text: `select fingerprint from idempotent_answers where key = 'fingerprint'`,
+    });
+    const hashed = createHash('sha256').update('own POST /v1/pets\n{"name":"Same","categoryId":1}').digest('base64url');
+    expect(rows).toEqual([{ fingerprint: hashed }]);
+  });
+
   test('by another client is a separate request', async () => {
     const other = await store.createKey();
     const body = { name: 'Apart', categoryId: 1 };
@@ -171,7 +216,7 @@ describe('A retry of POST /v1/store/orders', () => {
   test('after the adopter was erased does not contain the adopter', async () => {
     const { id } = await addPet(store, key);
     const first = await place('erased', id);
-    const erased = await eraseAdopterOf(store.dependencies.db, () => {}, BigInt(first.json.id));
+    const erased = await eraseAdopterOf(store.dependencies.db, () => true, BigInt(first.json.id));
     expect(erased).toEqual({ orders: 1, responses: 1 });
     const retry = await place('erased', id);
     expect(retry).toMatchObject({ status: 201, headers: { 'idempotent-replayed': 'true' } });
