@@ -138,7 +138,7 @@ interface Extended {
  * The plan that PostgreSQL makes without knowing the values, as of a prepared statement. It is not run. The extended protocol accepts
  * no second statement in the text.
  */
-export async function explain(db: Db, role: string, statement: string): Promise<string> {
+export async function explain(db: Db, role: string, statement: string): Promise<string[]> {
   const parameters = Math.max(0, ...[...statement.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
   const run = (text: string) => db.query<{ 'QUERY PLAN': string }>({ text, queryMode: 'extended' } as Extended);
   await run('begin read only');
@@ -148,7 +148,7 @@ export async function explain(db: Db, role: string, statement: string): Promise<
     await run(`prepare homeward_support as ${statement}`);
     const values = Array.from({ length: parameters }, () => 'null').join(', ');
     const { rows } = await run(`explain execute homeward_support${parameters > 0 ? `(${values})` : ''}`);
-    return rows.map((row) => row['QUERY PLAN']).join('\n');
+    return rows.map((row) => row['QUERY PLAN']);
   } finally {
     await run('rollback');
     await run('deallocate all');

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
+import { withoutValues } from './redaction.ts';
 
 const tailBytes = 4_194_304;
 const linesMax = 50;
 const stackLinesMax = 8;
-/** Redacting takes a time that grows with the square of a word's length. */
 const lineCharsMax = 2_000;
 const warnLevel = 40;
 const levels: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };
@@ -24,14 +24,15 @@ function readLine(line: string): string[] {
   const entry = parse(line);
   if (!entry || typeof entry['level'] !== 'number' || entry['level'] < warnLevel) return [];
   const at = new Date(Number(entry['time']));
-  const fields = plainFields.flatMap((name) => (entry[name] === undefined ? [] : [`${name}=${shown(entry[name])}`]));
+  const fields = plainFields.flatMap((name) => (entry[name] === undefined ? [] : [`${name}=${withoutValues(shown(entry[name]))}`]));
   const { type, message, code, stack } = (entry['err'] ?? {}) as Readonly<Record<string, unknown>>;
-  const error = message === undefined ? [] : [`err=${[type, code, message].filter(Boolean).join(' ')}`];
-  const frames = typeof stack === 'string' ? stack.split('\n').slice(1, stackLinesMax + 1) : [];
+  const error = message === undefined ? [] : [`err=${[type, code, withoutValues(shown(message))].filter(Boolean).join(' ')}`];
+  // Without the message, which may have several lines.
+  const frames = typeof stack === 'string' ? stack.split('\n').filter((frame) => /^\s+at /.test(frame)) : [];
   return [
     [
       `${Number.isNaN(at.getTime()) ? '-' : at.toISOString()} ${levels[entry['level']] ?? entry['level']} ${[...fields, ...error].join(' ')}`,
-      ...frames,
+      ...frames.slice(0, stackLinesMax),
     ]
       .map((text) => text.slice(0, lineCharsMax))
       .join('\n'),

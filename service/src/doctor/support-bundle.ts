@@ -15,7 +15,7 @@ import {
 } from './bundle-queries.ts';
 import { bytesText, duration, type Finding, within } from './finding.ts';
 import { readLastErrors } from './log-tail.ts';
-import { redactor, secretsOf } from './redaction.ts';
+import { redactor, secretsOf, withoutStrings, withoutValues, withSecretFiles } from './redaction.ts';
 import { examineRedis } from './redis-checks.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -76,9 +76,9 @@ export async function buildBundle(parts: BundleParts): Promise<string> {
     ['Redis', async () => (config ? describeCache(config) : 'Not available: the configuration is wrong.')],
   ];
   const texts = await Promise.all(sections.map(async ([title, text]) => `## ${title}\n\n${await orReason(text)}\n`));
-  const head = `# Homeward support bundle\n\nMade at ${new Date().toISOString()} by homeward ${version}. Passwords, keys and e-mail addresses are replaced by …; read it before you send it.\n`;
+  const head = `# Homeward support bundle\n\nMade at ${new Date().toISOString()} by homeward ${version}. Passwords, keys, e-mail addresses and values in errors are replaced by …; read it before you send it.\n`;
   const urls = config ? [config.databaseUrl, config.redisUrl] : [];
-  return redactor(secretsOf(env, urls))([head, ...texts].join('\n'));
+  return redactor(secretsOf(await withSecretFiles(env), urls))([head, ...texts].join('\n'));
 }
 
 async function orReason(text: () => string | Promise<string>): Promise<string> {
@@ -156,8 +156,11 @@ async function describeSlowest(db: pg.Client): Promise<string> {
 
 async function describeStatement(db: pg.Client, { text, calls, meanMs, maxMs, totalMs, rows }: SlowStatement): Promise<string> {
   const times = `${calls} calls, ${meanMs.toFixed(2)} ms on average, ${maxMs.toFixed(2)} ms at most, ${totalMs.toFixed(0)} ms in all, ${rows} rows.`;
-  const plan = await explain(db, applicationRole, text).catch((error: Error) => `It can't be planned without its values: ${error.message}`);
-  return `${times}\n\n${fenced([text, '', plan])}`;
+  const plan = await explain(db, applicationRole, text).then(
+    (lines) => lines.map(withoutStrings),
+    (error: Error) => [`It can't be planned without its values: ${withoutValues(error.message)}`],
+  );
+  return `${times}\n\n${fenced([withoutStrings(text), '', ...plan])}`;
 }
 
 async function describeCache(config: Config): Promise<string> {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { redactor, secretsOf } from '../../src/doctor/redaction.ts';
+import { redactor, secretsOf, withoutStrings, withoutValues, withSecretFiles } from '../../src/doctor/redaction.ts';
 import { homeward, homewardJson, startServing } from '../cli/homeward-command.ts';
 import { type DoctorStore, password, startDoctorStore } from './doctor-store.ts';
 
@@ -27,18 +27,55 @@ beforeAll(async () => {
   // Recorded as it is written, unlike statements with parameters.
   await store.owner.query(`alter role homeward_api password '${password}'`);
   await homeward(['pets', 'add', '--name', 'Biscuit of Ada', '--category', '1'], { env: store.env });
+  await plantStatements();
   await using serving = await startServing({ env: { ...store.env, PORT: '0' } });
   await fetch(`${serving.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
 });
 afterAll(() => store[Symbol.asyncDispose]());
 
+/** In the log, in statements and in orders. */
+const adopter = 'Ágnes Sesame-Lovelace';
+const addresses = [
+  'jürgen@müller-sesame.example',
+  'πέτρος@παράδειγμα-sesame.gr',
+  '用户@例子。sesame.广告',
+  'ada%40sesame.example',
+  "o'ada+x@sesame.example",
+];
+
+function plantedFile(name: string, content: string): string {
+  const file = path.join(store.folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
 const planted = () => ({
+  HOMEWARD_PHOTOS: 's3://homeward-photos',
+  HOMEWARD_PHOTOS_S3_ENDPOINT: 'http://127.0.0.1:1',
+  HOMEWARD_PHOTOS_S3_KEY_ID: 'id-sesame',
+  HOMEWARD_PHOTOS_S3_SECRET_FILE: plantedFile('s3', 'file-sesame/+1\n'),
+  OTHER_TOKEN_FILE: plantedFile('token', 'token-of-a-file-sesame\nsecond-line-sesame\n'),
+  OTHER_URL_FILE: plantedFile('url', 'https://ada:url-of-a-file-sesame@example.net\n'),
+  PGPASSFILE: plantedFile('pgpass', '# comment\ndb:5432:*:ada:pgpass-sesame\n'),
   REDIS_URL: store.env['REDIS_URL']?.replace('redis://', 'redis://default:redis-sesame@') ?? '',
   HOMEWARD_OTHER_URL: 'https://ada:other-sesame@staging.example',
   HOMEWARD_SECURITY_CONTACT: 'mailto:security-sesame@example.org',
   PGPASSWORD: 'pg-sesame',
   SOME_TOKEN: 'token-sesame',
 });
+
+/** PostgreSQL keeps the text of a statement as it was written if it had forgotten it when the statement ended. */
+async function plantStatements(): Promise<void> {
+  await store.owner.query('grant execute on function pg_stat_statements_reset to homeward_app; set role homeward_app');
+  try {
+    const where = `adopter_name = '${adopter}' -- ${adopter}`;
+    await store.owner.query(
+      `select pg_sleep(0.2) from (select pg_stat_statements_reset()) as reset where not exists (select from orders where ${where}\n)`,
+    );
+  } finally {
+    await store.owner.query('reset role');
+  }
+}
 
 function writeLog(): string {
   const file = path.join(store.folder, 'worker.log');
@@ -52,6 +89,22 @@ function writeLog(): string {
       err: { type: 'Error', message: `key ${key} of grace@example.org`, stack: `Error: x\n    at ${key}` },
     }),
     line({ msg: `connecting to postgres://ada:log-sesame@db/homeward with password=plain-sesame and Bearer ${key}` }),
+    ...addresses.map((address) => line({ msg: `mail to ${address} failed`, err: { type: 'Error', message: `rejected: <${address}>` } })),
+    line({ msg: 'file-sesame/+1 or file-sesame%2F%2B1, token-of-a-file-sesame, second-line-sesame, url-of-a-file-sesame, pgpass-sesame' }),
+    ...[
+      `invalid input syntax for type bigint: "${adopter}"`,
+      `invalid input value for enum pet_status: "the "cat" of ${adopter}"`,
+      `Unexpected token 'Á', "${adopter}"... is not valid JSON`,
+      `{"adopter":{"name":"${adopter}"`,
+      `duplicate key value violates unique constraint "orders": Key (adopter_name)=(${adopter} (Vienna)) already exists.`,
+    ].flatMap((message) => [
+      line({
+        msg: 'internal error',
+        err: { type: 'DatabaseError', code: '22P02', message, stack: `error: ${message}\n${adopter}\n    at here (x.js:1:2)` },
+      }),
+      line({ level: 40, msg: 'unavailable', reason: `error: ${message}` }),
+    ]),
+    line({ msg: 'job failed', adopter: { name: adopter }, detail: `Key (adopter_name)=(${adopter})`, parameters: [adopter] }),
     line({ msg: `signed with ${secret}, ${password}, token-sesame` }),
     'not JSON, sesame',
     '{"level":50',
@@ -77,13 +130,16 @@ test('it is one private file with findings, versions, settings, errors and plans
   expect(bundle).toMatch(/^DATABASE_URL: PostgreSQL at 127\.0\.0\.1:\d+, database "postgres"$/m);
   expect(bundle).toMatch(/error msg=job failed job=publish-events err=Error key hw_live_… of …@…$/m);
   expect(bundle).toMatch(/connect ECONNREFUSED by …@…$/m);
-  expect(bundle).toMatch(/^max_connections = 40 /m);
+  expect(bundle).toMatch(/^max_connections = 45 /m);
   expect(bundle).toMatch(/^redis_version: \d/m);
   expect(bundle).toMatch(/^pets {2}\S+ kB/m);
   // The plans of five statements of ours.
   expect(bundle.match(/ calls, \S+ ms on average/g)).toHaveLength(5);
   expect(bundle.match(/\(cost=/g)?.length).toBeGreaterThanOrEqual(5);
-  expect(findLeaks(bundle, [key, secret, password, 'Biscuit', 'token-in-the-path'])).toEqual([]);
+  expect(bundle).toMatch(/err=DatabaseError 22P02 invalid input syntax for type bigint: "…"\n {4}at here \(x\.js:1:2\)$/m);
+  expect(bundle).toMatch(/err=DatabaseError 22P02 duplicate key value violates unique constraint "orders": Key \(adopter_name\)=\(…\)$/m);
+  expect(bundle).toContain("adopter_name = '…");
+  expect(findLeaks(bundle, [key, secret, password, 'Biscuit', 'token-in-the-path', 'Lovelace', 'Ágnes'])).toEqual([]);
 });
 
 test('without pg_stat_statements it says how to get plans', async () => {
@@ -130,10 +186,51 @@ describe('redaction', () => {
     ['Authorization: Basic YWRhOnNlc2FtZQ==', 'Authorization: … …'],
     ['{"password":"x y","token":"abc"}', '{"password":"… y","token":"…"}'],
     ['ada.lovelace+dogs@mail.example.org wrote', '…@… wrote'],
+    ...addresses.map((address): [string, string] => [`to ${address}, sent`, 'to …@…, sent']),
     ['whsec_c2VjcmV0/+=', 'whsec_…'],
     ['process 4711 at 10.0.0.1:5432', 'process 4711 at 10.0.0.1:5432'],
   ])('%s', (text, redacted) => {
     expect(redactor([])(text)).toBe(redacted);
+  });
+
+  test('an address is looked for in a time that grows with the length of a text alone', () => {
+    const redact = redactor([]);
+    const timeOf = (text: string) => {
+      const before = performance.now();
+      redact(text);
+      return performance.now() - before;
+    };
+    for (const part of ['a', 'ä', 'a.', 'a@', 'a@b.', '%40', '@']) {
+      // With a time that grows with the square it takes minutes.
+      expect(timeOf(part.repeat(100_000))).toBeLessThan(2_000);
+    }
+  });
+
+  test.each([
+    ['relation "pets" does not exist', 'relation "pets" does not exist'],
+    ['value too long: "Ada', 'value too long: "…"'],
+    ['column "name" of relation "pets": "Ada" and "Grace"', 'column "name" of relation "pets": "…"'],
+    ['connect ECONNREFUSED 127.0.0.1:5432', 'connect ECONNREFUSED 127.0.0.1:5432'],
+  ])('the values in the message %s', (message, without) => {
+    expect(withoutValues(message)).toBe(without);
+  });
+
+  test.each([
+    ['select $1 from orders where id = $2', 'select $1 from orders where id = $2'],
+    ["select 1 where name = 'Ada' and x = E'\\'Grace'", "select 1 where name = '…"],
+    ['select $tag$Ada$tag$', "select '…"],
+    ['select 1 /* Ada\nGrace */ from pets -- Ada\nlimit 1', 'select 1  from pets \nlimit 1'],
+  ])('the strings and comments of %s', (sql, without) => {
+    expect(withoutStrings(sql)).toBe(without);
+  });
+
+  test('a file that is a secret is known by its name, one that is missing is none', async () => {
+    const env = {
+      A_SECRET_FILE: plantedFile('a', 'from-a-file\n'),
+      B_SECRET_FILE: '/nowhere',
+      LOG_FILE: plantedFile('log', 'ordinary words'),
+    };
+    expect(secretsOf(await withSecretFiles(env), [])).toEqual(['from-a-file', 'from-a-file', 'from-a-file', 'from-a-file']);
   });
 
   test('secrets of addresses are known raw and decoded, also of one that can not be parsed', () => {
