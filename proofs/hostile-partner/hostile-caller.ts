@@ -2,103 +2,90 @@
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../../testkit/http.ts';
-import { attacks, list, order, type Step, type Target } from './hostile-attacks.ts';
+import { orderListed } from './api-attacks.ts';
+import type { Attack, Load, Step, Target } from './attack.ts';
+import { type AttackName, attacks } from './attacks.ts';
+import { countHeld } from './socket-attacks.ts';
 
-/** The commands of the parent process. */
+/** The commands of the parent process. Each but `target` and `attack` has a reply. */
 export type Command =
-  /** Orders `count` animals, starting at `firstPetId`, as fast as it can. */
-  | { readonly do: 'occupy'; readonly target: Target; readonly firstPetId: number; readonly count: number }
-  /** All attacks at once, until `stop`. */
-  | { readonly do: 'attack'; readonly target: Target }
-  /** Ordinary lists by as many callers as the attack has, at full speed or at the rate `perSecond`, until `stop`. */
-  | { readonly do: 'list'; readonly target: Target; readonly perSecond?: number }
+  | { readonly do: 'target'; readonly target: Target }
+  /** Orders as many animals as it can, in `count` attempts. */
+  | { readonly do: 'occupy'; readonly count: number }
+  /** Attacks until `stop`. Several attacks share the requests of one partner. */
+  | { readonly do: 'attack'; readonly names: readonly AttackName[] }
+  /** Opens `count` connections that read nothing. */
+  | { readonly do: 'hold'; readonly count: number; readonly ms: number }
   | { readonly do: 'stop' };
 
 /** The responses that the caller got. */
 export interface Report {
-  readonly seconds: number;
   readonly responded: number;
-  /** How often each attack got each status; 0 means that the connection failed. */
+  /** How often each load got each status; 0 means that there was no response. */
   readonly statuses: Readonly<Record<string, Readonly<Record<number, number>>>>;
   /** 5xx responses, except the documented 503. */
   readonly faults: readonly string[];
+  /** Only of `hold`: the connections that are still open. */
+  readonly held?: number;
 }
 
 /** The lowest priority: a real attacker has its own machine, so the store must not lose CPU time to this process. */
 const priority = 19;
 const occupiers = 8;
 const faultsMax = 20;
-/** Pauses after a failed connection, so that immediate failures do not become a busy loop. */
-const failedPauseMs = 10;
+/** Of a load. Beyond that it waits. */
+const inFlightMax = 500;
+const socketsMax = 256;
 
 if (process.send) {
   setPriority(priority);
+  let target: Target | undefined;
   let running: { stop(): Promise<Report> } | undefined;
   process.on('disconnect', () => process.exit());
   const reply = (report: Report | undefined) => process.send?.(report);
   process.on('message', (command: Command) => {
-    if (command.do === 'stop') void running?.stop().then(reply);
-    else if (command.do === 'occupy') void occupy(command).then(reply);
-    else running = command.do === 'attack' ? attack(command.target) : listAll(command.target, command.perSecond);
+    if (command.do === 'target') target = command.target;
+    else if (command.do === 'stop') void running?.stop().then(reply);
+    else if (!target) throw new Error('there is no target yet');
+    else if (command.do === 'occupy') void occupy(target, command.count).then(reply);
+    else if (command.do === 'hold') void hold(target, command).then(reply);
+    else running = attack(target, command.names);
   });
 }
 
-async function occupy({ target, firstPetId, count }: Command & { do: 'occupy' }): Promise<Report> {
-  using http = new HttpClient(occupiers);
-  const tally = new Tally();
-  const stopping = new AbortController().signal;
-  let index = 0;
+async function occupy(target: Target, count: number): Promise<Report> {
+  const [tally, phase] = [new Tally(), new Phase(target)];
+  let left = count;
   const work = async () => {
-    for (let i = index++; i < count; i = index++) {
-      await tally.count('orders of every animal', order({ http, target, index: i, stopping }, firstPetId + i));
-    }
+    for (; left > 0; left -= 1) await tally.count('orders of every animal', orderListed(phase.next('orders of every animal', 'occupy')));
   };
   await Promise.all(Array.from({ length: occupiers }, work));
+  await phase.end();
   return tally.report();
 }
 
-function attack(target: Target): { stop(): Promise<Report> } {
-  return loop(target, (tally, next) =>
-    Object.entries(attacks).flatMap(([name, { workers, step }]) =>
-      Array.from({ length: workers }, () => () => tally.count(name, step(next(name)))),
-    ),
-  );
+async function hold(target: Target, { count, ms }: Command & { do: 'hold' }): Promise<Report> {
+  const phase = new Phase(target);
+  const held = await countHeld(phase.next('slow readers', 'hold'), count, ms);
+  await phase.end();
+  return { ...new Tally().report(), held };
 }
 
-/** Lists with as many callers as the attack has. With a rate, each caller waits until its request is due. */
-function listAll(target: Target, perSecond: number | undefined): { stop(): Promise<Report> } {
-  const callers = Object.values(attacks).reduce((sum, { workers }) => sum + workers, 0);
-  const [startMs, firstIndex] = [performance.now(), started.get('list') ?? 0];
-  return loop(target, (tally, next) =>
-    Array.from({ length: callers }, () => async () => {
-      const step = next('list');
-      const aheadMs = perSecond ? startMs + ((step.index - firstIndex) * 1_000) / perSecond - performance.now() : 0;
-      if (aheadMs > 0) await sleep(aheadMs);
-      await tally.count('lists', list(step));
-    }),
-  );
-}
-
-type MakeSteps = (tally: Tally, next: (name: string) => Step) => Array<() => Promise<void>>;
-
-/** Repeats each of the steps until it is stopped. */
-function loop(target: Target, makeSteps: MakeSteps): { stop(): Promise<Report> } {
-  const [tally, stopping, http] = [new Tally(), new AbortController(), new HttpClient(64)];
-  const next = (name: string): Step => {
-    const index = started.get(name) ?? 0;
-    started.set(name, index + 1);
-    return { http, target, index, stopping: stopping.signal };
-  };
-  const working = makeSteps(tally, next).map(async (step) => {
-    while (!stopping.signal.aborted) await step();
-  });
+function attack(target: Target, names: readonly AttackName[]): { stop(): Promise<Report> } {
+  const [tally, phase] = [new Tally(), new Phase(target)];
+  for (const [i, name] of names.entries()) {
+    for (const [loadName, load] of Object.entries<Load>(attacks[name] satisfies Attack)) {
+      const share = load.isFree ? 1 : names.length;
+      const intervalMs = (1_000 * share * (load.atOnce ?? 1)) / load.perSecond;
+      // Several attacks don't begin at the same moment.
+      const delayMs = (intervalMs * i) / names.length;
+      phase.repeat(load, { intervalMs, delayMs }, () => tally.count(loadName, load.step(phase.next(name, loadName))));
+    }
+  }
   return {
     async stop() {
-      const report = tally.report();
-      stopping.abort();
-      await Promise.all(working);
-      http[Symbol.dispose]();
-      return report;
+      await phase.end();
+      return tally.report();
     },
   };
 }
@@ -106,8 +93,52 @@ function loop(target: Target, makeSteps: MakeSteps): { stop(): Promise<Report> }
 /** Indexes continue from phase to phase, so that no category, address or adopter is used twice. */
 const started = new Map<string, number>();
 
+/** What is sent until the phase ends. */
+class Phase {
+  readonly #target: Target;
+  readonly #http = new HttpClient(socketsMax);
+  readonly #stopping = new AbortController();
+  readonly #repeating: Array<Promise<void>> = [];
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  next(attack: AttackName, load: string): Step {
+    const index = started.get(load) ?? 0;
+    started.set(load, index + 1);
+    const keys = this.#target.keys[attack];
+    if (!keys) throw new Error(`there are no keys for ${attack}`);
+    return { http: this.#http, target: this.#target, keys, index, stopping: this.#stopping.signal };
+  }
+
+  repeat({ atOnce = 1 }: Load, { intervalMs, delayMs }: { intervalMs: number; delayMs: number }, step: () => Promise<void>): void {
+    this.#repeating.push(this.#run(atOnce, intervalMs, delayMs, step));
+  }
+
+  /** Waits for what is in flight. */
+  async end(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#repeating);
+    this.#http[Symbol.dispose]();
+  }
+
+  async #run(atOnce: number, intervalMs: number, delayMs: number, step: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    const inFlight = new Set<Promise<void>>();
+    const startMs = performance.now() + delayMs;
+    for (let round = 0; !signal.aborted; round += 1) {
+      await sleep(Math.max(startMs + round * intervalMs - performance.now(), 0), undefined, { signal }).catch(() => {});
+      for (let i = 0; i < atOnce && inFlight.size < inFlightMax && !signal.aborted; i += 1) {
+        const one = step().finally(() => inFlight.delete(one));
+        inFlight.add(one);
+      }
+    }
+    await Promise.all(inFlight);
+  }
+}
+
 class Tally {
-  readonly #startedAtMs = performance.now();
   readonly #statuses: Record<string, Record<number, number>> = {};
   readonly #faults: string[] = [];
   #responded = 0;
@@ -119,14 +150,12 @@ class Tally {
     this.#statuses[name] = statuses;
     statuses[status] = (statuses[status] ?? 0) + 1;
     if (response) this.#responded += 1;
-    else await sleep(failedPauseMs);
     if (status >= 500 && !isDocumented(response) && this.#faults.length < faultsMax)
       this.#faults.push(`${name}: ${status} ${response?.text.slice(0, 120)}`);
   }
 
   report(): Report {
-    const seconds = (performance.now() - this.#startedAtMs) / 1_000;
-    return { seconds, responded: this.#responded, statuses: this.#statuses, faults: this.#faults };
+    return { responded: this.#responded, statuses: this.#statuses, faults: this.#faults };
   }
 }
 

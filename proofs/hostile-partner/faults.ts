@@ -1,0 +1,43 @@
+// Faults that this proof must notice: each is planted into a copy of the service, and some claim about its attack must break.
+import type { Edit } from '../../testkit/mutant.ts';
+import type { AttackName } from './attacks.ts';
+
+export interface Fault {
+  readonly attack: AttackName;
+  readonly edits: readonly Edit[];
+}
+
+export const faults: Readonly<Record<string, Fault>> = {
+  'any number of turns for searches, on the connections of transactions': {
+    attack: 'slow searches',
+    edits: [
+      { file: 'db/pool.ts', from: 'await this.#searches.run(clientId,', to: 'await this.#transactions.run(clientId,' },
+      { file: 'db/fair-turns.ts', from: '(this.#runningOf.get(owner) ?? 0) < this.#bounds.turnsOfOwnerMax', to: 'true' },
+    ],
+  },
+  'no end of a response that nobody reads': {
+    attack: 'slow readers',
+    edits: [{ file: 'http/response-progress.ts', from: 'stalledMs: 10_000', to: 'stalledMs: 999_999_999' }],
+  },
+  'words written in the transaction of a create': {
+    attack: 'new words',
+    edits: [
+      { file: 'migrations/0023_words_of_pets.sql', from: 'drop trigger note_words on pets;', to: '' },
+      {
+        file: 'migrations/0023_words_of_pets.sql',
+        from: 'drop function note_words_of_pet();\ndrop function note_listing_words(tsvector);',
+        to: '',
+      },
+    ],
+  },
+  'any number of open orders and categories': {
+    attack: 'orders of every animal',
+    edits: [
+      {
+        file: 'rate-limit/plans.ts',
+        from: 'business: { openOrders: 500, newCategoriesPerDay: 500,',
+        to: 'business: { openOrders: 999_999, newCategoriesPerDay: 999_999,',
+      },
+    ],
+  },
+};
