@@ -15,6 +15,8 @@ export interface ProofContext {
   readonly short: boolean;
   /** Breaks the promise on purpose, if the proof has a mutant. Then at least one claim must not hold. */
   readonly mutant: boolean;
+  /** Only this one of the proof's parts. */
+  readonly part?: string | undefined;
   progress(text: string): void;
 }
 
@@ -24,7 +26,9 @@ export interface Proof {
   readonly hasMutant?: boolean;
   /** The proof measures time or CPU use, which other work would change, so no other proof runs at the same time. */
   readonly runsAlone?: boolean;
-  /** It compares times under load, which the shared cores of CI can't show. So only its long form is run, every night. */
+  /** It takes long, or compares times under load, which the shared cores of CI can't show. So only its long form is run, every night. */
   readonly isNightly?: boolean;
+  /** Names of parts that can be run alone. */
+  readonly parts?: readonly string[];
   run(context: ProofContext): Promise<Claim[]>;
 }

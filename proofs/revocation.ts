@@ -184,8 +184,8 @@ async function besideBusyKeys(setup: Setup, count: number): Promise<Tally> {
     });
     const keys = clients.flatMap(([, ...others]) => others);
     const revoked = Promise.all(keys.map((key) => revokeOne(setup, key))).finally(() => (isDone = true));
-    rejected.push(...(await revoked));
-    await Promise.all(busy);
+    const [ofKeys] = await Promise.all([revoked, ...busy]);
+    rejected.push(...ofKeys);
   }
   return tally(rejected);
 }

@@ -96,7 +96,7 @@ export class ModelRun {
 
   #judge(action: Action, { request, expected, operation }: Plan, place: string, response: Response): void {
     if (response.status !== expected.status) throw new Error(`must be ${expected.status} ${expected.code ?? ''}`);
-    this.#judgeHeaders(action, response);
+    this.#judgeHeaders(action, operation, response);
     const hasBody = request.method !== 'HEAD' && expected.status !== 304 && expected.status !== 204;
     const undocumented = operation && this.#environment.check(operation, response, hasBody);
     if (undocumented) throw new Error(undocumented);
@@ -110,7 +110,7 @@ export class ModelRun {
     expected.apply?.(readExactly(response.text));
   }
 
-  #judgeHeaders(action: Action, { status, headers }: Response): void {
+  #judgeHeaders(action: Action, operation: Plan['operation'], { status, headers }: Response): void {
     const wanted: Record<string, RegExp> = {
       'x-request-id': /^req_[\w-]{16}$/,
       'access-control-allow-origin': /^\*$/,
@@ -119,7 +119,7 @@ export class ModelRun {
       ...((status === 401 || status === 403) && { 'www-authenticate': /^Bearer/ }),
       ...(status === 405 && action.kind === 'method' && { allow: new RegExp(`^${action.allow}$`) }),
       ...(status === 429 && { 'retry-after': /^[1-9]\d*$/ }),
-      ...(action.kind === 'get' && { deprecation: /^@\d+$/, sunset: /^Thu, 05 Dec 2030 00:00:00 GMT$/ }),
+      ...(action.kind === 'get' && operation && { deprecation: /^@\d+$/, sunset: /^Thu, 05 Dec 2030 00:00:00 GMT$/ }),
     };
     for (const [name, pattern] of Object.entries(wanted)) {
       if (!pattern.test(String(headers[name] ?? ''))) throw new Error(`the header ${name} is wrong: ${headers[name]}`);

@@ -7,7 +7,7 @@ import type { Tour } from './page-tour.ts';
 import type { Look } from './page-visitor.ts';
 import type { Weight } from './page-weights.ts';
 
-export const performanceMin = 95;
+const performanceMin = 95;
 const bytesMax = 120_000;
 
 export interface Findings {

@@ -8,18 +8,12 @@ import { installOnDemand } from '../../tools/install-on-demand.ts';
 
 export interface Score {
   readonly url: string;
-  /** From 0 to 100: the median of the runs, or the best run with `isOnceEnough`. */
+  /** From 0 to 100: the median of the runs. */
   readonly performance: number;
   /** From 0 to 100: the lowest of the runs. */
   readonly accessibility: number;
   readonly bestPractices: number;
   readonly seo: number;
-}
-
-interface ScoreOptions {
-  /** Stop after the first run that reaches `performanceMin`: a busy machine makes a page slower, never faster. */
-  readonly isOnceEnough: boolean;
-  readonly performanceMin: number;
 }
 
 /** The part of Lighthouse's types that is used here: the package is not installed with the project. */
@@ -31,22 +25,16 @@ interface LighthouseResult {
 }
 
 const lighthouseFolder = fileURLToPath(new URL('./lighthouse', import.meta.url));
-const runsMax = 3;
+const runsCount = 3;
 
 /** Measures one page at a time, in a separate browser: other work would affect the scores. */
-export async function scorePages(
-  lighthouse: Lighthouse,
-  urls: readonly string[],
-  { isOnceEnough, performanceMin }: ScoreOptions,
-  progress: (text: string) => void,
-): Promise<Score[]> {
+export async function scorePages(lighthouse: Lighthouse, urls: readonly string[], progress: (text: string) => void): Promise<Score[]> {
   const port = await freePort();
   await using _: Browser = await launchBrowser({ debuggingPort: port });
   const scores: Score[] = [];
   for (const url of urls) {
     const results: Array<Omit<Score, 'url'>> = [];
-    const isEnough = () => isOnceEnough && (results.at(-1)?.performance ?? 0) >= performanceMin;
-    while (results.length < runsMax && !isEnough()) {
+    while (results.length < runsCount) {
       progress(`Lighthouse, page ${scores.length + 1} of ${urls.length}`);
       results.push(await score(lighthouse, url, port));
     }
@@ -54,7 +42,7 @@ export async function scorePages(
     const performances = results.map(({ performance }) => performance).sort((a, b) => a - b);
     scores.push({
       url,
-      performance: performances.at(isOnceEnough ? -1 : Math.floor(results.length / 2)) ?? 0,
+      performance: performances[Math.floor(results.length / 2)] ?? 0,
       accessibility: lowest('accessibility'),
       bestPractices: lowest('bestPractices'),
       seo: lowest('seo'),
