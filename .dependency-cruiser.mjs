@@ -153,10 +153,10 @@ export default {
     },
     {
       name: 'schemas-know-shapes-only',
-      comment: 'A schema may import the shared schemas and the page sizes of http/, but nothing that handles requests.',
+      comment: 'A schema may import the shared schemas, what closes bodies and the page sizes of http/, but nothing that handles requests.',
       severity: 'error',
       from: { path: '-schemas\\.ts$' },
-      to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/'], pathNot: `${src}/http/(schemas|email-text|paging)\\.ts$` },
+      to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/'], pathNot: `${src}/http/(schemas|closed-body|email-text|paging)\\.ts$` },
     },
     {
       name: 'queries-of-ones-own',

@@ -1,4 +1,4 @@
-// Runs the proofs, each of which shows that a promise holds: npm run prove -- [NAME… | --all] [--short] [--mutant] [--json]
+// Runs the proofs, each of which shows that a promise holds: npm run prove -- [NAME… | --all] [--short] [--mutant] [--part PART] [--json]
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
@@ -36,9 +36,11 @@ import { revocation } from './revocation.ts';
 import { rolling } from './rolling/rolling.ts';
 import { sdk } from './sdk/sdk.ts';
 import { secrets } from './secrets/secrets.ts';
+import { slowReaders } from './slow-readers/slow-readers.ts';
 import { ssrf } from './ssrf/ssrf.ts';
 import { streams } from './streams.ts';
 import { usage } from './usage/usage.ts';
+import { wantedAnimal } from './wanted-animal/wanted-animal.ts';
 import { heldSnapshot } from './webhooks/held-snapshot.ts';
 import { manyEndpoints } from './webhooks/many-endpoints.ts';
 import { slowNeighbour } from './webhooks/slow-neighbour.ts';
@@ -64,6 +66,7 @@ const proofs: Proof[] = [
   pages,
   frameworks,
   adoption,
+  wantedAnimal,
   expiry,
   idempotency,
   erasure,
@@ -75,6 +78,7 @@ const proofs: Proof[] = [
   writeStorm,
   feed,
   streams,
+  slowReaders,
   photos,
   ssrf,
   webhooks,
@@ -98,7 +102,7 @@ interface Proved {
   readonly notes: string;
 }
 
-const synopsis = 'Usage: npm run prove -- NAME… | --all [--short] [--mutant] [--json]';
+const synopsis = 'Usage: npm run prove -- NAME… | --all [--short] [--mutant] [--part PART] [--json]';
 const timedRunsMax = 2;
 /** May exceed the number of cores, because a proof spends about half of its time waiting. */
 const sideBySideMax = 3;
@@ -106,16 +110,18 @@ const shortTimeoutMs = 10 * 60_000;
 const longTimeoutMs = 60 * 60_000;
 
 const { values, positionals } = readArguments();
-const { short = false, mutant = false, json = false, all = false, help = false } = values;
+const { short = false, mutant = false, json = false, all = false, help = false, part } = values;
 
 const chosen = help ? [] : all ? proofs.filter(({ isNightly }) => !short || !isNightly) : positionals.map(find);
+if (part !== undefined) checkPart(part, chosen);
 if (chosen.length === 0) list();
 else process.exitCode = (await runAll(chosen)) ? 0 : 1;
 
 function readArguments() {
   const flag = { type: 'boolean' } as const;
+  const options = { short: flag, mutant: flag, json: flag, all: flag, help: flag, part: { type: 'string' } } as const;
   try {
-    return parseArgs({ allowPositionals: true, options: { short: flag, mutant: flag, json: flag, all: flag, help: flag } });
+    return parseArgs({ allowPositionals: true, options });
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\n${synopsis}`);
     process.exit(2);
@@ -126,6 +132,17 @@ function find(name: string): Proof {
   const proof = proofs.find((one) => one.name === name);
   if (proof) return proof;
   console.error(`There is no proof "${name}". The proofs are ${proofs.map((one) => one.name).join(', ')}.`);
+  process.exit(2);
+}
+
+function checkPart(part: string, [proof, ...others]: readonly Proof[]): void {
+  if (proof && others.length === 0 && proof.parts?.includes(part)) return;
+  const parts = proof?.parts?.map((one) => `"${one}"`).join(', ');
+  console.error(
+    others.length > 0 || !proof
+      ? '--part needs the name of one proof.'
+      : `The proof ${proof.name} has no part "${part}".${parts ? ` Its parts are ${parts}.` : ''}`,
+  );
   process.exit(2);
 }
 
@@ -210,7 +227,7 @@ function show({ proof, claims, seconds, notes }: Proved): void {
 async function measure(proof: Proof, progress: (text: string) => void): Promise<Claim[]> {
   const runsMax = (short || process.env['CI']) && !mutant ? timedRunsMax : 1;
   for (let run = 1; ; run += 1) {
-    const claims = await proof.run({ short, mutant, progress });
+    const claims = await proof.run({ short, mutant, part, progress });
     const broken = claims.filter(({ holds, isKnownMiss }) => !holds && !isKnownMiss);
     if (broken.length === 0 || run >= runsMax || !broken.every(({ isTimed }) => isTimed)) return claims;
     for (const { claim, bar, figure } of broken)

@@ -1,6 +1,6 @@
 // The access matrix: the scope that each operation must require, the kinds of caller, and the response that each must get.
 import { type Scope, staffScopes } from '../service/src/domain/scopes.ts';
-import { describingScopes } from '../service/src/domain/shelter-access.ts';
+import { profileWriteScopes } from '../service/src/domain/shelter-access.ts';
 import { errorCodes } from '../service/src/errors.ts';
 import { adopter } from './adopters.ts';
 
@@ -33,13 +33,13 @@ export const matrix: Readonly<Record<string, MatrixRow>> = {
   'get /shelters/{shelterId}': { scope: 'pets:read', allowed: 404 },
   'patch /shelters/{shelterId}': { scope: 'store:manage', body: { phone: null }, allowed: 404 },
   'get /pets/{petId}/profile': { scope: 'pets:read', allowed: 404 },
-  'put /pets/{petId}/profile': { scope: describingScopes, body: {}, allowed: 404 },
-  'patch /pets/{petId}/profile': { scope: describingScopes, body: {}, allowed: 404 },
+  'put /pets/{petId}/profile': { scope: profileWriteScopes, body: {}, allowed: 404 },
+  'patch /pets/{petId}/profile': { scope: profileWriteScopes, body: {}, allowed: 404 },
   'get /pets/{petId}/photos': { scope: 'pets:read', allowed: 404 },
-  'post /pets/{petId}/photos': { scope: describingScopes, allowed: 404 },
+  'post /pets/{petId}/photos': { scope: profileWriteScopes, allowed: 404 },
   'get /pets/{petId}/photos/{photoId}': { scope: 'pets:read', allowed: 404 },
-  'patch /pets/{petId}/photos/{photoId}': { scope: describingScopes, body: { alt: 'Biscuit' }, allowed: 404 },
-  'delete /pets/{petId}/photos/{photoId}': { scope: describingScopes, allowed: 404 },
+  'patch /pets/{petId}/photos/{photoId}': { scope: profileWriteScopes, body: { alt: 'Biscuit' }, allowed: 404 },
+  'delete /pets/{petId}/photos/{photoId}': { scope: profileWriteScopes, allowed: 404 },
   'get /listings': { scope: 'pets:read', allowed: 200 },
   'get /listings/facets': { scope: 'pets:read', allowed: 200 },
   'get /categories': { scope: 'pets:read', allowed: 200 },

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Response } from './http.ts';
 
 export interface Sample {
+  /** The number of the request, from 0. */
+  readonly index: number;
   /** From performance.now(). */
   readonly sentAtMs: number;
   readonly tookMs: number;
@@ -48,7 +50,7 @@ export class SteadyLoad {
     const sentAtMs = performance.now();
     const response = await this.#send(index).catch(() => undefined);
     const respondedAtMs = performance.now();
-    this.samples.push({ sentAtMs, tookMs: respondedAtMs - sentAtMs, sinceDueMs: respondedAtMs - dueAtMs, response });
+    this.samples.push({ index, sentAtMs, tookMs: respondedAtMs - sentAtMs, sinceDueMs: respondedAtMs - dueAtMs, response });
   }
 }
 

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { areImagesServed } from '../service/src/photos/images-client.ts';
 import { compileCache } from './compile-cache.ts';
 import { accepts, freePort, type PrivateServer, startPostgres, startRedis } from './servers.ts';
 
@@ -121,6 +122,21 @@ export class Store implements AsyncDisposable {
     const child = spawn(process.execPath, script, { env: { ...this.#env, ...env }, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     child.channel?.unref();
     this.#workers.push(child);
+    return child;
+  }
+
+  /** Starts a `homeward images` on the socket, which is stopped with the store. Resolves once it listens. */
+  async decode(socket: string): Promise<ChildProcess> {
+    const script = [path.join(this.#root, 'service/src/main.ts'), 'images'];
+    const { PATH, NODE_COMPILE_CACHE, LOG_LEVEL } = this.#env;
+    const env = { PATH, NODE_COMPILE_CACHE, LOG_LEVEL, HOMEWARD_IMAGES_SOCKET: socket };
+    const child = spawn(process.execPath, script, { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    child.channel?.unref();
+    this.#workers.push(child);
+    for (let tries = 0; !(await areImagesServed(socket)); tries += 1) {
+      if (child.exitCode !== null || tries > 1_000) throw new Error('images did not start');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
     return child;
   }
 

@@ -142,7 +142,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Delay of the event loop',
-        help: 'How late a timer runs. Every request waits as long, several times.',
+        help: 'How late a timer runs. It delays every request.',
         unit: 's',
         queries: quantiles('homeward_event_loop_delay_seconds'),
       },
@@ -153,12 +153,12 @@ export const rows: readonly Row[] = [
     panels: [
       {
         title: 'Connections to PostgreSQL',
-        help: 'Busy ones against their bound, and transactions that wait for one. Alert HomewardPoolFull is about the last.',
+        help: 'Busy ones against their bound, and transactions and searches that wait for one. Alert HomewardPoolFull is about transactions that wait.',
         unit: 'short',
         queries: [
           { expr: 'sum by (use) (homeward_postgres_connections{state="busy"})', legend: '{{use}}, busy' },
           { expr: 'sum by (use) (homeward_postgres_max_connections)', legend: '{{use}}, bound' },
-          { expr: 'sum(homeward_postgres_waiting)', legend: 'waiting' },
+          { expr: 'sum by (use) (homeward_postgres_waiting)', legend: '{{use}}, waiting' },
         ],
       },
       {
@@ -177,6 +177,12 @@ export const rows: readonly Row[] = [
           { expr: 'homeward_heap_used_bytes / homeward_heap_max_bytes', legend: '{{instance}}, heap' },
           { expr: 'max by (cache) (homeward_cache_bytes / homeward_cache_max_bytes)', legend: 'cache of {{cache}}' },
         ],
+      },
+      {
+        title: 'Free space',
+        help: 'On the disks of the journal and of photos. Alert HomewardJournalFull is at 10 MB, HomewardPhotoStorageFull at 1 GB or 5 %.',
+        unit: 'bytes',
+        queries: [{ expr: 'min by (disk) (homeward_disk_free_bytes)', legend: '{{disk}}' }],
       },
       {
         title: 'Work that waits',
@@ -200,7 +206,7 @@ const panelHeight = 8;
 export function renderDashboard(): string {
   const panels = rows.flatMap(({ title, panels }, index) => {
     const top = index * (panelHeight + 1);
-    const width = columns / panels.length;
+    const width = Math.floor(columns / panels.length);
     const row = { id: 100 + index, type: 'row', title, collapsed: false, gridPos: { x: 0, y: top, w: columns, h: 1 }, panels: [] };
     const inRow = panels.map((panel, i) => ({
       ...renderPanel(panel),

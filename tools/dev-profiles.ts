@@ -3,7 +3,7 @@ import { type Look, lookOf } from '../examples/adoption-site/drawings.ts';
 import type { ProfileChanges } from '../sdk/src/index.ts';
 import { type DevAnimal, mulberry32 } from './dev-animals.ts';
 import { breedsOf, colorsOf } from './dev-breeds.ts';
-import { type Stories, storiesOfCategory, type Temper, tempers } from './dev-stories.ts';
+import { type Stories, storiesOfCategory, type Temperament, temperaments } from './dev-stories.ts';
 
 type Known = 'yes' | 'no' | 'unknown';
 type Companions = Record<'children' | 'dogs' | 'cats', Known>;
@@ -45,7 +45,7 @@ const agesOfShare = [
   { share: 1, from: 8, to: lifetimeOfDogs },
 ];
 
-const tagsOf: Readonly<Record<Temper, readonly string[]>> = {
+const tagsOf: Readonly<Record<Temperament, readonly string[]>> = {
   gentle: ['gentle', 'affectionate'],
   lively: ['playful', 'energetic'],
   shy: ['shy', 'quiet'],
@@ -53,8 +53,8 @@ const tagsOf: Readonly<Record<Temper, readonly string[]>> = {
   funny: ['funny', 'sociable'],
   calm: ['calm', 'easy-going'],
 };
-/** What a temper gets along with: children, dogs, cats. The letters are yes, no, unknown, and maybe: any of them. */
-const companionsOf: Readonly<Record<Temper, string>> = {
+/** What a temperament gets along with: children, dogs, cats. The letters are yes, no, unknown, and maybe: any of them. */
+const companionsOf: Readonly<Record<Temperament, string>> = {
   gentle: 'yym',
   lively: 'yyn',
   shy: 'nmm',
@@ -73,13 +73,13 @@ export function devProfile(animal: DevAnimal & { readonly id: number }, arrival:
   const second = breed.canBeMixed && random() < 0.4 ? pick(breedsOf(look)) : undefined;
   const years = yearsOf(categoryId, random(), random());
   const isSenior = years >= 8;
-  const temper = isSenior ? pick(['gentle', 'calm', 'funny', 'shy'] as const) : pick(tempers);
+  const temperament = isSenior ? pick(['gentle', 'calm', 'funny', 'shy'] as const) : pick(temperaments);
   const sex: Sex = categoryId === fish ? 'unknown' : femaleNames.has(name) ? 'female' : 'male';
-  const goodWith = sociable.includes(categoryId) ? companions(temper, pick) : undefined;
+  const goodWith = sociable.includes(categoryId) ? companions(temperament, pick) : undefined;
   const dateBefore = (days: number) => new Date(today.getTime() - days * dayMs).toISOString().slice(0, 10);
   const specialNeeds = isSenior && random() < 0.3;
   return {
-    description: [...storyOf(storiesOfCategory[categoryId], temper, years < 1, pick), goodWith && goodWithText(goodWith)]
+    description: [...storyOf(storiesOfCategory[categoryId], temperament, years < 1, pick), goodWith && goodWithText(goodWith)]
       .filter((part) => part !== undefined)
       .map((part) => filledIn(part, name, sex))
       .join('\n\n'),
@@ -101,7 +101,7 @@ export function devProfile(animal: DevAnimal & { readonly id: number }, arrival:
     houseTrained: categoryId <= cats ? (years < 0.5 ? 'no' : random() < 0.8 ? 'yes' : 'unknown') : 'unknown',
     specialNeeds: specialNeeds ? 'yes' : 'no',
     adoptionFee: { amount: isSenior ? breed.feeCents / 2 : breed.feeCents, currency: 'EUR' },
-    tags: [...tagsOf[temper], ...(specialNeeds ? ['special care'] : [])],
+    tags: [...tagsOf[temperament], ...(specialNeeds ? ['special care'] : [])],
     arrivedOn: dateBefore(Math.min(Math.max(1, Math.round((1 - arrival) * daysSinceFirst)), Math.round(years * 365))),
     externalId: `dev-${id}`,
   };
@@ -115,15 +115,15 @@ function yearsOf(categoryId: number, share: number, within: number): number {
 }
 
 /** Three paragraphs: where the animal comes from, what it is like, and who should adopt it. */
-function storyOf(stories: Stories | undefined, temper: Temper, isYoung: boolean, pick: <T>(from: readonly T[]) => T): string[] {
+function storyOf(stories: Stories | undefined, temperament: Temperament, isYoung: boolean, pick: <T>(from: readonly T[]) => T): string[] {
   if (!stories) return [];
   const past = (isYoung && stories.youngPast) || stories.past;
-  return [pick(past), `${pick(stories.nature[temper])} ${pick(stories.habits)}`, pick(stories.home[temper])];
+  return [pick(past), `${pick(stories.nature[temperament])} ${pick(stories.habits)}`, pick(stories.home[temperament])];
 }
 
-function companions(temper: Temper, pick: <T>(from: readonly T[]) => T): Companions {
+function companions(temperament: Temperament, pick: <T>(from: readonly T[]) => T): Companions {
   const known = { y: 'yes', n: 'no', u: 'unknown' } as const;
-  const [children, dogsToo, catsToo] = [...companionsOf[temper]].map((letter) =>
+  const [children, dogsToo, catsToo] = [...companionsOf[temperament]].map((letter) =>
     letter === 'm' ? pick(['yes', 'yes', 'no', 'unknown'] as const) : known[letter as keyof typeof known],
   );
   return { children: children ?? 'unknown', dogs: dogsToo ?? 'unknown', cats: catsToo ?? 'unknown' };

@@ -1,7 +1,7 @@
 // What the stories of the seeded animals are made of. {name}, {he}, {him} and {his} are filled in; {He} and {His} start a sentence.
 
-export const tempers = ['gentle', 'lively', 'shy', 'clever', 'funny', 'calm'] as const;
-export type Temper = (typeof tempers)[number];
+export const temperaments = ['gentle', 'lively', 'shy', 'clever', 'funny', 'calm'] as const;
+export type Temperament = (typeof temperaments)[number];
 
 export interface Stories {
   /** How the animal came to the shelter. */
@@ -9,10 +9,10 @@ export interface Stories {
   /** The same for one that is not yet a year old, if the others don't fit. */
   readonly youngPast?: readonly string[];
   /** What the animal is like. */
-  readonly nature: Readonly<Record<Temper, readonly string[]>>;
+  readonly nature: Readonly<Record<Temperament, readonly string[]>>;
   readonly habits: readonly string[];
   /** Who should adopt it. */
-  readonly home: Readonly<Record<Temper, readonly string[]>>;
+  readonly home: Readonly<Record<Temperament, readonly string[]>>;
 }
 
 /** For animals whose nature is that of their species. */

@@ -51,13 +51,22 @@ export async function sdkTypes(openapi: string): Promise<string> {
   return `${types}\nexport type ApiUrl = ${urls.join(' | ')};\n`;
 }
 
-/** Gives int64 a named type, and drops constraints on which fields must be present, which a type can't express. */
+/**
+ * Gives int64 a named type, and drops what a type can't express: which fields must be present, and which are ignored. An object with
+ * more fields, such as what a GET has returned, has the type all the same.
+ */
 function forTypes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const { type, format, examples: _, ...rest } = value as Schema;
   if (type === 'integer' && format === 'int64') return { $ref: `#/components/schemas/${int64Name}`, ...rest };
   const { anyOf, oneOf, ...others } = value as Schema;
-  return [...(anyOf ?? []), ...(oneOf ?? [])].some((one) => 'required' in one && !('type' in one)) ? others : value;
+  const isAboutPresence = [...(anyOf ?? []), ...(oneOf ?? [])].some((one) => 'required' in one && !('type' in one));
+  return withoutReadOnly(isAboutPresence ? others : value);
+}
+
+function withoutReadOnly(schema: { readonly properties?: Readonly<Record<string, Schema>> }): object {
+  if (!schema.properties) return schema;
+  return { ...schema, properties: Object.fromEntries(Object.entries(schema.properties).filter(([, field]) => !field['readOnly'])) };
 }
 
 async function generate(document: object): Promise<string> {

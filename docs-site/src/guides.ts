@@ -40,7 +40,7 @@ export const guides: readonly Guide[] = [
     slug: 'profiles',
     icon: 'heart',
     title: 'Profiles',
-    summary: 'Describe an animal: its story, breed, age, size and temper.',
+    summary: 'Describe an animal: its story, breed, age, size and temperament.',
   },
   { slug: 'photos', icon: 'photo', title: 'Photos', summary: 'Add photos of an animal, and show them in the right size.' },
   { slug: 'orders', icon: 'home', title: 'Orders', summary: 'Place an order for an adopter, and follow it until the animal goes home.' },

@@ -8,6 +8,7 @@ export interface Schema {
   readonly format?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly readOnly?: boolean;
   readonly required?: readonly string[];
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];

@@ -13,13 +13,14 @@ export interface Field {
 /** No schema is nested deeper. Ends the recursion if one refers to itself. */
 const depthMax = 6;
 
-/** The fields of a schema as a flat list. */
+/** The fields of a schema as a flat list, without those that a body may have and that are ignored. */
 export function fieldsOf(document: ApiDocument, schema: Schema, prefix = '', depth = 0): Field[] {
   const { properties, required = [], items, anyOf } = resolve(document, schema);
   if (depth > depthMax) return [];
   if (items) return fieldsOf(document, items, `${prefix}[]`, depth + 1);
   if (anyOf && !properties) return anyOf.flatMap((choice) => fieldsOf(document, choice, prefix, depth + 1)).filter(isFirstOfItsName);
-  return Object.entries(properties ?? {}).flatMap(([key, property]) => {
+  const shown = Object.entries(properties ?? {}).filter(([, property]) => !property.readOnly);
+  return shown.flatMap(([key, property]) => {
     const name = prefix === '' ? key : `${prefix}.${key}`;
     return [describe(document, name, property, required.includes(key)), ...fieldsOf(document, property, name, depth + 1)];
   });

@@ -28,11 +28,10 @@ export function searchEntries(files: SiteFiles, document: ApiDocument): SearchEn
     ...operationEntries(document),
     ...eventEntries(document),
     ...errorEntries(),
-    ...sectionEntries(changelogPage(files.changelog)).map((entry) => ({
-      ...entry,
-      names: versionIn(entry.heading),
-      weight: weights.changelog,
-    })),
+    // Readers here use the API. What operators read is in the changelog itself.
+    ...sectionEntries(changelogPage(files.changelog))
+      .filter(({ heading }) => !heading.endsWith('for operators'))
+      .map((entry) => ({ ...entry, names: versionIn(entry.heading), weight: weights.changelog })),
   ];
   return entries.map((entry) => ({ ...entry, keywords: `${entry.keywords ?? ''} ${keywords[entry.url] ?? ''}`.trim() }));
 }

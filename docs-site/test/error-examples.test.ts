@@ -5,12 +5,13 @@ import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
 import { addPet, adopter, createManager } from '../../service/test/adoption-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
 import { publishAll } from '../../service/test/event-steps.ts';
-import { countLockWaits } from '../../service/test/lock-waits.ts';
+import { countLockWaits, holdLocks } from '../../service/test/lock-waits.ts';
 import { ManualClock } from '../../service/test/manual-clock.ts';
 import { createPhotoStore, createShelterKey, filesIn, makeImage } from '../../service/test/photo-steps.ts';
 import { sendRaw } from '../../service/test/raw-request.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../../service/test/test-store.ts';
 import { addEndpoint } from '../../service/test/webhook-work.ts';
+import { SmallDisk } from '../../testkit/small-disk.ts';
 
 interface Rejection {
   readonly status: number;
@@ -98,11 +99,36 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     await at.dependencies.db.query({ text, values: [key.clientId] });
     return send('photo_bytes_limit', { at, key }, jpeg);
   },
+  photo_storage_limit: async () => {
+    const { at } = await openPhotoStore();
+    const key = await createShelterKey(at, 'North', { plan: 'free', scopes: ['pets:write'] });
+    const { db } = at.dependencies;
+    await db.query({ text: 'update pets set shelter_id = $1 where id = 1', values: [key.shelterId] });
+    await db.query({ text: 'insert into photo_storage (client_id, bytes) values ($1, 2e9)', values: [key.clientId] });
+    return send('photo_storage_limit', { at, key }, jpeg);
+  },
+  photo_storage_full: async () => {
+    // Smaller than what photos leave free.
+    const disk = stores.use(await SmallDisk.mount(16));
+    const at = await openStore({ env: { HOMEWARD_PHOTOS: disk.folder } });
+    const key = await createManager(at);
+    await addPet(at, key);
+    return send('photo_storage_full', { at, key }, jpeg);
+  },
   too_many_uploads: async () => {
     const { at, key, folder } = await openPhotoStore();
     const others = [1, 2].map(() => sendRaw(at.url, `${headOf('upload_too_slow', key)}abc`, 15_000));
     await vi.waitUntil(async () => (await filesIn(folder, 'originals')).length === 2, { timeout: 5_000, interval: 20 });
     const third = await send('too_many_uploads', { at, key }, jpeg);
+    await Promise.all(others);
+    return third;
+  },
+  too_many_searches: async () => {
+    const lock = await holdLocks(store, 'lock table photos in access exclusive mode', []);
+    const others = [1, 2].map((limit) => store.call('GET', `/v1/listings?limit=${limit}`, { key: partner.key }));
+    await vi.waitUntil(() => store.dependencies.db.state.connections.searches.busy === 2, { timeout: 5_000, interval: 5 });
+    const third = await send('too_many_searches', { key: partner });
+    await lock.release();
     await Promise.all(others);
     return third;
   },
@@ -132,7 +158,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   precondition_failed: () => send('precondition_failed', { key: manager }),
   client_suspended: async () => {
     const key = await store.createKey({ client: 'Happy Tails' });
-    await setSuspended(store.dependencies.db, () => {}, 'Happy Tails', true);
+    await setSuspended(store.dependencies.db, () => true, 'Happy Tails', true);
     await executeAsOwner(store.dependencies.config.databaseUrl, "update clients set suspended_at = '2026-11-15T10:00:00Z' where id = $1", [
       key.clientId,
     ]);

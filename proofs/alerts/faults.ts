@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { place } from '../../testkit/adopters.ts';
-import type { WatchedStore } from './watched-store.ts';
+import { photosMegabytes, type WatchedStore } from './watched-store.ts';
 
 export interface Fault {
   readonly alert: string;
@@ -118,6 +118,31 @@ export const faults: readonly Fault[] = [
         receiver.closeAllConnections();
         receiver.close();
       });
+    },
+  },
+  {
+    alert: 'HomewardJournalFull',
+    name: 'the disk of the journal is full; a key is revoked and a client suspended all the same',
+    async cause({ store, journalDisk }) {
+      journalDisk.fill();
+      const { id } = await store.createKey('leaked', 'free');
+      await store.homeward('keys', 'revoke', String(id));
+      await store.homeward('clients', 'suspend', 'leaked');
+      return undo(async () => journalDisk.empty());
+    },
+  },
+  {
+    alert: 'HomewardPhotoStorageFull',
+    name: 'the disk of photos is full; uploads are 409, animals are added and listed',
+    async cause({ store, photosDisk, http, url }) {
+      const { key } = await store.createKey('staff', 'pro', '--scopes', 'pets:read,pets:write,store:manage');
+      await photosDisk.resize(512);
+      const body = { name: 'Biscuit', categoryId: 1 };
+      const { id } = JSON.parse((await http.send(`${url}/pets`, { method: 'POST', key, body })).text) as { id: number };
+      const headers = { 'content-type': 'image/jpeg' };
+      const { text } = await http.send(`${url}/pets/${id}/photos`, { method: 'POST', key, raw: 'photo', headers });
+      if (!text.includes('photo_storage_full')) throw new Error(`an upload to a full disk got ${text}`);
+      return undo(() => photosDisk.resize(photosMegabytes));
     },
   },
   {

@@ -1,28 +1,35 @@
 // A store whose processes serve metrics, a load, and a Prometheus that watches it all.
 import type { ChildProcess } from 'node:child_process';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { HttpClient } from '../../testkit/http.ts';
 import { freePort } from '../../testkit/servers.ts';
+import { SmallDisk } from '../../testkit/small-disk.ts';
 import { SteadyLoad } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import { Prometheus } from './prometheus.ts';
 
 const plenty = { perMinute: 1_000_000, perDay: 100_000_000 };
 const requestsPerSecond = 20;
+const journalMegabytes = 16;
+/** More than photos leave free. It takes no memory for what is free. */
+export const photosMegabytes = 2_000;
 
 export class WatchedStore implements AsyncDisposable {
   readonly store: Store;
   readonly prometheus: Prometheus;
   readonly http = new HttpClient(128);
   readonly key: Key;
+  readonly journalDisk: SmallDisk;
+  readonly photosDisk: SmallDisk;
   readonly #metricsPorts: { readonly first: number; readonly second: number; readonly worker: number };
   readonly #load: SteadyLoad;
   #second: ChildProcess;
   #worker: ChildProcess;
 
   private constructor(
-    parts: Pick<WatchedStore, 'store' | 'prometheus' | 'key'> & {
+    parts: Pick<WatchedStore, 'store' | 'prometheus' | 'key' | 'journalDisk' | 'photosDisk'> & {
       ports: { readonly first: number; readonly second: number; readonly worker: number };
       second: ChildProcess;
       worker: ChildProcess;
@@ -31,6 +38,8 @@ export class WatchedStore implements AsyncDisposable {
     this.store = parts.store;
     this.prometheus = parts.prometheus;
     this.key = parts.key;
+    this.journalDisk = parts.journalDisk;
+    this.photosDisk = parts.photosDisk;
     this.#metricsPorts = parts.ports;
     this.#second = parts.second;
     this.#worker = parts.worker;
@@ -41,7 +50,14 @@ export class WatchedStore implements AsyncDisposable {
 
   static async open(): Promise<WatchedStore> {
     await using onFailure = new AsyncDisposableStack();
-    const store = onFailure.use(await Store.open({ processes: 0, env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } }));
+    const journalDisk = onFailure.use(await SmallDisk.mount(journalMegabytes));
+    const photosDisk = onFailure.use(await SmallDisk.mount(photosMegabytes));
+    const env = {
+      HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
+      HOMEWARD_JOURNAL: path.join(journalDisk.folder, 'journal.log'),
+      HOMEWARD_PHOTOS: photosDisk.folder,
+    };
+    const store = onFailure.use(await Store.open({ processes: 0, env }));
     const ports = { first: await freePort(), second: await freePort(), worker: await freePort() };
     await store.serve(metricsOn(ports.first));
     const { child: second } = await store.serve(metricsOn(ports.second));
@@ -55,7 +71,7 @@ export class WatchedStore implements AsyncDisposable {
       ]),
     );
     onFailure.move();
-    return new WatchedStore({ store, prometheus, key, ports, second, worker });
+    return new WatchedStore({ store, prometheus, key, ports, second, worker, journalDisk, photosDisk });
   }
 
   /** Of the first process, which is never stopped. Ends in /v1. */
@@ -106,6 +122,8 @@ export class WatchedStore implements AsyncDisposable {
     this.http[Symbol.dispose]();
     await this.prometheus[Symbol.asyncDispose]();
     await this.store[Symbol.asyncDispose]();
+    await this.journalDisk[Symbol.asyncDispose]();
+    await this.photosDisk[Symbol.asyncDispose]();
   }
 }
 

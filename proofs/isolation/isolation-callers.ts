@@ -15,7 +15,7 @@ export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> 
   const revoked = await caller('a revoked key with all scopes', everyScope);
   if (revoked.id) await staff.revoke(revoked.id);
   const suspended = await caller('all scopes of a suspended client', everyScope, 'suspended');
-  await setSuspended(staff.dependencies.db, () => {}, 'suspended', true);
+  await setSuspended(staff.dependencies.db, () => true, 'suspended', true);
   return [
     await caller('all scopes', everyScope),
     await caller('the default scopes', defaultScopes),

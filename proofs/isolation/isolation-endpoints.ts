@@ -106,7 +106,7 @@ const repointed = (more: readonly Scope[]): Change => ({
 });
 
 const narrowed: readonly EventType[] = ['pet.created', 'order.placed'];
-const silent = () => {};
+const silent = () => true;
 
 /** A key that ended is replaced by one that may read nothing. */
 const enabledByManager = async (subject: Subject, tools: Tools): Promise<Permission> => {
@@ -182,8 +182,8 @@ const changes: readonly Change[] = [
 ];
 
 async function suspend({ dependencies: { db, redis, redisKeys } }: Staff, client: string, isSuspended: boolean): Promise<void> {
-  const { id } = await setSuspended(db, silent, client, isSuspended);
-  await settleClientChange(redis, redisKeys, id);
+  const { client: changed } = await setSuspended(db, silent, client, isSuspended);
+  await settleClientChange(redis, redisKeys, changed.id);
 }
 
 /** Every change under every hold, each at its own client; and endpoints without a change: of each kind of key, and of each type. */

@@ -135,7 +135,7 @@ class Record {
     };
     const deadlineMs = performance.now() + timeoutMs;
     while (left().length > 0 && performance.now() < deadlineMs) {
-      await hasten(store);
+      await makeDueNow(store);
       await sleep(200);
     }
     await this.#receiver.untilQuiet();
@@ -316,7 +316,7 @@ async function countUnverified(store: Store, subjects: readonly Subject[]): Prom
     `select count(*)::int from webhooks where id = any($1) and verified_at is null and status = 'enabled' and not suspended`,
     [subjects.map(({ id }) => id)],
   );
-  await hasten(store);
+  await makeDueNow(store);
   return row?.count ?? 0;
 }
 
@@ -340,7 +340,7 @@ async function failSome(store: Store, subjects: readonly Subject[]): Promise<voi
 }
 
 /** Retries are due in up to hours. */
-async function hasten(store: Store): Promise<void> {
+async function makeDueNow(store: Store): Promise<void> {
   await queryStore(
     store,
     `with due as (

@@ -254,7 +254,7 @@ async function failForGood(store: Store, { id }: Endpoint, timeoutMs: number): P
   const hasPending = async () => {
     const [row] = await queryStore<{ pending: number }>(
       store,
-      `with hastened as (
+      `with due_now as (
           update deliveries set attempt_count = $2, next_attempt_at = now()
             where webhook_id = $1 and status = 'pending' and leased_until is null and attempt_count < $2)
         select count(*)::int as pending from deliveries where webhook_id = $1 and status = 'pending'`,
@@ -343,11 +343,11 @@ async function untilArrived(
     // Retries are due in up to hours, and leases of the killed worker end later.
     await queryStore(
       store,
-      `with hastened as (
+      `with due_now as (
           update delivery_exceptions set next_attempt_at = now()
             where status = 'pending' and next_attempt_at > now() + make_interval(secs => $1) and next_attempt_at < 'infinity'
             returning webhook_id)
-        update webhooks set is_changed = true, revision = revision + 1 where id in (select webhook_id from hastened)`,
+        update webhooks set is_changed = true, revision = revision + 1 where id in (select webhook_id from due_now)`,
       [scaledFromSeconds],
     );
     left = all.reduce((sum, endpoint) => sum + missingAt(endpoint, events), 0);

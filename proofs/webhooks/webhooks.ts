@@ -155,7 +155,7 @@ async function scaleTime(store: Store): Promise<void> {
     `with due as materialized (
         select webhook_id, delivery_id from delivery_exceptions
           where status = 'pending' and next_attempt_at > now() and next_attempt_at < 'infinity' for update skip locked),
-      hastened as (
+      due_now as (
         update delivery_exceptions set next_attempt_at = now() from due
           where delivery_exceptions.webhook_id = due.webhook_id and delivery_exceptions.delivery_id = due.delivery_id)
       update webhooks set is_changed = true, revision = revision + 1 where id in (select webhook_id from due)`,

@@ -171,7 +171,7 @@ export type Profile = {
      */
     birthDateIsExact: boolean;
     /**
-     * The age today, by the birth date: below 1, 3, 8 years, or more. Null without a birthDate. Read-only.
+     * The age today, by the birth date: under 1, 3 or 8 years, or older. Null without a birthDate. Read-only.
      */
     age: 'baby' | 'young' | 'adult' | 'senior' | null;
     /**
@@ -300,7 +300,7 @@ export type ListedProfile = {
      */
     birthDateIsExact: boolean;
     /**
-     * The age today, by the birth date: below 1, 3, 8 years, or more. Null without a birthDate. Read-only.
+     * The age today, by the birth date: under 1, 3 or 8 years, or older. Null without a birthDate. Read-only.
      */
     age: 'baby' | 'young' | 'adult' | 'senior' | null;
     /**
@@ -389,7 +389,7 @@ export type ListedProfile = {
 };
 
 /**
- * Fields of a profile. Null removes a value. Read-only and unknown fields are ignored.
+ * Fields of a profile. Null removes a value. Read-only fields are ignored.
  */
 export type ProfileChanges = {
     /**
@@ -964,6 +964,19 @@ export type Usage = {
         perDay: number;
     };
     /**
+     * What the photos of the client take now.
+     */
+    photoStorage: {
+        /**
+         * Bytes of all files of the photos that the client has sent. Those of removed photos count for about a day more.
+         */
+        usedBytes: number;
+        /**
+         * Bytes that its plan allows. Above it, photos are 409 photo_storage_limit.
+         */
+        limitBytes: number;
+    };
+    /**
      * The whole period.
      */
     total: {
@@ -1042,7 +1055,7 @@ export type ListingShelter = {
 };
 
 /**
- * An animal with all that adopters choose by.
+ * An animal with everything adopters need to choose.
  */
 export type PetListing = {
     pet: Pet;
@@ -1098,7 +1111,7 @@ export type Facets = {
 /**
  * The error codes that existed when this version was generated.
  */
-export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'too_many_uploads' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
+export type ErrorCode = 'malformed_request' | 'invalid_json' | 'invalid_body' | 'invalid_query' | 'invalid_cursor' | 'invalid_idempotency_key' | 'invalid_rehearsal' | 'category_not_found' | 'category_limit' | 'webhook_url_refused' | 'api_key_missing' | 'api_key_invalid' | 'api_key_expired' | 'api_key_revoked' | 'insufficient_scope' | 'client_suspended' | 'route_not_found' | 'pet_not_found' | 'photo_not_found' | 'category_unknown' | 'shelter_not_found' | 'order_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'method_not_allowed' | 'request_timeout' | 'upload_too_slow' | 'pet_not_available' | 'open_order_limit' | 'pet_has_open_order' | 'category_in_use' | 'external_id_taken' | 'order_state_conflict' | 'photos_off' | 'photo_limit_reached' | 'photo_bytes_limit' | 'photo_storage_limit' | 'photo_storage_full' | 'too_many_uploads' | 'too_many_searches' | 'webhook_limit_reached' | 'webhook_disabled' | 'replay_in_progress' | 'idempotency_in_progress' | 'cursor_expired' | 'operation_removed' | 'precondition_failed' | 'body_too_large' | 'photo_too_large' | 'unsupported_image' | 'unsupported_media_type' | 'idempotency_key_reused' | 'rate_limit_exceeded' | 'api_key_banned' | 'headers_too_large' | 'internal_error' | 'unavailable';
 
 /**
  * A number if it is a safe integer, otherwise a bigint: each value has exactly one representation.
@@ -1467,7 +1480,7 @@ export type ListListingsData = {
          */
         breed?: string;
         /**
-         * baby: below 1 year, young: below 3, adult: below 8, senior: from 8 years on.
+         * baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.
          */
         age?: 'baby' | 'young' | 'adult' | 'senior';
         /**
@@ -1540,7 +1553,7 @@ export type ListListingFacetsData = {
          */
         breed?: string;
         /**
-         * baby: below 1 year, young: below 3, adult: below 8, senior: from 8 years on.
+         * baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.
          */
         age?: 'baby' | 'young' | 'adult' | 'senior';
         /**

@@ -94,7 +94,7 @@ export function errorOf(response: Response, text: string, url: string): Homeward
   return new HomewardError(readBody(text) ?? foreignBody(response.status, url), response, url);
 }
 
-const retryableCodes = ['idempotency_in_progress', 'too_many_uploads'];
+const retryableCodes = ['idempotency_in_progress', 'too_many_uploads', 'too_many_searches'];
 
 /** Whether retrying the same request may succeed. */
 export const isRetryable = (error: unknown): error is HomewardError | ConnectionError =>

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { holdLocks } from '../../service/test/lock-waits.ts';
 import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
 import { startFlakyProxy } from '../../testkit/flaky-proxy.ts';
 import { ConnectionError, createStore, type StoreOptions } from '../src/index.ts';
@@ -48,6 +49,18 @@ describe('a temporary error', () => {
     const { store, sent } = await client('unavailable');
     await store.pets.find(1);
     expect(sent.map(({ status }) => status)).toEqual([503, 200]);
+  });
+
+  test('409 of a search too many is retried after Retry-After', async () => {
+    const { store, sent } = await client(undefined);
+    await store.pets.add({ name: 'Wanted', categoryId: 1 });
+    // Each search that finds an animal reads its photos, and waits for this.
+    const lock = await holdLocks(service, 'lock table photos in access exclusive mode', []);
+    const searches = [1, 2, 3].map((limit) => store.listings.search({ limit }).page());
+    await vi.waitUntil(() => sent.some(({ status }) => status === 409), { timeout: 5_000, interval: 10 });
+    await lock.release();
+    await Promise.all(searches);
+    expect(sent.filter(({ status }) => status === 409)).toHaveLength(1);
   });
 
   test('429 holds back every other call of the instance, except the few in flight', async () => {

@@ -25,6 +25,7 @@ import { rejectOtherMethods } from './http/methods.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { newRequestId } from './http/request-id.ts';
 import { requestLogger } from './http/request-log.ts';
+import { type ProgressBounds, ResponseProgress, setReaders } from './http/response-progress.ts';
 import { ErrorSchema } from './http/schemas.ts';
 import { addSdkRoutes } from './http/sdk-files.ts';
 import { addSecurityHeaders } from './http/security-headers.ts';
@@ -46,6 +47,7 @@ import { openPhotoStore } from './photos/open-store.ts';
 import { addPhotoFiles } from './photos/photo-file-routes.ts';
 import { photoRoutes } from './photos/photo-routes.ts';
 import { photoSchemas } from './photos/photo-schemas.ts';
+import { readPhotoStorage } from './photos/upload-allowance.ts';
 import { profileRoutes } from './profiles/profile-routes.ts';
 import { profileSchemas } from './profiles/profile-schemas.ts';
 import { DelayedResponses, rehearsalHeaders, rehearse } from './rehearsal/rehearsal-hook.ts';
@@ -65,6 +67,7 @@ import { webhookSchemas } from './webhooks/webhook-schemas.ts';
 export interface App {
   readonly server: FastifyInstance;
   readonly streams: { readonly size: number };
+  readonly progress: Pick<ResponseProgress, 'closed' | 'unsentBytes'>;
   /** Makes readiness fail and asks callers to close their connections. Requests are still handled. */
   drain(): void;
 }
@@ -98,8 +101,9 @@ export async function createApp(
   dependencies: Dependencies,
   caches: Caches = openCaches(dependencies),
   requests?: RequestTally,
+  progressBounds: Partial<ProgressBounds> = {},
 ): Promise<App> {
-  const { config, clock, db, catalogue, announceListings, changes, redis, redisKeys, log, tracing } = dependencies;
+  const { config, clock, db, catalogue, changes, redis, redisKeys, log, tracing } = dependencies;
   const { keys, limiter, pages, listingPages } = caches;
   const parts = { keys, limiter, changes, clock, config };
   const rehearses = config.environment === 'staging';
@@ -113,6 +117,7 @@ export async function createApp(
     lists: [
       { route: '/v1/pets', pages },
       { route: '/v1/listings', pages: listingPages },
+      { route: '/v1/listings/facets', pages: listingPages },
     ],
     observe,
     tracing,
@@ -128,6 +133,7 @@ export async function createApp(
     log,
     requests && ((code) => requests.observeUnreadable(code)),
   );
+  const progress = new ResponseProgress(log, progressBounds);
   const streams = new EventStreams();
   const delayedResponses = new DelayedResponses();
   const tail = new EventTail(db, (error) => log.warn({ err: error }, 'could not read the event feed'));
@@ -140,8 +146,8 @@ export async function createApp(
     trustProxy: config.trustedProxies.length > 0 && trustsProxies(config.trustedProxies),
     bodyLimit: bodyBytesMax,
     serverFactory: (fastify) => {
-      const listener = fastPath.before(fastify);
-      return createServer(serverOptions, tracing ? traceRequests(tracing, listener) : listener);
+      const listener = progress.boundPipelining(fastPath.before(fastify));
+      return createServer({ ...serverOptions, ServerResponse: progress.Response }, tracing ? traceRequests(tracing, listener) : listener);
     },
     // A path parameter may be as long as the path: the route rejects an id that is too long, with its own 404.
     routerOptions: { maxParamLength: headerBytesMax },
@@ -156,6 +162,7 @@ export async function createApp(
   app.setSerializerCompiler(createSerializerCompiler(sharedSchemas));
   addJsonBodies(app);
   for (const schema of sharedSchemas) app.addSchema(schema);
+  setReaders(app);
   addSecurityHeaders(app);
   if (observe) observeRequests(app, observe);
   if (tracing) describeRequests(app, tracing);
@@ -193,10 +200,10 @@ export async function createApp(
       addErrorHandler(api);
       const otherMethods = rejectOtherMethods(api);
       petRoutes(api, { db, catalogue, findOpenOrder, pages, clock, config });
-      shelterRoutes(api, { db, announceListings });
-      profileRoutes(api, { db, announceListings, clock });
+      shelterRoutes(api, { db, catalogue });
+      profileRoutes(api, { db, catalogue, clock });
       listingRoutes(api, { db, pages: listingPages, clock, config });
-      await photoRoutes(api, { db, announceListings, store: photoStore, config });
+      await photoRoutes(api, { db, catalogue, store: photoStore, config });
       categoryRoutes(api, { db });
       eventRoutes(api, {
         db,
@@ -209,7 +216,7 @@ export async function createApp(
       orderRoutes(api, { db, catalogue, config });
       webhookRoutes(api, { db, config });
       deliveryRoutes(api, { db });
-      usageRoutes(api, { db, clock });
+      usageRoutes(api, { db, clock, readPhotoStorage: ({ clientId, bounds }) => readPhotoStorage(db, clientId, bounds) });
       otherMethods.register();
     },
     { prefix: '/v1' },
@@ -219,6 +226,7 @@ export async function createApp(
   return {
     server: app,
     streams,
+    progress,
     drain: () => {
       draining = true;
       streams.closeAll();

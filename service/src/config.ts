@@ -39,6 +39,10 @@ export const variables = {
     fallback: '',
     help: "URL under which a CDN serves /photos; unless set, photos have paths on the API's own origin",
   },
+  HOMEWARD_IMAGES_SOCKET: {
+    fallback: '',
+    help: 'path of the Unix socket on which homeward images decodes photos for the worker; a child of the worker decodes them unless set',
+  },
   HOMEWARD_TRUSTED_PROXIES: { fallback: '', help: 'comma-separated addresses or CIDR ranges whose X-Forwarded-For is trusted' },
   HOMEWARD_POOL_SIZE: { fallback: '10', help: 'PostgreSQL connections per process' },
   HOMEWARD_PAGE_CACHE: {
@@ -108,6 +112,8 @@ export interface Config {
   readonly photos: PhotosConfig | undefined;
   /** The base of the URLs of photos, without a slash at the end. */
   readonly photosUrl: string;
+  /** Empty: a child of the worker decodes photos. */
+  readonly imagesSocket: string;
   readonly trustedProxies: readonly string[];
   readonly poolSize: number;
   readonly pageCache: 'on' | 'off';
@@ -208,6 +214,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     photosUrl: text('HOMEWARD_PHOTOS_URL')
       ? checkUrl(text('HOMEWARD_PHOTOS_URL'), 'HOMEWARD_PHOTOS_URL', 'http', 'https').replace(/\/+$/, '')
       : '/photos',
+    imagesSocket: text('HOMEWARD_IMAGES_SOCKET') ? readSocketPath(text('HOMEWARD_IMAGES_SOCKET')) : '',
     trustedProxies: readProxies(text('HOMEWARD_TRUSTED_PROXIES')),
     poolSize: integer('HOMEWARD_POOL_SIZE', 1, 1_000),
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),
@@ -218,8 +225,55 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     metricsPort: text('HOMEWARD_METRICS_PORT') ? integer('HOMEWARD_METRICS_PORT', 0, 65_535) : undefined,
     metricsHost: text('HOMEWARD_METRICS_HOST'),
     tracing: text('OTEL_EXPORTER_OTLP_ENDPOINT') ? readTracing() : undefined,
-    logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    logLevel: readLogLevel(text('LOG_LEVEL')),
   });
+}
+
+/** What `homeward images` reads: nothing that leads to a server or to a file of the store. */
+export interface ImagesConfig {
+  readonly socket: string;
+  readonly logLevel: string;
+}
+
+/** Rejects an environment with secrets: who takes over the process that decodes images could read them there. */
+export function loadImagesConfig(env: Readonly<Record<string, string | undefined>>): ImagesConfig {
+  const found = secretVariables.find((name) => env[name]);
+  if (found) throw new ConfigError(`${found} is set. Unset it for homeward images, which must not know the servers of the store.`);
+  if (!env['HOMEWARD_IMAGES_SOCKET']) {
+    throw new ConfigError('HOMEWARD_IMAGES_SOCKET must be set, such as /run/homeward-images/images.sock: homeward images listens there.');
+  }
+  return {
+    socket: readSocketPath(env['HOMEWARD_IMAGES_SOCKET']),
+    logLevel: readLogLevel(env['LOG_LEVEL'] || variables.LOG_LEVEL.fallback),
+  };
+}
+
+/** Variables with a password or a key, or with the name of a file that has one. */
+const secretVariables = [
+  'DATABASE_URL',
+  'DATABASE_URL_FILE',
+  'REDIS_URL',
+  'REDIS_URL_FILE',
+  'HOMEWARD_PHOTOS_S3_KEY_ID',
+  'HOMEWARD_PHOTOS_S3_SECRET',
+  'HOMEWARD_PHOTOS_S3_SECRET_FILE',
+] as const satisfies ReadonlyArray<keyof typeof variables>;
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+function readLogLevel(level: string): string {
+  if (logLevels.includes(level)) return level;
+  throw new ConfigError(`LOG_LEVEL must be one of ${logLevels.join(', ')}; got "${level}".`);
+}
+
+/** The kernel takes no longer path of a socket. */
+const socketPathBytesMax = 107;
+
+function readSocketPath(socket: string): string {
+  if (path.isAbsolute(socket) && Buffer.byteLength(socket) <= socketPathBytesMax) return socket;
+  throw new ConfigError(
+    `HOMEWARD_IMAGES_SOCKET must be an absolute path of ${socketPathBytesMax} bytes at most, such as /run/homeward-images/images.sock; got "${socket}".`,
+  );
 }
 
 /** Editors and `echo` end a file with a line break, which is not part of the secret. */

@@ -8,7 +8,7 @@ import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
 import { isOnAnotherServer } from './db/server-identity.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
-import { announceListings, ListingChanges } from './listings/listing-changes.ts';
+import { ListingChanges } from './listings/listing-changes.ts';
 import type { ListingFootprint } from './listings/listing-footprint.ts';
 import { type OpenLog, openLog } from './log.ts';
 import { Catalogue } from './pets/catalogue.ts';
@@ -28,11 +28,9 @@ export interface Dependencies extends OpenLog, AsyncDisposable {
   readonly db: Pool;
   readonly redis: RedisLink;
   readonly redisKeys: RedisKeys;
-  /** Every change to an animal is committed through it. */
+  /** Every change that a list can show is committed through it: of an animal, a profile, a photo or a shelter. */
   readonly catalogue: Catalogue;
-  /** Announces a change of what only listings show: a profile, a photo or a shelter. After its commit, before the response. */
-  announceListings(): Promise<void>;
-  /** Looks for changes that Redis may not tell of. */
+  /** Looks for changes that Redis may have missed. */
   readonly changes: ChangeWatch;
   readonly journal: Journal;
   /** Undefined: no traces. */
@@ -77,7 +75,6 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
       redis,
       redisKeys,
       catalogue,
-      announceListings: () => announceListings(db, redis, redisKeys),
       changes: new ChangeWatch(db.ahead),
       journal,
       tracing: opened?.tracing,
@@ -127,9 +124,9 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
   changes.onClientsChanged((ids) => keys.evictClients(ids));
   changes.onAllChanged(() => keys.evictAll());
   changes.onUnannounced(invalidateAll);
-  redis.onLate(() => changes.distrust());
+  redis.onLate(() => changes.invalidate());
   const startAgain = () => {
-    changes.distrust();
+    changes.invalidate();
     invalidateAll();
   };
   redis.onLost(startAgain);

@@ -22,7 +22,8 @@ export const errorCodes = {
   },
   invalid_body: {
     status: 400,
-    cause: 'The body lacks a required field, or a field has an invalid value. Unknown fields are ignored.',
+    cause:
+      'The body lacks a required field, a field has an invalid value, or there is no such field. Unknown fields are ignored only in bodies of animals, orders and categories.',
     fix: 'Correct the field named in the message.',
     example: {
       request: 'POST /v1/pets\n\n{"name":"Biscuit","categoryId":"dogs"}',
@@ -301,6 +302,26 @@ export const errorCodes = {
         'This client has sent 1,000 of 1,000 MB of photos today (UTC), and this one has 1 MB. Send it after midnight UTC, or make it smaller.',
     },
   },
+  photo_storage_limit: {
+    status: 409,
+    cause:
+      "The files of the client's photos take as many bytes as its plan allows (Free 2 GB, Pro 20 GB, Business 200 GB, Enterprise 2,000 GB). Those of removed photos count until they are deleted, about a day later.",
+    fix: 'Remove photos that are no longer wanted, or ask the store for another plan. GET /v1/usage shows how much is used.',
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\n\n(the bytes)',
+      message:
+        'The photos of this client take 2,000 of 2,000 MB, and this one has 1 MB. Remove photos, whose files are deleted a day later, or ask the store for another plan.',
+    },
+  },
+  photo_storage_full: {
+    status: 409,
+    cause: 'The store has no room for photos: its disk or bucket is full, or nearly so. Everything else works.',
+    fix: "Retry later. The store's operators have to make room.",
+    example: {
+      request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\n\n(the bytes)',
+      message: 'The store has no room for photos at the moment. Retry later; if it persists, tell the store.',
+    },
+  },
   too_many_uploads: {
     status: 409,
     cause: 'The client is already sending 2 photos, which is the maximum at a time.',
@@ -308,6 +329,16 @@ export const errorCodes = {
     example: {
       request: 'POST /v1/pets/1/photos\nContent-Type: image/jpeg\n\n(the bytes)',
       message: 'This client is already sending 2 photos; 2 at once are allowed. Retry in 1 s.',
+    },
+  },
+  too_many_searches: {
+    status: 409,
+    cause:
+      'The client is already running 2 searches, which is the maximum at a time. Searches that others make too, and that are cached, do not count.',
+    fix: 'Send the next search when one of them has ended.',
+    example: {
+      request: 'GET /v1/listings?q=labrador',
+      message: 'This client is already running 2 searches; 2 at once are allowed. Retry in 1 s.',
     },
   },
   webhook_limit_reached: {
@@ -403,7 +434,8 @@ export const errorCodes = {
   },
   idempotency_key_reused: {
     status: 422,
-    cause: 'The Idempotency-Key was used in the last 24 hours for a request with another method, path or body.',
+    cause:
+      'The Idempotency-Key was used in the last 24 hours for a request with another method, path or body, or by an API key of another shelter.',
     fix: 'Use a new key for a new request. Use the same key only to retry the same request.',
     example: {
       request: 'POST /v1/pets\nIdempotency-Key: 6f1c9c1e-6d0c-4b0e-9d3b-3f4b8f2a7c55\n\n{"name":"Pretzel","categoryId":1}',

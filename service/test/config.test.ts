@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { ConfigError, loadConfig } from '../src/config.ts';
+import { ConfigError, loadConfig, loadImagesConfig } from '../src/config.ts';
 
 describe('loadConfig', () => {
   test('of an empty environment has the defaults for a first start on one machine', () => {
@@ -20,6 +20,7 @@ describe('loadConfig', () => {
       journalFile: '',
       photos: undefined,
       photosUrl: '/photos',
+      imagesSocket: '',
       trustedProxies: [],
       poolSize: 10,
       pageCache: 'on',
@@ -50,6 +51,7 @@ describe('loadConfig', () => {
         HOMEWARD_JOURNAL: '/var/log/homeward/journal',
         HOMEWARD_PHOTOS: '/var/lib/homeward/photos',
         HOMEWARD_PHOTOS_URL: 'https://cdn.example/photos/',
+        HOMEWARD_IMAGES_SOCKET: '/run/homeward-images/images.sock',
         HOMEWARD_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32,127.0.0.1',
         HOMEWARD_POOL_SIZE: '5',
         HOMEWARD_PAGE_CACHE: 'off',
@@ -79,6 +81,7 @@ describe('loadConfig', () => {
       journalFile: '/var/log/homeward/journal',
       photos: { directory: '/var/lib/homeward/photos' },
       photosUrl: 'https://cdn.example/photos',
+      imagesSocket: '/run/homeward-images/images.sock',
       trustedProxies: ['10.0.0.0/8', '2001:db8::/32', '127.0.0.1'],
       poolSize: 5,
       pageCache: 'off',
@@ -114,6 +117,11 @@ describe('loadConfig', () => {
       'HOMEWARD_PHOTOS',
       'photos',
       'HOMEWARD_PHOTOS must be the absolute path of a directory, such as /var/lib/homeward/photos, or s3://BUCKET; got "photos".',
+    ],
+    [
+      'HOMEWARD_IMAGES_SOCKET',
+      'images.sock',
+      'HOMEWARD_IMAGES_SOCKET must be an absolute path of 107 bytes at most, such as /run/homeward-images/images.sock; got "images.sock".',
     ],
     ['HOMEWARD_PHOTOS_URL', 'cdn.example', 'HOMEWARD_PHOTOS_URL must start with http:// or https://.'],
     ['HOMEWARD_POOL_SIZE', '0', 'HOMEWARD_POOL_SIZE must be an integer from 1 to 1000; got "0".'],
@@ -246,5 +254,34 @@ describe.each([
 
   test('is the variable itself if the name of the file is empty', () => {
     expect(loadConfig({ [`${name}_FILE`]: '', [name]: secret })[field]).toBe(secret);
+  });
+});
+
+describe('loadImagesConfig', () => {
+  const HOMEWARD_IMAGES_SOCKET = '/run/homeward-images/images.sock';
+
+  test('reads the socket and the level of the log, and ignores settings that lead nowhere', () => {
+    expect(loadImagesConfig({ HOMEWARD_IMAGES_SOCKET, HOST: '0.0.0.0', LOG_LEVEL: 'warn' })).toEqual({
+      socket: HOMEWARD_IMAGES_SOCKET,
+      logLevel: 'warn',
+    });
+  });
+
+  test.each([
+    'DATABASE_URL',
+    'DATABASE_URL_FILE',
+    'REDIS_URL',
+    'REDIS_URL_FILE',
+    'HOMEWARD_PHOTOS_S3_KEY_ID',
+    'HOMEWARD_PHOTOS_S3_SECRET',
+    'HOMEWARD_PHOTOS_S3_SECRET_FILE',
+  ])('rejects %s, without its value', (name) => {
+    const load = () => loadImagesConfig({ HOMEWARD_IMAGES_SOCKET, [name]: 'sesame' });
+    expect(load).toThrow(`${name} is set. Unset it for homeward images`);
+    expect(load).not.toThrow('sesame');
+  });
+
+  test('needs a socket', () => {
+    expect(() => loadImagesConfig({})).toThrow('HOMEWARD_IMAGES_SOCKET must be set');
   });
 });

@@ -7,6 +7,7 @@ import type { Clock } from '../src/clock.ts';
 import { loadConfig } from '../src/config.ts';
 import { type Dependencies, openDependencies } from '../src/dependencies.ts';
 import { defaultScopes, type Scope } from '../src/domain/scopes.ts';
+import type { ProgressBounds } from '../src/http/response-progress.ts';
 import type { PlanName } from '../src/rate-limit/plans.ts';
 import { cloneTemplate } from './databases.ts';
 
@@ -14,6 +15,7 @@ export interface TestStoreOptions {
   /** Settings in addition to the URLs of the servers, such as HOMEWARD_CATEGORIES. */
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
+  readonly progressBounds?: Partial<ProgressBounds>;
 }
 
 export interface KeyOptions {
@@ -102,7 +104,8 @@ export async function createTestStore(options: TestStoreOptions = {}): Promise<T
     ...options.env,
   });
   const dependencies = resources.use(await openDependencies(config, options.clock ? { clock: options.clock } : {}));
-  const { server, drain } = resources.adopt(await createApp(dependencies), (app) => app.server.close());
+  const created = await createApp(dependencies, undefined, undefined, options.progressBounds);
+  const { server, drain } = resources.adopt(created, (app) => app.server.close());
   const url = await server.listen({ host: config.host, port: config.port });
   return new TestStore(url, dependencies, drain, resources.move());
 }

@@ -183,7 +183,7 @@ export const scenario: readonly Step[] = [
   {
     at: '2026-11-22T11:15:48.637Z',
     prepare: async ({ store }) => {
-      await eraseAdopterOf(store.dependencies.db, () => {}, 2n);
+      await eraseAdopterOf(store.dependencies.db, () => true, 2n);
       await publishAll(store);
     },
   },

@@ -8,6 +8,7 @@ import { boundsOf, planNames, quotaOf } from '../rate-limit/plans.ts';
 import { choiceOption } from './choices.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { addLimitOptions, type LimitOptions, readLimits } from './limit-options.ts';
+import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
 import { confirm, parseId, printJson, printLines, printTable } from './output.ts';
 
@@ -80,8 +81,9 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
         await using dependencies = await openDependencies(config());
         const { id } = await getClientByName(dependencies.db, name);
         if (isSuspended) await confirm({ target: `Every key and endpoint of ${named(name, id)}`, question: 'Suspend them?', yes, json });
-        const client = await setSuspended(dependencies.db, dependencies.journal, name, isSuspended);
+        const { client, isJournaled } = await setSuspended(dependencies.db, dependencies.journal, name, isSuspended);
         await settleClientChange(dependencies.redis, dependencies.redisKeys, client.id);
+        if (!isJournaled) reportMissingLine(dependencies.config);
         if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere: true });
         else printLines(isSuspended ? `${client.name} is suspended.` : `The suspension of ${client.name} has ended.`);
       });

@@ -14,7 +14,8 @@ import { choiceOption } from './choices.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { describeState, withStates } from './key-states.ts';
 import { addLimitOptions, type LimitOptions, readLimitsIfGiven } from './limit-options.ts';
-import { printHowToGoOn, quoted } from './list-options.ts';
+import { printNextPageHint, quoted } from './list-options.ts';
+import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
 import { confirm, parseDuration, parseId, printJson, printLines, printTable, timeText, UsageError } from './output.ts';
 
@@ -88,7 +89,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
         'There are no keys.',
         { leastImportant: ['scopes', 'key'] },
       );
-      printHowToGoOn(`homeward keys list${client ? ` --client ${quoted(client.name)}` : ''}`, rows, found);
+      printNextPageHint(`homeward keys list${client ? ` --client ${quoted(client.name)}` : ''}`, rows, found);
     });
 
   keys
@@ -134,7 +135,8 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       await confirmForKey(dependencies.db, parseId(id), 'Revoke it?', options);
       const revoked = await revokeKeyAndWebhooks(dependencies.db, dependencies.journal, parseId(id), onRevocation);
       await settleClientChange(dependencies.redis, dependencies.redisKeys, revoked.clientId);
-      const { hint: _, ...printed } = revoked;
+      const { hint: _, isJournaled, ...printed } = revoked;
+      if (!isJournaled) reportMissingLine(dependencies.config);
       if (options.json) printJson({ ...printed, everywhere: true });
       else printLines(...describeRevocation(revoked, onRevocation));
     });

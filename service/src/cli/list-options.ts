@@ -24,7 +24,7 @@ export function readListOptions({ after, limit = String(limitDefault) }: ListOpt
 }
 
 /** Says how to go on if more rows follow. `command` includes the filters. */
-export function printHowToGoOn(command: string, shown: ReadonlyArray<{ readonly id: bigint }>, found: readonly unknown[]): void {
+export function printNextPageHint(command: string, shown: ReadonlyArray<{ readonly id: bigint }>, found: readonly unknown[]): void {
   const last = shown.at(-1);
   if (last && found.length > shown.length) printLines('', `More follow: ${command} --after ${last.id}`);
 }

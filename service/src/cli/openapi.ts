@@ -25,9 +25,8 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         redis,
         redisKeys,
         catalogue: new Catalogue(db, redis, redisKeys),
-        announceListings: async () => {},
         changes: new ChangeWatch(db),
-        journal: () => {},
+        journal: () => true,
         tracing: undefined,
         [Symbol.asyncDispose]: async () => {},
       });

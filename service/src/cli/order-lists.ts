@@ -4,7 +4,7 @@ import { openDependencies } from '../dependencies.ts';
 import { type OrderStatus, orderStatuses } from '../domain/order-states.ts';
 import { type NamedOrder, selectNamedOrders } from '../orders/order-queries.ts';
 import { choiceOption } from './choices.ts';
-import { addListOptions, type ListOptions, printHowToGoOn, readChoice, readListOptions } from './list-options.ts';
+import { addListOptions, type ListOptions, printNextPageHint, readChoice, readListOptions } from './list-options.ts';
 import { clientOf, getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
 import { parseId, printJson, printLines, printRecord, printTable } from './output.ts';
 
@@ -32,7 +32,7 @@ export function addOrderListCommands(orders: Command, config: ReadConfig): void 
     printTable(rows.map(listed), status || petId || afterId ? 'No orders match.' : 'There are no orders.', {
       leastImportant: ['client', 'placed'],
     });
-    printHowToGoOn(`homeward orders list${filtersOf(status, petId)}`, rows, found);
+    printNextPageHint(`homeward orders list${filtersOf(status, petId)}`, rows, found);
   });
 
   orders

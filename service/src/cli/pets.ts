@@ -19,7 +19,7 @@ import { movePetToShelter } from '../shelters/moves.ts';
 import { describeCategories, readCategoryId } from './categories-by-name.ts';
 import { checkOptions } from './checked-options.ts';
 import { choiceOption } from './choices.ts';
-import { addListOptions, type ListOptions, printHowToGoOn, readChoice, readListOptions } from './list-options.ts';
+import { addListOptions, type ListOptions, printNextPageHint, readChoice, readListOptions } from './list-options.ts';
 import { named } from './names.ts';
 import { confirm, parseId, printJson, printLines, printRecord, printTable, timeText, UsageError } from './output.ts';
 import { asUsageError } from './rejections.ts';
@@ -166,7 +166,7 @@ async function listPets(
       : 'No animals match.',
   );
   const filters = [status && ` --status ${status}`, categoryId !== undefined && ` --category ${categoryId}`].filter(Boolean).join('');
-  printHowToGoOn(`homeward pets list${filters}`, rows, found);
+  printNextPageHint(`homeward pets list${filters}`, rows, found);
 }
 
 async function showPet(db: Db, pet: NamedPet, json: boolean | undefined): Promise<void> {

@@ -14,6 +14,7 @@ type AddCommands = (program: Command, config: ReadConfig, env: Environment) => v
 const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   serve: async () => (await import('./serve.ts')).addServeCommand,
   worker: async () => (await import('./worker.ts')).addWorkerCommand,
+  images: async () => (await import('./images.ts')).addImagesCommand,
   migrate: async () => (await import('./migrate.ts')).addMigrateCommand,
   keys: async () => (await import('./keys.ts')).addKeyCommands,
   clients: async () => (await import('./clients.ts')).addClientCommands,
@@ -37,7 +38,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
 const termWidth = Math.max(...Object.keys(variables).map((name) => name.length));
 const exitCodes = 'Exit status: 0 success, 1 failure, 2 the command or its configuration is wrong.';
 
-/** The `homeward` command. Commands that end, unlike `serve` and `worker`, use `devServers` for what the environment does not set. */
+/** The `homeward` command. Commands that end, unlike `serve`, `worker` and `images`, use `devServers` for what the environment does not set. */
 export async function runProgram(args: readonly string[], env: Environment, devServers?: DevServers): Promise<void> {
   let used: Config | undefined;
   const [first = ''] = args;

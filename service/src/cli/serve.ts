@@ -3,6 +3,7 @@ import { type AddressInfo, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
+import type { App } from '../app.ts';
 import type { Clock } from '../clock.ts';
 import type { Config, ReadConfig } from '../config.ts';
 import { type Dependencies, openCaches, openDependencies } from '../dependencies.ts';
@@ -31,7 +32,7 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
   const requests = config.metricsPort === undefined ? undefined : new RequestTally();
   const app = await createApp(dependencies, caches, requests);
   // Before the API listens: a port that is in use must not be found out while requests arrive.
-  if (requests) opened.use(await openServiceMetrics(dependencies, { requests, caches, streams: app.streams }));
+  if (requests) opened.use(await openServiceMetrics(dependencies, { requests, caches, app }));
   await db.open();
   // The first look evicts everything, so make it while nothing is cached.
   await changes.look();
@@ -63,16 +64,23 @@ export async function serve(config: Config, overrides: { clock?: Clock } = {}): 
 interface Measured {
   readonly requests: RequestTally;
   readonly caches: ReturnType<typeof openCaches>;
-  readonly streams: { readonly size: number };
+  readonly app: Pick<App, 'streams' | 'progress'>;
 }
 
-async function openServiceMetrics(dependencies: Dependencies, { requests, caches, streams }: Measured): Promise<AsyncDisposable> {
+async function openServiceMetrics(dependencies: Dependencies, { requests, caches, app }: Measured): Promise<AsyncDisposable> {
   const { openMetrics } = await import('../telemetry/open-metrics.ts');
   const { addServiceMetrics } = await import('../telemetry/service-metrics.ts');
   const { config, changes } = dependencies;
   const measured = { keys: caches.keys, pages: caches.pages, listings: caches.listingPages };
   return openMetrics({ host: config.metricsHost, port: config.metricsPort ?? 0 }, dependencies, (registry) =>
-    addServiceMetrics(registry, { requests, decisions: caches.limiter.tally, caches: measured, changes, streams }),
+    addServiceMetrics(registry, {
+      requests,
+      decisions: caches.limiter.tally,
+      caches: measured,
+      changes,
+      streams: app.streams,
+      progress: app.progress,
+    }),
   );
 }
 

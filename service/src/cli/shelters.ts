@@ -5,7 +5,7 @@ import { createValidatorCompiler } from '../http/validation.ts';
 import { selectShelters } from '../shelters/shelter-queries.ts';
 import { type NewShelter, NewShelterSchema, type Shelter, type ShelterChanges, ShelterChangesSchema } from '../shelters/shelter-schemas.ts';
 import { changeShelter, createShelter } from '../shelters/shelters.ts';
-import { addListOptions, type ListOptions, printHowToGoOn, readListOptions } from './list-options.ts';
+import { addListOptions, type ListOptions, printNextPageHint, readListOptions } from './list-options.ts';
 import { named } from './names.ts';
 import { parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 import { asUsageError } from './rejections.ts';
@@ -26,7 +26,7 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
       'No shelters match.',
       { leastImportant: ['timezone', 'phone', 'address'] },
     );
-    printHowToGoOn('homeward shelters list', rows, found);
+    printNextPageHint('homeward shelters list', rows, found);
   });
 
   addValueOptions(shelters.command('create').description('create a shelter').requiredOption('--name <name>', 'its name')).action(
@@ -53,7 +53,7 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
     const shelterId = parseId(id);
     const changes = readValues(ShelterChangesSchema, options) as ShelterChanges;
     await using dependencies = await openDependencies(config());
-    const changed = await changeShelter(dependencies, shelterId, changes, () => {}).catch(asUsageError);
+    const changed = await changeShelter(dependencies.catalogue, shelterId, changes, () => {}).catch(asUsageError);
     if (json) printJson(changed);
     else printLines(`Updated ${named(changed.name, changed.id)}.`);
   });

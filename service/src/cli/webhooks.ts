@@ -7,6 +7,7 @@ import { replay } from '../webhooks/deliveries.ts';
 import { selectWebhooks } from '../webhooks/webhook-queries.ts';
 import type { Replay } from '../webhooks/webhook-schemas.ts';
 import { disableByOperator, enableByOperator } from '../webhooks/webhooks.ts';
+import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
 import { confirm, parseId, printJson, printLines, printTable, UsageError } from './output.ts';
 import { asUsageError } from './rejections.ts';
@@ -65,7 +66,8 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       const { json } = options;
       await using dependencies = await openDependencies(config());
       await confirmDisabling(dependencies.db, parseId(id), options);
-      await disableByOperator(dependencies.db, dependencies.journal, parseId(id)).catch(asUsageError);
+      const { isJournaled } = await disableByOperator(dependencies.db, dependencies.journal, parseId(id)).catch(asUsageError);
+      if (!isJournaled) reportMissingLine(dependencies.config);
       if (json) printJson({ id: parseId(id), status: 'disabled' });
       else printLines(`Endpoint ${id} is disabled.`);
     });

@@ -9,12 +9,15 @@ import { openDependencies } from '../dependencies.ts';
 import { rotatePartitions } from '../events/events.ts';
 import { Publisher } from '../events/publisher.ts';
 import { deleteOldResponses } from '../idempotency/idempotency-queries.ts';
+import { countWords } from '../listings/words.ts';
 import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
 import { openPhotoStore } from '../photos/open-store.ts';
-import { processPhoto } from '../photos/photo-processing.ts';
+import { countPictures, processPhoto } from '../photos/photo-processing.ts';
 import type { PhotoStore } from '../photos/photo-store.ts';
 import { sweepFiles } from '../photos/photo-sweep.ts';
+import { openPictureMaker } from '../photos/picture-maker.ts';
+import { DiskWatch } from '../telemetry/disk-watch.ts';
 import { JobTally } from '../telemetry/job-tally.ts';
 import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../telemetry/worker-metrics.ts';
 import { rotateUsagePartitions } from '../usage/usage.ts';
@@ -39,6 +42,9 @@ const endedKeysOverlapMs = 60_000;
 /** A poll costs one index probe. */
 const photoIntervalMs = 500;
 const photoSweepIntervalMs = 3_600_000;
+/** Short, so that a search knows a new word within a second. A poll reads two rows. */
+const wordsIntervalMs = 250;
+const diskIntervalMs = 15_000;
 /** How often the metrics that need a query are read. */
 const factsIntervalMs = 15_000;
 
@@ -46,7 +52,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
   program
     .command('worker')
     .description(
-      'expire orders that were not approved in time, publish events, send webhooks, process photos, erase adopters after the retention period, and delete old records; run one or more',
+      'expire orders that were not approved in time, publish events, send webhooks, process photos, count the words of searches, erase adopters after the retention period, and delete old records; run one or more',
     )
     .action(() => work(config()));
 }
@@ -54,7 +60,7 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
 async function work(config: Config): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, { byIndex: true }));
-  const { db, catalogue, announceListings, journal, log, endLog, tracing } = dependencies;
+  const { db, catalogue, journal, log, endLog, tracing } = dependencies;
   await db.startProbing();
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
@@ -62,6 +68,7 @@ async function work(config: Config): Promise<void> {
   const failures = new JobFailures(log);
   const deliveries = new DeliveryTally();
   const store = new LastStoreFacts();
+  const disks = new DiskWatch(config, log);
   /** Runs a job in a loop: again at once while it finds work, else after the interval. */
   const runJob = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
     tally.add(name);
@@ -122,10 +129,17 @@ async function work(config: Config): Promise<void> {
     // Not again at once: each sweep lists all files.
     return 0;
   };
+  const countNextWords = async () => {
+    const startedAtMs = performance.now();
+    const { count, isFill } = await countWords(db);
+    // Animals from before are filled in for half of the time at most.
+    if (isFill) await sleep(performance.now() - startedAtMs, undefined, { signal: stopping.signal }).catch(() => {});
+    return count;
+  };
   tally.add(deliverJob);
   if (config.metricsPort !== undefined) {
     const { openMetrics } = await import('../telemetry/open-metrics.ts');
-    const metrics = { jobs: tally, deliveries, deliverer, store };
+    const metrics = { jobs: tally, deliveries, deliverer, store, disks };
     opened.use(
       await openMetrics({ host: config.metricsHost, port: config.metricsPort }, dependencies, (registry) =>
         addWorkerMetrics(registry, metrics),
@@ -133,23 +147,31 @@ async function work(config: Config): Promise<void> {
     );
   }
   const photos = openPhotoStore(config.photos);
-  const turn = { clientId: 0n };
+  const processing = {
+    db,
+    catalogue,
+    makePictures: openPictureMaker(config.imagesSocket),
+    signal: stopping.signal,
+    turn: { clientId: 0n },
+  };
   const jobs = Promise.all([
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     // Logged at debug level: up to twenty times a second.
     runJob('publish-events', publishIntervalMs, () => publisher.publish(), 'debug'),
-    runJob('turn-event-partitions', partitionIntervalMs, () => rotatePartitions(db)),
-    runJob('turn-attempt-partitions', partitionIntervalMs, () => rotateAttemptPartitions(db)),
-    runJob('turn-usage-partitions', partitionIntervalMs, () => rotateUsagePartitions(db)),
+    runJob('rotate-event-partitions', partitionIntervalMs, () => rotatePartitions(db)),
+    runJob('rotate-attempt-partitions', partitionIntervalMs, () => rotateAttemptPartitions(db)),
+    runJob('rotate-usage-partitions', partitionIntervalMs, () => rotateUsagePartitions(db)),
     deliverer.run(stopping.signal),
     runJob('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     runJob('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),
     runJob('erase-adopters', sweepIntervalMs, () => eraseOldAdopters(db, journal, retention, batchSizeMax)),
+    runJob('count-words', wordsIntervalMs, countNextWords, 'debug'),
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
-    photos &&
-      runJob('process-photos', photoIntervalMs, () => processPhoto({ db, announceListings, store: photos, signal: stopping.signal, turn })),
+    photos && runJob('process-photos', photoIntervalMs, () => processPhoto({ ...processing, store: photos })),
+    photos && runJob('count-photo-bytes', sweepIntervalMs, () => countPictures(db, photos)),
     photos && runJob('sweep-photos', photoSweepIntervalMs, () => sweepPhotos(photos)),
+    runJob('look-at-disks', diskIntervalMs, () => disks.look()),
     config.metricsPort === undefined ? undefined : runJob('read-store-facts', factsIntervalMs, () => store.read(db)),
   ]);
   const open = opened.move();

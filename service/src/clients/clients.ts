@@ -109,21 +109,33 @@ export async function requireUnrevoked(tx: Transaction, keyId: bigint): Promise<
   throw new AppError('api_key_revoked', `Key ${keyId} was revoked while this request was in progress. Use another key.`);
 }
 
-/** Until the suspension ends, the client's keys are rejected, nothing is sent to its endpoints, and its streams are closed. */
-export async function setSuspended(db: Transactor, journal: Journal, name: string, isSuspended: boolean): Promise<Client> {
+/**
+ * Until the suspension ends, the client's keys are rejected, nothing is sent to its endpoints, and its streams are closed.
+ * `isJournaled` is false if the journal's disk is full: the client is suspended all the same.
+ */
+export async function setSuspended(
+  db: Transactor,
+  journal: Journal,
+  name: string,
+  isSuspended: boolean,
+): Promise<{ readonly client: Client; readonly isJournaled: boolean }> {
   return db.transaction(async (tx) => {
     const client = await updateSuspension(tx, name, isSuspended);
     if (!client) throw new ClientsError(`There is no client "${name}".`);
-    journal({ act: isSuspended ? 'client_suspended' : 'client_resumed', client: client.id });
-    return client;
+    return { client, isJournaled: journal({ act: isSuspended ? 'client_suspended' : 'client_resumed', client: client.id }) };
   });
+}
+
+/** The client as it is now: its plan may have changed since its work began. */
+export async function getClient(db: Db, clientId: bigint): Promise<Client> {
+  const client = await findClient(db, clientId);
+  if (!client) throw new Error(`client ${clientId} does not exist`);
+  return client;
 }
 
 /** The client's current quota, for a stream that may have been opened under another plan. */
 export async function getQuota(db: Db, clientId: bigint): Promise<Quota> {
-  const client = await findClient(db, clientId);
-  if (!client) throw new Error(`client ${clientId} does not exist`);
-  return quotaOf(client);
+  return quotaOf(await getClient(db, clientId));
 }
 
 export async function setPlan(db: Db, name: string, limits: Terms): Promise<Client> {

@@ -17,7 +17,7 @@ export interface Item {
   readonly isReplay: boolean;
 }
 
-/** Events of so many animals failed at their first attempt, and since then none succeeded: the endpoint is failing. */
+/** An endpoint is failing once events of this many animals have failed at their first attempt, and none has succeeded since. */
 const failingAnimals = 3;
 /** The weight of the last exchange in the mean duration. */
 const lastWeight = 0.3;

@@ -157,10 +157,10 @@ export async function wakeNext(
   });
 }
 
-/** Makes everything due that waits for its next attempt: the endpoint responds again. */
-export async function hastenRows(tx: Transaction, webhookIds: readonly bigint[]): Promise<void> {
+/** The endpoint has recovered: what waits for its next attempt is due now. */
+export async function retryNow(tx: Transaction, webhookIds: readonly bigint[]): Promise<void> {
   await tx.query({
-    name: 'hasten-exceptions',
+    name: 'retry-exceptions-now',
     text: `update delivery_exceptions set next_attempt_at = now()
       where webhook_id = any($1::bigint[]) and status = 'pending' and next_attempt_at > now() and next_attempt_at < 'infinity'`,
     values: [webhookIds],

@@ -7,12 +7,12 @@ import {
   deleteRows,
   type FailedRow,
   finishTests,
-  hastenRows,
   holdRows,
   insertAttempts,
   insertFailed,
   insertHeld,
   type NewRow,
+  retryNow,
   selectOwnShards,
   updateHealth,
   updateRows,
@@ -86,7 +86,7 @@ async function storeRows(tx: Transaction, results: readonly Result[]): Promise<v
   if (held.length > 0) await insertHeld(tx, held);
   if (heldRows.length > 0) await holdRows(tx, heldRows);
   if (done.length > 0) await wakeNext(tx, done);
-  if (recovered.length > 0) await hastenRows(tx, recovered);
+  if (recovered.length > 0) await retryNow(tx, recovered);
 }
 
 async function storeHealth(tx: Transaction, results: readonly Result[]): Promise<Stored> {

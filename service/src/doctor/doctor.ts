@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { judgeClocks } from './clock-check.ts';
 import { checkDisk } from './disk-check.ts';
 import { type Finding, guarded, inOrder, note, ok, warning } from './finding.ts';
+import { checkImages } from './images-check.ts';
 import { checkPhotos } from './photos-check.ts';
 import { checkPorts } from './port-check.ts';
 import { examinePostgres } from './postgres-checks.ts';
@@ -23,16 +24,27 @@ export interface DoctorParts {
  * when nothing else does. All that does not depend on each other runs at the same time, and each part has a timeout.
  */
 export async function examine({ config, url }: DoctorParts): Promise<Finding[]> {
-  const [postgres, redis, photos, port, outside] = await Promise.all([
+  const [postgres, redis, photos, images, port, outside] = await Promise.all([
     examinePostgres(config),
     examineRedis(config),
     guarded('photos', () => checkPhotos(config.photos)),
+    config.photos ? guarded('images', () => checkImages(config.imagesSocket)) : [],
     guarded('port', () => checkPorts(config)),
     url ? guarded('url', () => checkUrl(url)) : [],
   ]);
-  const disk = await guarded('disk', () => checkDisk(config.journalFile, localDirectory(config.databaseUrl, postgres.dataDirectory)));
+  const disk = await guarded('disk', () => checkDisk(config, localDirectory(config.databaseUrl, postgres.dataDirectory)));
   const clock = judgeClocks({ PostgreSQL: postgres.clock, Redis: redis.clock });
-  return inOrder([checkSettings(config), ...postgres.findings, ...redis.findings, clock, ...disk, ...photos, ...port, ...outside]);
+  return inOrder([
+    checkSettings(config),
+    ...postgres.findings,
+    ...redis.findings,
+    clock,
+    ...disk,
+    ...photos,
+    ...images,
+    ...port,
+    ...outside,
+  ]);
 }
 
 /** What is valid and yet unwise. */

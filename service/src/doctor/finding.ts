@@ -24,6 +24,7 @@ export const checkNames = [
   'clock',
   'disk',
   'photos',
+  'images',
   'port',
   'worker',
   'feed',

@@ -17,7 +17,7 @@ export const testType = 'webhook.test';
 export const isOrderEvent = (type: EventType): boolean => type.startsWith('order.');
 
 /** Events about animals after which every cached list of animals is still valid. */
-export const eventsBesideLists: readonly EventType[] = describingEvents;
+export const eventsThatKeepListsValid: readonly EventType[] = describingEvents;
 
 export const eventTypes: readonly EventType[] = [...petEvents, ...orderEvents];
 

@@ -11,7 +11,7 @@ export const managesShelter = ({ shelterId, scopes }: KeyRights, ofPet: bigint):
   scopes.includes('store:manage') || (shelterId === ofPet && scopes.includes('shelter:manage'));
 
 /** A key needs one of these to write the profile and the photos of any animal. */
-export const describingScopes: readonly Scope[] = ['pets:write', 'shelter:manage', 'store:manage'];
+export const profileWriteScopes: readonly Scope[] = ['pets:write', 'shelter:manage', 'store:manage'];
 
 /** Whether a key may write the profile and the photos of an animal of this shelter. */
 export const describesAnimalsOf = (key: KeyRights, ofPet: bigint): boolean =>

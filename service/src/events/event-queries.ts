@@ -1,5 +1,5 @@
 import type { Db, Transaction } from '../db/handles.ts';
-import { type EventType, eventsBesideLists } from '../domain/event-types.ts';
+import { type EventType, eventsThatKeepListsValid } from '../domain/event-types.ts';
 import type { Visibility } from '../domain/visibility.ts';
 
 export interface NewEvent {
@@ -77,7 +77,7 @@ export async function selectUnpublished(tx: Transaction, limit: number): Promise
     name: 'select-unpublished',
     text: `select id, case when client_id is null and type <> all ($2::text[]) then xmin::text end as "petChangedIn"
       from outbox where id > (select published_to from feed) order by id limit $1`,
-    values: [limit, eventsBesideLists],
+    values: [limit, eventsThatKeepListsValid],
   });
   return rows;
 }
@@ -137,6 +137,27 @@ export async function selectEvents(
       and (client_id is null or $4 = 'all' or ($4 = 'own' and (client_id = $5 or shelter_id = $6)))`,
     values: [page.after, page.limit, page.span, whose, clientId, shelterId],
   });
+}
+
+/** The animals that events of some types after a position are about, in the order of the feed. Scans at most `span` positions. */
+export async function selectPetsOfEvents(
+  db: Db,
+  types: readonly EventType[],
+  page: { readonly after: bigint; readonly span: number; readonly limit: number },
+): Promise<{ firstPosition: bigint; lastPosition: bigint; events: ReadonlyArray<Pick<EventRow, 'position' | 'petId'>> }> {
+  const { rows } = await db.query<{ first: bigint; last: bigint; position: bigint | null; petId: bigint }>({
+    name: 'pets-of-events',
+    text: `select feed.first_position as first, feed.last_position as last, found.position, found.pet_id as "petId"
+      from (select first_position, last_position from feed limit 1) as feed
+      left join lateral (select position, pet_id from events
+        where position > $1 and position <= $1 + $2 and position <= last_position and type = any($3::text[]) order by position limit $4) as found on true
+      order by position`,
+    values: [page.after, page.span, types, page.limit],
+  });
+  const [ends] = rows;
+  if (!ends) throw new Error('the feed has no row');
+  const events = rows.flatMap(({ position, petId }) => (position === null ? [] : [{ position, petId }]));
+  return { firstPosition: ends.first, lastPosition: ends.last, events };
 }
 
 /** Events of one type after a position. Reads an index on the type, so that rare types cost no more than frequent ones. */

@@ -14,6 +14,7 @@ import {
   type Subscription,
   selectEvents,
   selectEventsOfType,
+  selectPetsOfEvents,
   selectSubscribed,
 } from './event-queries.ts';
 
@@ -95,6 +96,29 @@ export async function readNewEvents(
 ): Promise<{ events: EventRow[]; lastPosition: bigint }> {
   const { events, lastPosition } = await selectEvents(db, 'all', { after: after ?? 0n, span: after === undefined ? 0 : span, limit });
   return { events, lastPosition };
+}
+
+export interface ChangedPets {
+  /** Each once. */
+  readonly petIds: readonly bigint[];
+  /** The position that the next page starts after. */
+  readonly nextAfter: bigint;
+  readonly lastPosition: bigint;
+  /** Events after the position were deleted, or it is past the end of the feed: the store was restored from a backup. */
+  readonly isInterrupted: boolean;
+}
+
+/** The animals that events of some types after a position are about. */
+export async function readChangedPets(
+  db: Db,
+  types: readonly EventType[],
+  { after, limit }: { after: bigint; limit: number },
+): Promise<ChangedPets> {
+  const { firstPosition, lastPosition, events } = await selectPetsOfEvents(db, types, { after, span, limit });
+  const isInterrupted = after < firstPosition - 1n || after > lastPosition;
+  const end = after + BigInt(span) < lastPosition ? after + BigInt(span) : lastPosition;
+  const nextAfter = events.length === limit ? (events.at(-1)?.position ?? end) : end;
+  return { petIds: [...new Set(events.map(({ petId }) => petId))], nextAfter, lastPosition, isInterrupted };
 }
 
 /** Whether an event passes a filter. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
+import { routeOf } from './methods.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,15 +31,16 @@ export interface FinishedRequest {
 
 export type ObserveRequest = (finished: FinishedRequest) => void;
 
-/** Tells of each request, except those that the fast path serves: it tells of them itself. */
+/** Reports each request, except those that the fast path serves: it reports them itself. */
 export function observeRequests(app: FastifyInstance, observe: ObserveRequest): void {
   app.decorateRequest('errorCode', null);
   app.decorateRequest('isStream', false);
   app.addHook('onResponse', (request, reply, done) => {
-    const { id, method, url, routeOptions, errorCode, isStream, caller } = request;
-    const isDeprecated = routeOptions.config.deprecation !== undefined;
+    const { id, method, url, errorCode, isStream, caller } = request;
+    const route = routeOf(request);
+    const isDeprecated = route?.config.deprecation !== undefined;
     const { statusCode: status, elapsedTime: ms } = reply;
-    observe({ id, method, url, route: routeOptions.url, status, code: errorCode, ms, isStream, isDeprecated, caller: caller ?? null });
+    observe({ id, method, url, route: route?.url, status, code: errorCode, ms, isStream, isDeprecated, caller: caller ?? null });
     done();
   });
 }

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Tracing } from '../tracing/tracing.ts';
+import { routeOf } from './methods.ts';
 
 /** A listener that begins the span of a request. */
 export const traceRequests =
@@ -10,8 +11,9 @@ export const traceRequests =
 
 /** Describes the span of each request, except those that the fast path serves: it describes them itself. */
 export function describeRequests(app: FastifyInstance, tracing: Tracing): void {
-  app.addHook('onResponse', ({ raw, id, routeOptions, errorCode }, { statusCode: status }, done) => {
-    tracing.describe(raw, { id, route: routeOptions.url, status, code: errorCode ?? null });
+  app.addHook('onResponse', (request, { statusCode: status }, done) => {
+    const { raw, id, errorCode } = request;
+    tracing.describe(raw, { id, route: routeOf(request)?.url, status, code: errorCode ?? null });
     done();
   });
 }

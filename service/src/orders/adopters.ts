@@ -84,7 +84,7 @@ const selectOpenOrdersOfAdopter = (db: Db, email: string) =>
 /** Reapplies, after a restore, an erasure that was done at `at`. False if none of the orders exists, or all were placed later. */
 export async function reapplyErasure(tx: Transaction, ids: readonly bigint[], at: Date): Promise<boolean> {
   const found = await lockOrdersFromBefore(tx, ids, at);
-  await erase(tx, () => {}, found);
+  await erase(tx, () => true, found);
   return found.length > 0;
 }
 

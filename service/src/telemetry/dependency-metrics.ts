@@ -30,7 +30,9 @@ export function addDependencyMetrics(registry: MetricRegistry, { db, redis }: Pa
   registry.addValues('homeward_postgres_max_connections', () =>
     Object.entries(db.state.connections).map(([use, { max }]) => ({ labels: { use }, value: max })),
   );
-  registry.addValue('homeward_postgres_waiting', () => db.state.waiting);
+  registry.addValues('homeward_postgres_waiting', () =>
+    Object.entries(db.state.waiting).map(([use, value]) => ({ labels: { use }, value })),
+  );
   registry.addValues('homeward_postgres_statements_in_flight', () =>
     Object.entries(db.state.inFlight).map(([use, value]) => ({ labels: { use }, value })),
   );

@@ -34,7 +34,7 @@ export const metricTable = {
     in: 'both',
     labels: [],
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-    help: 'How late a timer ran. Every request waits as long, several times.',
+    help: 'How late a timer ran. It delays every request.',
   },
   homeward_event_loop_active_seconds_total: {
     type: 'counter',
@@ -60,6 +60,18 @@ export const metricTable = {
     labels: ['method', 'route'],
     buckets: durations,
     help: 'Time from the headers of a request to the end of its response. Streams of events are left out: they last as long as their readers like.',
+  },
+  homeward_slow_readers_closed_total: {
+    type: 'counter',
+    in: 'serve',
+    labels: ['reason'],
+    help: 'Connections that were closed because their reader was too slow: stalled (10 s without a byte), overdue (the whole response took too long), client_bytes or process_bytes (the slowest of a client, or of all, that had too many unsent bytes). Or because it sent too many requests at once: pipelined.',
+  },
+  homeward_unsent_response_bytes: {
+    type: 'gauge',
+    in: 'serve',
+    labels: [],
+    help: 'Bytes of responses that are not sent yet, since their readers are slow, with 4 kB for each response. At most 64 MB.',
   },
   homeward_streams: { type: 'gauge', in: 'serve', labels: [], help: 'Open streams of events.' },
   homeward_rate_limit_decisions_total: {
@@ -87,17 +99,17 @@ export const metricTable = {
     type: 'gauge',
     in: 'serve',
     labels: [],
-    help: 'Time since the last look for changes in PostgreSQL. A process without requests does not look.',
+    help: 'Time since the last check for changes in PostgreSQL. A process without requests does not check.',
   },
   homeward_postgres_up: { type: 'gauge', in: 'both', labels: [], help: '1 while PostgreSQL replies to this process, else 0.' },
   homeward_postgres_connections: {
     type: 'gauge',
     in: 'both',
     labels: ['use', 'state'],
-    help: 'Connections to PostgreSQL, busy or idle: for transactions, for single statements, and for looks for changes.',
+    help: 'Connections to PostgreSQL, busy or idle: for transactions, for searches, for single statements, and for looks for changes.',
   },
   homeward_postgres_max_connections: { type: 'gauge', in: 'both', labels: ['use'], help: 'The bound of that, in this process.' },
-  homeward_postgres_waiting: { type: 'gauge', in: 'both', labels: [], help: 'Transactions that wait for a connection.' },
+  homeward_postgres_waiting: { type: 'gauge', in: 'both', labels: ['use'], help: 'Transactions or searches that wait for a connection.' },
   homeward_postgres_statements_in_flight: {
     type: 'gauge',
     in: 'both',
@@ -133,6 +145,18 @@ export const metricTable = {
     in: 'worker',
     labels: ['task'],
     help: 'When the job last succeeded in this worker, or else when the worker started, as a Unix time.',
+  },
+  homeward_disk_free_bytes: {
+    type: 'gauge',
+    in: 'worker',
+    labels: ['disk'],
+    help: 'Free space on the disk of the journal, and on that of photos if they are in a directory.',
+  },
+  homeward_disk_full: {
+    type: 'gauge',
+    in: 'worker',
+    labels: ['disk'],
+    help: '1 if that is too little, else 0: below 10 MB for the journal; below 1 GB or 5% of the disk for photos, so that uploads are rejected.',
   },
   homeward_webhook_deliveries_total: {
     type: 'counter',
@@ -213,6 +237,12 @@ export const metricTable = {
     in: 'worker',
     labels: [],
     help: 'Time since the last event was published. Each worker has the same figure: use min().',
+  },
+  homeward_words_lag_seconds: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'Age of the oldest event whose words are not counted for searches yet, 0 if there is none. Each worker has the same figure: use max().',
   },
 } as const satisfies Record<string, MetricRow>;
 

@@ -9,12 +9,17 @@ interface Parts {
   readonly caches: Readonly<Record<'keys' | 'pages' | 'listings', { readonly state: CacheState }>>;
   readonly changes: { readonly lookAgeMs: number | undefined };
   readonly streams: { readonly size: number };
+  readonly progress: { readonly closed: Readonly<Record<string, number>>; readonly unsentBytes: number };
 }
 
 /** Metrics of `serve`. */
-export function addServiceMetrics(registry: MetricRegistry, { requests, decisions, caches, changes, streams }: Parts): void {
+export function addServiceMetrics(registry: MetricRegistry, { requests, decisions, caches, changes, streams, progress }: Parts): void {
   requests.register(registry);
   registry.addValue('homeward_streams', () => streams.size);
+  registry.addValues('homeward_slow_readers_closed_total', () =>
+    Object.entries(progress.closed).map(([reason, value]) => ({ labels: { reason }, value })),
+  );
+  registry.addValue('homeward_unsent_response_bytes', () => progress.unsentBytes);
   registry.addValues('homeward_rate_limit_decisions_total', () =>
     [...decisions].map(({ plan = 'none', outcome, by, count }) => ({ labels: { plan, ...labelsOf(outcome), by }, value: count })),
   );

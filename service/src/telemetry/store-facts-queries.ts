@@ -6,6 +6,7 @@ export interface StoreFacts {
   readonly orders: ReadonlyArray<{ readonly status: OrderStatus; readonly count: number }>;
   readonly outbox: { readonly count: number; readonly oldestAgeSeconds: number };
   readonly feed: { readonly position: number /** Undefined: no event is stored. */; readonly newestAgeSeconds: number | undefined };
+  readonly words: { readonly lagSeconds: number };
   readonly endpoints: { readonly unverified: number; readonly enabled: number; readonly disabled: number; readonly failing: number };
 }
 
@@ -26,6 +27,7 @@ export async function readStoreFacts(db: Db): Promise<{ facts: Partial<StoreFact
   const facts = {
     ...(await attempt(async () => ({ outbox: await readOutbox(db) }))),
     ...(await attempt(async () => ({ feed: await readFeedEnd(db) }))),
+    ...(await attempt(async () => ({ words: await readWordsLag(db) }))),
     ...(await attempt(async () => ({ endpoints: await countEndpoints(db) }))),
     ...(await attempt(async () => ({ orders: await countOrders(db) }))),
   };
@@ -61,6 +63,15 @@ async function readFeedEnd(db: Db): Promise<StoreFacts['feed']> {
   });
   const [{ position, age } = { position: 0n, age: null }] = rows;
   return { position: Number(position), newestAgeSeconds: age === null ? undefined : Math.max(age, 0) };
+}
+
+async function readWordsLag(db: Db): Promise<StoreFacts['words']> {
+  const { rows } = await db.query<{ age: number | null }>({
+    name: 'facts-words',
+    text: `select (select extract(epoch from clock_timestamp() - published_at)::float8 from events
+      where events.position > word_feed.position order by events.position limit 1) as age from word_feed`,
+  });
+  return { lagSeconds: Math.max(rows[0]?.age ?? 0, 0) };
 }
 
 async function countEndpoints(db: Db): Promise<StoreFacts['endpoints']> {

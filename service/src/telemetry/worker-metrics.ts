@@ -1,5 +1,6 @@
 import type { Db } from '../db/handles.ts';
 import type { DelivererParts, DelivererState } from '../delivery/deliverer.ts';
+import type { DiskWatch } from './disk-watch.ts';
 import { Histogram } from './histogram.ts';
 import type { JobTally } from './job-tally.ts';
 import type { MetricRegistry } from './metric-registry.ts';
@@ -38,15 +39,19 @@ interface Parts {
   readonly deliveries: DeliveryTally;
   readonly deliverer: { readonly state: DelivererState };
   readonly store: LastStoreFacts;
+  readonly disks: DiskWatch;
 }
 
 /** Metrics of `worker`. */
-export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, deliverer, store }: Parts): void {
+export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, deliverer, store, disks }: Parts): void {
   registry.addValues('homeward_jobs_failed_total', () => [...jobs].map(([task, { failures }]) => ({ labels: { task }, value: failures })));
   registry.addValues('homeward_job_items_total', () => [...jobs].map(([task, { items }]) => ({ labels: { task }, value: items })));
   registry.addValues('homeward_job_last_success_timestamp_seconds', () =>
     [...jobs].map(([task, { succeededAtMs }]) => ({ labels: { task }, value: succeededAtMs / 1_000 })),
   );
+
+  registry.addValues('homeward_disk_free_bytes', () => [...disks].map(([disk, { freeBytes }]) => ({ labels: { disk }, value: freeBytes })));
+  registry.addValues('homeward_disk_full', () => [...disks].map(([disk, { isFull }]) => ({ labels: { disk }, value: Number(isFull) })));
 
   registry.addValues('homeward_webhook_deliveries_total', () =>
     Object.entries(deliveries.outcomes).map(([outcome, value]) => ({ labels: { outcome }, value })),
@@ -65,6 +70,7 @@ export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, d
   registry.addValue('homeward_outbox_oldest_age_seconds', () => store.facts.outbox?.oldestAgeSeconds);
   registry.addValue('homeward_feed_position', () => store.facts.feed?.position);
   registry.addValue('homeward_feed_newest_age_seconds', () => store.facts.feed?.newestAgeSeconds);
+  registry.addValue('homeward_words_lag_seconds', () => store.facts.words?.lagSeconds);
   registry.addValue('homeward_webhook_endpoints_failing', () => store.facts.endpoints?.failing);
   registry.addValues('homeward_webhook_endpoints', () => {
     const { unverified, enabled, disabled } = store.facts.endpoints ?? {};

@@ -7,10 +7,10 @@ import {
   dropAttemptPartitions,
   endStoppedReplay,
   findReading,
-  hasten,
   insertReplay,
   insertTest,
   makeAttemptPartitions,
+  makeDueNow,
   replayDelivered,
   replayFailed,
   replayRow,
@@ -112,7 +112,7 @@ export async function testWebhook(tx: Transaction, owner: Owner, id: bigint): Pr
 export async function replay(tx: Transaction, owner: Owner, webhookId: bigint, input: Replay): Promise<number> {
   await getEnabled(tx, owner, webhookId);
   const count = await queueAgain(tx, webhookId, input);
-  await hasten(tx, webhookId, replayMax);
+  await makeDueNow(tx, webhookId, replayMax);
   await notifyWorker(tx, webhookId);
   return count;
 }

@@ -197,9 +197,9 @@ export async function insertReplay(
  * Sends at once what waits for its next attempt. What waits behind it follows when it is done. Leaves out what is locked: its result is
  * being stored. To wait for that would be a deadlock, if it is more than one.
  */
-export async function hasten(tx: Transaction, webhookId: bigint, limit: number): Promise<void> {
+export async function makeDueNow(tx: Transaction, webhookId: bigint, limit: number): Promise<void> {
   await tx.query({
-    name: 'hasten-deliveries',
+    name: 'make-deliveries-due',
     text: `update delivery_exceptions set next_attempt_at = now() where webhook_id = $1 and delivery_id in (
       select delivery_id from delivery_exceptions
         where webhook_id = $1 and status = 'pending' and next_attempt_at > now() and next_attempt_at < 'infinity'

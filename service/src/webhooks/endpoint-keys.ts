@@ -28,6 +28,8 @@ export interface RevokedKey {
   readonly disabled: readonly bigint[];
   /** Endpoints of the client that are still enabled: those of its other keys, and those without a recorded key. */
   readonly stillEnabled: readonly EnabledWebhook[];
+  /** False if the journal's disk is full: the key is revoked all the same. */
+  readonly isJournaled: boolean;
 }
 
 export async function revokeKeyAndWebhooks(db: Transactor, journal: Journal, id: bigint, onRevocation: OnRevocation): Promise<RevokedKey> {
@@ -44,8 +46,8 @@ export async function revokeKeyAndWebhooks(db: Transactor, journal: Journal, id:
           )
         : [];
     const disabled = [...own, ...unowned];
-    journal({ act: 'key_revoked', key: id, webhooks: disabled });
-    return { id, clientId, hint, revokedAt, disabled, stillEnabled: await selectEnabledWebhooks(tx, clientId) };
+    const isJournaled = journal({ act: 'key_revoked', key: id, webhooks: disabled });
+    return { id, clientId, hint, revokedAt, disabled, stillEnabled: await selectEnabledWebhooks(tx, clientId), isJournaled };
   });
 }
 

@@ -6,7 +6,7 @@ import { maySeeOrderEvents } from '../domain/visibility.ts';
 import { AppError, show } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
-import { hasten } from './delivery-queries.ts';
+import { makeDueNow } from './delivery-queries.ts';
 import { disableWebhook, enableWebhook } from './endpoint-key-queries.ts';
 import { newSecret } from './signatures.ts';
 import { readTargetUrl } from './target-urls.ts';
@@ -37,7 +37,7 @@ interface Manager {
 
 const failingShownMax = 100;
 /** The maximum number of deliveries that are made due at once. */
-const hastenMax = 10_000;
+const dueNowMax = 10_000;
 /** Each pause while deliveries are queued is a gap in what is sent, and stored with the endpoint. */
 const pausesMax = 100;
 
@@ -97,23 +97,23 @@ export async function changeWebhook(
     const owner = takesOver ? { keyId: actor.keyId, withOrders: maySeeOrders(actor) } : undefined;
     const changed = await updateWebhook(tx, id, { url, types, description, status, owner });
     if (!changed) throw webhookNotFound(String(id));
-    if (status === 'enabled' || url !== undefined) await hasten(tx, id, hastenMax);
+    if (status === 'enabled' || url !== undefined) await makeDueNow(tx, id, dueNowMax);
     return changed;
   }, actor.clientId);
 }
 
-/** Disables an endpoint of any client, for the store's operators. */
-export async function disableByOperator(db: Transactor, journal: Journal, id: bigint): Promise<void> {
-  await db.transaction(async (tx) => {
+/** Disables an endpoint of any client, for the store's operators. `isJournaled` is false if the journal's disk is full. */
+export async function disableByOperator(db: Transactor, journal: Journal, id: bigint): Promise<{ readonly isJournaled: boolean }> {
+  return db.transaction(async (tx) => {
     if (!(await disableWebhook(tx, id, "Disabled by the store's operators."))) throw webhookNotFound(String(id), 'any');
-    journal({ act: 'webhook_disabled', webhook: id });
+    return { isJournaled: journal({ act: 'webhook_disabled', webhook: id }) };
   });
 }
 
 export async function enableByOperator(db: Transactor, id: bigint): Promise<void> {
   await db.transaction(async (tx) => {
     if (!(await enableWebhook(tx, id))) throw webhookNotFound(String(id), 'any');
-    await hasten(tx, id, hastenMax);
+    await makeDueNow(tx, id, dueNowMax);
     await notifyWorker(tx, id);
   });
 }

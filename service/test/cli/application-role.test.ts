@@ -53,7 +53,7 @@ describe('the role is denied', () => {
     await expect(application.query(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test('truncate on every table, and delete except on categories, stored responses, the outbox, photos and their deletions, the writers of usage and the tables of webhooks', async () => {
+  test('truncate on every table, and delete except on categories, stored responses, the outbox, photos and their deletions, the writers of usage, words and the tables of webhooks', async () => {
     const { rows } = await owner.query<{ name: string }>("select tablename as name from pg_tables where schemaname = 'public' order by 1");
     expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'clients', 'orders', 'pets', 'schema_migrations']));
     const allowed: string[] = [];
@@ -66,8 +66,26 @@ describe('the role is denied', () => {
         if (code !== '42501') allowed.push(`${statement}: ${code}`);
       }
     }
-    const deletable = ['categories', 'deliveries', 'delivery_attempts', 'delivery_exceptions', 'idempotent_answers', 'outbox'];
-    deletable.push('photo_deletions', 'photos', 'usage_writers', 'webhook_replays', 'webhook_workers', 'webhooks');
+    const deletable = [
+      'animal_words',
+      'categories',
+      'deliveries',
+      'delivery_attempts',
+      'delivery_exceptions',
+      'idempotent_answers',
+      'outbox',
+    ];
+    deletable.push(
+      'photo_deletions',
+      'photos',
+      'removed_photo_bytes',
+      'search_words',
+      'usage_writers',
+      'webhook_replays',
+      'webhook_workers',
+      'webhooks',
+      'word_trigrams',
+    );
     expect(allowed).toEqual(deletable.map((name) => `delete from ${name} where false: allowed`));
   });
 });

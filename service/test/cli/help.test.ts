@@ -6,6 +6,7 @@ const commands = {
   '': [
     'serve',
     'worker',
+    'images',
     'migrate',
     'keys',
     'clients',

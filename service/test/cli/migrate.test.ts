@@ -107,9 +107,12 @@ async function migrateAtOnce(urls: readonly string[], { url, obstacle }: { url: 
   await blocker.query('begin');
   await blocker.query(obstacle);
   const all = Promise.all(urls.map((one) => homewardJson<{ applied: string[] }>(['migrate'], environment(one))));
-  await Promise.race([all, waitForBlockedMigrations(urls)]);
-  await blocker.query('rollback');
-  await blocker.end();
+  try {
+    await Promise.race([all, waitForBlockedMigrations(urls)]);
+  } finally {
+    // Also after a failure: the obstacle would block the tests that follow.
+    await blocker.end();
+  }
   return (await all).map(({ applied }) => applied);
 }
 

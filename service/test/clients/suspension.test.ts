@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]());
 
 const entries: JournalEntry[] = [];
-const journal = (entry: JournalEntry) => void entries.push(entry);
+const journal = (entry: JournalEntry) => entries.push(entry) > 0;
 const url = 'https://example.org/hooks';
 
 const list = ({ key }: TestKey) => store.call('GET', '/v1/pets', { key });
@@ -41,7 +41,7 @@ async function revoke({ id, clientId }: TestKey, onRevocation: OnRevocation = 'd
 
 async function suspend(name: string, isSuspended: boolean) {
   const { db, redis, redisKeys } = store.dependencies;
-  const client = await setSuspended(db, journal, name, isSuspended);
+  const { client } = await setSuspended(db, journal, name, isSuspended);
   await settleClientChange(redis, redisKeys, client.id);
 }
 

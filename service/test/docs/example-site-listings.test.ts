@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { placeholderAddress } from '../../../examples/adoption-site/placeholder.ts';
 import { type RunningSite, startSite } from '../../../examples/adoption-site/start-site.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
+import { countAllWords } from '../listing-steps.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { createPhotoStore, makeImage, type PhotoTestStore, processAll, sendPhoto } from '../photo-steps.ts';
 import { writeProfile } from '../profile-steps.ts';
@@ -73,6 +74,7 @@ describe('The list', () => {
     await addAnimal('Pippin', 1, { sex: 'male', size: 'small', birthDate: '2010-01-01', goodWith: { children: 'no' } });
     await addAnimal('Estella', 1, { sex: 'female', size: 'large', birthDate: '2010-01-01', goodWith: { children: 'yes' } });
     await addAnimal('Unwritten', 1);
+    await countAllWords(store);
     const { text } = await visit('/?category=1');
     const found = async (...choices: Array<readonly [string, string]>) => {
       const { status, text: page } = await visit(addressOfForm(text, choices));

@@ -16,6 +16,7 @@ const boundsInGuide: Readonly<Record<string, keyof Bounds>> = {
   "Open orders for one adopter's address": 'openOrdersOfAdopter',
   'New categories a day (UTC)': 'newCategoriesPerDay',
   'Megabytes of photos a day (UTC)': 'photoMegabytesPerDay',
+  'Gigabytes that photos take in all': 'photoStorageGigabytes',
   'Webhook endpoints': 'webhooks',
   'Event streams in one process': 'streams',
   'Event streams that catch up at the same time, in one process': 'catchUps',

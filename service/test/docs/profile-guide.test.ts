@@ -34,7 +34,7 @@ describe('docs/guides/profiles.md', () => {
     expect(meanings['`coat`']).toContain(listed(coats));
     for (const companion of companions) expect(meanings['`goodWith`']).toContain(code(companion));
     const { baby, young, adult } = ageBandEndYears;
-    expect(meanings['`age`']).toContain(`\`baby\` below ${baby} year, \`young\` below ${young}, \`adult\` below ${adult}, then \`senior\``);
+    expect(meanings['`age`']).toContain(`\`baby\` under ${baby} year, \`young\` under ${young}, \`adult\` under ${adult}, then \`senior\``);
     expect(ageBands).toHaveLength(4);
   });
 

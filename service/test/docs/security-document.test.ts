@@ -25,8 +25,8 @@ const rows: Row[] = tableRows(controls.split(/^## /m)[0] ?? '').map(([threat = '
 }));
 
 describe('The controls', () => {
-  test('are in six tables', () => {
-    expect(rows.filter(({ threat }) => threat === 'Threat')).toHaveLength(6);
+  test('are in eight tables', () => {
+    expect(rows.filter(({ threat }) => threat === 'Threat')).toHaveLength(8);
     expect(rows.length).toBeGreaterThan(50);
   });
 
@@ -65,6 +65,11 @@ test('Every proof that is named exists', () => {
   );
   expect(names.length).toBeGreaterThan(15);
   expect(names.filter((name) => !proofs.includes(`/${name}.ts'`))).toEqual([]);
+});
+
+test('The number of dependencies is that of the package', () => {
+  const { dependencies } = JSON.parse(readFileSync(path.join(root, 'service/package.json'), 'utf8')) as { dependencies: object };
+  expect(prose).toContain(`${Object.keys(dependencies).length} direct dependencies at run time`);
 });
 
 test('Every query can be planned by PostgreSQL', async () => {

@@ -12,6 +12,7 @@ const units: Readonly<Record<string, (value: number) => string>> = {
   KiB: (value) => `${value / 1_024} KiB`,
   kB: (value) => `${Math.round(value / 1_024)} kB`,
   MB: (value) => `${value / 1_000_000} MB`,
+  GB: (value) => `${value / 1_000_000_000} GB`,
   million: (value) => String(value / 1_000_000),
   MiB: (value) => `${value / 1_048_576} MiB`,
   hours: (value) => `${value / 3_600} hours`,

@@ -29,7 +29,7 @@ export interface DoctorStore extends AsyncDisposable {
 }
 
 /** Connections of which doctor can use all but a few. */
-const connectionsMax = 40;
+const connectionsMax = 45;
 
 export async function startDoctorStore(settings: Readonly<Record<string, string>> = {}): Promise<DoctorStore> {
   await using resources = new AsyncDisposableStack();

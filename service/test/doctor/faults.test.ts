@@ -8,6 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { freePort } from '../../../testkit/servers.ts';
 import type { CheckName } from '../../src/doctor/finding.ts';
+import { listenForImages } from '../../src/photos/images-server.ts';
 import { type CommandOptions, homeward, startServing } from '../cli/homeward-command.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
 import { type DoctorStore, password, type Report, startDoctorStore } from './doctor-store.ts';
@@ -33,6 +34,13 @@ interface Fault {
   readonly fix: RegExp;
   /** What it puts on the stack ends the fault. */
   induce(undo: AsyncDisposableStack): Promise<Run | undefined>;
+}
+
+/** Returns its socket. */
+async function serveImages(undo: AsyncDisposableStack): Promise<string> {
+  const socket = path.join(store.folder, 'served.sock');
+  undo.use(await listenForImages(socket, { info: () => {}, warn: () => {} }));
+  return socket;
 }
 
 const faults: readonly Fault[] = [
@@ -127,7 +135,7 @@ const faults: readonly Fault[] = [
     fault: 'full connections, seen by a superuser',
     first: 'postgres-connections',
     severity: 'broken',
-    found: /^0 of 40 connections are left/,
+    found: /^0 of 45 connections are left/,
     fix: /raise max_connections/,
     induce: async (undo) => {
       await faults.find(({ fault }) => fault === 'full connections')?.induce(undo);
@@ -232,15 +240,20 @@ const faults: readonly Fault[] = [
     severity: 'broken',
     found: /^0 B of 256 KiB are free for the journal/,
     fix: /Make room/,
-    // In a mount namespace of its own, which ends with the command.
     induce: async () => {
-      const folder = path.join(store.folder, 'small-disk');
-      const script = path.join(store.folder, 'on-a-full-disk');
-      const inside = `mkdir -p ${folder}; mount -t tmpfs -o size=256k none ${folder} && { cat /dev/zero > ${folder}/file 2>/dev/null; exec "$@"; }`;
-      const flags = process.getuid?.() === 0 ? '--mount' : '--map-root-user --mount';
-      writeFileSync(script, `#!/bin/sh\nexec unshare ${flags} sh -c '${inside}' sh '${process.execPath}' "$@"\n`);
-      chmodSync(script, 0o755);
-      return { node: script, env: { HOMEWARD_JOURNAL: path.join(folder, 'journal.log') } };
+      const { folder, node } = onFullDisk();
+      return { node, env: { HOMEWARD_JOURNAL: path.join(folder, 'journal.log') } };
+    },
+  },
+  {
+    fault: 'full disk of photos',
+    first: 'disk',
+    severity: 'broken',
+    found: /^0 B of 256 KiB are free for photos \(.*\), so that uploads are 409 photo_storage_full\.$/,
+    fix: /Make room/,
+    induce: async (undo) => {
+      const { folder, node } = onFullDisk();
+      return { node, env: { HOMEWARD_PHOTOS: path.join(folder, 'photos'), HOMEWARD_IMAGES_SOCKET: await serveImages(undo) } };
     },
   },
   {
@@ -249,11 +262,27 @@ const faults: readonly Fault[] = [
     severity: 'broken',
     found: /^The directory for photos, .*, can't be written \(ENOTDIR\), so that uploads are 503\.$/,
     fix: /Correct HOMEWARD_PHOTOS/,
-    induce: async () => {
+    induce: async (undo) => {
       const file = path.join(store.folder, 'not-a-directory');
       writeFileSync(file, '');
-      return { env: { HOMEWARD_PHOTOS: path.join(file, 'photos') } };
+      return { env: { HOMEWARD_PHOTOS: path.join(file, 'photos'), HOMEWARD_IMAGES_SOCKET: await serveImages(undo) } };
     },
+  },
+  {
+    fault: 'photos that nobody decodes',
+    first: 'images',
+    severity: 'broken',
+    found: /^No photo is processed: homeward images can't be reached at .*images\.sock: connect ENOENT/,
+    fix: /^Start 'homeward images' with this path/,
+    induce: async () => ({ env: { HOMEWARD_PHOTOS: store.folder, HOMEWARD_IMAGES_SOCKET: path.join(store.folder, 'images.sock') } }),
+  },
+  {
+    fault: 'photos that a child of the worker decodes',
+    first: 'images',
+    severity: 'warning',
+    found: /^HOMEWARD_IMAGES_SOCKET is not set here\. .* decoded by a child of it, which has its user/,
+    fix: /^Run 'homeward images'/,
+    induce: async () => ({ env: { HOMEWARD_PHOTOS: store.folder } }),
   },
   {
     fault: 'photos in a bucket that can not be reached',
@@ -261,8 +290,9 @@ const faults: readonly Fault[] = [
     severity: 'broken',
     found: /^The bucket pictures at http:\/\/127\.0\.0\.1:1 can't be used: /,
     fix: /Correct HOMEWARD_PHOTOS_S3_ENDPOINT/,
-    induce: async () => ({
+    induce: async (undo) => ({
       env: {
+        HOMEWARD_IMAGES_SOCKET: await serveImages(undo),
         HOMEWARD_PHOTOS: 's3://pictures',
         HOMEWARD_PHOTOS_S3_ENDPOINT: 'http://127.0.0.1:1',
         HOMEWARD_PHOTOS_S3_KEY_ID: 'id',
@@ -404,6 +434,17 @@ async function startSlowProxy(undo: AsyncDisposableStack, targetPort: number, de
     proxy.close();
   });
   return port;
+}
+
+/** Runs doctor in a mount namespace of its own, which ends with the command, with a full disk at `folder`. */
+function onFullDisk(): { folder: string; node: string } {
+  const folder = path.join(store.folder, 'small-disk');
+  const node = path.join(store.folder, 'on-a-full-disk');
+  const inside = `mkdir -p ${folder}; mount -t tmpfs -o size=256k none ${folder} && { cat /dev/zero > ${folder}/file 2>/dev/null; exec "$@"; }`;
+  const flags = process.getuid?.() === 0 ? '--mount' : '--map-root-user --mount';
+  writeFileSync(node, `#!/bin/sh\nexec unshare ${flags} sh -c '${inside}' sh '${process.execPath}' "$@"\n`);
+  chmodSync(node, 0o755);
+  return { folder, node };
 }
 
 function fakeTimeLibrary(): string {

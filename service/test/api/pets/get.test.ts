@@ -104,6 +104,9 @@ describe('GET /v1/pets/{petId} announces its removal', () => {
 
   test.each([
     ['GET', '/v1/pets'],
+    ['GET', '/v1/pets/'],
+    ['HEAD', '/v1/pets/'],
+    ['GET', '/v1/pets/1/'],
     ['PATCH', '/v1/pets/1'],
     ['DELETE', '/v1/pets/1'],
   ])('and %s %s does not', async (method, path) => {

@@ -46,7 +46,7 @@ const positionOf = async (id: number) =>
 async function suspend(isSuspended: boolean): Promise<void> {
   const { db } = bench.store.dependencies;
   const [client] = await query<{ name: string }>(bench.store, 'select name from clients where id = $1', bench.partner.clientId);
-  await setSuspended(db, () => {}, client?.name ?? '', isSuspended);
+  await setSuspended(db, () => true, client?.name ?? '', isSuspended);
 }
 
 /** The deliveries, also of a suspended client. */

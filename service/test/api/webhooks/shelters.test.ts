@@ -88,7 +88,7 @@ describe('An endpoint of a key with shelter:manage', () => {
   test('of a rotated key still gets them', async () => {
     const staff = await staffOf(one);
     await endpoint(staff);
-    await rotateKeyAndWebhooks(bench.store.dependencies.db, () => {}, staff.id, { overlapSeconds: 0, environment: 'production' });
+    await rotateKeyAndWebhooks(bench.store.dependencies.db, () => true, staff.id, { overlapSeconds: 0, environment: 'production' });
     await publishOrder(one, 'after the rotation');
     expect(await received(1)).toEqual(['after the rotation']);
   });
