@@ -68,6 +68,8 @@ async function attemptAlone(targets: Targets, confines: boolean): Promise<string
   chownSync(folder, imagesUser, imagesUser);
   const socket = path.join(folder, 'images.sock');
   const rights = [`--reuid=${imagesUser}`, `--regid=${imagesUser}`, '--clear-groups', '--no-new-privs', '--bounding-set=-all'];
+  // A change of the user clears what --kill-child has set.
+  const endWithParent = '--pdeathsig=KILL';
   const program = [process.execPath, path.join(hostile.root, 'service/src/main.ts'), 'images'];
   // The folder of the targets is hidden, as the unit hides all of the file system but the program.
   const run = 'mount -t tmpfs none "$0" && exec "$@"';
@@ -86,6 +88,7 @@ async function attemptAlone(targets: Targets, confines: boolean): Promise<string
       path.dirname(targets.journal),
       'setpriv',
       ...rights,
+      endWithParent,
       ...program,
     ],
     { env: { PATH: process.env['PATH'], HOMEWARD_IMAGES_SOCKET: socket }, stdio: ['ignore', 'ignore', 'pipe'] },
