@@ -1087,7 +1087,7 @@ export type Facet = {
  */
 export type Facets = {
     /**
-     * False: more than 10,000 animals match, and the counts are those among 10,000 of them.
+     * False: more than 10,000 animals match, or more than 20,000 have the status. The counts are then those among 10,000 that match, at most.
      */
     isExact: boolean;
     /**

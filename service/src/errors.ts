@@ -334,11 +334,11 @@ export const errorCodes = {
   too_many_searches: {
     status: 409,
     cause:
-      'The client is already running 2 searches, which is the maximum at a time. Searches that others make too, and that are cached, do not count.',
+      'The client is already running 2 searches, which is the maximum at a time; after one that took more than 20 ms, there is a pause of up to 250 ms. Searches that others make too, and that are cached, do not count.',
     fix: 'Send the next search when one of them has ended.',
     example: {
       request: 'GET /v1/listings?q=labrador',
-      message: 'This client is already running 2 searches; 2 at once are allowed. Retry in 1 s.',
+      message: 'This client is running 2 searches, or pauses after slow ones; 2 at once are allowed. Retry in 1 s.',
     },
   },
   webhook_limit_reached: {

@@ -11,8 +11,8 @@ export interface TurnBounds {
   /** How long work waits for other work of its owner alone, if less than `waitMsMax`. */
   readonly waitForOwnMsMax?: number;
   readonly pendingOfOwnerMax: number;
-  /** How long an owner's turn rests after its work, at most: as long as the work took. 0 unless given. */
-  readonly restMsMax?: number;
+  /** How long an owner's turn rests after work that took so long. Not at all unless given. */
+  restMsAfter?(tookMs: number): number;
 }
 
 /** No turn was free in time, or the owner's queue is full. */
@@ -31,8 +31,8 @@ export class NoTurn extends Error {
  * others wait in a queue per owner: owners are served round robin, and each queue is first in, first out. However many an owner has
  * waiting, the next of another owner waits for at most one of them; and however long an owner's work takes, it never has all turns.
  *
- * If turns rest, the turn is free for others at once when its work ends, but counts for its owner as much longer as the work took. So
- * an owner uses half of the time of its turns at most, however much it has waiting.
+ * If a turn rests, it is free for others at once when its work ends, but counts for its owner until it has rested. So an owner with much
+ * waiting does not use all the time of its turns.
  *
  * Work is waiting, then running, then done; or it is rejected with NoTurn after `waitMsMax`, or already after `waitForOwnMsMax` if its
  * owner has all its turns then. Invariants:
@@ -101,7 +101,7 @@ export class FairTurns {
 
   #end(owner: bigint | undefined, tookMs: number): void {
     this.#running -= 1;
-    const restMs = Math.min(tookMs, this.#bounds.restMsMax ?? 0);
+    const restMs = this.#bounds.restMsAfter?.(tookMs) ?? 0;
     if (owner !== undefined && restMs > 0) setTimeout(() => this.#endRest(owner), restMs).unref();
     else if (owner !== undefined) this.#giveBack(owner);
     this.#startNext();

@@ -52,7 +52,8 @@ const counts = (what: string) => Type.Array(Ref(FacetSchema), { description: `${
 export const FacetsSchema = Type.Object(
   {
     isExact: Type.Boolean({
-      description: 'False: more than 10,000 animals match, and the counts are those among 10,000 of them.',
+      description:
+        'False: more than 10,000 animals match, or more than 20,000 have the status. The counts are then those among 10,000 that match, at most.',
     }),
     breeds: counts('The 20 most frequent breeds, in lower case and without accents'),
     ages: counts('Ages'),

@@ -49,8 +49,8 @@ describe('FairTurns', () => {
     expect([most, order]).toEqual([2, Array.from({ length: 50 }, (_, n) => n)]);
   });
 
-  test('lets an owner rest for as long as its work took, up to a bound, while others begin at once', async () => {
-    const turns = new FairTurns({ ...bounds, turnsMax: 1, turnsOfOwnerMax: 1, restMsMax: 200 });
+  test('lets an owner rest after its work, by how long that took, while others begin at once', async () => {
+    const turns = new FairTurns({ ...bounds, turnsMax: 1, turnsOfOwnerMax: 1, restMsAfter: (tookMs) => Math.min(tookMs, 200) });
     const work = (tookMs: number) => async () => {
       const beganAtMs = performance.now();
       await sleep(tookMs);

@@ -58,7 +58,11 @@ describe('While searches take long', () => {
       await running(2);
       const third = await search(free);
       expect(third).toMatchObject(
-        errorResponse(409, 'too_many_searches', 'This client is already running 2 searches; 2 at once are allowed. Retry in 1 s.'),
+        errorResponse(
+          409,
+          'too_many_searches',
+          'This client is running 2 searches, or pauses after slow ones; 2 at once are allowed. Retry in 1 s.',
+        ),
       );
       expect(third.headers['retry-after']).toBe('1');
     });
