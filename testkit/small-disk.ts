@@ -54,6 +54,13 @@ export class SmallDisk implements AsyncDisposable {
     rmSync(path.join(this.folder, 'filler'), { force: true });
   }
 
+  /** Until it is disposed of, nobody may write or delete this file of it, not even root. */
+  async protect(file: string): Promise<AsyncDisposable> {
+    await run('mount', ['--bind', file, file]);
+    await run('mount', ['-o', 'remount,bind,ro', file]);
+    return { [Symbol.asyncDispose]: async () => void (await run('umount', [file])) };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await run('umount', ['--lazy', this.folder]);
     rmSync(this.folder, { recursive: true });

@@ -84,7 +84,11 @@ async function respond(connection: Socket, gone: AbortSignal, { turns, stopping,
   const end = await runImageChild({ bytes, stream: Readable.from([image]) }, ended);
   if (killing.signal.aborted) return unavailableLine('stopping');
   if (!gone.aborted) logFailure(log, end, { bytes, ms: Math.round(performance.now() - startedAtMs) });
-  // What an image that has taken over its process says must not be taken for what this process says.
+  return replyTo(end);
+}
+
+/** What an image that has taken over its process says must not be taken for what this process says. */
+export function replyTo(end: ChildEnd): string | Buffer {
   if ('output' in end) return readUnavailable(end.output) ? crashedLine('a forged reply') : end.output;
   return 'failure' in end ? `${JSON.stringify(end)}\n` : crashedLine(end.crashed);
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, SmallDisk } from '../../../testkit/small-disk.ts';
 import { type JournalEntry, openJournal } from '../../src/journal/journal.ts';
 import { readJournalLine } from '../../src/journal/journal-lines.ts';
-import { hasSpareFile, makeSpareFile } from '../../src/journal/spare-file.ts';
+import { hasSpareFile, makeSpareFile, spareFileOf } from '../../src/journal/spare-file.ts';
 
 const mayMount = await canMount();
 if (!mayMount) console.warn('This user may not mount a disk: a full disk is not tested here. It takes root.');
@@ -60,6 +60,14 @@ describe.skipIf(!mayMount)('A journal on a full disk', () => {
     disk.empty();
     expect(journal(suspended)).toBe(true);
     expect(readJournalLine(lines().at(-1) ?? '')?.entry).toEqual(suspended);
+  });
+
+  test('whose spare file can neither be deleted nor shortened lets an access end', async () => {
+    makeSpareFile(file);
+    disk.fill();
+    await using _ = await disk.protect(spareFileOf(file));
+    expect(openJournal({ fd: log, file })(suspended)).toBe(false);
+    expect(hasSpareFile(file)).toBe(true);
   });
 
   test('that is also the disk of the log lets an access end', () => {

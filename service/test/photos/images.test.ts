@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { stillRunning, treeOf } from '../../../testkit/running-processes.ts';
 import { readReply } from '../../src/photos/image-reply.ts';
 import { askForPictures, ImagesUnavailable } from '../../src/photos/images-client.ts';
-import { listenForImages } from '../../src/photos/images-server.ts';
+import { unavailableLine } from '../../src/photos/images-protocol.ts';
+import { listenForImages, replyTo } from '../../src/photos/images-server.ts';
 import { processPhoto } from '../../src/photos/photo-processing.ts';
 import { openPictureMaker, type PictureMaker, probe } from '../../src/photos/picture-maker.ts';
 import { createManager } from '../adoption-steps.ts';
@@ -156,6 +157,27 @@ describe('homeward images', () => {
     leaving.abort();
     expect(await asked).toEqual({ crashed: 'aborted' });
     await vi.waitFor(() => expect(stillRunning(started)).toEqual([]));
+  });
+
+  test('tells a connection too many to come again, and outlives one that is gone by then', async () => {
+    const socket = newSocket();
+    await using _ = await listenForImages(socket, silent);
+    const held = Array.from({ length: 32 }, () => connect(socket));
+    await Promise.all(held.map((connection) => once(connection, 'connect')));
+    for (let i = 0; i < 20; i += 1)
+      connect(socket, function (this: Socket) {
+        this.destroy();
+      });
+    await expect(probe(openPictureMaker(socket))).rejects.toThrow('is busy');
+    for (const connection of held) connection.destroy();
+    await vi.waitFor(async () => expect(await probe(openPictureMaker(socket))).toHaveProperty('pictures'));
+  });
+
+  test('does not pass on what an image says in its place', () => {
+    const forged = (line: string) => String(replyTo({ output: Buffer.from(line) }));
+    expect(forged(unavailableLine('busy'))).toBe('{"crashed":"a forged reply"}\n');
+    expect(forged(unavailableLine('stopping'))).toBe('{"crashed":"a forged reply"}\n');
+    expect(forged('{"failure":"unreadable"}\n')).toBe('{"failure":"unreadable"}\n');
   });
 
   test('that is stopped gives an image back, which is no crash of it', async () => {
