@@ -109,7 +109,7 @@ export const faults: readonly Fault[] = [
       });
       await once(receiver.listen(0, '127.0.0.1'), 'listening');
       const { port } = receiver.address() as AddressInfo;
-      const body = { url: `http://127.0.0.1:${port}/`, eventTypes: ['pet.added'] };
+      const body = { url: `http://127.0.0.1:${port}/`, types: ['pet.created'] };
       const { status, text } = await http.send(`${url}/webhooks`, { method: 'POST', key, body });
       if (status !== 201) throw new Error(`no endpoint was added: ${text}`);
       const { id } = JSON.parse(text) as { id: number };

@@ -40,7 +40,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutants read a page twice before they cache it, and invalidate every page after each write.
   using tree = mutant
     ? plantMutant([
-        { file: 'pets/page-cache.ts', from: 'const reading = fetch();', to: 'const reading = fetch().then(() => fetch());' },
+        { file: 'pets/page-cache.ts', from: 'page: fetch(onBegun),', to: 'page: fetch(onBegun).then(() => fetch(onBegun)),' },
         { file: 'pets/pet-changes.ts', from: 'const { id } = change;', to: 'const { id } = change;\n  if (id) return true;' },
       ])
     : undefined;
