@@ -173,7 +173,7 @@ const bounds: Readonly<Record<string, string>> = {
   'Wait of a search for others of its client; for those of other clients':
     '{searchTurnTimeoutMs ms}, then 409; {searchWaitMsMax s}, then 503',
   'A statement of a search; a search that takes longer sends no other': '{searchTimeoutMs s}',
-  "Rest of a client's turn after a search: as long as the search took, at most": '{searchRestMsMax ms}',
+  "Rest of a client's turn after a search: three times as long as it took beyond 20 ms, at most": '{searchRestMsMax ms}',
   'Requests of a client waiting for a connection, and as many for one for searches; clients take turns': '{pendingMax}',
   'Single statements in flight': '{pendingMax}; from {busyMin} on, lists are rejected',
   'Wait for a connection': '{turnTimeoutMs ms}',
