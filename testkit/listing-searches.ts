@@ -87,12 +87,13 @@ const sorts = ['newest', 'relevance', 'distance'];
 const misspell = (word: string) => `${word.slice(0, 3)}k${word.slice(4)}`;
 const unknownWord = () => Math.random().toString(36).slice(2, 9);
 
-/** The number of milliseconds that a search takes. */
-export async function timeSearch(http: HttpClient, target: SearchTarget, query: string): Promise<number> {
+/** The number of milliseconds that a search takes; undefined: it took too long, and is 503. */
+export async function timeSearch(http: HttpClient, target: SearchTarget, query: string): Promise<number | undefined> {
   const path = query.startsWith('/') ? `/listings${query}` : `/listings?${await withCursor(http, target, query)}`;
   const startMs = performance.now();
   const { status, text } = await http.send(target.url + path, { key: target.key });
   const tookMs = performance.now() - startMs;
+  if (status === 503) return undefined;
   if (status !== 200) throw new Error(`${path} got ${status} ${text}`);
   return tookMs;
 }
