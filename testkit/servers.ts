@@ -118,13 +118,42 @@ interface PostgresOptions {
  * is not removed.
  */
 export async function startPostgres({ durable = false, folder, settings: more }: PostgresOptions = {}): Promise<PrivateServer> {
-  const bin = postgresFolder();
-  if (!bin) throw new MissingServer('PostgreSQL is not installed: apt-get install postgresql, or brew install postgresql@17');
-  const home = folder ?? newFolder();
+  const bin = postgresBinaries();
   const user = serverUser();
+  const home = folder ?? newFolder();
   if (user) chownSync(home, user.uid, user.gid);
   const data = path.join(home, 'data');
   if (!existsSync(data)) initialise(path.join(bin, 'initdb'), data, user);
+  return startCluster(home, { durable, kept: folder !== undefined, settings: more });
+}
+
+/** A standby of another server that was started here: it streams what that one writes, and is asynchronous. */
+export async function startStandby(
+  primary: PrivateServer,
+  options: Pick<PostgresOptions, 'durable' | 'settings'> = {},
+): Promise<PrivateServer> {
+  const user = serverUser();
+  const home = newFolder();
+  if (user) chownSync(home, user.uid, user.gid);
+  const args = ['-D', path.join(home, 'data'), '-d', primary.url, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'];
+  execFileSync(path.join(postgresBinaries(), 'pg_basebackup'), args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: home, ...user });
+  return startCluster(home, { durable: options.durable ?? false, kept: false, settings: options.settings });
+}
+
+function postgresBinaries(): string {
+  const bin = postgresFolder();
+  if (bin) return bin;
+  throw new MissingServer('PostgreSQL is not installed: apt-get install postgresql, or brew install postgresql@17');
+}
+
+interface ClusterOptions {
+  readonly durable: boolean;
+  readonly kept: boolean;
+  readonly settings: PostgresOptions['settings'];
+}
+
+async function startCluster(home: string, { durable, kept, settings: more }: ClusterOptions): Promise<PrivateServer> {
+  const data = path.join(home, 'data');
   const port = await freePort();
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -136,14 +165,14 @@ export async function startPostgres({ durable = false, folder, settings: more }:
     ...more,
   };
   const command = [
-    path.join(bin, 'postgres'),
+    path.join(postgresBinaries(), 'postgres'),
     '-D',
     data,
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ];
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const isReady = (pid: number) => saysReady(path.join(data, 'postmaster.pid'), pid);
-  const server = new PrivateServer({ url, port, command, folder: home, kept: folder !== undefined, isReady, user });
+  const server = new PrivateServer({ url, port, command, folder: home, kept, isReady, user: serverUser() });
   await server.start();
   return server;
 }
@@ -198,7 +227,7 @@ export async function startRedis({ folder }: { folder?: string } = {}): Promise<
 function saysReady(pidFile: string, pid: number): boolean {
   if (!existsSync(pidFile)) return false;
   const lines = readFileSync(pidFile, 'utf8').split('\n');
-  return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
+  return Number(lines[0]) === pid && /^(ready|standby)$/.test(lines[7]?.trim() ?? '');
 }
 
 /** Creates the cluster under a temporary name and renames it, so that an interrupted initdb leaves no broken cluster. */

@@ -4,7 +4,10 @@ import path from 'node:path';
 
 /** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */
 export const variables = {
-  DATABASE_URL: { fallback: 'postgres://127.0.0.1:5432/postgres', help: 'PostgreSQL 15 or newer' },
+  DATABASE_URL: {
+    fallback: 'postgres://127.0.0.1:5432/postgres',
+    help: 'PostgreSQL 15 or newer; with several hosts, separated by commas, the one that is the primary',
+  },
   DATABASE_URL_FILE: { fallback: '', help: 'file that contains DATABASE_URL, for a password that must not be in the environment' },
   REDIS_URL: { fallback: 'redis://127.0.0.1:6379', help: 'Redis 7 or newer, or Valkey' },
   REDIS_URL_FILE: { fallback: '', help: 'file that contains REDIS_URL' },
@@ -25,6 +28,10 @@ export const variables = {
   HOMEWARD_JOURNAL: {
     fallback: '',
     help: 'file to which each erasure, revocation, rotation and suspension is also appended, for homeward journal apply',
+  },
+  HOMEWARD_FAILOVER: {
+    fallback: '',
+    help: 'what a standby that takes over has: lossless: every commit, as a synchronous one has; lossy: it may lack the last; unless set, a worker that is started after a failover waits for homeward restore-check',
   },
   HOMEWARD_PHOTOS: {
     fallback: '',
@@ -108,6 +115,8 @@ export interface Config {
   readonly adoptionRetentionDays: number | undefined;
   /** Empty: no file. */
   readonly journalFile: string;
+  /** Undefined: a failover that no worker saw may be a restore, so an operator decides. */
+  readonly failover: 'lossless' | 'lossy' | undefined;
   /** Undefined: photos are off. */
   readonly photos: PhotosConfig | undefined;
   /** The base of the URLs of photos, without a slash at the end. */
@@ -199,7 +208,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     );
   };
   return Object.freeze({
-    databaseUrl: serverUrl('DATABASE_URL', 'postgres', 'postgresql'),
+    databaseUrl: requirePrimary(serverUrl('DATABASE_URL', 'postgres', 'postgresql')),
     redisUrl: serverUrl('REDIS_URL', 'redis', 'rediss'),
     host: text('HOST'),
     port: integer('PORT', 0, 65_535),
@@ -210,6 +219,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     adopterRetentionDays: integer('HOMEWARD_ADOPTER_RETENTION', 0, 36_500),
     adoptionRetentionDays: text('HOMEWARD_ADOPTION_RETENTION') ? integer('HOMEWARD_ADOPTION_RETENTION', 0, 36_500) : undefined,
     journalFile: text('HOMEWARD_JOURNAL'),
+    failover: text('HOMEWARD_FAILOVER') ? oneOf('HOMEWARD_FAILOVER', ['lossless', 'lossy']) : undefined,
     photos: text('HOMEWARD_PHOTOS') ? readPhotos(text('HOMEWARD_PHOTOS')) : undefined,
     photosUrl: text('HOMEWARD_PHOTOS_URL')
       ? checkUrl(text('HOMEWARD_PHOTOS_URL'), 'HOMEWARD_PHOTOS_URL', 'http', 'https').replace(/\/+$/, '')
@@ -227,6 +237,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     tracing: text('OTEL_EXPORTER_OTLP_ENDPOINT') ? readTracing() : undefined,
     logLevel: readLogLevel(text('LOG_LEVEL')),
   });
+}
+
+/** The store reads and writes at the primary alone: what a standby shows may be old. */
+function requirePrimary(databaseUrl: string): string {
+  const [, wanted = 'primary'] = /[?&]target_session_attrs=([^&#]*)/.exec(databaseUrl) ?? [];
+  if (wanted === 'primary' || wanted === 'read-write') return databaseUrl;
+  throw new ConfigError(
+    `target_session_attrs in DATABASE_URL must be read-write or primary, which it also is if omitted; got "${wanted}".`,
+  );
 }
 
 /** What `homeward images` reads: nothing that leads to a server or to a file of the store. */

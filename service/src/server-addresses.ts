@@ -1,13 +1,14 @@
 import pg from 'pg';
+import { addressesOf } from './db/postgres-servers.ts';
 
 /** Where the store's data is, without the password: PostgreSQL at 127.0.0.1:5432, database "homeward". */
 export function describePostgres(url: string): string {
   if (showsPassword(url)) return 'PostgreSQL at the address in DATABASE_URL';
-  const parsed = parse(url);
-  if (!parsed) return 'PostgreSQL at the address in DATABASE_URL';
-  const { host, port, database } = parsed;
-  const place = host.startsWith('/') ? `the socket ${host}/.s.PGSQL.${port}` : withPort(host, port);
-  return `PostgreSQL at ${place}, database "${database}"`;
+  const parsed = addressesOf(url).flatMap((address) => parse(address) ?? []);
+  const [first] = parsed;
+  if (!first) return 'PostgreSQL at the address in DATABASE_URL';
+  const places = parsed.map(({ host, port }) => (host.startsWith('/') ? `the socket ${host}/.s.PGSQL.${port}` : withPort(host, port)));
+  return `PostgreSQL at ${places.join(' or ')}, database "${first.database}"`;
 }
 
 /**
@@ -35,7 +36,7 @@ export function describeRedis(url: string): string {
  */
 export function showsPassword(url: string): boolean {
   const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/is.exec(url) ?? [];
-  return rest.includes('@') || authority.split('@').length > 2 || !URL.canParse(url);
+  return rest.includes('@') || authority.split('@').length > 2 || !addressesOf(url).every((address) => URL.canParse(address));
 }
 
 export const howToEncode =

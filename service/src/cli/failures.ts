@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Config } from '../config.ts';
 import { applicationRole } from '../db/pool.ts';
 import { explainPostgresFailure } from '../db/postgres-failures.ts';
+import { NotPrimary } from '../db/postgres-servers.ts';
 import { NotMigrated } from '../dependencies.ts';
 import { AppError } from '../errors.ts';
 import { RedisLost } from '../redis/redis-link.ts';
@@ -42,7 +43,13 @@ function isOfPostgres(reason: Error): boolean {
   const { code = '', syscall = '' } = reason as Details;
   const isOfConnection =
     ['connect', 'getaddrinfo', 'read', 'write'].includes(syscall) || /^(ECONN|EPIPE|ERR_INVALID_URL|ERR_TLS|.*CERT)/.test(code);
-  return reason instanceof NotMigrated || reason instanceof pg.DatabaseError || isOfConnection || withoutCode.test(reason.message);
+  return (
+    reason instanceof NotMigrated ||
+    reason instanceof NotPrimary ||
+    reason instanceof pg.DatabaseError ||
+    isOfConnection ||
+    withoutCode.test(reason.message)
+  );
 }
 
 function explainPostgres(reason: Error, code: string, message: string): string {

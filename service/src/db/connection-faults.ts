@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { NotPrimary } from './postgres-servers.ts';
 
 const networkFaults = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND']);
 // SQLSTATE: connection exceptions, shutdowns, insufficient resources, a primary that became a standby, idle in transaction.
@@ -9,9 +10,14 @@ const clientFaults = /^(Connection terminated|Query read timeout|timeout exceede
 /** The connection can't be used any more. */
 export function isConnectionFault(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
+  if (error instanceof NotPrimary) return true;
   if (error instanceof pg.DatabaseError) return serverFaults.test(error.code ?? '');
   return networkFaults.has((error as NodeJS.ErrnoException).code ?? '') || clientFaults.test(error.message);
 }
+
+/** The server was a primary when it was connected to, and is none any more: no connection to it can be used. */
+export const isOfFormerPrimary = (error: unknown): boolean =>
+  error instanceof NotPrimary || (error instanceof pg.DatabaseError && error.code === '25006');
 
 /** The server did not accept a connection in time. */
 const isSlow = (error: unknown): boolean =>

@@ -2,7 +2,14 @@ import pg from 'pg';
 import { unavailable } from '../errors.ts';
 import { isCancelled, isConnectionFault, openPatiently } from './connection-faults.ts';
 import { FairTurns, type TurnBounds } from './fair-turns.ts';
-import { type ConnectionCounts, type ConnectionOptions, isUnconfirmedCommit, UnconfirmedCommit } from './pipelined-connections.ts';
+import {
+  type ConnectionCounts,
+  type ConnectionOptions,
+  isUnconfirmedCommit,
+  streamOf,
+  UnconfirmedCommit,
+} from './pipelined-connections.ts';
+import type { PostgresServers } from './postgres-servers.ts';
 
 /**
  * Connections that each run one transaction at a time. There is one turn for each connection, and clients take turns: one that needs
@@ -11,16 +18,21 @@ import { type ConnectionCounts, type ConnectionOptions, isUnconfirmedCommit, Unc
 export class ExclusiveConnections {
   readonly #pool: pg.Pool;
   readonly #turns: FairTurns;
-  readonly #onFault: () => void;
+  readonly #servers: PostgresServers;
+  readonly #clients = new Set<pg.PoolClient>();
+  readonly #onFault: (error: unknown) => void;
   /** Connections with a commit that the standby did not confirm. */
   readonly #unconfirmed = new WeakSet<pg.PoolClient>();
 
-  constructor(options: ConnectionOptions, bounds: TurnBounds, onFault: () => void) {
-    this.#pool = new pg.Pool({ ...options, max: bounds.turnsMax, idleTimeoutMillis: 0 });
+  constructor(options: ConnectionOptions, bounds: TurnBounds, onFault: (error: unknown) => void) {
+    this.#servers = options.servers;
+    this.#pool = new pg.Pool({ ...options, max: bounds.turnsMax, idleTimeoutMillis: 0, Client: clientOf(options.servers) });
     this.#turns = new FairTurns(bounds);
     this.#onFault = onFault;
     // A connection can break while it is checked out, when the pool itself does not listen for errors.
+    this.#pool.on('remove', (client) => this.#clients.delete(client));
     this.#pool.on('connect', (client) => {
+      this.#clients.add(client);
       client.on('error', onFault);
       client.on('notice', (notice) => isUnconfirmedCommit(notice) && this.#unconfirmed.add(client));
     });
@@ -41,7 +53,7 @@ export class ExclusiveConnections {
   async open(count = this.#pool.options.max): Promise<void> {
     const clients: pg.PoolClient[] = [];
     try {
-      while (clients.length < count) clients.push(await openPatiently(() => this.#pool.connect()));
+      while (clients.length < count) clients.push(await openPatiently(() => this.#connect()));
     } finally {
       for (const client of clients) client.release();
     }
@@ -52,13 +64,22 @@ export class ExclusiveConnections {
     return this.#turns.run(clientId, () => this.#withConnection(work));
   }
 
+  /** Closes the connections at once: what is in flight is rejected. Others are opened when they are needed. */
+  abandon(): void {
+    for (const client of this.#clients) streamOf(client).destroy();
+  }
+
   async close(): Promise<void> {
     await this.#pool.end();
   }
 
+  #connect(): Promise<pg.PoolClient> {
+    return this.#servers.connect(() => this.#pool.connect());
+  }
+
   async #withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect().catch((error) => {
-      this.#onFault();
+    const client = await this.#connect().catch((error) => {
+      this.#onFault(error);
       throw unavailable(error);
     });
     let fault: Error | undefined;
@@ -69,7 +90,7 @@ export class ExclusiveConnections {
     } catch (error) {
       if (isConnectionFault(error)) {
         fault = error;
-        this.#onFault();
+        this.#onFault(error);
       }
       throw fault || isCancelled(error) ? unavailable(error) : error;
     } finally {
@@ -77,3 +98,11 @@ export class ExclusiveConnections {
     }
   }
 }
+
+/** The pool makes its clients itself: each is for the server to try next. */
+const clientOf = (servers: PostgresServers) =>
+  class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super({ ...config, connectionString: servers.current });
+    }
+  };

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { type Db, Transaction } from './handles.ts';
+import { connectToPrimary } from './postgres-servers.ts';
 
 const connectTimeoutMs = 10_000;
 
@@ -8,14 +9,7 @@ const connectTimeoutMs = 10_000;
  * acts as the application role (pool.ts).
  */
 export async function connectAsOwner(databaseUrl: string, applicationName: string): Promise<pg.Client & AsyncDisposable> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: connectTimeoutMs,
-    application_name: applicationName,
-  });
-  // A broken connection is reported by the next query.
-  client.on('error', () => {});
-  await client.connect();
+  const client = await connectToPrimary(databaseUrl, { connectionTimeoutMillis: connectTimeoutMs, application_name: applicationName });
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 

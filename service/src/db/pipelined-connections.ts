@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openPatiently } from './connection-faults.ts';
+import type { PostgresServers } from './postgres-servers.ts';
 
 const reconnectDelayMs = 100;
 
 export interface ConnectionOptions extends pg.ClientConfig {
+  readonly servers: PostgresServers;
   /** A connection is used once this is done. */
   onConnect(client: pg.ClientBase): Promise<void>;
 }
@@ -37,11 +39,11 @@ export class UnconfirmedCommit extends Error {}
 export class PipelinedConnections {
   readonly #options: ConnectionOptions;
   readonly #count: number;
-  readonly #onFault: () => void;
+  readonly #onFault: (error: unknown) => void;
   readonly #connections: Connection[] = [];
   #isClosed = false;
 
-  constructor(options: ConnectionOptions, count: number, onFault: () => void) {
+  constructor(options: ConnectionOptions, count: number, onFault: (error: unknown) => void) {
     this.#options = { ...options, pipeline: true };
     this.#count = count;
     this.#onFault = onFault;
@@ -91,8 +93,12 @@ export class PipelinedConnections {
     await Promise.all(this.#connections.map(({ client }) => client.end().catch(() => {})));
   }
 
-  async #openConnection(): Promise<void> {
-    const client = new pg.Client(this.#options);
+  #openConnection(): Promise<void> {
+    return this.#options.servers.connect((address) => this.#openConnectionTo(address));
+  }
+
+  async #openConnectionTo(address: string): Promise<void> {
+    const client = new pg.Client({ ...this.#options, connectionString: address });
     const connection: Connection = { client, pending: 0, isCorked: false, isUnconfirmed: false };
     client.on('error', this.#onFault);
     client.on('notice', (notice) => {
@@ -124,7 +130,7 @@ export class PipelinedConnections {
   }
 }
 
-const streamOf = (client: pg.Client) =>
+export const streamOf = (client: pg.ClientBase) =>
   (client as unknown as { connection: { stream: { cork(): void; uncork(): void; destroy(): void } } }).connection.stream;
 
 /** Buffers writes until the end of this turn of the event loop, so that they are sent together. */

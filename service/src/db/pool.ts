@@ -1,10 +1,11 @@
 import pg from 'pg';
 import { AppError, unavailable } from '../errors.ts';
-import { isCancelled, isConnectionFault } from './connection-faults.ts';
+import { isCancelled, isConnectionFault, isOfFormerPrimary } from './connection-faults.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
 import { NoTurn } from './fair-turns.ts';
 import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections, UnconfirmedCommit } from './pipelined-connections.ts';
+import { isReadOnly, NotPrimary, PostgresServers } from './postgres-servers.ts';
 import { StatementWatch, type WatchStatement } from './statement-watch.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
@@ -68,9 +69,11 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   readonly #pipelined: PipelinedConnections;
   readonly #searches: ExclusiveConnections;
   readonly #ahead: PipelinedConnections;
-  readonly #databaseUrl: string;
+  readonly #servers: PostgresServers;
   readonly #watch = new StatementWatch();
   #reachable = true;
+  /** When the server that was probed last was started: another one has another time. */
+  #startedAt: string | undefined;
   #closed = false;
   /** The only connection of the probe, from before it is opened until it is closed. */
   #prober: pg.Client | undefined;
@@ -83,19 +86,22 @@ export class Pool implements Transactor, Snapshotter, Searcher {
    * partitions takes longer than running it.
    */
   constructor(databaseUrl: string, size: number, { byIndex = false } = {}) {
-    this.#databaseUrl = databaseUrl;
+    this.#servers = new PostgresServers(databaseUrl);
     const options: ConnectionOptions = {
-      connectionString: databaseUrl,
+      servers: this.#servers,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: queryTimeoutMs,
       keepAlive: true,
       application_name: applicationNames.pool,
       // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
-      onConnect: async (client) => void (await client.query(settingsOf(byIndex))),
+      onConnect: async (client) => {
+        await client.query(settingsOf(byIndex));
+        await requirePrimary(client);
+      },
     };
     const pipelinedCount = Math.max(Math.floor(size / 2), 1);
     const turnsMax = Math.max(size - pipelinedCount, 1);
-    const onFault = () => this.#probeNow();
+    const onFault = (error: unknown) => this.#noteFault(error);
     const turns = { turnsMax, turnsOfOwnerMax: Math.max(turnsMax - 1, 1), waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax };
     this.#transactions = new ExclusiveConnections(options, turns, onFault);
     const searchTurns = {
@@ -177,7 +183,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     try {
       return await this.#watch.run<Row>(connections, statement);
     } catch (error) {
-      if (isConnectionFault(error)) this.#probeNow();
+      if (isConnectionFault(error)) this.#noteFault(error);
       throw isConnectionFault(error) || isCancelled(error) || error instanceof UnconfirmedCommit ? unavailable(error) : error;
     }
   }
@@ -235,6 +241,16 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     if (!this.#reachable) throw unavailable(new Error('PostgreSQL is unreachable'));
   }
 
+  #noteFault(error: unknown): void {
+    if (isOfFormerPrimary(error)) this.#abandonAll();
+    this.#probeNow();
+  }
+
+  /** Closes every connection but the probe's: they are of a server that is not the primary any more, and what it shows may be old. */
+  #abandonAll(): void {
+    for (const connections of [this.#transactions, this.#searches, this.#pipelined, this.#ahead]) connections.abandon();
+  }
+
   /** Probes at once after a failure, unless probing has not begun or a probe is in flight. */
   #probeNow(): void {
     if (this.#nextProbe && !this.#closed) void this.#probe();
@@ -244,8 +260,9 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     clearTimeout(this.#nextProbe);
     // Before anything else, so that a failure during this probe doesn't start another beside it.
     this.#nextProbe = undefined;
-    // Try twice: if only the probe's connection was broken, the second attempt opens a new one.
-    const reachable = (await this.#isReachable()) || (await this.#isReachable());
+    // Try twice: if only the probe's connection was broken, the second attempt opens a new one. And once for each server.
+    let reachable = await this.#isReachable();
+    for (let tries = 0; !reachable && tries < this.#servers.count; tries += 1) reachable = await this.#isReachable();
     if (this.#closed) return;
     this.#reachable = reachable;
     // What waits for a reply there is waited for by every request.
@@ -255,19 +272,26 @@ export class Pool implements Transactor, Snapshotter, Searcher {
 
   async #isReachable(): Promise<boolean> {
     if (this.#closed) return false;
+    const address = this.#servers.current;
     try {
-      const prober = this.#prober ?? (await this.#openProber());
-      await prober.query('select 1');
+      const prober = this.#prober ?? (await this.#openProber(address));
+      await requirePrimary(prober);
+      const startedAt = await readStart(prober);
+      // Also if a connection to the server before still works: a primary that was cut off may not know yet that it is none any more.
+      if (this.#startedAt !== undefined && startedAt !== this.#startedAt) this.#abandonAll();
+      this.#startedAt = startedAt;
       return true;
-    } catch {
+    } catch (error) {
+      if (error instanceof NotPrimary) this.#abandonAll();
       this.#closeProber();
+      this.#servers.leave(address);
       return false;
     }
   }
 
-  async #openProber(): Promise<pg.Client> {
+  async #openProber(address: string): Promise<pg.Client> {
     const prober = new pg.Client({
-      connectionString: this.#databaseUrl,
+      connectionString: address,
       connectionTimeoutMillis: probeTimeoutMs,
       query_timeout: probeTimeoutMs,
       application_name: applicationNames.probe,
@@ -283,6 +307,16 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     this.#prober = undefined;
     prober?.connection?.stream?.destroy();
   }
+}
+
+async function readStart(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ startedAt: string }>('select pg_postmaster_start_time()::text as "startedAt"');
+  return rows[0]?.startedAt ?? '';
+}
+
+async function requirePrimary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  const { rows } = await client.query<{ isReadOnly: boolean }>(isReadOnly);
+  if (rows[0]?.isReadOnly !== false) throw new NotPrimary();
 }
 
 /** The settings of a connection, as one text of several statements. */

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { NotPrimary } from './postgres-servers.ts';
 
 /** What is wrong, and what an operator can do about it; empty if that is not known. */
 export interface Explained {
@@ -10,6 +11,8 @@ export interface Explained {
 export function explainPostgresFailure(error: Error): Explained {
   const { code = '' } = error as { code?: string };
   const message = error.message.replace(/\s*\n\s*/g, ' ');
+  if (error instanceof NotPrimary || code === readOnly)
+    return { problem: 'it is a standby, or read-only.', fix: 'Let DATABASE_URL lead to the primary, or name all servers in it.' };
   if (code === 'ECONNREFUSED' || code === 'ENOENT')
     return { problem: 'nothing is listening there.', fix: 'Is DATABASE_URL correct, and is PostgreSQL running?' };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { problem: 'the host was not found.', fix: 'Correct DATABASE_URL.' };
@@ -38,4 +41,5 @@ const isTimeout = /^(timeout (exceeded|expired)|Connection terminated due to con
 const databaseMissing = '3D000';
 const tooManyConnections = '53300';
 const notReady = '57P03';
+const readOnly = '25006';
 const authenticationFailed = new Set(['28P01', '28000']);

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
 import type { Config } from '../config.ts';
+import { addressesOf } from '../db/postgres-servers.ts';
 import { judgeClocks } from './clock-check.ts';
 import { checkDisk } from './disk-check.ts';
 import { type Finding, guarded, inOrder, note, ok, warning } from './finding.ts';
@@ -67,8 +68,8 @@ export function checkSettings({ environment, webhooksToLoopback, journalFile, ho
 /** The folder of PostgreSQL's data, if it is on this machine and this user may look there. */
 function localDirectory(databaseUrl: string, directory: string | null | undefined): string | undefined {
   if (!directory) return undefined;
-  const { host } = new pg.Client({ connectionString: databaseUrl });
-  if (!host.startsWith('/') && !isLoopback(host)) return undefined;
+  const hosts = addressesOf(databaseUrl).map((address) => new pg.Client({ connectionString: address }).host);
+  if (!hosts.every((host) => host.startsWith('/') || isLoopback(host))) return undefined;
   // In a container of its own, PostgreSQL has another root.
   return existsSync(path.join(directory, 'PG_VERSION')) ? directory : undefined;
 }

@@ -1,7 +1,8 @@
 import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } from 'node:os';
-import pg from 'pg';
+import type pg from 'pg';
 import { type Config, variables } from '../config.ts';
 import { applicationRole } from '../db/pool.ts';
+import { addressesOf, connectToPrimary } from '../db/postgres-servers.ts';
 import { describePostgres, describeRedis } from '../server-addresses.ts';
 import {
   explain,
@@ -77,7 +78,7 @@ export async function buildBundle(parts: BundleParts): Promise<string> {
   ];
   const texts = await Promise.all(sections.map(async ([title, text]) => `## ${title}\n\n${await orReason(text)}\n`));
   const head = `# Homeward support bundle\n\nMade at ${new Date().toISOString()} by homeward ${version}. Passwords, keys, e-mail addresses and values in errors are replaced by …; read it before you send it.\n`;
-  const urls = config ? [config.databaseUrl, config.redisUrl] : [];
+  const urls = config ? [...addressesOf(config.databaseUrl), config.redisUrl] : [];
   return redactor(secretsOf(await withSecretFiles(env), urls))([head, ...texts].join('\n'));
 }
 
@@ -117,14 +118,11 @@ function describeSettings(env: Environment, config: Config | undefined): string[
 }
 
 async function describeDatabase(config: Config): Promise<string> {
-  const db = new pg.Client({
-    connectionString: config.databaseUrl,
+  const db = await connectToPrimary(config.databaseUrl, {
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
     application_name: 'homeward support-bundle',
   });
-  db.on('error', () => {});
-  await db.connect();
   try {
     // Before those of this session are set.
     const settings = await selectSettings(db);
