@@ -7,6 +7,8 @@ export interface CuttableProxy extends AsyncDisposable {
   /** `closed`: connections are closed, and new ones too. `silent`: bytes no longer arrive, as behind a broken network. */
   cut(how: 'closed' | 'silent'): void;
   restore(): void;
+  /** Closes all connections; new ones lead to another server. */
+  redirect(port: number): void;
   /** Resolves once the process has sent something that is lost, since it is cut off `silent`. */
   lost(): Promise<unknown>;
 }
@@ -15,8 +17,9 @@ export async function startCuttableProxy(targetPort: number): Promise<CuttablePr
   const events = new EventEmitter();
   const pairs = new Set<readonly [Socket, Socket]>();
   let state: 'open' | 'closed' | 'silent' = 'open';
+  let port = targetPort;
   const server = createServer((incoming) => {
-    const outgoing = connect(targetPort, '127.0.0.1');
+    const outgoing = connect(port, '127.0.0.1');
     const pair = [incoming, outgoing] as const;
     pairs.add(pair);
     for (const [from, to] of [pair, [outgoing, incoming] as const]) {
@@ -44,6 +47,10 @@ export async function startCuttableProxy(targetPort: number): Promise<CuttablePr
       // What was sent meanwhile is lost, so the connections can't be used any more.
       if (state === 'silent') closeAll();
       state = 'open';
+    },
+    redirect(to) {
+      port = to;
+      closeAll();
     },
     lost: () => once(events, 'lost'),
     async [Symbol.asyncDispose]() {

@@ -90,6 +90,16 @@ export const faults: readonly Fault[] = [
     cause: (watched) => watched.session(`select pg_advisory_lock(${publisherLock})`),
   },
   {
+    alert: 'HomewardAnotherServer',
+    name: 'a restored store',
+    async cause(watched) {
+      await using _ = await watched.session(`update deployment set server = 'another ' || server`);
+      return undo(async () => {
+        await using _ = await watched.session('update deployment set server = current_server()');
+      });
+    },
+  },
+  {
     alert: 'HomewardJobFailing',
     name: 'a right that a job needs is revoked',
     async cause(watched) {

@@ -61,18 +61,17 @@ const erased = 'ada@restore.example';
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   const size = sizes[short ? 'short' : 'long'];
-  using tree = mutant ? plantMutant([edit]) : undefined;
+  using tree = mutant ? plantMutant(edits) : undefined;
   const claims: Claim[] = [];
   for (const drill of size.drills) claims.push(...(await runDrill(drill, size, tree?.root, progress)));
   return claims;
 }
 
 /** In the mutant the feed goes on from the position of the backup. */
-const edit = {
-  file: 'recovery/restore-queries.ts',
-  from: `update feed set first_position = "to" + 1, last_position = "to" from moved`,
-  to: `update feed set last_position = last_position from moved`,
-};
+const edits = [
+  { file: 'events/event-queries.ts', from: `update feed set last_position = "to",`, to: 'update feed set last_position = last_position,' },
+  { file: 'recovery/restore-queries.ts', from: 'set first_position = last_position + 1,', to: 'set' },
+];
 
 async function runDrill(drill: Drill, size: Size, root: string | undefined, progress: ProofContext['progress']): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();

@@ -51,7 +51,7 @@ const timeoutMs = 20 * 60_000;
 const edits = [
   {
     file: 'events/event-queries.ts',
-    from: 'not exists (select from outbox where id > (select published_to from feed))',
+    from: 'not exists (select from outbox where id > published_to)',
     to: 'not exists (select from outbox)',
   },
   {

@@ -377,7 +377,8 @@ export const errorCodes = {
   },
   cursor_expired: {
     status: 410,
-    cause: 'The cursor has expired: some events after it have been deleted, so continuing from it would leave a gap.',
+    cause:
+      'The cursor has expired: some events after it have been deleted, or its own was lost with a server, so continuing from it would leave a gap.',
     fix: 'List the animals again (GET /v1/pets), then read the feed (GET /v1/events) without a cursor.',
     example: {
       request: 'GET /v1/events?cursor=LTEuVDFQTm9Zd3I',

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
 import { printProblem, UsageError } from './output.ts';
@@ -6,36 +6,51 @@ import { printProblem, UsageError } from './output.ts';
 /** Bounds memory. */
 const linesMax = 1_000_000;
 
+type OnUnreadable = (text: string, error: unknown) => void;
+
 /** Reads the journal lines of logs; `-` is standard input. Other lines are skipped. */
 export async function readJournalFiles(files: readonly string[], skipUnreadable: boolean): Promise<JournalLine[]> {
   const lines: JournalLine[] = [];
   for (const file of files) {
-    const input = file === '-' ? process.stdin : createReadStream(file);
-    let number = 0;
-    try {
-      for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-        number += 1;
-        const line = readLine(text, skipUnreadable);
-        if (line) lines.push(line);
-        if (lines.length > linesMax) throw new UsageError(`There are more than ${linesMax} journal lines. Apply the files one by one.`);
-      }
-    } catch (error) {
-      if (error instanceof UsageError) throw error;
-      // If a line can't be read, nothing is applied: a partly applied journal would look complete.
-      throw new UsageError(`${file}, line ${number}: ${error instanceof Error ? error.message : String(error)}. Nothing was applied.`);
-    }
+    await readInto(lines, file, (text, error) => {
+      if (!skipUnreadable) throw error;
+      printProblem(`skipped: ${text.slice(0, 200)}`);
+    });
   }
   // Most likely this is the wrong file. Reporting success would let revoked keys work again.
   if (lines.length === 0) throw new UsageError(`There is no journal line in ${files.join(', ')}. Nothing was applied.`);
   return lines;
 }
 
-function readLine(text: string, skipUnreadable: boolean): JournalLine | undefined {
+/** Reads the journal that this process writes to. There may be no line yet, and no file. */
+export async function readOwnJournal(file: string, onUnreadable: OnUnreadable): Promise<JournalLine[]> {
+  const lines: JournalLine[] = [];
+  if (file && existsSync(file)) await readInto(lines, file, onUnreadable);
+  return lines;
+}
+
+async function readInto(lines: JournalLine[], file: string, onUnreadable: OnUnreadable): Promise<void> {
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  let number = 0;
+  try {
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      number += 1;
+      const line = readLine(text, onUnreadable);
+      if (line) lines.push(line);
+      if (lines.length > linesMax) throw new UsageError(`There are more than ${linesMax} journal lines. Apply the files one by one.`);
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    // If a line can't be read, nothing is applied: a partly applied journal would look complete.
+    throw new UsageError(`${file}, line ${number}: ${error instanceof Error ? error.message : String(error)}. Nothing was applied.`);
+  }
+}
+
+function readLine(text: string, onUnreadable: OnUnreadable): JournalLine | undefined {
   try {
     return readJournalLine(text);
   } catch (error) {
-    if (!skipUnreadable) throw error;
-    printProblem(`skipped: ${text.slice(0, 200)}`);
+    onUnreadable(text, error);
     return undefined;
   }
 }

@@ -24,6 +24,7 @@ import { rotateUsagePartitions } from '../usage/usage.ts';
 import { rotateAttemptPartitions, sweepDeliveries } from '../webhooks/deliveries.ts';
 import { disableWebhooksOfEndedKeys } from '../webhooks/endpoint-keys.ts';
 import { listFailing } from '../webhooks/webhooks.ts';
+import { followFailover } from './failovers.ts';
 import { JobFailures } from './job-failures.ts';
 
 const deliverJob = 'deliver-webhooks';
@@ -32,6 +33,7 @@ const batchSizeMax = 100;
 const expiryIntervalMs = 250;
 const publishIntervalMs = 50;
 const publishSizeMax = 500;
+const failoverIntervalMs = 1_000;
 const partitionIntervalMs = 3_600_000;
 const sweepIntervalMs = 60_000;
 const sweepSizeMax = 1_000;
@@ -89,7 +91,15 @@ async function work(config: Config): Promise<void> {
   };
   // Changes are announced before their events are readable, so that a reader of an event finds the change in the list too.
   const beforePublishing = (transactionIds: readonly string[]) => catalogue.announceMissing(transactionIds);
-  const publisher = new Publisher({ db, batchSizeMax: publishSizeMax, beforePublishing });
+  const publisher = new Publisher({
+    db,
+    batchSizeMax: publishSizeMax,
+    isLossless: config.failover === 'lossless',
+    beforePublishing,
+    onServerChange: ({ from, to, gap }) =>
+      log.warn({ from, to, ...(gap && { after: Number(gap.from), upTo: Number(gap.to) }) }, 'the feed is on another server'),
+  });
+  const followed = { db, config, servers: publisher.servers, log };
   const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });
   const deliverer = new Deliverer({
     db,
@@ -158,6 +168,7 @@ async function work(config: Config): Promise<void> {
     runJob('expire-orders', expiryIntervalMs, () => expireDueOrders(db, catalogue, batchSizeMax)),
     // Logged at debug level: up to twenty times a second.
     runJob('publish-events', publishIntervalMs, () => publisher.publish(), 'debug'),
+    runJob('follow-failover', failoverIntervalMs, () => followFailover(followed)),
     runJob('rotate-event-partitions', partitionIntervalMs, () => rotatePartitions(db)),
     runJob('rotate-attempt-partitions', partitionIntervalMs, () => rotateAttemptPartitions(db)),
     runJob('rotate-usage-partitions', partitionIntervalMs, () => rotateUsagePartitions(db)),

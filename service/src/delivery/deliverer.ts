@@ -118,6 +118,11 @@ export class Deliverer {
   async #step(): Promise<boolean> {
     const hasAcquired = await this.#balance();
     const pages = await this.#feed.readPages();
+    if (!pages) {
+      this.#lease.forget([...this.#feed.shards.values()]);
+      await this.#forgetShards();
+      return false;
+    }
     const hasMoreChanges = await this.#loader.readChanged();
     for (const endpoint of this.#feed.match(pages)) this.#shares.add(endpoint);
     await this.#dueRows.read();
@@ -130,16 +135,19 @@ export class Deliverer {
   /** Takes and gives up shards. Returns true if it has taken some: more may be free. */
   async #balance(): Promise<boolean> {
     const { acquired, surplus, isLost } = await this.#lease.turn();
-    if (isLost) {
-      for (const shard of [...this.#feed.shards.keys()]) this.#drop(shard);
-      this.#leaving.clear();
-      // The attempts must be stored before the shards are loaded again, or they would be repeated.
-      await this.#dispatcher.drained();
-    }
+    if (isLost) await this.#forgetShards();
     if (acquired.length > 0) await this.#adopt(acquired);
     for (const shard of surplus) this.#leaving.add(shard);
     if (this.#leaving.size > 0) await this.#giveUp();
     return acquired.length > 0;
+  }
+
+  /** Those that it still has by its lease are loaded again. */
+  async #forgetShards(): Promise<void> {
+    for (const shard of [...this.#feed.shards.keys()]) this.#drop(shard);
+    this.#leaving.clear();
+    // The attempts must be stored before the shards are loaded again, or they would be repeated.
+    await this.#dispatcher.drained();
   }
 
   async #adopt(acquired: readonly AcquiredShard[]): Promise<void> {

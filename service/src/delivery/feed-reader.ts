@@ -83,12 +83,18 @@ export class FeedReader {
     this.#shards.delete(shard);
   }
 
-  /** The next page of each group. Nothing is matched yet, so that changes of endpoints can be read first. */
-  async readPages(): Promise<Page[]> {
+  /**
+   * The next page of each group. Nothing is matched yet, so that changes of endpoints can be read first. Undefined: the feed ends before
+   * a group, since a standby that lacked the last events has taken over. Then all shards must be loaded again.
+   */
+  async readPages(): Promise<Page[] | undefined> {
     const pages: Page[] = [];
     // The group at the end of the window first: no other one can overtake it.
-    for (const group of [...this.#groups].sort((a, b) => (a.position > b.position ? -1 : 1)))
-      pages.push({ group, ...(await this.#readPage(group)) });
+    for (const group of [...this.#groups].sort((a, b) => (a.position > b.position ? -1 : 1))) {
+      const page = await this.#readPage(group);
+      if (page.to < group.position) return undefined;
+      pages.push({ group, ...page });
+    }
     return pages;
   }
 
@@ -125,10 +131,8 @@ export class FeedReader {
       const events = this.#window.slice(group.position, pageSize);
       return { events, to: events.length === pageSize ? (events.at(-1)?.position ?? this.#window.to) : this.#window.to };
     }
-    const { events, lastPosition } = await readNewEvents(this.#db, group.position, pageSize);
-    const end = lastPosition > group.position ? lastPosition : group.position;
-    const to = events.length === pageSize ? (events.at(-1)?.position ?? end) : end;
-    if (group.position === this.#window.to) {
+    const { events, to } = await readNewEvents(this.#db, group.position, pageSize);
+    if (to >= group.position && group.position === this.#window.to) {
       this.#window.append(events, to);
       return { events, to };
     }

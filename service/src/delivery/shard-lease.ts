@@ -35,6 +35,8 @@ export class ShardLease {
   readonly #db: Db;
   readonly #shards = new Set<bigint>();
   #workerId: bigint | undefined;
+  /** As stored. Another value there: the id was assigned again, by a standby that took over and lacked this lease. */
+  #expiresAt = '';
   #extendedAtMs = -Infinity;
   #balancedAtMs = -Infinity;
 
@@ -62,22 +64,26 @@ export class ShardLease {
     this.#balancedAtMs = nowMs;
     if (this.#workerId === undefined) {
       await deleteExpiredWorkers(this.#db);
-      this.#workerId = await insertWorker(this.#db, leaseSeconds);
+      const lease = await insertWorker(this.#db, leaseSeconds);
+      this.#workerId = lease.id;
+      this.#expiresAt = lease.expiresAt;
       this.#extendedAtMs = nowMs;
     } else if (nowMs - this.#extendedAtMs >= extendIntervalMs) {
-      if (!(await extendLease(this.#db, this.#workerId, leaseSeconds))) {
+      const expiresAt = await extendLease(this.#db, { id: this.#workerId, expiresAt: this.#expiresAt }, leaseSeconds);
+      if (expiresAt === undefined) {
         this.#workerId = undefined;
         this.#shards.clear();
         this.#balancedAtMs = -Infinity;
         return { ...none, isLost: true };
       }
+      this.#expiresAt = expiresAt;
       this.#extendedAtMs = nowMs;
     }
     return this.#balance(this.#workerId);
   }
 
-  /** These could not be loaded. */
-  forget(shards: readonly AcquiredShard[]): void {
+  /** These could not be loaded, or must be loaded again. */
+  forget(shards: ReadonlyArray<Pick<AcquiredShard, 'id'>>): void {
     for (const { id } of shards) this.#shards.delete(id);
     this.#balancedAtMs = performance.now();
   }

@@ -1,25 +1,31 @@
 import type { Db, Transaction } from '../db/handles.ts';
 
 /** A worker's lease on its shards. Its id is the number of the lease: after the lease has expired, the worker gets another. */
-export async function insertWorker(db: Db, leaseSeconds: number): Promise<bigint> {
-  const { rows } = await db.query<{ id: bigint }>({
+export async function insertWorker(db: Db, leaseSeconds: number): Promise<Lease> {
+  const { rows } = await db.query<Lease>({
     name: 'insert-webhook-worker',
-    text: `insert into webhook_workers (expires_at) values (now() + make_interval(secs => $1)) returning id`,
+    text: `insert into webhook_workers (expires_at) values (now() + make_interval(secs => $1)) returning id, expires_at::text as "expiresAt"`,
     values: [leaseSeconds],
   });
   const [inserted] = rows;
   if (!inserted) throw new Error('an insert returned no row');
-  return inserted.id;
+  return inserted;
 }
 
-/** False if the lease has expired: other workers may have its shards. */
-export async function extendLease(db: Db, workerId: bigint, leaseSeconds: number): Promise<boolean> {
-  const { rowCount } = await db.query({
+export interface Lease {
+  readonly id: bigint;
+  readonly expiresAt: string;
+}
+
+/** Returns when it expires then; undefined if it has expired, or is not the one that was stored: other workers may have its shards. */
+export async function extendLease(db: Db, { id, expiresAt }: Lease, leaseSeconds: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ expiresAt: string }>({
     name: 'extend-webhook-lease',
-    text: `update webhook_workers set expires_at = now() + make_interval(secs => $2) where id = $1 and expires_at > now()`,
-    values: [workerId, leaseSeconds],
+    text: `update webhook_workers set expires_at = now() + make_interval(secs => $3)
+      where id = $1 and expires_at = $2::timestamptz and expires_at > now() returning expires_at::text as "expiresAt"`,
+    values: [id, expiresAt, leaseSeconds],
   });
-  return rowCount === 1;
+  return rows[0]?.expiresAt;
 }
 
 /** Frees the worker's shards. */
@@ -81,6 +87,9 @@ export async function releaseShards(db: Db, workerId: bigint, ids: readonly bigi
   });
 }
 
+/** An expression: never beyond the feed, which has lost its last events if a standby that lacked them has taken over. */
+const withinFeed = 'least(moved.position, (select last_position from feed))';
+
 /** Moves the cursors of shards forward, if this worker still has them. */
 export async function moveShards(
   tx: Transaction,
@@ -89,9 +98,9 @@ export async function moveShards(
 ): Promise<void> {
   await tx.query({
     name: 'move-webhook-shards',
-    text: `update webhook_shards set position = moved.position, moved_at = now()
+    text: `update webhook_shards set position = ${withinFeed}, moved_at = now()
       from unnest($2::bigint[], $3::bigint[]) as moved (id, position)
-      where webhook_shards.id = moved.id and worker_id = $1 and webhook_shards.position <= moved.position`,
+      where webhook_shards.id = moved.id and worker_id = $1 and webhook_shards.position <= ${withinFeed}`,
     values: [workerId, shards.map(({ id }) => id), shards.map(({ position }) => position)],
   });
 }
@@ -106,7 +115,7 @@ export async function moveEndpoints(
   const { rows } = await tx.query<{ id: bigint }>({
     name: 'move-webhooks',
     text: `with moved as materialized (
-        select webhooks.id, moved.position from unnest($2::bigint[], $3::bigint[]) as moved (id, position)
+        select webhooks.id, ${withinFeed} as position from unnest($2::bigint[], $3::bigint[]) as moved (id, position)
           join webhooks on webhooks.id = moved.id join webhook_shards on webhook_shards.id = shard and worker_id = $1
           where not is_changed for no key update of webhooks skip locked)
       update webhooks set position = moved.position from moved where webhooks.id = moved.id returning webhooks.id`,

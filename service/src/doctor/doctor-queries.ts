@@ -253,7 +253,8 @@ export interface Work {
 export const selectWork = (db: Db, unpublishedMax: number): Promise<Work> =>
   one(
     db,
-    `with pending as materialized (select at from outbox where id > (select published_to from feed) order by id limit $1)
+    // Also those at or below the publisher's mark, which nobody publishes.
+    `with pending as materialized (select at from outbox order by id limit $1)
       select (select count(*)::int from webhook_workers where expires_at > now()) as workers,
         (select extract(epoch from now() - min(expires_at))::float8 from orders where status = 'placed' and expires_at <= now()) as "expiryLateSeconds",
         (select extract(epoch from now() - min(at))::float8 from pending) as "feedLateSeconds", (select count(*)::int from pending) as unpublished,

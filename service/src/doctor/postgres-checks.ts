@@ -4,7 +4,8 @@ import type { Db } from '../db/handles.ts';
 import { compareMigrations } from '../db/migrate.ts';
 import { applicationRole, connectionsOfServe } from '../db/pool.ts';
 import { explainPostgresFailure, hasNoConnectionLeft } from '../db/postgres-failures.ts';
-import { isOnAnotherServer } from '../db/server-identity.ts';
+import { connectToPrimary } from '../db/postgres-servers.ts';
+import { readServers } from '../db/server-identity.ts';
 import { describePostgres, howToEncode, showsPassword } from '../server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
 import { readClockMs, type Server, selectConnections, selectRights, selectServer, setRole } from './doctor-queries.ts';
@@ -43,16 +44,12 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
   }
   let client: pg.Client | undefined;
   try {
-    client = new pg.Client({
-      connectionString: config.databaseUrl,
+    const startMs = performance.now();
+    client = await connectToPrimary(config.databaseUrl, {
       connectionTimeoutMillis: timeoutMs,
       query_timeout: timeoutMs,
       application_name: 'homeward doctor',
     });
-    // A broken connection is reported by the next query.
-    client.on('error', () => {});
-    const startMs = performance.now();
-    await client.connect();
     await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
     const found = await selectServer(client);
     const examined = examine(client, found, { config, server, connectMs: performance.now() - startMs });
@@ -160,7 +157,12 @@ async function checkMigrations(db: Db): Promise<Finding> {
 }
 
 async function checkServer(db: Db): Promise<Finding> {
-  if (!(await isOnAnotherServer(db))) return ok('postgres-server', 'The store was not restored, as far as PostgreSQL tells.');
+  const { here, recorded } = await readServers(db);
+  if (here === null) {
+    const fix = `As a superuser: grant execute on function pg_control_system() to ${applicationRole}. Otherwise run 'homeward restore-check' after each, with --nothing-lost or --from-snapshot.`;
+    return note('postgres-server', 'PostgreSQL does not tell which server it is, so that no failover and no restore is noticed.', fix);
+  }
+  if (recorded === null || here === recorded) return ok('postgres-server', 'The store was not restored, as far as PostgreSQL tells.');
   const fix = "Stop every process and run 'homeward restore-check'; after a failover without loss, with --nothing-lost.";
   return warning('postgres-server', 'The store was restored from a backup, or a standby has taken over.', fix);
 }

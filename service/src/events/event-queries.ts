@@ -1,4 +1,5 @@
 import type { Db, Transaction } from '../db/handles.ts';
+import { knownServer } from '../db/server-identity.ts';
 import { type EventType, eventsThatKeepListsValid } from '../domain/event-types.ts';
 import type { Visibility } from '../domain/visibility.ts';
 
@@ -45,12 +46,75 @@ export async function insertEvents(tx: Transaction, events: readonly NewEvent[])
   });
 }
 
-export async function isOutboxEmpty(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ empty: boolean }>({
-    name: 'outbox-is-empty',
-    text: 'select not exists (select from outbox where id > (select published_to from feed)) as empty',
+/** True: everything is published, and positions were last assigned on this server. */
+export async function hasNothingToPublish(db: Db): Promise<boolean> {
+  const { rows } = await db.query<{ isIdle: boolean }>({
+    name: 'has-nothing-to-publish',
+    text: `select not exists (select from outbox where id > published_to) and (here is null or here is not distinct from server) as "isIdle"
+      from feed, lateral (select ${knownServer} as here) as asked`,
   });
-  return rows[0]?.empty ?? true;
+  return rows[0]?.isIdle ?? true;
+}
+
+/** Null: not known. */
+export interface FeedServers {
+  readonly here: string | null;
+  /** Where the last position was assigned. */
+  readonly recorded: string | null;
+  /** When this server was. */
+  readonly startedAt: string;
+}
+
+export async function readFeedServers(tx: Transaction): Promise<FeedServers> {
+  const { rows } = await tx.query<FeedServers>({
+    name: 'feed-servers',
+    text: `select ${knownServer} as here, server as recorded, pg_postmaster_start_time()::text as "startedAt" from feed`,
+  });
+  const [servers] = rows;
+  if (!servers) throw new Error('the feed has no row');
+  return servers;
+}
+
+/**
+ * Positions are assigned on this server from now on. The mark of what is published may be wrong then: one that was meant for the server
+ * before may have been set here.
+ */
+export async function storeFeedServer(tx: Transaction, server: string | null): Promise<void> {
+  await tx.query({
+    name: 'store-feed-server',
+    text: `update feed set server = $1,
+      published_to = least(published_to, (select last_value from outbox_id_seq), (select min(id) - 1 from outbox))`,
+    values: [server],
+  });
+}
+
+/** More than are assigned in the time that a standby may lack. */
+const gapMin = 1_000_000_000n;
+/**
+ * Positions after a gap begin at this number for each second since 1970. So they are beyond everything that was ever assigned, also after
+ * an earlier restore of the same backup, unless a store publishes more events a second. Below 10^15, where the ids of tests begin.
+ */
+const positionsPerSecond = 100_000;
+
+export interface FeedGap {
+  readonly from: bigint;
+  readonly to: bigint;
+}
+
+/** Leaves out every position that may have been assigned by a server that is lost. */
+export async function leaveGap(tx: Transaction): Promise<FeedGap> {
+  const { rows } = await tx.query<FeedGap>({
+    text: `with before as (select last_position as position from feed for update),
+      gap as (select position, greatest(position + $1, floor(extract(epoch from clock_timestamp()))::bigint * $2) as "to" from before)
+      update feed set last_position = "to",
+        -- Those whose events are all deleted are forgotten.
+        gaps = (gaps + int8multirange(int8range(position + 1, "to"))) * int8multirange(int8range(first_position - 1, null))
+        from gap returning position as "from", "to"`,
+    values: [gapMin, positionsPerSecond],
+  });
+  const [gap] = rows;
+  if (!gap) throw new Error('the feed has no row');
+  return gap;
 }
 
 const publisherLock = 4_663_958;
@@ -92,9 +156,13 @@ export async function readRunningTransactions(db: Db): Promise<{ oldest: bigint;
   return { oldest: BigInt(rows[0]?.oldest ?? 0), next: BigInt(rows[0]?.next ?? 0) };
 }
 
-/** Says that every row of the outbox with this id or a lower one is published. */
+/** Says that every row of the outbox with this id or a lower one is published. Never more than were assigned. */
 export async function setPublishedTo(tx: Transaction, id: bigint): Promise<void> {
-  await tx.query({ name: 'set-published-to', text: 'update feed set published_to = $1 where published_to < $1', values: [id] });
+  await tx.query({
+    name: 'set-published-to',
+    text: 'update feed set published_to = least($1, (select last_value from outbox_id_seq)) where published_to < $1',
+    values: [id],
+  });
 }
 
 /**
@@ -117,10 +185,14 @@ export async function publish(tx: Transaction, ids: readonly bigint[]): Promise<
   return range;
 }
 
-export interface FeedPage {
+export interface FeedPage<Event = EventRow> {
   readonly firstPosition: bigint;
   readonly lastPosition: bigint;
-  readonly events: EventRow[];
+  readonly events: Event[];
+  /** Up to here there are no other events for the reader, unless the page is full. Never in a gap. */
+  readonly scannedTo: bigint;
+  /** The position to start after is that of an event that is lost. */
+  readonly isInGap: boolean;
 }
 
 /** Events of all types after a position. Scans at most `span` positions. */
@@ -133,8 +205,8 @@ export async function selectEvents(
     typeof orders === 'string' ? [orders, null, null] : ['own', orders.clientId, orders.shelterId ?? null];
   return readFeed(db, {
     name: 'events',
-    where: `position > start and position <= start + $3
-      and (client_id is null or $4 = 'all' or ($4 = 'own' and (client_id = $5 or shelter_id = $6)))`,
+    where: `${inSpan} and (client_id is null or $4 = 'all' or ($4 = 'own' and (client_id = $5 or shelter_id = $6)))`,
+    scannedTo: endOfSpan,
     values: [page.after, page.limit, page.span, whose, clientId, shelterId],
   });
 }
@@ -144,20 +216,14 @@ export async function selectPetsOfEvents(
   db: Db,
   types: readonly EventType[],
   page: { readonly after: bigint; readonly span: number; readonly limit: number },
-): Promise<{ firstPosition: bigint; lastPosition: bigint; events: ReadonlyArray<Pick<EventRow, 'position' | 'petId'>> }> {
-  const { rows } = await db.query<{ first: bigint; last: bigint; position: bigint | null; petId: bigint }>({
+): Promise<FeedPage<Pick<EventRow, 'position' | 'petId'>>> {
+  return readFeed(db, {
     name: 'pets-of-events',
-    text: `select feed.first_position as first, feed.last_position as last, found.position, found.pet_id as "petId"
-      from (select first_position, last_position from feed limit 1) as feed
-      left join lateral (select position, pet_id from events
-        where position > $1 and position <= $1 + $2 and position <= last_position and type = any($3::text[]) order by position limit $4) as found on true
-      order by position`,
-    values: [page.after, page.span, types, page.limit],
+    columns: 'position, pet_id as "petId"',
+    where: `${inSpan} and type = any($4::text[])`,
+    scannedTo: endOfSpan,
+    values: [page.after, page.limit, page.span, types],
   });
-  const [ends] = rows;
-  if (!ends) throw new Error('the feed has no row');
-  const events = rows.flatMap(({ position, petId }) => (position === null ? [] : [{ position, petId }]));
-  return { firstPosition: ends.first, lastPosition: ends.last, events };
 }
 
 /** Events of one type after a position. Reads an index on the type, so that rare types cost no more than frequent ones. */
@@ -168,11 +234,13 @@ export async function selectEventsOfType(
   { after, limit }: { readonly after: bigint; readonly limit: number },
 ): Promise<FeedPage> {
   const values = [after, limit, type];
-  if (orders === 'all') return readFeed(db, { name: 'events-of-type', where: 'type = $3 and position > start', values });
+  const read = (query: Pick<FeedQuery, 'name' | 'where' | 'orWhere' | 'values'>) =>
+    readFeed<EventRow>(db, { ...query, scannedTo: 'last_position' });
+  if (orders === 'all') return read({ name: 'events-of-type', where: 'type = $3 and position > start', values });
   const { clientId, shelterId } = orders;
   const where = 'client_id = $4 and type = $3 and position > start';
-  if (shelterId === undefined) return readFeed(db, { name: 'events-of-type-and-client', where, values: [...values, clientId] });
-  return readFeed(db, {
+  if (shelterId === undefined) return read({ name: 'events-of-type-and-client', where, values: [...values, clientId] });
+  return read({
     name: 'events-of-type-client-and-shelter',
     where,
     orWhere: 'shelter_id = $5 and type = $3 and position > start',
@@ -180,34 +248,48 @@ export async function selectEventsOfType(
   });
 }
 
-/**
- * Reads events and the ends of the feed in one snapshot. $1 is the position to start after, $2 the limit. With `orWhere` each of the
- * two conditions is read from its own index, and what meets both is returned once.
- */
-async function readFeed(
+/** An expression: a position, or the end of the gap that it is in or followed by. */
+const pastGap = (position: string) =>
+  `coalesce((select upper(gap) from unnest(gaps) as gap where int8range(${position}, ${position} + 1, '[]') && gap), ${position})`;
+const inSpan = 'position > start and position <= start + $3';
+const endOfSpan = `least(last_position, ${pastGap('start + $3')})`;
+
+interface FeedQuery {
+  readonly name: string;
+  readonly columns?: string;
+  /** $1 is the position to start after, $2 the limit. `start` is $1 if that is within the feed. */
+  readonly where: string;
+  /** Each of the two conditions is read from its own index, and what meets both is returned once. */
+  readonly orWhere?: string;
+  /** How far that reads, if the page is not full. */
+  readonly scannedTo: string;
+  readonly values: unknown[];
+}
+
+/** Reads events and the ends of the feed in one snapshot. */
+async function readFeed<Event extends { readonly position: bigint }>(
   db: Db,
-  {
-    name,
-    where,
-    orWhere,
-    values,
-  }: { readonly name: string; readonly where: string; readonly orWhere?: string; readonly values: unknown[] },
-): Promise<FeedPage> {
-  const select = (condition: string) => `select ${columns} from events where ${condition} order by position limit $2`;
+  { name, columns: shown = columns, where, orWhere, scannedTo, values }: FeedQuery,
+): Promise<FeedPage<Event>> {
+  const select = (condition: string) => `select ${shown} from events where ${condition} order by position limit $2`;
   const found = orWhere === undefined ? select(where) : `(${select(where)}) union (${select(orWhere)}) order by position limit $2`;
-  const { rows } = await db.query<{ first: bigint; last: bigint } & (EventRow | { position: null })>({
+  type Ends = Omit<FeedPage, 'events'>;
+  const { rows } = await db.query<Ends & (Event | { position: null })>({
     name,
-    text: `select feed.first_position as first, feed.last_position as last, found.*
-      from (select first_position, last_position from feed limit 1) as feed
-      cross join lateral (select greatest(least($1, last_position), first_position - 1) as start) as begun
+    text: `select first_position as "firstPosition", last_position as "lastPosition", ${scannedTo} as "scannedTo",
+        $1::bigint <@ gaps as "isInGap", found.*
+      from (select first_position, last_position, gaps from feed limit 1) as feed
+      cross join lateral (select greatest(least($1::bigint, last_position), first_position - 1) as asked) as asked
+      cross join lateral (select ${pastGap('asked')} as start) as begun
       left join lateral (${found}) as found on true
       order by position`,
     values,
   });
   const [ends] = rows;
   if (!ends) throw new Error('the feed has no row');
-  const events = rows.filter((row): row is { first: bigint; last: bigint } & EventRow => row.position !== null);
-  return { firstPosition: ends.first, lastPosition: ends.last, events };
+  const events = rows.filter((row): row is Ends & Event => row.position !== null);
+  const { firstPosition, lastPosition, scannedTo: readTo, isInGap } = ends;
+  return { firstPosition, lastPosition, scannedTo: readTo, isInGap, events };
 }
 
 /** Which events an endpoint gets. */

@@ -154,6 +154,8 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
     };
     const unfollow = tail.follow((events, from, to) => {
       end = to;
+      // Its reader reconnects, and learns that what it has got last is lost.
+      if (to < from && to < position) return stream.close();
       if (isCatchingUp || to <= position) return;
       // If catching up fails, close the stream: the reader reconnects and gets the error.
       if (position < from || stream.isFull) catchUp().catch(() => stream.close());

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/handles.ts';
 import { type EventRow, readNewEvents } from './events.ts';
 
-/** Gets the events after `from` up to `to`. The listener got the events up to `from` before, or must read them itself. */
+/**
+ * Gets the events after `from` up to `to`. The listener got the events up to `from` before, or must read them itself. If `to` is before
+ * `from`, the events after `to` are lost: a standby that lacked them has taken over.
+ */
 export type TailListener = (events: readonly EventRow[], from: bigint, to: bigint) => void;
 
 const intervalMs = 100;
@@ -36,9 +39,8 @@ export class EventTail {
       let found = 0;
       try {
         const from = position;
-        const { events, lastPosition } = await readNewEvents(this.#db, from, batchSizeMax);
+        const { events, to } = await readNewEvents(this.#db, from, batchSizeMax);
         found = events.length;
-        const to = events.length === batchSizeMax ? (events.at(-1)?.position ?? lastPosition) : lastPosition;
         position = to;
         isFailing = false;
         // The first poll only finds the end of the feed. Listeners read up to it themselves.

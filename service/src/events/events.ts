@@ -6,9 +6,11 @@ import {
   countSubscribed,
   dropPartitions,
   type EventRow,
+  type FeedGap,
   type FeedPage,
   findPositions,
   insertEvents,
+  leaveGap,
   makePartitions,
   type NewEvent,
   type Subscription,
@@ -16,10 +18,11 @@ import {
   selectEventsOfType,
   selectPetsOfEvents,
   selectSubscribed,
+  storeFeedServer,
 } from './event-queries.ts';
 
-export type { EventRow, NewEvent, Subscription };
-export { countSubscribed, findPositions, selectSubscribed as readSubscribed };
+export type { EventRow, FeedGap, NewEvent, Subscription };
+export { countSubscribed, findPositions, leaveGap, selectSubscribed as readSubscribed, storeFeedServer };
 
 /** Events are deleted this long after they were published. */
 export const retentionDays = 30;
@@ -61,24 +64,30 @@ export async function readEvents(
       `This cursor has expired: events are kept for ${retentionDays} days. List /v1/pets again, then read the feed without a cursor.`,
     );
   }
-  if (start > page.lastPosition) {
+  if (start > page.lastPosition || page.isInGap) {
     throw new AppError(
       'cursor_expired',
-      'This cursor is past the end of the feed: the store was restored from a backup. List /v1/pets again, then read the feed without a cursor.',
+      'This cursor is of events that were lost: the store was restored from a backup, or a standby has taken over. List /v1/pets again, then read the feed without a cursor.',
     );
   }
-  const end = filter.type === undefined ? start + BigInt(span) : page.lastPosition;
-  const last = page.events.at(-1);
-  const nextAfter = page.events.length === limit && last ? last.position : end < page.lastPosition ? end : page.lastPosition;
-  return { events: page.events, nextAfter };
+  return { events: page.events, nextAfter: endOf(page, limit) };
 }
 
-function selectPage(db: Db, { type, orders }: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
+/** Everything up to here was read. */
+function endOf({ events, scannedTo }: FeedPage<Pick<EventRow, 'position'>>, limit: number): bigint {
+  const last = events.at(-1);
+  return last && events.length === limit ? last.position : scannedTo;
+}
+
+async function selectPage(db: Db, { type, orders }: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
   if (type === undefined) return selectEvents(db, orders, { ...page, span });
   // Events about animals are visible to everyone.
   if (orders === 'all' || !isOrderEvent(type)) return selectEventsOfType(db, type, 'all', page);
   // The caller sees no events of this type. A span of 0 reads only the ends of the feed.
-  if (orders === 'none') return selectEvents(db, orders, { ...page, span: 0 });
+  if (orders === 'none') {
+    const ends = await selectEvents(db, orders, { ...page, span: 0 });
+    return { ...ends, scannedTo: ends.lastPosition };
+  }
   return selectEventsOfType(db, type, orders, page);
 }
 
@@ -88,14 +97,17 @@ export async function readEnd(db: Db): Promise<EventPage> {
   return { events: [], nextAfter: lastPosition };
 }
 
+export interface NewEvents {
+  readonly events: EventRow[];
+  /** There are no other events up to here. */
+  readonly to: bigint;
+  readonly lastPosition: bigint;
+}
+
 /** Reads all events after a position, without a filter. If it is undefined, returns only the end of the feed. */
-export async function readNewEvents(
-  db: Db,
-  after: bigint | undefined,
-  limit: number,
-): Promise<{ events: EventRow[]; lastPosition: bigint }> {
-  const { events, lastPosition } = await selectEvents(db, 'all', { after: after ?? 0n, span: after === undefined ? 0 : span, limit });
-  return { events, lastPosition };
+export async function readNewEvents(db: Db, after: bigint | undefined, limit: number): Promise<NewEvents> {
+  const page = await selectEvents(db, 'all', { after: after ?? 0n, span: after === undefined ? 0 : span, limit });
+  return { events: page.events, to: after === undefined ? page.lastPosition : endOf(page, limit), lastPosition: page.lastPosition };
 }
 
 export interface ChangedPets {
@@ -114,11 +126,10 @@ export async function readChangedPets(
   types: readonly EventType[],
   { after, limit }: { after: bigint; limit: number },
 ): Promise<ChangedPets> {
-  const { firstPosition, lastPosition, events } = await selectPetsOfEvents(db, types, { after, span, limit });
-  const isInterrupted = after < firstPosition - 1n || after > lastPosition;
-  const end = after + BigInt(span) < lastPosition ? after + BigInt(span) : lastPosition;
-  const nextAfter = events.length === limit ? (events.at(-1)?.position ?? end) : end;
-  return { petIds: [...new Set(events.map(({ petId }) => petId))], nextAfter, lastPosition, isInterrupted };
+  const page = await selectPetsOfEvents(db, types, { after, span, limit });
+  const { firstPosition, lastPosition, events } = page;
+  const isInterrupted = after < firstPosition - 1n || after > lastPosition || page.isInGap;
+  return { petIds: [...new Set(events.map(({ petId }) => petId))], nextAfter: endOf(page, limit), lastPosition, isInterrupted };
 }
 
 /** Whether an event passes a filter. */

@@ -55,37 +55,16 @@ export async function findConnected(db: Db): Promise<Connected[]> {
   return rows;
 }
 
-/** More than a store assigns between a backup and its restore. */
-const gapMin = 1_000_000_000n;
-/**
- * Positions after a restore begin at this number for each second since 1970. So they are beyond everything that was ever assigned, also
- * after an earlier restore of the same backup, unless a store publishes more events a second. Below 10^15, where the ids of tests begin.
- */
-const positionsPerSecond = 100_000;
-
-export interface MovedFeed {
-  readonly from: bigint;
-  readonly to: bigint;
-}
-
-/** Moves the feed's positions on, so that none is assigned a second time. Every cursor from before is too old from then on. */
-export async function moveFeed(tx: Transaction): Promise<MovedFeed> {
-  const { rows } = await tx.query<MovedFeed>({
-    text: `with before as (select last_position as position from feed for update),
-      moved as (select position, greatest(position + $1, floor(extract(epoch from clock_timestamp()))::bigint * $2) as "to" from before)
-      update feed set first_position = "to" + 1, last_position = "to" from moved returning position as "from", "to"`,
-    values: [gapMin, positionsPerSecond],
-  });
-  const [moved] = rows;
-  if (!moved) throw new Error('the feed has no row');
-  return moved;
+/** Every cursor of the feed is too old from now on. */
+export async function expireCursors(tx: Transaction): Promise<void> {
+  await tx.query({ text: `update feed set first_position = last_position + 1, gaps = '{}'` });
 }
 
 /**
  * Gives each endpoint that shares the cursor of its shard its own, so that it still gets what was published up to `from` and was not
  * sent. Then moves the shards to the end of the feed. Returns the number of such endpoints.
  */
-export async function moveShardsOn(tx: Transaction, { from, to }: MovedFeed): Promise<number> {
+export async function moveShardsOn(tx: Transaction, { from, to }: { readonly from: bigint; readonly to: bigint }): Promise<number> {
   const { rowCount } = await tx.query({
     text: `update webhooks set position = webhook_shards.position from webhook_shards
       where webhook_shards.id = shard and webhooks.position is null and removed_at is null and webhook_shards.position < $1`,

@@ -3,14 +3,14 @@ import { ConfigError } from '../config.ts';
 import type { Db, Transaction } from '../db/handles.ts';
 import { transactAsOwner } from '../db/owner-connection.ts';
 import { readServer, readStoredServer } from '../db/server-identity.ts';
+import { type FeedGap, leaveGap, storeFeedServer } from '../events/events.ts';
 import {
   type Connected,
+  expireCursors,
   findConnected,
   isInRecovery,
   lockDeployment,
-  type MovedFeed,
   mayRestore,
-  moveFeed,
   moveShardsOn,
   replaceDeploymentId,
   storeServer,
@@ -28,7 +28,7 @@ export type Told =
   /** A standby that had every write has taken over. */
   | 'nothing-lost';
 
-export type Moved = (MovedFeed & { readonly endpoints: number }) | undefined;
+export type Moved = (FeedGap & { readonly endpoints: number }) | undefined;
 
 export interface Readied {
   /** Undefined: the positions were assigned on this server, or moved on before. */
@@ -70,13 +70,17 @@ export async function readyDatabase(owner: Db, told: Told): Promise<Readied> {
 
 /** From now on the store is not restored any more, and nothing warns. */
 export async function recordServer(owner: Db, { server }: Readied): Promise<void> {
-  await transactAsOwner(owner, lockTimeoutMs, (tx) => storeServer(tx, server));
+  await transactAsOwner(owner, lockTimeoutMs, async (tx) => {
+    await storeServer(tx, server);
+    await storeFeedServer(tx, server);
+  });
 }
 
 async function readyWithin(tx: Transaction, server: string | null, told: Told): Promise<Readied> {
   const before = await lockDeployment(tx);
   if (!isRestored(before.server, server, told)) return { moved: undefined, formerId: undefined, server };
-  const moved = await moveFeed(tx);
+  const moved = await leaveGap(tx);
+  await expireCursors(tx);
   const endpoints = await moveShardsOn(tx, moved);
   await replaceDeploymentId(tx);
   return { moved: { ...moved, endpoints }, formerId: before.id, server };

@@ -226,6 +226,12 @@ export const metricTable = {
     labels: [],
     help: 'Age of the oldest event that is not published, 0 if there is none. Each worker has the same figure: use max().',
   },
+  homeward_on_another_server: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: '1: the store was restored, or a standby has taken over, and nothing says which: homeward restore-check is needed. Each worker has the same figure: use max().',
+  },
   homeward_feed_position: {
     type: 'gauge',
     in: 'worker',

@@ -1,13 +1,23 @@
 import type { Db } from '../db/handles.ts';
+import { isOnAnotherServer } from '../db/server-identity.ts';
 import { type OrderStatus, orderStatuses } from '../domain/order-states.ts';
 
 /** What only PostgreSQL knows. Each statement is bounded, since the tables grow for years. */
 export interface StoreFacts {
   readonly orders: ReadonlyArray<{ readonly status: OrderStatus; readonly count: number }>;
-  readonly outbox: { readonly count: number; readonly oldestAgeSeconds: number };
+  readonly outbox: Unpublished;
+  /** At or below the publisher's mark, where there should be none: nobody publishes them. */
+  readonly strays: Unpublished;
+  /** The store is not known to be on this server: it was restored, or a standby has taken over. */
+  readonly server: { readonly isAnother: boolean };
   readonly feed: { readonly position: number /** Undefined: no event is stored. */; readonly newestAgeSeconds: number | undefined };
   readonly words: { readonly lagSeconds: number };
   readonly endpoints: { readonly unverified: number; readonly enabled: number; readonly disabled: number; readonly failing: number };
+}
+
+interface Unpublished {
+  readonly count: number;
+  readonly oldestAgeSeconds: number;
 }
 
 /** Counting so many entries of an index takes some milliseconds. */
@@ -25,7 +35,10 @@ export async function readStoreFacts(db: Db): Promise<{ facts: Partial<StoreFact
     }
   };
   const facts = {
-    ...(await attempt(async () => ({ outbox: await readOutbox(db) }))),
+    ...(await attempt(async () => ({ outbox: await readOutbox(db, 'id > (select published_to from feed)') }))),
+    // By itself: it reads the dead rows of the outbox, of which there are many while a snapshot is old.
+    ...(await attempt(async () => ({ strays: await readOutbox(db, 'id <= (select published_to from feed)') }))),
+    ...(await attempt(async () => ({ server: { isAnother: await isOnAnotherServer(db) } }))),
     ...(await attempt(async () => ({ feed: await readFeedEnd(db) }))),
     ...(await attempt(async () => ({ words: await readWordsLag(db) }))),
     ...(await attempt(async () => ({ endpoints: await countEndpoints(db) }))),
@@ -44,11 +57,10 @@ async function countOrders(db: Db): Promise<StoreFacts['orders']> {
   return rows;
 }
 
-async function readOutbox(db: Db): Promise<StoreFacts['outbox']> {
+async function readOutbox(db: Db, where: string): Promise<Unpublished> {
   const { rows } = await db.query<{ count: number; age: number | null }>({
-    name: 'facts-outbox',
     text: `select count(*)::int as count, extract(epoch from clock_timestamp() - min(at))::float8 as age
-      from (select at from outbox where id > (select published_to from feed) order by id limit $1) as unpublished`,
+      from (select at from outbox where ${where} order by id limit $1) as unpublished`,
     values: [countMax],
   });
   const [{ count, age } = { count: 0, age: null }] = rows;

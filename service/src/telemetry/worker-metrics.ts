@@ -66,8 +66,15 @@ export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, d
   registry.addValues('homeward_orders', () =>
     (store.facts.orders ?? []).map(({ status, count }) => ({ labels: { status }, value: count })),
   );
-  registry.addValue('homeward_outbox_events', () => store.facts.outbox?.count);
-  registry.addValue('homeward_outbox_oldest_age_seconds', () => store.facts.outbox?.oldestAgeSeconds);
+  registry.addValue('homeward_outbox_events', () => {
+    const { outbox, strays } = store.facts;
+    return outbox && outbox.count + (strays?.count ?? 0);
+  });
+  registry.addValue('homeward_outbox_oldest_age_seconds', () => {
+    const { outbox, strays } = store.facts;
+    return outbox && Math.max(outbox.oldestAgeSeconds, strays?.oldestAgeSeconds ?? 0);
+  });
+  registry.addValue('homeward_on_another_server', () => store.facts.server && Number(store.facts.server.isAnother));
   registry.addValue('homeward_feed_position', () => store.facts.feed?.position);
   registry.addValue('homeward_feed_newest_age_seconds', () => store.facts.feed?.newestAgeSeconds);
   registry.addValue('homeward_words_lag_seconds', () => store.facts.words?.lagSeconds);

@@ -86,11 +86,13 @@ export async function startServing(options: CommandOptions): Promise<Serving> {
 }
 
 /** Starts a worker, which is stopped in order at the end. */
-export function startWorker(options: CommandOptions): AsyncDisposable {
+export function startWorker(options: CommandOptions): AsyncDisposable & { log(): string } {
   const child = start(['worker'], options);
   const closed = once(child, 'close');
-  for (const stream of [child.stdout, child.stderr]) stream?.resume();
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
   return {
+    log: () => output,
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       await closed;

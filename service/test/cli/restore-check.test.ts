@@ -34,7 +34,7 @@ async function readStored({ DATABASE_URL }: Environment): Promise<{ id: string; 
   const client = new pg.Client({ connectionString: DATABASE_URL });
   await client.connect();
   const { rows } = await client.query(
-    'select id, server, first_position::text as first, last_position::text as last from deployment, feed',
+    'select id, deployment.server, first_position::text as first, last_position::text as last from deployment, feed',
   );
   await client.end();
   return rows[0];

@@ -1,8 +1,9 @@
 // The words that misspelt ones are corrected to, as the worker makes them.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Transactor } from '../../src/db/handles.ts';
+import { leaveGap } from '../../src/events/events.ts';
 import { countWords, type WordBounds, wordBounds } from '../../src/listings/words.ts';
-import { moveFeed } from '../../src/recovery/restore-queries.ts';
+import { expireCursors } from '../../src/recovery/restore-queries.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { publishAll } from '../event-steps.ts';
@@ -277,7 +278,12 @@ describe('The worker', () => {
     await send(manager, 'DELETE', `/v1/pets/${removed}`);
     await publishAll(store);
     if (change) await executeAsOwner(store.dependencies.config.databaseUrl, change);
-    else await store.dependencies.db.transaction((tx) => moveFeed(tx));
+    else {
+      await store.dependencies.db.transaction(async (tx) => {
+        await leaveGap(tx);
+        await expireCursors(tx);
+      });
+    }
     await countAllWords(store, { animalsAtOnceMax: 2 });
     expect((await read()).map(({ word }) => word)).toEqual(['name0', 'name1', 'name2', 'word0', 'word1', 'word2']);
     await addSome(1);

@@ -1,0 +1,38 @@
+// What a worker does by itself when a standby has taken over.
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config.ts';
+import type { Transactor } from '../db/handles.ts';
+import { readServers, recordFailover } from '../db/server-identity.ts';
+import { type Applied, applyJournal } from '../recovery/apply-journal.ts';
+import { readOwnJournal } from './journal-files.ts';
+
+export interface FailoverParts {
+  readonly db: Transactor;
+  readonly config: Pick<Config, 'failover' | 'journalFile'>;
+  /** The servers that this worker has published on: a store that leaves one of them under its eyes was not restored. */
+  readonly servers: ReadonlySet<string>;
+  readonly log: Pick<FastifyBaseLogger, 'warn'>;
+}
+
+/**
+ * Records that the store is on another server, if that is known to be a failover. A standby may lack the last commits, so the journal is
+ * applied first: what was revoked stays revoked. If this worker ends before it is recorded, another one does it again, which is harmless.
+ *
+ * Returns 0: there is never more to do at once.
+ */
+export async function followFailover({ db, config, servers, log }: FailoverParts): Promise<0> {
+  const { here, recorded } = await readServers(db);
+  if (here === null || recorded === null || here === recorded) return 0;
+  if (config.failover === undefined && !servers.has(recorded)) return 0;
+  const journal = config.failover === 'lossless' ? 'not needed' : await applyOwnJournal(db, config.journalFile, log);
+  if (await recordFailover(db, { from: recorded, to: here }))
+    log.warn({ from: recorded, to: here, journal }, 'a standby has taken over: this server is recorded as the one of the store');
+  return 0;
+}
+
+async function applyOwnJournal(db: Transactor, file: string, log: FailoverParts['log']): Promise<Applied | 'none'> {
+  if (!file) return 'none';
+  // A line that was cut off by a crash is of an act that was not confirmed.
+  const onUnreadable = (text: string) => log.warn({ line: text.slice(0, 200) }, 'journal line skipped: it is not readable');
+  return applyJournal(db, await readOwnJournal(file, onUnreadable), () => {});
+}
