@@ -3,7 +3,7 @@ import type { PetStatus } from '../domain/pet-statuses.ts';
 import { ageBands } from '../domain/profile-values.ts';
 import type { ListingSearch } from './listing-search.ts';
 import { idMax, indexRange } from './match-queries.ts';
-import { bornFor, nearness, Parameters, petConditions, profileConditions, termsOf } from './search-conditions.ts';
+import { bornFor, nearness, Parameters, petConditions, profileConditions, termsOf, wordsOf } from './search-conditions.ts';
 
 /** The animals that facets are counted of. */
 export const countedMax = 10_000;
@@ -20,10 +20,7 @@ export interface FacetCount {
 /** Counts the values of the animals that are found, of `countedMax` at most. If there may be others, `more` has a count. */
 export async function countFacets(db: Db, search: ListingSearch): Promise<FacetCount[]> {
   const parameters = new Parameters();
-  const terms = [
-    termsOf(search, parameters),
-    search.words === undefined ? undefined : `plainto_tsquery('listings', ${parameters.add(search.words)})`,
-  ].filter((term) => term !== undefined);
+  const terms = [termsOf(search, parameters), wordsOf(search, parameters)].filter((term) => term !== undefined);
   const conditions = [
     ...(terms.length > 0 ? [`document @@ (${terms.join(' && ')})`] : []),
     petConditions(search, parameters, 'listings'),

@@ -12,7 +12,7 @@ import {
   sheltersNear,
   walkOf,
 } from './match-queries.ts';
-import { asksForProfile, Parameters, petConditions, profileConditions } from './search-conditions.ts';
+import { asksForProfile, Parameters, petConditions, profileConditions, wordsOf } from './search-conditions.ts';
 
 /** Of more matches than this, these are ranked. */
 const rankedMax = 1_000;
@@ -57,17 +57,30 @@ export async function findNearest(db: Db, search: ListingSearch, near: Near, pag
   return found ?? (await walkShelters(db, { ...search, near }, page, 'distance')).found;
 }
 
-/** The most relevant animals first, of `rankedMax` at most: the newest, if one in ten animals matches. */
-export async function findRelevant(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[]> {
-  const { areWordsFrequent, areMatchesFrequent } = await probe(db, search);
+/**
+ * The most relevant animals first, of `rankedMax` at most: the newest, if one in ten animals matches. Those that have the words as they
+ * were asked for come before those that have the other ones.
+ */
+export async function findRelevant(db: Db, { otherWords, ...search }: ListingSearch, { after, limit }: Page): Promise<Found[]> {
   const parameters = new Parameters();
+  const asked = await rankedMatchesOf(db, search, parameters);
+  const other = otherWords === undefined ? undefined : await rankedMatchesOf(db, { ...search, words: otherWords }, parameters);
+  const from = after ? `where (rank, id) < (${parameters.add(after.rank)}::real, ${parameters.add(after.id)}::bigint)` : '';
+  const found = other
+    ? `asked as materialized (${asked}), other as materialized (${other}),
+      found as (select id, "shelterId", distance, (rank + 1)::real as rank from asked
+        union all select id, "shelterId", distance, rank from other where id not in (select id from asked))`
+    : `found as materialized (${asked})`;
+  const text = `with ${found} select * from found ${from} order by rank desc, id desc limit ${parameters.add(limit)}`;
+  return select(db, text, parameters);
+}
+
+async function rankedMatchesOf(db: Db, search: ListingSearch, parameters: Parameters): Promise<string> {
+  const { areWordsFrequent, areMatchesFrequent } = await probe(db, search);
   const matches = areMatchesFrequent
     ? newestMatchesOf(search, parameters)
     : matchesOf(search, parameters, { isRanked: true, isByWordsOnly: !areWordsFrequent });
-  const from = after ? `where (rank, id) < (${parameters.add(after.rank)}::real, ${parameters.add(after.id)}::bigint)` : '';
-  const text = `with found as materialized (select * from (${matches}) matches limit ${rankedMax})
-    select * from found ${from} order by rank desc, id desc limit ${parameters.add(limit)}`;
-  return select(db, text, parameters);
+  return `select * from (${matches}) matches limit ${rankedMax}`;
 }
 
 /** Whether one in ten of the newest animals has the words, and whether it also matches the filters. */
@@ -235,7 +248,7 @@ async function walkShelters(
     `animal.shelter_id = near.id`,
     petConditions(search, parameters, 'animal', byListing ? 'listings' : 'pets'),
     asksForProfile(search) ? profileConditions(search, parameters, byListing ? 'animal' : 'listings') : '',
-    search.words === undefined ? '' : `${documentOf} @@ plainto_tsquery('listings', ${parameters.add(search.words)})`,
+    search.words === undefined ? '' : `${documentOf} @@ ${wordsOf(search, parameters)}`,
     position ?? '',
   ].filter((condition) => condition !== '');
   const animals = byListing

@@ -9,6 +9,8 @@ export interface ListingSearch {
   readonly ids?: readonly bigint[] | undefined;
   /** Words of names, breeds, tags and descriptions, all of which must be there. Misspelt ones are corrected before. */
   readonly words?: string | undefined;
+  /** Those with which animals are found as well: some of `words` may be misspelt, though an animal has them. */
+  readonly otherWords?: string | undefined;
   readonly breed?: string | undefined;
   readonly age?: AgeBand | undefined;
   readonly sex?: Exclude<Sex, 'unknown'> | undefined;

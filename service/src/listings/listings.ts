@@ -44,8 +44,8 @@ export async function countListings(db: Searcher, search: ListingSearch, clientI
 /** Undefined: the text of the search has no words, or one that no animal has, so it finds nothing. */
 async function withCorrectWords(tx: Db, search: ListingSearch): Promise<ListingSearch | undefined> {
   if (search.words === undefined) return search;
-  const words = await correctWords(tx, search.words);
-  return words === undefined ? undefined : { ...search, words };
+  const corrected = await correctWords(tx, search.words);
+  return corrected && { ...search, ...corrected };
 }
 
 function find(tx: Db, search: ListingSearch, { sort, ...page }: { sort: ListingSort; after: Position | undefined; limit: number }) {

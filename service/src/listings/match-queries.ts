@@ -1,5 +1,5 @@
 import type { ListingSearch, Near, Position } from './listing-search.ts';
-import { asksForProfile, nearness, type Parameters, petConditions, profileConditions, termsOf } from './search-conditions.ts';
+import { asksForProfile, nearness, type Parameters, petConditions, profileConditions, termsOf, wordsOf } from './search-conditions.ts';
 
 export const foundColumns = (id: string, shelterId: string) => `${id} as id, ${shelterId} as "shelterId"`;
 
@@ -19,7 +19,7 @@ export function walkOf(
 ): Record<'columns' | 'words' | 'document' | 'from' | 'hasWords' | 'condition', string> {
   const isByListing = asksForProfile(search);
   const document = isByListing ? 'animal.document' : documentOf;
-  const words = search.words === undefined ? undefined : `plainto_tsquery('listings', ${parameters.add(search.words)})`;
+  const words = wordsOf(search, parameters);
   const hasWords = `${document} @@ ${words}`;
   const near = search.near ? `left join (${sheltersNear(search.near, parameters)}) near on near.id = animal.shelter_id` : '';
   const conditions = [
@@ -81,7 +81,7 @@ export function matchesOf(
   parameters: Parameters,
   options: { isRanked?: boolean; isByWordsOnly?: boolean; beforeId?: bigint | undefined },
 ): string {
-  const words = search.words === undefined ? undefined : `plainto_tsquery('listings', ${parameters.add(search.words)})`;
+  const words = wordsOf(search, parameters);
   const near = search.near ? `join (${sheltersNear(search.near, parameters)}) near on near.id =` : undefined;
   const distance = search.near ? 'near.distance' : 'null::float8';
   const before = options.beforeId === undefined ? undefined : parameters.add(options.beforeId);

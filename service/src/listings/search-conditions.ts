@@ -70,6 +70,13 @@ function yearsOf(age: AgeBand) {
 /** The document of an animal that was born before has the word for this year too. */
 const firstYear = 2000;
 
+/** The words as a query, or either of two texts. Undefined: any. */
+export function wordsOf({ words, otherWords }: ListingSearch, parameters: Parameters): string | undefined {
+  if (words === undefined) return undefined;
+  const texts = otherWords === undefined ? [words] : [words, otherWords];
+  return `(${texts.map((text) => `plainto_tsquery('listings', ${parameters.add(text)})`).join(' || ')})`;
+}
+
 /** The filters as the words that the document has for them; it has none for the status. Undefined: there are none. */
 export function termsOf(search: ListingSearch, parameters: Parameters): string | undefined {
   const { categoryId, shelterId, breed, age, sex, size, coat, goodWith = [], today } = search;

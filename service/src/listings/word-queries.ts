@@ -9,10 +9,15 @@ const similarityMin = 0.3;
 /** Longer words are neither counted nor corrected: each has as many trigrams as characters. */
 export const wordCharactersMax = 32;
 
+/** An expression: all words are of one client. */
+const hasOneWriter = `(select count(*) from (select from word_clients where uses > 0 limit 2) writers) < 2`;
+
 export interface AskedWord {
   readonly word: string;
   /** An animal has it, or had it a moment ago. */
   readonly isKnown: boolean;
+  /** Others trust it: two clients use it, or staff wrote it, or there is one client only. */
+  readonly isShared: boolean;
 }
 
 /** The words of a text in their order, without accents. A word of an animal is known as soon as its change is committed. */
@@ -23,7 +28,8 @@ export async function selectAskedWords(db: Db, text: string): Promise<AskedWord[
       select lexeme as word, case
           when exists (select from search_words where search_words.word = lexeme) then true
           when exists (select from newest where document @@ plainto_tsquery('listings', lexeme)) then true
-          else is_word_of_animal(lexeme) end as "isKnown"
+          else is_word_of_animal(lexeme) end as "isKnown",
+          coalesce((select is_shared from search_words where search_words.word = lexeme), false) or (${hasOneWriter}) as "isShared"
         from unnest(to_tsvector('listings', $1)) order by positions[1]`,
     values: [text],
   });
@@ -33,6 +39,8 @@ export async function selectAskedWords(db: Db, text: string): Promise<AskedWord[
 export interface Correction {
   readonly misspelt: string;
   readonly word: string;
+  /** From 0 to 1. */
+  readonly similarity: number;
 }
 
 /**
@@ -41,12 +49,12 @@ export interface Correction {
  */
 export async function selectCorrections(db: Db, misspelt: readonly string[]): Promise<Correction[]> {
   const { rows } = await db.query<Correction>({
-    text: `select misspelt, best.word from unnest($1::text[]) misspelt
+    text: `select misspelt, best.word, similarity(best.word, misspelt) as similarity from unnest($1::text[]) misspelt
       cross join lateral (
         select word from (
           select word from unnest(show_trgm(misspelt)) as of_word (trigram)
             cross join (select true as is_shared union all
-              select false where (select count(*) from (select from word_clients where uses > 0 limit 2) writers) < 2) kinds
+              select false where ${hasOneWriter}) kinds
             cross join lateral (select word, rarity from word_trigrams
               where word_trigrams.trigram = of_word.trigram and word_trigrams.is_shared = kinds.is_shared
               order by rarity, word limit ${wordsOfTrigramMax}) found

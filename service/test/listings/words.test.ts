@@ -7,9 +7,9 @@ import { expireCursors } from '../../src/recovery/restore-queries.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { publishAll } from '../event-steps.ts';
-import { addShelter, countAllWords, idsOf, searchListings } from '../listing-steps.ts';
+import { addShelter, countAllWords, idsOf, type ListingBody, searchListings } from '../listing-steps.ts';
 import { countLockWaits, holdLocks } from '../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
 let store: TestStore;
 let key: TestKey;
@@ -77,11 +77,37 @@ describe('A word of one client', () => {
     const animal = await addNamed(key, 'Schnauzzer');
     await countAllWords(store);
     expect(await find('shnauzzer')).toEqual(schnauzers);
-    expect(await find('schnauzzer')).toEqual([animal]);
+    // As it was typed first, and then the word that others use.
+    expect(await find('schnauzzer')).toEqual([animal, ...schnauzers]);
     await send(await createManager(store), 'DELETE', `/v1/pets/${animal}`);
     await countAllWords(store);
     expect(await storedWords()).toEqual(['schnauzer']);
     expect(await find('schnauzzer')).toEqual(schnauzers);
+  });
+
+  test('takes no search for a word that others use, in a name or a description, whatever the order and the page', async () => {
+    const [partner, other] = [await store.createKey(), await store.createKey()];
+    const poodles = [await addNamed(partner, 'Poodle'), await addNamed(other, 'Poodle')];
+    const named = await addNamed(key, 'Poodel');
+    const described = await addNamed(key, 'Biscuit');
+    await writeProfile(await createManager(store), described, { description: 'A beegle, a poodel, a retreiver.' });
+    await countAllWords(store);
+    const ids = async (query: string) => idsOf(await searchListings(store, key, `?q=poodel&${query}`));
+    expect(await ids('')).toEqual([named, described, ...poodles.toReversed()]);
+    expect(await ids('sort=newest')).toEqual([described, named, ...poodles.toReversed()]);
+    expect(await ids('sort=newest&status=available&limit=3')).toEqual([described, named, poodles[1]]);
+    const pages: number[] = [];
+    for (let next: string | undefined = '/v1/listings?q=poodel&limit=1'; next && pages.length < 5; ) {
+      const page: TestResponse<ListingBody[]> = await store.call('GET', next, { key: key.key });
+      pages.push(...idsOf(page));
+      next = /<([^>]+)>; rel="next"/.exec(String(page.headers['link']))?.[1];
+    }
+    expect(pages).toEqual([named, described, ...poodles.toReversed()]);
+    expect(await find('beegle')).toEqual([described]);
+    // A word of one client that resembles none is found alone.
+    const rare = await addNamed(key, 'Murgatroyd');
+    await countAllWords(store);
+    expect(await find('murgatroyd')).toEqual([rare]);
   });
 
   test('corrects others once a second client uses it', async () => {
@@ -156,13 +182,13 @@ describe('Words', () => {
     expect(await find('ottokr+wolpertingr+leonbergr+rottweilr')).toEqual([]);
   });
 
-  test('of descriptions are found at once, are no corrections, and are not corrected', async () => {
+  test('of descriptions are found at once, and are no corrections', async () => {
     const manager = await createManager(store);
     const animal = await addNamed(key, 'Sleepy');
-    await addNamed(manager, 'Sleeper');
+    const sleeper = await addNamed(manager, 'Sleeper');
     await countAllWords(store);
     await writeProfile(manager, animal, { description: 'sleepers everywhere' });
-    expect(await find('sleepers')).toEqual([animal]);
+    expect(await find('sleepers')).toEqual([animal, sleeper]);
     expect(await find('everywhere')).toEqual([animal]);
     await countAllWords(store);
     expect(await find('everywher')).toEqual([]);
