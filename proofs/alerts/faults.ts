@@ -76,12 +76,15 @@ export const faults: readonly Fault[] = [
   },
   {
     alert: 'HomewardPoolFull',
-    name: 'an animal that many order is locked',
+    name: 'many animals that are ordered are locked',
     symptom: 'HomewardSlow',
     async cause(watched) {
-      const { id } = JSON.parse((await watched.add(1)).text) as { id: number };
-      const lock = await watched.session('begin', `select from pets where id = ${id} for update`);
-      return keepCalling(lock, callers, () => place(watched.http, watched.url, watched.key, id));
+      const ids: number[] = [];
+      // Orders for one animal wait without a connection.
+      for (let i = 0; i < callers; i += 1) ids.push((JSON.parse((await watched.add(1)).text) as { id: number }).id);
+      const lock = await watched.session('begin', `select from pets where id in (${ids}) for update`);
+      let calls = 0;
+      return keepCalling(lock, callers, () => place(watched.http, watched.url, watched.key, ids[calls++ % callers] ?? 0));
     },
   },
   {
