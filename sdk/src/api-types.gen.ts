@@ -729,9 +729,9 @@ export type WebhookChanges = {
      */
     description?: string;
     /**
-     * While the endpoint is disabled, nothing is sent to it and no event is queued for it.
+     * While the endpoint is disabled, nothing is sent to it and no event is queued for it. `unverified` changes nothing, so that what GET has returned can be sent back.
      */
-    status?: 'enabled' | 'disabled';
+    status?: 'unverified' | 'enabled' | 'disabled';
 };
 
 /**

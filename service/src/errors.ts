@@ -436,11 +436,12 @@ export const errorCodes = {
   idempotency_key_reused: {
     status: 422,
     cause:
-      'The Idempotency-Key was used in the last 24 hours for a request with another method, path or body, or by an API key of another shelter.',
-    fix: 'Use a new key for a new request. Use the same key only to retry the same request.',
+      'The Idempotency-Key was used in the last 24 hours for a request with another method, path or body, or by an API key of another shelter or with other scopes.',
+    fix: 'Use a new key for a new request. Use the same key only to retry the same request, with the same API key.',
     example: {
       request: 'POST /v1/pets\nIdempotency-Key: 6f1c9c1e-6d0c-4b0e-9d3b-3f4b8f2a7c55\n\n{"name":"Pretzel","categoryId":1}',
-      message: 'This Idempotency-Key was used for a request with another method, path or body. Use a new key.',
+      message:
+        'This Idempotency-Key was used for a request with another method, path or body, or by an API key with other scopes. Use a new key.',
     },
   },
   rate_limit_exceeded: {

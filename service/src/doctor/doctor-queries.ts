@@ -283,3 +283,6 @@ export async function selectTroubledEndpoints(db: Db, disabledDaysMax: number): 
   });
   return rows;
 }
+
+export const selectHasPhotos = async (db: Db): Promise<boolean> =>
+  (await one<{ has: boolean }>(db, 'select exists (select from photos) as has', [])).has;

@@ -25,10 +25,11 @@ export interface DoctorParts {
  * when nothing else does. All that does not depend on each other runs at the same time, and each part has a timeout.
  */
 export async function examine({ config, url }: DoctorParts): Promise<Finding[]> {
+  const examined = examinePostgres(config);
   const [postgres, redis, photos, images, port, outside] = await Promise.all([
-    examinePostgres(config),
+    examined,
     examineRedis(config),
-    guarded('photos', () => checkPhotos(config.photos)),
+    guarded('photos', async () => checkPhotos(config.photos, config.photos ? undefined : (await examined).hasPhotos)),
     config.photos ? guarded('images', () => checkImages(config.imagesSocket)) : [],
     guarded('port', () => checkPorts(config)),
     url ? guarded('url', () => checkUrl(url)) : [],

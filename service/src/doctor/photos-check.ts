@@ -3,13 +3,17 @@ import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { PhotosConfig, S3Config } from '../config.ts';
 import { S3Store } from '../photos/s3-store.ts';
-import { broken, type Finding, ok, within } from './finding.ts';
+import { broken, type Finding, note, ok, within } from './finding.ts';
 
 const timeoutMs = 5_000;
 
 /** Where photos are stored. Writes nothing: what a process can't write shows in its permissions. */
-export async function checkPhotos(photos: PhotosConfig | undefined): Promise<Finding> {
-  if (!photos) return ok('photos', 'Photos are off: HOMEWARD_PHOTOS is not set.');
+export async function checkPhotos(photos: PhotosConfig | undefined, hasPhotos?: boolean): Promise<Finding> {
+  if (!photos && hasPhotos) {
+    const found = 'HOMEWARD_PHOTOS is not set here, but the store has photos: where they are stored was not examined.';
+    return note('photos', found, 'Run doctor with the variables of the worker.');
+  }
+  if (!photos) return ok('photos', 'Photos are off: HOMEWARD_PHOTOS is not set, and the store has none.');
   return 's3' in photos ? checkBucket(photos.s3) : checkDirectory(photos.directory);
 }
 

@@ -8,7 +8,7 @@ import { connectToPrimary } from '../db/postgres-servers.ts';
 import { readServers } from '../db/server-identity.ts';
 import { describePostgres, howToEncode, showsPassword } from '../server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
-import { readClockMs, type Server, selectConnections, selectRights, selectServer, setRole } from './doctor-queries.ts';
+import { readClockMs, type Server, selectConnections, selectHasPhotos, selectRights, selectServer, setRole } from './doctor-queries.ts';
 import { broken, type CheckName, type Finding, guarded, note, ok, skipped, warning, within } from './finding.ts';
 import { activityChecks } from './postgres-activity.ts';
 import { workChecks } from './work-checks.ts';
@@ -24,6 +24,8 @@ export interface PostgresReport {
   readonly clock?: ClockReading;
   /** Null if this user may not know it. */
   readonly dataDirectory?: string | null;
+  /** Undefined if it is not known. */
+  readonly hasPhotos?: boolean | undefined;
 }
 
 const workNames = ['worker', 'feed', 'endpoints'] as const satisfies readonly CheckName[];
@@ -83,7 +85,8 @@ async function examine(db: Db, server: Server, { config, server: address, connec
     ...(await activityChecks(db, server)),
     ...(await checkSchema(db, server)),
   ];
-  return { findings, ...clock, dataDirectory };
+  const hasPhotos = await selectHasPhotos(db).catch(() => undefined);
+  return { findings, ...clock, dataDirectory, hasPhotos };
 }
 
 /** The role and the migrations, and the work that needs both. From here on with the rights that the processes have. */

@@ -31,7 +31,8 @@ export async function runOnce<Tx extends Transaction>(
     }
     const stored = await findResponse(tx, request.clientId, request.key);
     if (stored) {
-      if (stored.fingerprint !== request.fingerprint) throw keyReused('for a request with another method, path or body');
+      if (stored.fingerprint !== request.fingerprint)
+        throw keyReused('for a request with another method, path or body, or by an API key with other scopes');
       if (stored.shelterId !== null && stored.shelterId !== request.shelterId) throw keyReused('by an API key of another shelter');
       if (stored.transactionId !== null) tx.acknowledge(stored.transactionId);
       return { response: stored, replayed: true };

@@ -77,8 +77,9 @@ export const WebhookChangesSchema = closedBody(
       types: Type.Optional(fields.types),
       description: Type.Optional(fields.description),
       status: Type.Optional(
-        StringEnum(['enabled', 'disabled'], {
-          description: 'While the endpoint is disabled, nothing is sent to it and no event is queued for it.',
+        StringEnum(webhookStatuses, {
+          description:
+            'While the endpoint is disabled, nothing is sent to it and no event is queued for it. `unverified` changes nothing, so that what GET has returned can be sent back.',
         }),
       ),
     },

@@ -76,15 +76,16 @@ export async function changeWebhook(
   actor: Manager,
   toLoopback: boolean,
 ): Promise<Webhook> {
+  const status = changes.status === 'unverified' ? undefined : changes.status;
   return db.transaction(async (tx) => {
-    const needsValidKey = changes.url !== undefined || changes.types !== undefined || changes.status === 'enabled';
+    const needsValidKey = changes.url !== undefined || changes.types !== undefined || status === 'enabled';
     // Locks the key and then the endpoint, in the same order as a revocation, so that one sees the changes of the other.
     if (needsValidKey) await requireUnrevoked(tx, actor.keyId);
     await lockWebhook(tx, id);
     const webhook = await getWebhook(tx, actor, id);
     const url = changes.url === undefined ? undefined : requireUrl(changes.url, toLoopback);
     requireScopesFor(actor, changes.types ?? []);
-    const { types, description, status } = changes;
+    const { types, description } = changes;
     if (status === 'enabled' && webhook.status === 'disabled' && webhook.pauseCount >= pausesMax) {
       throw new AppError(
         'webhook_disabled',

@@ -78,7 +78,11 @@ describe('A retry of POST /v1/pets with the same Idempotency-Key', () => {
   test('but another body is 422 and adds nothing', async () => {
     await add('other-body', { name: 'First', categoryId: 1 });
     expect(await add('other-body', { name: 'Second', categoryId: 1 })).toMatchObject(
-      errorResponse(422, 'idempotency_key_reused', 'used for a request with another method, path or body. Use a new key.'),
+      errorResponse(
+        422,
+        'idempotency_key_reused',
+        'used for a request with another method, path or body, or by an API key with other scopes. Use a new key.',
+      ),
     );
     expect(await countPets('Second')).toBe(0n);
   });

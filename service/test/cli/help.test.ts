@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { variables } from '../../src/config.ts';
 import { homeward } from './homeward-command.ts';
@@ -61,4 +64,11 @@ test('homeward without a command shows its help as an error and exits with 2', a
   const { status, stdout, stderr } = await homeward([]);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toContain('Usage: homeward');
+});
+
+test('a reader of only the beginning of the help sees no error', async () => {
+  const launcher = fileURLToPath(new URL('../../bin/homeward.mjs', import.meta.url));
+  const script = 'set -o pipefail; "$0" "$1" --help | head -n 1';
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script, process.execPath, launcher]);
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/^Usage: homeward.*\n$/), '']);
 });

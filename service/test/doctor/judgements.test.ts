@@ -1,10 +1,12 @@
 // The judgements that a test can't bring about, or only by waiting for hours.
+
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { type ClockReading, judgeClocks } from '../../src/doctor/clock-check.ts';
 import { checkSettings } from '../../src/doctor/doctor.ts';
 import type { SnapshotHolder, Work } from '../../src/doctor/doctor-queries.ts';
 import { broken, type Finding, inOrder, note, ok, overall, skipped, warning } from '../../src/doctor/finding.ts';
+import { checkPhotos } from '../../src/doctor/photos-check.ts';
 import { judgeReplication, judgeSnapshots } from '../../src/doctor/postgres-activity.ts';
 import { judgeEviction, judgeLatency, judgeMemory, judgePersistence, judgeServer, parseInfo } from '../../src/doctor/redis-checks.ts';
 import { judgeEndpoints, judgeWork } from '../../src/doctor/work-checks.ts';
@@ -157,4 +159,9 @@ test.each<[env: Record<string, string>, judged: RegExp]>([
   [{ HOMEWARD_JOURNAL: '/j', HOST: '0.0.0.0', HOMEWARD_TRUSTED_PROXIES: '10.0.0.0/8' }, /^ok/],
 ])('settings %j', (env, judged) => {
   expect(severityAndText(checkSettings(loadConfig(env)))).toMatch(judged);
+});
+
+test('photos that the variables do not name are no photos that are off', async () => {
+  expect(await checkPhotos(undefined, true)).toMatchObject({ severity: 'note', found: expect.stringContaining('the store has photos') });
+  expect(await checkPhotos(undefined, false)).toMatchObject({ severity: 'ok' });
 });

@@ -76,6 +76,13 @@ const changesAreRead = async () => {
 };
 
 describe('A new endpoint', () => {
+  test('that is unverified can be sent back as GET returns it, which changes nothing', async () => {
+    const { id } = await unverified();
+    const shown = await bench.webhook(id);
+    const { status, json } = await bench.call('PATCH', `/${id}`, shown);
+    expect([status, json]).toMatchObject([200, { id, status: 'unverified', url: shown.url }]);
+  });
+
   test('is unverified until it accepts a signed test, and then gets what was published since it was added', async () => {
     respondWith(500);
     await publish('before');
