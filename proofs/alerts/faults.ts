@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { place } from '../../testkit/adopters.ts';
 import { photosMegabytes, type WatchedStore } from './watched-store.ts';
 
 export interface Fault {
@@ -76,15 +75,19 @@ export const faults: readonly Fault[] = [
   },
   {
     alert: 'HomewardPoolFull',
-    name: 'many animals that are ordered are locked',
+    name: 'animals that staff change are locked',
     symptom: 'HomewardSlow',
     async cause(watched) {
+      const { store, http, url } = watched;
+      // Orders wait without a connection.
+      const { key } = await store.createKey('editor', { perMinute: 1e6, perDay: 1e8 }, '--scopes', 'pets:read,pets:write,store:manage');
       const ids: number[] = [];
-      // Orders for one animal wait without a connection.
       for (let i = 0; i < callers; i += 1) ids.push((JSON.parse((await watched.add(1)).text) as { id: number }).id);
       const lock = await watched.session('begin', `select from pets where id in (${ids}) for update`);
       let calls = 0;
-      return keepCalling(lock, callers, () => place(watched.http, watched.url, watched.key, ids[calls++ % callers] ?? 0));
+      return keepCalling(lock, callers, () =>
+        http.send(`${url}/pets/${ids[calls++ % callers]}`, { method: 'PATCH', key, body: { name: 'Rex' } }),
+      );
     },
   },
   {
