@@ -92,7 +92,7 @@ export class FeedReader {
     // The group at the end of the window first: no other one can overtake it.
     for (const group of [...this.#groups].sort((a, b) => (a.position > b.position ? -1 : 1))) {
       const page = await this.#readPage(group);
-      if (page.to < group.position) return undefined;
+      if (!page) return undefined;
       pages.push({ group, ...page });
     }
     return pages;
@@ -126,13 +126,15 @@ export class FeedReader {
     }
   }
 
-  async #readPage(group: Group): Promise<{ events: EventRow[]; to: bigint }> {
+  /** Undefined: the feed ends before the group. */
+  async #readPage(group: Group): Promise<{ events: EventRow[]; to: bigint } | undefined> {
     if (group.position >= this.#window.from && group.position < this.#window.to) {
       const events = this.#window.slice(group.position, pageSize);
       return { events, to: events.length === pageSize ? (events.at(-1)?.position ?? this.#window.to) : this.#window.to };
     }
     const { events, to } = await readNewEvents(this.#db, group.position, pageSize);
-    if (to >= group.position && group.position === this.#window.to) {
+    if (to < group.position) return undefined;
+    if (group.position === this.#window.to) {
       this.#window.append(events, to);
       return { events, to };
     }
