@@ -9,6 +9,8 @@ export interface CuttableProxy extends AsyncDisposable {
   restore(): void;
   /** Closes all connections; new ones lead to another server. */
   redirect(port: number): void;
+  /** New connections lead to another server. Open ones stay. */
+  redirectNew(port: number): void;
   /** Resolves once the process has sent something that is lost, since it is cut off `silent`. */
   lost(): Promise<unknown>;
 }
@@ -51,6 +53,9 @@ export async function startCuttableProxy(targetPort: number): Promise<CuttablePr
     redirect(to) {
       port = to;
       closeAll();
+    },
+    redirectNew(to) {
+      port = to;
     },
     lost: () => once(events, 'lost'),
     async [Symbol.asyncDispose]() {

@@ -46,6 +46,10 @@ export class PrivateServer implements AsyncDisposable {
     return this.#child.pid;
   }
 
+  get isRunning(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
+  }
+
   async start(): Promise<void> {
     const { command, folder, kept, isReady = () => true, user } = this.#options;
     const [file = '', ...args] = command;
@@ -211,16 +215,40 @@ export async function startPgBouncer(postgresUrl: string, { poolSize }: { poolSi
   return server;
 }
 
+interface RedisOptions {
+  readonly folder?: string;
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+}
+
 /** Without persistence: the store must not depend on data in Redis. */
-export async function startRedis({ folder }: { folder?: string } = {}): Promise<PrivateServer> {
-  const binary = ['redis-server', 'valkey-server'].find(isOnPath);
-  if (!binary) throw new MissingServer('Redis is not installed: apt-get install redis-server, or brew install redis');
+export async function startRedis({ folder, settings = {} }: RedisOptions = {}): Promise<PrivateServer> {
   const home = folder ?? newFolder();
   const port = await freePort();
-  const command = [binary, '--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', home];
+  const further = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')]);
+  const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', home];
+  const command = [redisBinary(), ...own, ...further];
   const server = new PrivateServer({ url: `redis://127.0.0.1:${port}`, port, command, folder: home, kept: folder !== undefined });
   await server.start();
   return server;
+}
+
+/** A Sentinel that watches a Redis and finds its replicas and the other Sentinels by itself. `directives` are lines of its configuration. */
+export async function startSentinel(directives: readonly string[]): Promise<PrivateServer> {
+  const folder = newFolder();
+  const port = await freePort();
+  const config = path.join(folder, 'sentinel.conf');
+  writeFileSync(config, [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...directives, ''].join('\n'));
+  const command = [redisBinary(), config, '--sentinel'];
+  const server = new PrivateServer({ url: `redis://127.0.0.1:${port}`, port, command, folder, kept: false });
+  await server.start();
+  return server;
+}
+
+function redisBinary(): string {
+  const binary = ['redis-server', 'valkey-server'].find(isOnPath);
+  if (binary) return binary;
+  throw new MissingServer('Redis is not installed: apt-get install redis-server, or brew install redis');
 }
 
 /** True if PostgreSQL accepts queries. Its port opens earlier, much earlier during crash recovery. */

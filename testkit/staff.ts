@@ -4,7 +4,12 @@ import { createKey, revokeApiKey } from '../service/src/clients/clients.ts';
 import { loadConfig } from '../service/src/config.ts';
 import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
 import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
-import type { Key, Store } from './store.ts';
+import type { Key } from './store.ts';
+
+interface Servers {
+  readonly postgres: { readonly url: string };
+  readonly redis: { readonly url: string };
+}
 
 export class Staff implements AsyncDisposable {
   readonly dependencies: Dependencies;
@@ -14,7 +19,7 @@ export class Staff implements AsyncDisposable {
   }
 
   /** `byIndex`: with the settings of a worker's connections. */
-  static async of(store: Store, { byIndex = false } = {}): Promise<Staff> {
+  static async of(store: Servers, { byIndex = false } = {}): Promise<Staff> {
     const config = loadConfig({ DATABASE_URL: store.postgres.url, REDIS_URL: store.redis.url, LOG_LEVEL: 'silent' });
     return new Staff(await openDependencies(config, { byIndex }));
   }

@@ -87,24 +87,24 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     const { at, key } = await openPhotoStore();
     const text =
       "insert into photos (pet_id, client_id, position, original_hash, original_name) select 1, 1, i, repeat(to_hex(i), 64), '' from generate_series(0, 11) i";
-    await at.dependencies.db.query({ text });
+    await at.dependencies.db.write({ text });
     return send('photo_limit_reached', { at, key }, jpeg);
   },
   photo_bytes_limit: async () => {
     const { at } = await openPhotoStore();
     const key = await createShelterKey(at, 'North', { plan: 'free', scopes: ['pets:write'] });
     const moved = 'update pets set shelter_id = $1 where id = 1';
-    await at.dependencies.db.query({ text: moved, values: [key.shelterId] });
+    await at.dependencies.db.write({ text: moved, values: [key.shelterId] });
     const text = "insert into photo_uploads (client_id, day, bytes) values ($1, (now() at time zone 'utc')::date, 1e9)";
-    await at.dependencies.db.query({ text, values: [key.clientId] });
+    await at.dependencies.db.write({ text, values: [key.clientId] });
     return send('photo_bytes_limit', { at, key }, jpeg);
   },
   photo_storage_limit: async () => {
     const { at } = await openPhotoStore();
     const key = await createShelterKey(at, 'North', { plan: 'free', scopes: ['pets:write'] });
     const { db } = at.dependencies;
-    await db.query({ text: 'update pets set shelter_id = $1 where id = 1', values: [key.shelterId] });
-    await db.query({ text: 'insert into photo_storage (client_id, bytes) values ($1, 2e9)', values: [key.clientId] });
+    await db.write({ text: 'update pets set shelter_id = $1 where id = 1', values: [key.shelterId] });
+    await db.write({ text: 'insert into photo_storage (client_id, bytes) values ($1, 2e9)', values: [key.clientId] });
     return send('photo_storage_limit', { at, key }, jpeg);
   },
   photo_storage_full: async () => {

@@ -91,6 +91,28 @@ export const faults: readonly Fault[] = [
     },
   },
   {
+    alert: 'HomewardWritesUnconfirmed',
+    name: 'the synchronous standby is away',
+    symptom: 'HomewardErrors',
+    async cause(watched) {
+      const setStandbys = (names: string) =>
+        watched.session(
+          'set synchronous_commit = local',
+          `alter system set synchronous_standby_names = '${names}'`,
+          'select pg_reload_conf()',
+        );
+      await using _ = await setStandbys('away');
+      const { http, url, key } = watched;
+      return keepCalling(
+        undo(async () => {
+          await using _ = await setStandbys('');
+        }),
+        1,
+        () => http.send(`${url}/pets`, { method: 'POST', key: key.key, body: { name: 'Rex', categoryId: 1 } }),
+      );
+    },
+  },
+  {
     alert: 'HomewardEventsLate',
     name: 'publishing is blocked',
     cause: (watched) => watched.session(`select pg_advisory_lock(${publisherLock})`),

@@ -38,9 +38,9 @@ const occupiedCount = planBounds.business.openOrders + 260;
 /** A connection that reads nothing is closed after 10 s. */
 const held = { count: 30, ms: 15_000 };
 
-async function run({ short: isShort, mutant, part, progress }: ProofContext): Promise<Claim[]> {
+async function run({ short: isShort, mutant, parts: named, progress }: ProofContext): Promise<Claim[]> {
   if (mutant) return [await plantFaults(progress)];
-  const chosen = parts.filter((name) => part === undefined || name === part);
+  const chosen = parts.filter((name) => named.length === 0 || named.includes(name));
   return attackStore(chosen, isShort ? short : long, undefined, progress);
 }
 

@@ -145,7 +145,7 @@ const changes: readonly Change[] = [
     name: `whose key expired, then enabled by a key with ${manage} alone`,
     after: nothing,
     async apply({ key }, { staff }) {
-      await staff.dependencies.db.query({
+      await staff.dependencies.db.write({
         text: `update api_keys set expires_at = now() - interval '1 second' where id = $1`,
         values: [key.id],
       });
@@ -158,7 +158,7 @@ const changes: readonly Change[] = [
     async apply({ key }, { staff }) {
       const { db } = staff.dependencies;
       const { record } = await rotateKeyAndWebhooks(db, silent, BigInt(key.id), { overlapSeconds: 0, environment: 'production' });
-      await db.query({ text: `update api_keys set scopes = $2 where id = $1`, values: [record.id, ['pets:read', manage]] });
+      await db.write({ text: `update api_keys set scopes = $2 where id = $1`, values: [record.id, ['pets:read', manage]] });
     },
   },
   {

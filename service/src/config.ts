@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
+import { InvalidSentinelUrl, isSentinelUrl, parseSentinelUrl, sentinelSchemes } from './sentinel-url.ts';
 
 /** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */
 export const variables = {
@@ -9,8 +10,13 @@ export const variables = {
     help: 'PostgreSQL 15 or newer; with several hosts, separated by commas, the one that is the primary',
   },
   DATABASE_URL_FILE: { fallback: '', help: 'file that contains DATABASE_URL, for a password that must not be in the environment' },
-  REDIS_URL: { fallback: 'redis://127.0.0.1:6379', help: 'Redis 7 or newer, or Valkey' },
+  REDIS_URL: {
+    fallback: 'redis://127.0.0.1:6379',
+    help: 'Redis 7 or newer, or Valkey; with redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/NAME, the one that these Sentinels name as the primary',
+  },
   REDIS_URL_FILE: { fallback: '', help: 'file that contains REDIS_URL' },
+  REDIS_SENTINEL_PASSWORD: { fallback: '', help: 'password of the Sentinels; the one in REDIS_URL is that of the Redis servers' },
+  REDIS_SENTINEL_PASSWORD_FILE: { fallback: '', help: 'file that contains REDIS_SENTINEL_PASSWORD' },
   HOST: { fallback: '127.0.0.1', help: 'address to listen on' },
   PORT: { fallback: '8080', help: 'port to listen on; 0 picks a free one' },
   HOMEWARD_ENVIRONMENT: {
@@ -104,6 +110,8 @@ export type PhotosConfig = { readonly directory: string } | { readonly s3: S3Con
 export interface Config {
   readonly databaseUrl: string;
   readonly redisUrl: string;
+  /** Empty: none. */
+  readonly redisSentinelPassword: string;
   readonly host: string;
   readonly port: number;
   readonly environment: Environment;
@@ -167,6 +175,21 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     if (env[name]) throw new ConfigError(`${name} and ${name}_FILE are both set. Set only one of them.`);
     return checkUrl(readSecret(`${name}_FILE`, file), `The content of "${file}", the file in ${name}_FILE,`, ...schemes);
   };
+  const checkSentinels = (redisUrl: string): string => {
+    try {
+      if (isSentinelUrl(redisUrl)) parseSentinelUrl(redisUrl);
+      return redisUrl;
+    } catch (error) {
+      if (error instanceof InvalidSentinelUrl) throw new ConfigError(`REDIS_URL ${error.message}`);
+      throw error;
+    }
+  };
+  /** Empty unless one of its two variables is set. */
+  const secret = (name: 'REDIS_SENTINEL_PASSWORD' | 'HOMEWARD_PHOTOS_S3_SECRET'): string => {
+    const file = text(`${name}_FILE`);
+    if (file && text(name)) throw new ConfigError(`${name} and ${name}_FILE are both set. Set only one of them.`);
+    return file ? readSecret(`${name}_FILE`, file) : text(name);
+  };
   const readTracing = (): TracingConfig => {
     const sampler = oneOf('OTEL_TRACES_SAMPLER', [...samplers, ...samplers.map((name) => `parentbased_${name}` as const)]);
     const ratio = Number(text('OTEL_TRACES_SAMPLER_ARG'));
@@ -186,16 +209,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const readS3 = (bucket: string): S3Config => {
     const region = text('HOMEWARD_PHOTOS_S3_REGION');
     const endpoint = text('HOMEWARD_PHOTOS_S3_ENDPOINT') || `https://s3.${region}.amazonaws.com`;
-    const secretFile = text('HOMEWARD_PHOTOS_S3_SECRET_FILE');
-    if (secretFile && text('HOMEWARD_PHOTOS_S3_SECRET')) {
-      throw new ConfigError('HOMEWARD_PHOTOS_S3_SECRET and HOMEWARD_PHOTOS_S3_SECRET_FILE are both set. Set only one of them.');
-    }
     return {
       bucket,
       region,
       endpoint: checkUrl(endpoint, 'HOMEWARD_PHOTOS_S3_ENDPOINT', 'http', 'https').replace(/\/+$/, ''),
       accessKeyId: required('HOMEWARD_PHOTOS_S3_KEY_ID'),
-      secretAccessKey: secretFile ? readSecret('HOMEWARD_PHOTOS_S3_SECRET_FILE', secretFile) : required('HOMEWARD_PHOTOS_S3_SECRET'),
+      secretAccessKey: text('HOMEWARD_PHOTOS_S3_SECRET_FILE') ? secret('HOMEWARD_PHOTOS_S3_SECRET') : required('HOMEWARD_PHOTOS_S3_SECRET'),
     };
   };
   // Not a relative path: the processes of a store may have been started in different directories.
@@ -209,7 +228,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   };
   return Object.freeze({
     databaseUrl: requirePrimary(serverUrl('DATABASE_URL', 'postgres', 'postgresql')),
-    redisUrl: serverUrl('REDIS_URL', 'redis', 'rediss'),
+    redisUrl: checkSentinels(serverUrl('REDIS_URL', 'redis', 'rediss', ...sentinelSchemes)),
+    redisSentinelPassword: secret('REDIS_SENTINEL_PASSWORD'),
     host: text('HOST'),
     port: integer('PORT', 0, 65_535),
     environment: oneOf('HOMEWARD_ENVIRONMENT', ['production', 'staging']),
@@ -273,6 +293,8 @@ const secretVariables = [
   'DATABASE_URL_FILE',
   'REDIS_URL',
   'REDIS_URL_FILE',
+  'REDIS_SENTINEL_PASSWORD',
+  'REDIS_SENTINEL_PASSWORD_FILE',
   'HOMEWARD_PHOTOS_S3_KEY_ID',
   'HOMEWARD_PHOTOS_S3_SECRET',
   'HOMEWARD_PHOTOS_S3_SECRET_FILE',

@@ -46,7 +46,7 @@ const restoredWarning =
 export async function openDependencies(config: Config, overrides: { clock?: Clock; byIndex?: boolean } = {}): Promise<Dependencies> {
   const { log, endLog } = openLog(config);
   const db = new Pool(config.databaseUrl, config.poolSize, { byIndex: overrides.byIndex ?? false });
-  const redis = new RedisLink(config.redisUrl);
+  const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword);
   const opened = config.tracing && (await openTraces(config.tracing, log));
   if (opened) db.watchStatements(opened.tracing.watchStatement);
   const close = async () => {
@@ -59,10 +59,14 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     const redisKeys = redisKeysOf(await getDeploymentId(db));
     if (await isOnAnotherServer(db)) log.warn(restoredWarning);
     await redis.open(redisWaitMs);
-    if (!redis.up) log.warn('Redis does not reply: this process counts limits by itself until it does');
+    if (!redis.up) log.warn({ reason: redis.failure?.message }, 'Redis does not reply: this process counts limits by itself until it does');
     redis.onLate(() => log.debug('Redis late'));
     redis.onLost(() => log.warn('Redis lost: this process counts limits by itself'));
     redis.onRestored(() => log.info('Redis restored'));
+    db.onConfirmation((isConfirmed) => {
+      if (isConfirmed) log.info('PostgreSQL confirms writes again');
+      else log.warn('PostgreSQL does not confirm writes: its standby may be away. Writes are rejected until it does');
+    });
     const catalogue = new Catalogue(db, redis, redisKeys);
     // A command's standard output is its result, so its journal goes to standard error.
     const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });

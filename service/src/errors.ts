@@ -483,8 +483,8 @@ export const errorCodes = {
   },
   unavailable: {
     status: 503,
-    cause: 'The service cannot reach its database, or is overloaded.',
-    fix: 'Retry after the number of seconds in Retry-After.',
+    cause: 'The service cannot reach its database, or is overloaded. Or the database did not confirm a write, as the message then says.',
+    fix: 'Retry after the number of seconds in Retry-After. A write that was not confirmed may have been done: retry it with the same Idempotency-Key; without one, look first.',
     example: { request: 'GET /v1/pets', message: 'The database is unreachable or overloaded. Retry in 1 s.' },
   },
 } as const satisfies Record<string, ErrorHelp>;
@@ -522,6 +522,13 @@ export class AppError extends Error {
 
 export function unavailable(cause: unknown): AppError {
   const message = 'The database is unreachable or overloaded. Retry in 1 s.';
+  return new AppError('unavailable', message, { cause, headers: { 'retry-after': '1' } });
+}
+
+/** It is not known whether a write has been done: PostgreSQL may have committed it, and may still lose it. */
+export function outcomeUnknown(cause: unknown): AppError {
+  const message =
+    'The database did not confirm this write, so it may have been done or not. Retry in 1 s with the same Idempotency-Key; without one, look first whether it was done.';
   return new AppError('unavailable', message, { cause, headers: { 'retry-after': '1' } });
 }
 

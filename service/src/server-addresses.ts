@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { addressesOf } from './db/postgres-servers.ts';
+import { isSentinelUrl, parseSentinelUrl, type SentinelUrl } from './sentinel-url.ts';
 
 /** Where the store's data is, without the password: PostgreSQL at 127.0.0.1:5432, database "homeward". */
 export function describePostgres(url: string): string {
@@ -23,12 +24,18 @@ function parse(url: string): pg.Client | undefined {
   }
 }
 
-/** Redis at 127.0.0.1:6379. */
+/** Redis at 127.0.0.1:6379, or Redis "homeward" of the Sentinels at a:26379 and b:26379. */
 export function describeRedis(url: string): string {
+  if (isSentinelUrl(url)) return describeWatched(parseSentinelUrl(url));
   if (showsPassword(url) || !URL.canParse(url)) return 'Redis at the address in REDIS_URL';
   const { hostname, port } = new URL(url);
   return `Redis at ${withPort(hostname || 'localhost', Number(port || 6_379))}`;
 }
+
+const describeWatched = ({ name, sentinels }: SentinelUrl) =>
+  `Redis "${name}" of the ${sentinels.length === 1 ? 'Sentinel' : 'Sentinels'} at ${listed(sentinels.map(({ host, port }) => withPort(host, port)))}`;
+
+const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB').format(words);
 
 /**
  * True if a parser would take a part of the password for the host or the database, because a / ? # or @ in it is not percent-encoded.

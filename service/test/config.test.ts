@@ -9,6 +9,7 @@ describe('loadConfig', () => {
     expect(loadConfig({})).toEqual({
       databaseUrl: 'postgres://127.0.0.1:5432/postgres',
       redisUrl: 'redis://127.0.0.1:6379',
+      redisSentinelPassword: '',
       host: '127.0.0.1',
       port: 8080,
       environment: 'production',
@@ -40,6 +41,7 @@ describe('loadConfig', () => {
       loadConfig({
         DATABASE_URL: 'postgresql://db/homeward',
         REDIS_URL: 'rediss://redis',
+        REDIS_SENTINEL_PASSWORD: 'sesame',
         HOST: '0.0.0.0',
         PORT: '0',
         HOMEWARD_ENVIRONMENT: 'staging',
@@ -70,6 +72,7 @@ describe('loadConfig', () => {
     ).toEqual({
       databaseUrl: 'postgresql://db/homeward',
       redisUrl: 'rediss://redis',
+      redisSentinelPassword: 'sesame',
       host: '0.0.0.0',
       port: 0,
       environment: 'staging',
@@ -257,6 +260,20 @@ describe.each([
   });
 });
 
+describe('The password of the Sentinels', () => {
+  test('is read from a file, without the line break at its end, and not beside the variable', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'homeward-secrets-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, 'password');
+    writeFileSync(file, 'sesame\n');
+    expect(loadConfig({ REDIS_SENTINEL_PASSWORD_FILE: file }).redisSentinelPassword).toBe('sesame');
+    expect(() => loadConfig({ REDIS_SENTINEL_PASSWORD_FILE: file, REDIS_SENTINEL_PASSWORD: 'sesame' })).toThrow(
+      new ConfigError('REDIS_SENTINEL_PASSWORD and REDIS_SENTINEL_PASSWORD_FILE are both set. Set only one of them.'),
+    );
+    expect(() => loadConfig({ REDIS_SENTINEL_PASSWORD_FILE: path.join(folder, 'lost') })).toThrow("can't be read (ENOENT)");
+  });
+});
+
 describe('loadImagesConfig', () => {
   const HOMEWARD_IMAGES_SOCKET = '/run/homeward-images/images.sock';
 
@@ -272,6 +289,8 @@ describe('loadImagesConfig', () => {
     'DATABASE_URL_FILE',
     'REDIS_URL',
     'REDIS_URL_FILE',
+    'REDIS_SENTINEL_PASSWORD',
+    'REDIS_SENTINEL_PASSWORD_FILE',
     'HOMEWARD_PHOTOS_S3_KEY_ID',
     'HOMEWARD_PHOTOS_S3_SECRET',
     'HOMEWARD_PHOTOS_S3_SECRET_FILE',

@@ -71,7 +71,7 @@ export async function addPetWithPhoto(store: TestStore, key: TestKey, image: Buf
 
 /** As if the workers that had claimed photos were killed long ago. */
 export const expireClaims = (store: TestStore) =>
-  store.dependencies.db.query({ text: "update photos set claimed_until = now() - interval '1 s' where claimed_until is not null" });
+  store.dependencies.db.write({ text: "update photos set claimed_until = now() - interval '1 s' where claimed_until is not null" });
 
 /** Processes all photos that wait, like a worker. Returns how many. */
 export async function processAll(
@@ -101,15 +101,15 @@ export async function createShelterKey(
   const found = await db.query<{ id: bigint }>({ text: 'select id from shelters where name = $1', values: [shelter] });
   const inserted =
     found.rows[0] ??
-    (await db.query<{ id: bigint }>({ text: 'insert into shelters (name) values ($1) returning id', values: [shelter] })).rows[0];
+    (await db.write<{ id: bigint }>({ text: 'insert into shelters (name) values ($1) returning id', values: [shelter] })).rows[0];
   if (!inserted) throw new Error('a shelter was not inserted');
   const { scopes = [], ...others } = options;
   // Bound before it gets scopes: shelter:manage needs a shelter.
   const key = await store.createKey({ ...others, scopes: [] });
-  await db.query({ text: 'update api_keys set shelter_id = $2, scopes = $3 where id = $1', values: [key.id, inserted.id, scopes] });
+  await db.write({ text: 'update api_keys set shelter_id = $2, scopes = $3 where id = $1', values: [key.id, inserted.id, scopes] });
   return { ...key, shelterId: inserted.id };
 }
 
 export async function moveToShelter(store: TestStore, petId: number, shelterId: bigint): Promise<void> {
-  await store.dependencies.db.query({ text: 'update pets set shelter_id = $2 where id = $1', values: [petId, shelterId] });
+  await store.dependencies.db.write({ text: 'update pets set shelter_id = $2 where id = $1', values: [petId, shelterId] });
 }

@@ -75,7 +75,7 @@ export const writeProfile = (
 ): Promise<TestResponse<ProfileBody>> => store.call(method, profilePath(petId), { key, body, headers });
 
 export async function addShelter(store: TestStore, name: string): Promise<bigint> {
-  const { rows } = await store.dependencies.db.query<{ id: bigint }>({
+  const { rows } = await store.dependencies.db.write<{ id: bigint }>({
     text: 'insert into shelters (name) values ($1) returning id',
     values: [name],
   });

@@ -16,7 +16,7 @@ export interface ShelterBody {
 }
 
 export async function addShelter(store: TestStore, name = 'Danube Shelter'): Promise<number> {
-  const { rows } = await store.dependencies.db.query<{ id: bigint }>({
+  const { rows } = await store.dependencies.db.write<{ id: bigint }>({
     text: 'insert into shelters (name) values ($1) returning id',
     values: [name],
   });

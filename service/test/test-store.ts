@@ -106,6 +106,8 @@ export async function createTestStore(options: TestStoreOptions = {}): Promise<T
   const dependencies = resources.use(await openDependencies(config, options.clock ? { clock: options.clock } : {}));
   const created = await createApp(dependencies, undefined, undefined, options.progressBounds);
   const { server, drain } = resources.adopt(created, (app) => app.server.close());
+  // As `serve` does: PostgreSQL then rejects a write that is sent as a read.
+  await dependencies.db.open();
   const url = await server.listen({ host: config.host, port: config.port });
   return new TestStore(url, dependencies, drain, resources.move());
 }

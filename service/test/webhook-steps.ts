@@ -17,7 +17,7 @@ export interface Change {
 }
 
 export async function query<Row extends pg.QueryResultRow>(store: TestStore, text: string, ...values: unknown[]): Promise<Row[]> {
-  return (await store.dependencies.db.query<Row>({ text, values })).rows;
+  return (await store.dependencies.db.write<Row>({ text, values })).rows;
 }
 
 /** Adds animals without events. Returns their ids. */

@@ -6,6 +6,12 @@ import { readServers, recordFailover } from '../db/server-identity.ts';
 import { type Applied, applyJournal } from '../recovery/apply-journal.ts';
 import { readOwnJournal } from './journal-files.ts';
 
+/**
+ * No standby lags for longer. Lines that are older are on the new server: it has all that the old one had up to some moment. A journal of
+ * years takes minutes to apply, and the last revocation would wait for that.
+ */
+const lagDaysMax = 7;
+
 export interface FailoverParts {
   readonly db: Transactor;
   readonly config: Pick<Config, 'failover' | 'journalFile'>;
@@ -34,5 +40,6 @@ async function applyOwnJournal(db: Transactor, file: string, log: FailoverParts[
   if (!file) return 'none';
   // A line that was cut off by a crash is of an act that was not confirmed.
   const onUnreadable = (text: string) => log.warn({ line: text.slice(0, 200) }, 'journal line skipped: it is not readable');
-  return applyJournal(db, await readOwnJournal(file, onUnreadable), () => {});
+  const since = new Date(Date.now() - lagDaysMax * 86_400_000);
+  return applyJournal(db, await readOwnJournal(file, since, onUnreadable), () => {});
 }

@@ -1,12 +1,14 @@
 import { ReplyError } from 'ioredis';
 import pg from 'pg';
 import type { Config } from '../config.ts';
+import { UnconfirmedCommit } from '../db/connection-faults.ts';
 import { applicationRole } from '../db/pool.ts';
 import { explainPostgresFailure } from '../db/postgres-failures.ts';
 import { NotPrimary } from '../db/postgres-servers.ts';
 import { NotMigrated } from '../dependencies.ts';
 import { AppError } from '../errors.ts';
 import { RedisLost } from '../redis/redis-link.ts';
+import { NoPrimary } from '../redis/sentinels.ts';
 import { describePostgres, describeRedis, howToEncode, showsPassword } from '../server-addresses.ts';
 
 /** The properties that Node and pg add to an error. */
@@ -25,6 +27,7 @@ export function explainFailure(error: unknown, settings: Settings | undefined): 
   // Without a configuration, no server was tried.
   if (!settings) return error instanceof Error ? error.message : String(error);
   const { databaseUrl, redisUrl, host } = settings;
+  if (error instanceof RedisLost && error.cause instanceof NoPrimary) return `${describeRedis(redisUrl)}: ${error.cause.message}.`;
   if (error instanceof RedisLost) return `${describeRedis(redisUrl)} does not respond. Is REDIS_URL correct, and is Redis running?`;
   const reason = reasonOf(error);
   const message = reason.message.replace(/\s*\n\s*/g, ' ');
@@ -46,6 +49,7 @@ function isOfPostgres(reason: Error): boolean {
   return (
     reason instanceof NotMigrated ||
     reason instanceof NotPrimary ||
+    reason instanceof UnconfirmedCommit ||
     reason instanceof pg.DatabaseError ||
     isOfConnection ||
     withoutCode.test(reason.message)

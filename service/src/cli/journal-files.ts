@@ -5,6 +5,7 @@ import { printProblem, UsageError } from './output.ts';
 
 /** Bounds memory. */
 const linesMax = 1_000_000;
+const anyTime = new Date(0);
 
 type OnUnreadable = (text: string, error: unknown) => void;
 
@@ -12,7 +13,7 @@ type OnUnreadable = (text: string, error: unknown) => void;
 export async function readJournalFiles(files: readonly string[], skipUnreadable: boolean): Promise<JournalLine[]> {
   const lines: JournalLine[] = [];
   for (const file of files) {
-    await readInto(lines, file, (text, error) => {
+    await readInto(lines, file, anyTime, (text, error) => {
       if (!skipUnreadable) throw error;
       printProblem(`skipped: ${text.slice(0, 200)}`);
     });
@@ -22,21 +23,21 @@ export async function readJournalFiles(files: readonly string[], skipUnreadable:
   return lines;
 }
 
-/** Reads the journal that this process writes to. There may be no line yet, and no file. */
-export async function readOwnJournal(file: string, onUnreadable: OnUnreadable): Promise<JournalLine[]> {
+/** Reads what the journal that this process writes to says since a time. There may be no line yet, and no file. */
+export async function readOwnJournal(file: string, since: Date, onUnreadable: OnUnreadable): Promise<JournalLine[]> {
   const lines: JournalLine[] = [];
-  if (file && existsSync(file)) await readInto(lines, file, onUnreadable);
+  if (file && existsSync(file)) await readInto(lines, file, since, onUnreadable);
   return lines;
 }
 
-async function readInto(lines: JournalLine[], file: string, onUnreadable: OnUnreadable): Promise<void> {
+async function readInto(lines: JournalLine[], file: string, since: Date, onUnreadable: OnUnreadable): Promise<void> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   let number = 0;
   try {
     for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       number += 1;
       const line = readLine(text, onUnreadable);
-      if (line) lines.push(line);
+      if (line && line.at >= since) lines.push(line);
       if (lines.length > linesMax) throw new UsageError(`There are more than ${linesMax} journal lines. Apply the files one by one.`);
     }
   } catch (error) {

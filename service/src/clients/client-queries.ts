@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 import type { Scope } from '../domain/scopes.ts';
 import type { PlanName } from '../rate-limit/plans.ts';
 
@@ -56,8 +56,8 @@ export async function findClientNames(db: Db, ids: readonly bigint[]): Promise<M
 }
 
 /** Undefined if a client of that name was created in the meantime. */
-export async function insertClient(db: Db, client: Terms & { name: string }): Promise<Client | undefined> {
-  const { rows } = await db.query<Client>({
+export async function insertClient(db: Writer, client: Terms & { name: string }): Promise<Client | undefined> {
+  const { rows } = await db.write<Client>({
     text: `insert into clients (name, plan, per_minute, per_day, open_orders_max, new_categories_max) values ($1, $2, $3, $4, $5, $6)
       on conflict (name) do nothing returning ${clientColumns}`,
     values: [client.name, client.plan, client.perMinute, client.perDay, client.openOrdersMax ?? null, client.newCategoriesMax ?? null],
@@ -65,8 +65,8 @@ export async function insertClient(db: Db, client: Terms & { name: string }): Pr
   return rows[0];
 }
 
-export async function updatePlan(db: Db, id: bigint, terms: Terms): Promise<Client | undefined> {
-  const { rows } = await db.query<Client>({
+export async function updatePlan(db: Writer, id: bigint, terms: Terms): Promise<Client | undefined> {
+  const { rows } = await db.write<Client>({
     text: `update clients set plan = $2, per_minute = $3, per_day = $4, open_orders_max = $5, new_categories_max = $6 where id = $1
       returning ${clientColumns}`,
     values: [id, terms.plan, terms.perMinute, terms.perDay, terms.openOrdersMax ?? null, terms.newCategoriesMax ?? null],
@@ -86,10 +86,10 @@ export async function listClients(db: Db, after: bigint, limit: number): Promise
 }
 
 export async function insertKey(
-  db: Db,
+  db: Writer,
   key: { clientId: bigint; shelterId: bigint | null; hash: string; hint: string; scopes: readonly Scope[]; expiresAt: Date | null },
 ): Promise<ApiKey> {
-  const { rows } = await db.query<ApiKey>({
+  const { rows } = await db.write<ApiKey>({
     text: `insert into api_keys (client_id, hash, hint, scopes, expires_at, shelter_id) values ($1, decode($2, 'hex'), $3, $4, $5, $6)
       returning ${keyColumns}`,
     values: [key.clientId, key.hash, key.hint, key.scopes, key.expiresAt, key.shelterId],
@@ -104,8 +104,8 @@ export async function findKey(db: Db, id: bigint): Promise<ApiKey | undefined> {
   return rows[0];
 }
 
-export async function lockKey(db: Db, id: bigint): Promise<ApiKey | undefined> {
-  const { rows } = await db.query<ApiKey>({ text: `select ${keyColumns} from api_keys where id = $1 for update`, values: [id] });
+export async function lockKey(db: Writer, id: bigint): Promise<ApiKey | undefined> {
+  const { rows } = await db.write<ApiKey>({ text: `select ${keyColumns} from api_keys where id = $1 for update`, values: [id] });
   return rows[0];
 }
 
@@ -130,8 +130,8 @@ export async function listKeys(db: Db, filter: { clientId: bigint | undefined; a
 }
 
 /** Returns when the replaced key expires. */
-export async function replaceKey(db: Db, id: bigint, successor: bigint, overlapSeconds: number): Promise<Date> {
-  const { rows } = await db.query<{ expiresAt: Date }>({
+export async function replaceKey(db: Writer, id: bigint, successor: bigint, overlapSeconds: number): Promise<Date> {
+  const { rows } = await db.write<{ expiresAt: Date }>({
     text: `update api_keys set replaced_by = $2, expires_at = least(expires_at, now() + make_interval(secs => $3)) where id = $1
       returning expires_at as "expiresAt"`,
     values: [id, successor, overlapSeconds],
@@ -141,8 +141,8 @@ export async function replaceKey(db: Db, id: bigint, successor: bigint, overlapS
   return replaced.expiresAt;
 }
 
-export async function revokeKey(db: Db, id: bigint): Promise<ApiKey | undefined> {
-  const { rows } = await db.query<ApiKey>({
+export async function revokeKey(db: Writer, id: bigint): Promise<ApiKey | undefined> {
+  const { rows } = await db.write<ApiKey>({
     text: `update api_keys set revoked_at = coalesce(revoked_at, now()) where id = $1 returning ${keyColumns}`,
     values: [id],
   });
@@ -172,8 +172,8 @@ export async function selectEndedKeys(db: Db, sinceSeconds: number): Promise<big
   return rows.map(({ id }) => id);
 }
 
-export async function updateSuspension(db: Db, name: string, isSuspended: boolean): Promise<Client | undefined> {
-  const { rows } = await db.query<Client>({
+export async function updateSuspension(db: Writer, name: string, isSuspended: boolean): Promise<Client | undefined> {
+  const { rows } = await db.write<Client>({
     text: `update clients set suspended_at = case when $2 then coalesce(suspended_at, now()) end where name = $1 returning ${clientColumns}`,
     values: [name, isSuspended],
   });

@@ -1,6 +1,6 @@
 import { controls, findCharacter, reorderings } from '../characters.ts';
 import type { Environment } from '../config.ts';
-import type { Db, Transaction, Transactor } from '../db/handles.ts';
+import type { Db, Transaction, Transactor, Writer } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
 import type { Scope } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
@@ -97,7 +97,7 @@ export async function rotateKey(
   return { ...minted, oldExpiresAt: await replaceKey(tx, id, minted.record.id, options.overlapSeconds) };
 }
 
-export async function revokeApiKey(db: Db, id: bigint): Promise<ApiKey> {
+export async function revokeApiKey(db: Writer, id: bigint): Promise<ApiKey> {
   const revoked = await revokeKey(db, id);
   if (!revoked) throw new ClientsError(`There is no key ${id}.`);
   return revoked;
@@ -138,7 +138,7 @@ export async function getQuota(db: Db, clientId: bigint): Promise<Quota> {
   return quotaOf(await getClient(db, clientId));
 }
 
-export async function setPlan(db: Db, name: string, limits: Terms): Promise<Client> {
+export async function setPlan(db: Db & Writer, name: string, limits: Terms): Promise<Client> {
   const client = await findClientByName(db, name);
   const updated = client && (await updatePlan(db, client.id, limits));
   if (!updated) throw new ClientsError(`There is no client "${name}".`);

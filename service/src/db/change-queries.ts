@@ -1,4 +1,4 @@
-import type { Db } from './handles.ts';
+import type { Db, Writer } from './handles.ts';
 
 /** Beyond that, every client counts as changed. */
 export const changedMax = 10_000;
@@ -32,6 +32,6 @@ export async function selectChanges(db: Db, since: string | undefined): Promise<
 }
 
 /** To be called after a change of an animal is committed, if Redis is unreachable. */
-export async function noteUnannouncedChange(db: Db): Promise<void> {
-  await db.query({ name: 'note-unannounced-change', text: `select nextval('unannounced_changes')` });
+export async function noteUnannouncedChange(db: Writer): Promise<void> {
+  await db.write({ name: 'note-unannounced-change', text: `select nextval('unannounced_changes')` });
 }

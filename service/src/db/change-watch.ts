@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Changes, changedMax, noteUnannouncedChange, selectChanges } from './change-queries.ts';
-import type { Db } from './handles.ts';
+import type { Db, Writer } from './handles.ts';
 
 /** How long a process may use its caches after a look at PostgreSQL. */
 export const trustMs = 800;
@@ -111,7 +111,7 @@ export class ChangeWatch {
 }
 
 /** For a committed change of an animal that could not be announced in Redis. Then no process uses the lists that it had cached before. */
-export async function settleUnannounced(db: Db): Promise<void> {
+export async function settleUnannounced(db: Writer): Promise<void> {
   await noteUnannouncedChange(db);
   await sleep(settledMs);
 }

@@ -1,14 +1,8 @@
 import pg from 'pg';
 import { unavailable } from '../errors.ts';
-import { isCancelled, isConnectionFault, openPatiently } from './connection-faults.ts';
+import { isConnectionFault, isStandbyAway, openPatiently, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { FairTurns, type TurnBounds } from './fair-turns.ts';
-import {
-  type ConnectionCounts,
-  type ConnectionOptions,
-  isUnconfirmedCommit,
-  streamOf,
-  UnconfirmedCommit,
-} from './pipelined-connections.ts';
+import { type ConnectionCounts, type ConnectionOptions, isUnconfirmedCommit, streamOf } from './pipelined-connections.ts';
 import type { PostgresServers } from './postgres-servers.ts';
 
 /**
@@ -21,14 +15,21 @@ export class ExclusiveConnections {
   readonly #servers: PostgresServers;
   readonly #clients = new Set<pg.PoolClient>();
   readonly #onFault: (error: unknown) => void;
+  readonly #untilConfirmed: () => Promise<void>;
   /** Connections with a commit that the standby did not confirm. */
   readonly #unconfirmed = new WeakSet<pg.PoolClient>();
 
-  constructor(options: ConnectionOptions, bounds: TurnBounds, onFault: (error: unknown) => void) {
+  constructor(
+    options: ConnectionOptions,
+    bounds: TurnBounds,
+    onFault: (error: unknown) => void,
+    untilConfirmed: () => Promise<void> = async () => {},
+  ) {
     this.#servers = options.servers;
     this.#pool = new pg.Pool({ ...options, max: bounds.turnsMax, idleTimeoutMillis: 0, Client: clientOf(options.servers) });
     this.#turns = new FairTurns(bounds);
     this.#onFault = onFault;
+    this.#untilConfirmed = untilConfirmed;
     // A connection can break while it is checked out, when the pool itself does not listen for errors.
     this.#pool.on('remove', (client) => this.#clients.delete(client));
     this.#pool.on('connect', (client) => {
@@ -59,9 +60,22 @@ export class ExclusiveConnections {
     }
   }
 
-  /** Runs `work` in a turn of the client; without one, it is the store's own. Throws NoTurn if there was none. */
+  /**
+   * Runs `work` in a turn of the client; without one, it is the store's own. Throws NoTurn if there was none. A turn whose commit got no
+   * reply ends when commits are confirmed again: its connection may still wait at the server, and another would be one too many.
+   */
   async run<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    return this.#turns.run(clientId, () => this.#withConnection(work));
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const turn = this.#turns.run(clientId, async () => {
+      try {
+        resolve(await this.#withConnection(work));
+      } catch (error) {
+        reject(reportedAs(error));
+        if (isStandbyAway(error)) await this.#untilConfirmed();
+      }
+    });
+    turn.catch(reject);
+    return promise;
   }
 
   /** Closes the connections at once: what is in flight is rejected. Others are opened when they are needed. */
@@ -85,14 +99,12 @@ export class ExclusiveConnections {
     let fault: Error | undefined;
     try {
       const result = await work(client);
-      if (this.#unconfirmed.delete(client)) throw unavailable(new UnconfirmedCommit('a commit was not confirmed by the standby'));
+      if (this.#unconfirmed.delete(client)) throw new UnconfirmedCommit();
       return result;
     } catch (error) {
-      if (isConnectionFault(error)) {
-        fault = error;
-        this.#onFault(error);
-      }
-      throw fault || isCancelled(error) ? unavailable(error) : error;
+      if (isConnectionFault(error)) fault = error;
+      if (fault || error instanceof UnconfirmedCommit) this.#onFault(error);
+      throw error;
     } finally {
       client.release(fault);
     }

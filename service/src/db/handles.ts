@@ -1,12 +1,17 @@
 import type pg from 'pg';
 
-/** Runs a single statement: the pool or a transaction. */
+/** Runs a single statement that reads: the pool or a transaction. */
 export interface Db {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
 
+/** Runs a single statement that writes or locks, and commits it if it is in no transaction. PostgreSQL rejects one that is given to `query` of a pool. */
+export interface Writer {
+  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
+}
+
 /** An open transaction. Its private field makes the type nominal, so that a pool passed in its place does not compile. */
-export class Transaction implements Db {
+export class Transaction implements Db, Writer {
   readonly #connection: Db;
 
   constructor(connection: Db) {
@@ -14,6 +19,10 @@ export class Transaction implements Db {
   }
 
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    return this.#connection.query<Row>(statement);
+  }
+
+  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     return this.#connection.query<Row>(statement);
   }
 
@@ -28,7 +37,7 @@ export interface Transactions<Tx extends Transaction = Transaction> {
 }
 
 /** For an operation that reads and writes, and opens its own transaction. */
-export interface Transactor extends Db, Transactions {}
+export interface Transactor extends Db, Writer, Transactions {}
 
 /** Settings of PostgreSQL by their names. Both are written into a statement as they are. */
 export type Settings = Readonly<Record<string, string | number>>;

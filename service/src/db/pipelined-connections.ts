@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { openPatiently } from './connection-faults.ts';
+import { openPatiently, UnconfirmedCommit } from './connection-faults.ts';
 import type { PostgresServers } from './postgres-servers.ts';
 
 const reconnectDelayMs = 100;
@@ -26,9 +26,6 @@ interface Connection {
   isUnconfirmed: boolean;
 }
 
-/** The standby did not confirm a commit, so it may be lost with this server. */
-export class UnconfirmedCommit extends Error {}
-
 /**
  * Connections for single statements, with pipelining: several statements are in flight on each. The statements of one turn
  * of the event loop are sent in one write per connection, and PostgreSQL starts the next without waiting for this process.
@@ -40,13 +37,16 @@ export class PipelinedConnections {
   readonly #options: ConnectionOptions;
   readonly #count: number;
   readonly #onFault: (error: unknown) => void;
+  readonly #mayReconnect: () => boolean;
   readonly #connections: Connection[] = [];
   #isClosed = false;
 
-  constructor(options: ConnectionOptions, count: number, onFault: (error: unknown) => void) {
+  /** Connections that end are not replaced while `mayReconnect` is false. */
+  constructor(options: ConnectionOptions, count: number, onFault: (error: unknown) => void, mayReconnect = () => true) {
     this.#options = { ...options, pipeline: true };
     this.#count = count;
     this.#onFault = onFault;
+    this.#mayReconnect = mayReconnect;
   }
 
   get isOpen(): boolean {
@@ -77,7 +77,7 @@ export class PipelinedConnections {
         connection.pending -= 1;
         connection.isUnconfirmed = false;
         if (error) reject(error);
-        else if (isUnconfirmed) reject(new UnconfirmedCommit('a commit was not confirmed by the standby'));
+        else if (isUnconfirmed) reject(new UnconfirmedCommit());
         else resolve(result);
       });
     });
@@ -122,6 +122,7 @@ export class PipelinedConnections {
     this.#connections.splice(index, 1);
     for (let isOpen = false; !isOpen && !this.#isClosed; ) {
       await sleep(reconnectDelayMs, undefined, { ref: false });
+      if (!this.#mayReconnect()) continue;
       isOpen = await this.#openConnection().then(
         () => true,
         () => false,

@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { AppError, unavailable } from '../errors.ts';
-import { isCancelled, isConnectionFault, isOfFormerPrimary } from './connection-faults.ts';
+import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
 import { NoTurn } from './fair-turns.ts';
 import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
-import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections, UnconfirmedCommit } from './pipelined-connections.ts';
-import { isReadOnly, NotPrimary, PostgresServers } from './postgres-servers.ts';
+import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
+import { NotPrimary, PostgresServers, requirePrimary } from './postgres-servers.ts';
 import { StatementWatch, type WatchStatement } from './statement-watch.ts';
+import { WriteConfirmation } from './write-confirmation.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
@@ -46,15 +47,28 @@ const searchRestMsMax = 250;
 /** For each statement of a search. Also, a search that has taken longer sends no other statement. */
 const searchTimeoutMs = 1_000;
 
-/** The connections that a process opens if it serves requests: with those for searches, one for looks, and one for the probe. */
-export const connectionsOfServe = (poolSize: number): number => poolSize + searchConnections + 2;
+/** How many connections of a pool are for transactions, for single statements that read, and for those that write. */
+function partsOf(size: number): Readonly<Record<'transactions' | 'reads' | 'writes', number>> {
+  const writes = Math.max(Math.floor(size / 4), 1);
+  const reads = Math.max(Math.floor(size / 2) - writes, 1);
+  return { transactions: Math.max(size - reads - writes, 1), reads, writes };
+}
+
+/**
+ * The connections that a process opens at most if it serves requests: with those for searches, one for looks, one for the probe, and one
+ * that waits for a standby that is away.
+ */
+export function connectionsOfServe(poolSize: number): number {
+  const { transactions, reads, writes } = partsOf(poolSize);
+  return transactions + reads + writes + searchConnections + 3;
+}
 
 /** What the connections are doing, by their use. */
 export interface PoolState {
-  readonly connections: Readonly<Record<'transactions' | 'searches' | 'statements' | 'looks', ConnectionCounts>>;
+  readonly connections: Readonly<Record<'transactions' | 'searches' | 'statements' | 'writes' | 'looks', ConnectionCounts>>;
   /** How many wait for a connection. */
   readonly waiting: Readonly<Record<'transactions' | 'searches', number>>;
-  readonly inFlight: Readonly<Record<'statements' | 'looks', number>>;
+  readonly inFlight: Readonly<Record<'statements' | 'writes' | 'looks', number>>;
 }
 
 /**
@@ -65,16 +79,21 @@ export interface PoolState {
 export class Pool implements Transactor, Snapshotter, Searcher {
   /** Half of the connections. A client has all but one of them at most. */
   readonly #transactions: ExclusiveConnections;
-  /** The other half, for single statements. */
-  readonly #pipelined: PipelinedConnections;
+  /** For single statements that read. They are on connections of their own, since a commit may have to wait for a standby. */
+  readonly #reads: PipelinedConnections;
+  /** For single statements that write. */
+  readonly #writes: PipelinedConnections;
   readonly #searches: ExclusiveConnections;
   readonly #ahead: PipelinedConnections;
   readonly #servers: PostgresServers;
   readonly #watch = new StatementWatch();
+  readonly #confirmation: WriteConfirmation;
+  #onConfirmation: (isConfirmed: boolean) => void = () => {};
   #reachable = true;
   /** When the server that was probed last was started: another one has another time. */
   #startedAt: string | undefined;
   #closed = false;
+  #isProbing = false;
   /** The only connection of the probe, from before it is opened until it is closed. */
   #prober: pg.Client | undefined;
   /** Set only between two probes: undefined before the first, and while one is in flight. */
@@ -87,7 +106,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
    */
   constructor(databaseUrl: string, size: number, { byIndex = false } = {}) {
     this.#servers = new PostgresServers(databaseUrl);
-    const options: ConnectionOptions = {
+    const optionsOf = (settings: Settings): ConnectionOptions => ({
       servers: this.#servers,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: queryTimeoutMs,
@@ -95,15 +114,16 @@ export class Pool implements Transactor, Snapshotter, Searcher {
       application_name: applicationNames.pool,
       // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
       onConnect: async (client) => {
-        await client.query(settingsOf(byIndex));
         await requirePrimary(client);
+        await client.query(setEach(settings, 'set').join('; '));
       },
-    };
-    const pipelinedCount = Math.max(Math.floor(size / 2), 1);
-    const turnsMax = Math.max(size - pipelinedCount, 1);
+    });
+    const settings = settingsOf(byIndex);
+    const [toWrite, toRead] = [optionsOf(settings), optionsOf({ ...settings, default_transaction_read_only: 'on' })];
+    const { transactions: turnsMax, reads, writes } = partsOf(size);
     const onFault = (error: unknown) => this.#noteFault(error);
     const turns = { turnsMax, turnsOfOwnerMax: Math.max(turnsMax - 1, 1), waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax };
-    this.#transactions = new ExclusiveConnections(options, turns, onFault);
+    this.#transactions = new ExclusiveConnections(toWrite, turns, onFault, () => this.#confirmation.ended);
     const searchTurns = {
       turnsMax: searchConnections,
       turnsOfOwnerMax: searchesOfClientMax,
@@ -112,13 +132,27 @@ export class Pool implements Transactor, Snapshotter, Searcher {
       pendingOfOwnerMax: pendingMax,
       restMsAfter,
     };
-    this.#searches = new ExclusiveConnections(options, searchTurns, onFault);
-    this.#pipelined = new PipelinedConnections(options, pipelinedCount, onFault);
-    this.#ahead = new PipelinedConnections(options, 1, onFault);
+    this.#searches = new ExclusiveConnections(toRead, searchTurns, onFault);
+    this.#reads = new PipelinedConnections(toRead, reads, onFault);
+    this.#ahead = new PipelinedConnections(toRead, 1, onFault);
+    const nextAddress = () => this.#servers.current;
+    this.#confirmation = new WriteConfirmation(nextAddress, applicationNames.probe, (isAwaited) => this.#onConfirmation(!isAwaited));
+    // Those that ended may still wait at the server, so others in their place would be too many.
+    this.#writes = new PipelinedConnections(toWrite, writes, onFault, () => this.confirmsWrites);
   }
 
   get reachable(): boolean {
     return this.#reachable;
+  }
+
+  /** False: a standby that has to confirm each commit is away, so writes are rejected at once. Reads are not. */
+  get confirmsWrites(): boolean {
+    return !this.#confirmation.isAwaited;
+  }
+
+  /** Calls `listener` when writes are not confirmed any more, and when they are again. */
+  onConfirmation(listener: (isConfirmed: boolean) => void): void {
+    this.#onConfirmation = listener;
   }
 
   get state(): PoolState {
@@ -126,11 +160,12 @@ export class Pool implements Transactor, Snapshotter, Searcher {
       connections: {
         transactions: this.#transactions.connections,
         searches: this.#searches.connections,
-        statements: this.#pipelined.connections,
+        statements: this.#reads.connections,
+        writes: this.#writes.connections,
         looks: this.#ahead.connections,
       },
       waiting: { transactions: this.#transactions.waiting, searches: this.#searches.waiting },
-      inFlight: { statements: this.#pipelined.pending, looks: this.#ahead.pending },
+      inFlight: { statements: this.#reads.pending, writes: this.#writes.pending, looks: this.#ahead.pending },
     };
   }
 
@@ -141,7 +176,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
 
   /** True: single statements queue up. Reject reads that many callers send, so that there is room for writes and keys. */
   get isBusy(): boolean {
-    return this.#pipelined.pending >= busyMin;
+    return this.#reads.pending >= busyMin;
   }
 
   /** Opens a connection, to find out whether PostgreSQL can be used. Waits for a server that is still starting. */
@@ -152,7 +187,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   /** For a process that serves requests: opens all connections, so that no request has to wait for one, and starts the probe. */
   async open(): Promise<void> {
     await this.#transactions.open();
-    await this.#pipelined.open();
+    await this.#reads.open();
+    await this.#writes.open();
     await this.#ahead.open();
     await this.#searches.open();
     await this.startProbing();
@@ -160,14 +196,21 @@ export class Pool implements Transactor, Snapshotter, Searcher {
 
   /** For every long-running process: until then PostgreSQL counts as reachable. */
   async startProbing(): Promise<void> {
+    this.#isProbing = true;
     await this.#probe();
   }
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    if (!this.#reachable || !this.#pipelined.isOpen)
+    if (!this.#reachable || !this.#reads.isOpen)
       return this.#withTransactionConnection(undefined, (client) => this.#watch.run(client, statement));
-    if (this.#pipelined.pending >= pendingMax) throw unavailable(new Error(`${pendingMax} statements are already in flight`));
-    return this.#pipeline(this.#pipelined, statement);
+    return this.#pipeline(this.#reads, statement);
+  }
+
+  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    this.#requireConfirmed();
+    if (!this.#reachable || !this.#writes.isOpen)
+      return this.#withTransactionConnection(undefined, (client) => committing(() => this.#watch.run<Row>(client, statement)));
+    return this.#pipeline(this.#writes, statement);
   }
 
   /** Runs statements on a separate connection, so that they never wait behind others. For what every request waits for. */
@@ -180,16 +223,21 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     connections: PipelinedConnections,
     statement: pg.QueryConfig,
   ): Promise<pg.QueryResult<Row>> {
+    if (connections.pending >= pendingMax) throw unavailable(new Error(`${pendingMax} statements are already in flight`));
+    const run = () => this.#watch.run<Row>(connections, statement);
     try {
-      return await this.#watch.run<Row>(connections, statement);
+      return await (connections === this.#writes ? committing(run) : run());
     } catch (error) {
-      if (isConnectionFault(error)) this.#noteFault(error);
-      throw isConnectionFault(error) || isCancelled(error) || error instanceof UnconfirmedCommit ? unavailable(error) : error;
+      // A statement that writes was given to `query`: a fault of this program, not of the server.
+      if (connections !== this.#writes && isOfFormerPrimary(error)) throw error;
+      if (isConnectionFault(error) || error instanceof UnconfirmedCommit) this.#noteFault(error);
+      throw reportedAs(error);
     }
   }
 
   /** Commits everything that `work` did, or nothing. If the commit itself fails, the outcome is unknown: 503, never success. */
   async transaction<T>(work: (tx: Transaction) => Promise<T>, clientId?: bigint): Promise<T> {
+    this.#requireConfirmed();
     return this.#withTransactionConnection(clientId, (client) => this.#within(client, 'begin', work));
   }
 
@@ -213,7 +261,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     await db.query({ text: begin });
     try {
       const result = await work(new Transaction(db));
-      await db.query({ text: 'commit' });
+      await committing(() => db.query({ text: 'commit' }));
       return result;
     } catch (error) {
       if (!isConnectionFault(error)) await db.query({ text: 'rollback' });
@@ -225,7 +273,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     this.#closed = true;
     clearTimeout(this.#nextProbe);
     this.#closeProber();
-    await Promise.all([this.#transactions.close(), this.#searches.close(), this.#pipelined.close(), this.#ahead.close()]);
+    this.#confirmation.close();
+    await Promise.all(this.#all.map((connections) => connections.close()));
   }
 
   async #withTransactionConnection<T>(clientId: bigint | undefined, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -241,14 +290,31 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     if (!this.#reachable) throw unavailable(new Error('PostgreSQL is unreachable'));
   }
 
+  #requireConfirmed(): void {
+    if (this.confirmsWrites) return;
+    throw new AppError('unavailable', 'The database confirms no writes at the moment: nothing was written. Reads work. Retry in 1 s.', {
+      headers: { 'retry-after': '1' },
+    });
+  }
+
+  get #all(): ReadonlyArray<ExclusiveConnections | PipelinedConnections> {
+    return [this.#transactions, this.#searches, this.#reads, this.#writes, this.#ahead];
+  }
+
   #noteFault(error: unknown): void {
     if (isOfFormerPrimary(error)) this.#abandonAll();
+    // What waits behind that commit would wait as long. A command ends before the standby is back.
+    if (isStandbyAway(error) && this.#isProbing) {
+      this.#confirmation.start();
+      this.#writes.abandon();
+    }
     this.#probeNow();
   }
 
   /** Closes every connection but the probe's: they are of a server that is not the primary any more, and what it shows may be old. */
   #abandonAll(): void {
-    for (const connections of [this.#transactions, this.#searches, this.#pipelined, this.#ahead]) connections.abandon();
+    for (const connections of this.#all) connections.abandon();
+    this.#confirmation.startAgain();
   }
 
   /** Probes at once after a failure, unless probing has not begun or a probe is in flight. */
@@ -264,6 +330,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     let reachable = await this.#isReachable();
     for (let tries = 0; !reachable && tries < this.#servers.count; tries += 1) reachable = await this.#isReachable();
     if (this.#closed) return;
+    if (reachable && !this.#reachable) this.#confirmation.startAgain();
     this.#reachable = reachable;
     // What waits for a reply there is waited for by every request.
     if (!reachable) this.#ahead.abandon();
@@ -314,14 +381,8 @@ async function readStart(client: pg.Client): Promise<string> {
   return rows[0]?.startedAt ?? '';
 }
 
-async function requirePrimary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ isReadOnly: boolean }>(isReadOnly);
-  if (rows[0]?.isReadOnly !== false) throw new NotPrimary();
-}
-
-/** The settings of a connection, as one text of several statements. */
-function settingsOf(byIndex: boolean): string {
-  const settings = {
+function settingsOf(byIndex: boolean): Settings {
+  return {
     role: applicationRole,
     statement_timeout: statementTimeoutMs,
     // A process that stops in mid-transaction must not hold its locks forever.
@@ -330,7 +391,6 @@ function settingsOf(byIndex: boolean): string {
     jit: 'off',
     ...(byIndex && { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' }),
   };
-  return setEach(settings, 'set').join('; ');
 }
 
 const setEach = (settings: Settings, set: 'set' | 'set local') =>

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { UnconfirmedCommit } from './connection-faults.ts';
 import { NotPrimary } from './postgres-servers.ts';
 
 /** What is wrong, and what an operator can do about it; empty if that is not known. */
@@ -13,6 +14,11 @@ export function explainPostgresFailure(error: Error): Explained {
   const message = error.message.replace(/\s*\n\s*/g, ' ');
   if (error instanceof NotPrimary || code === readOnly)
     return { problem: 'it is a standby, or read-only.', fix: 'Let DATABASE_URL lead to the primary, or name all servers in it.' };
+  if (error instanceof UnconfirmedCommit)
+    return {
+      problem: 'it did not confirm the commit, so the command may have been carried out or not.',
+      fix: 'Is its synchronous standby away? Look whether it was, then run the command again.',
+    };
   if (code === 'ECONNREFUSED' || code === 'ENOENT')
     return { problem: 'nothing is listening there.', fix: 'Is DATABASE_URL correct, and is PostgreSQL running?' };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return { problem: 'the host was not found.', fix: 'Correct DATABASE_URL.' };

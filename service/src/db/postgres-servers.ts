@@ -2,13 +2,22 @@ import pg from 'pg';
 
 /** A standby, or a primary that is read-only: what it shows may be old, and nothing can be written. */
 export class NotPrimary extends Error {
-  constructor() {
+  /** The last of several servers, of which another may be the primary soon, or was only slow. */
+  readonly isOneOfSeveral: boolean;
+
+  constructor({ isOneOfSeveral = false } = {}) {
     super('the server is a standby, or read-only');
+    this.isOneOfSeveral = isOneOfSeveral;
   }
 }
 
 /** To be asked of each connection before it is used. */
-export const isReadOnly = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "isReadOnly"`;
+const isReadOnly = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "isReadOnly"`;
+
+export async function requirePrimary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  const { rows } = await client.query<{ isReadOnly: boolean }>(isReadOnly);
+  if (rows[0]?.isReadOnly !== false) throw new NotPrimary();
+}
 
 /** One address for each server of DATABASE_URL, in which several are separated by commas, as for libpq. */
 export function addressesOf(databaseUrl: string): readonly string[] {
@@ -49,7 +58,7 @@ export class PostgresServers {
       } catch (error) {
         this.leave(address);
         // A server that replies says more than one that does not.
-        failure = error instanceof NotPrimary ? error : (failure ?? error);
+        failure = error instanceof NotPrimary ? new NotPrimary({ isOneOfSeveral: this.count > 1 }) : (failure ?? error);
       }
     }
     throw failure;

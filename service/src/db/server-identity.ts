@@ -1,4 +1,4 @@
-import type { Db } from './handles.ts';
+import type { Db, Writer } from './handles.ts';
 
 /** Where this database is. The migration 0014_restores says what that is made of. */
 export async function readServer(db: Db): Promise<string> {
@@ -33,8 +33,8 @@ export async function readServers(db: Db): Promise<Servers> {
 }
 
 /** The store is known to be on another server from now on. False if another process has recorded it. */
-export async function recordFailover(db: Db, { from, to }: { readonly from: string; readonly to: string }): Promise<boolean> {
-  const { rowCount } = await db.query({
+export async function recordFailover(db: Writer, { from, to }: { readonly from: string; readonly to: string }): Promise<boolean> {
+  const { rowCount } = await db.write({
     name: 'record-failover',
     text: 'update deployment set server = $2 where server = $1',
     values: [from, to],

@@ -1,4 +1,4 @@
-import type { Db } from '../db/handles.ts';
+import type { Db, Writer } from '../db/handles.ts';
 import type { DueRows } from './due-rows.ts';
 import { Endpoint } from './endpoint.ts';
 import { type EndpointRow, insertVerifications, markRead, selectChanged, selectServed } from './endpoint-queries.ts';
@@ -7,7 +7,7 @@ import type { FeedReader } from './feed-reader.ts';
 import type { Shares } from './shares.ts';
 
 export interface LoaderParts {
-  readonly db: Db;
+  readonly db: Db & Writer;
   readonly endpoints: Endpoints;
   readonly feed: FeedReader;
   readonly dueRows: DueRows;

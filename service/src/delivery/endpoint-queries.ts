@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Writer } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
 import { isServed, managedShelter, maySeeOrders, maySeePets } from '../webhooks/endpoint-conditions.ts';
 
@@ -54,8 +54,8 @@ export async function selectChanged(db: Db, shards: readonly bigint[], limit: nu
 }
 
 /** Says that these were read, unless they were changed again meanwhile. */
-export async function markRead(db: Db, endpoints: ReadonlyArray<Pick<EndpointRow, 'id' | 'revision'>>): Promise<void> {
-  await db.query({
+export async function markRead(db: Writer, endpoints: ReadonlyArray<Pick<EndpointRow, 'id' | 'revision'>>): Promise<void> {
+  await db.write({
     name: 'mark-webhooks-read',
     text: `with known as materialized (
         select webhooks.id from unnest($1::bigint[], $2::bigint[]) as read (id, revision) join webhooks on webhooks.id = read.id
@@ -103,8 +103,8 @@ export async function selectDueStates(db: Db, webhookIds: readonly bigint[], cou
 }
 
 /** Queues a test for each of these endpoints that is unverified and has none pending. */
-export async function insertVerifications(db: Db, webhookIds: readonly bigint[]): Promise<void> {
-  await db.query({
+export async function insertVerifications(db: Writer, webhookIds: readonly bigint[]): Promise<void> {
+  await db.write({
     name: 'insert-verifications',
     text: `insert into delivery_exceptions (webhook_id, delivery_id) select id, nextval('test_delivery_ids')
       from webhooks where id = any($1::bigint[]) and verified_at is null and ${isServed} and not exists (
@@ -121,10 +121,10 @@ export interface DisabledWebhook {
 
 /** Disables those that are enabled, except one that is being changed now. */
 export async function disableEndpoints(
-  tx: Transaction | Db,
+  db: Writer,
   endpoints: ReadonlyArray<{ readonly id: bigint; readonly reason: string }>,
 ): Promise<DisabledWebhook[]> {
-  const { rows } = await tx.query<DisabledWebhook>({
+  const { rows } = await db.write<DisabledWebhook>({
     name: 'disable-webhooks',
     text: `with disabled as materialized (
         select webhooks.id, reason from unnest($1::bigint[], $2::text[]) as disabled (id, reason) join webhooks on webhooks.id = disabled.id

@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Transaction, Writer } from '../db/handles.ts';
 
 interface RowKey {
   readonly webhookId: bigint;
@@ -16,8 +16,8 @@ export interface Attempt extends RowKey {
   readonly error: string | undefined;
 }
 
-export async function insertAttempts(db: Db, attempts: readonly Attempt[]): Promise<void> {
-  await db.query({
+export async function insertAttempts(db: Writer, attempts: readonly Attempt[]): Promise<void> {
+  await db.write({
     name: 'insert-webhook-attempts',
     text: `insert into webhook_attempts (webhook_id, delivery_id, at, duration_ms, attempt, status, answer, error)
       select * from unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::int[], $5::smallint[], $6::smallint[], $7::text[], $8::text[])`,

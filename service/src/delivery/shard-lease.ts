@@ -1,4 +1,4 @@
-import type { Db } from '../db/handles.ts';
+import type { Db, Writer } from '../db/handles.ts';
 import {
   type AcquiredShard,
   acquireShards,
@@ -32,7 +32,7 @@ const none: LeaseChanges = { acquired: [], surplus: [], isLost: false };
 
 /** A worker's lease, and its part of the shards: they are divided evenly among the workers. */
 export class ShardLease {
-  readonly #db: Db;
+  readonly #db: Db & Writer;
   readonly #shards = new Set<bigint>();
   #workerId: bigint | undefined;
   /** As stored. Another value there: the id was assigned again, by a standby that took over and lacked this lease. */
@@ -40,7 +40,7 @@ export class ShardLease {
   #extendedAtMs = -Infinity;
   #balancedAtMs = -Infinity;
 
-  constructor(db: Db) {
+  constructor(db: Db & Writer) {
     this.#db = db;
   }
 

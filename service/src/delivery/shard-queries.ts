@@ -1,8 +1,8 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 
 /** A worker's lease on its shards. Its id is the number of the lease: after the lease has expired, the worker gets another. */
-export async function insertWorker(db: Db, leaseSeconds: number): Promise<Lease> {
-  const { rows } = await db.query<Lease>({
+export async function insertWorker(db: Writer, leaseSeconds: number): Promise<Lease> {
+  const { rows } = await db.write<Lease>({
     name: 'insert-webhook-worker',
     text: `insert into webhook_workers (expires_at) values (now() + make_interval(secs => $1)) returning id, expires_at::text as "expiresAt"`,
     values: [leaseSeconds],
@@ -18,8 +18,8 @@ export interface Lease {
 }
 
 /** Returns when it expires then; undefined if it has expired, or is not the one that was stored: other workers may have its shards. */
-export async function extendLease(db: Db, { id, expiresAt }: Lease, leaseSeconds: number): Promise<string | undefined> {
-  const { rows } = await db.query<{ expiresAt: string }>({
+export async function extendLease(db: Writer, { id, expiresAt }: Lease, leaseSeconds: number): Promise<string | undefined> {
+  const { rows } = await db.write<{ expiresAt: string }>({
     name: 'extend-webhook-lease',
     text: `update webhook_workers set expires_at = now() + make_interval(secs => $3)
       where id = $1 and expires_at = $2::timestamptz and expires_at > now() returning expires_at::text as "expiresAt"`,
@@ -29,13 +29,13 @@ export async function extendLease(db: Db, { id, expiresAt }: Lease, leaseSeconds
 }
 
 /** Frees the worker's shards. */
-export async function deleteWorker(db: Db, workerId: bigint): Promise<void> {
-  await db.query({ name: 'delete-webhook-worker', text: 'delete from webhook_workers where id = $1', values: [workerId] });
+export async function deleteWorker(db: Writer, workerId: bigint): Promise<void> {
+  await db.write({ name: 'delete-webhook-worker', text: 'delete from webhook_workers where id = $1', values: [workerId] });
 }
 
 /** Deletes the rows of workers that ended long ago without deleting them. */
-export async function deleteExpiredWorkers(db: Db): Promise<void> {
-  await db.query({
+export async function deleteExpiredWorkers(db: Writer): Promise<void> {
+  await db.write({
     name: 'delete-expired-webhook-workers',
     text: `delete from webhook_workers where expires_at < now() - interval '1 hour'`,
   });
@@ -65,8 +65,8 @@ export interface AcquiredShard {
 }
 
 /** Takes those of the shards that are still free, or that the worker has already. */
-export async function acquireShards(db: Db, workerId: bigint, ids: readonly bigint[]): Promise<AcquiredShard[]> {
-  const { rows } = await db.query<AcquiredShard>({
+export async function acquireShards(db: Writer, workerId: bigint, ids: readonly bigint[]): Promise<AcquiredShard[]> {
+  const { rows } = await db.write<AcquiredShard>({
     name: 'acquire-webhook-shards',
     text: `with free as materialized (
         select webhook_shards.id from webhook_shards where id = any($2::bigint[])
@@ -79,8 +79,8 @@ export async function acquireShards(db: Db, workerId: bigint, ids: readonly bigi
   return rows;
 }
 
-export async function releaseShards(db: Db, workerId: bigint, ids: readonly bigint[]): Promise<void> {
-  await db.query({
+export async function releaseShards(db: Writer, workerId: bigint, ids: readonly bigint[]): Promise<void> {
+  await db.write({
     name: 'release-webhook-shards',
     text: 'update webhook_shards set worker_id = null where worker_id = $1 and id = any($2::bigint[])',
     values: [workerId, ids],

@@ -1,9 +1,19 @@
 import { Redis, ReplyError } from 'ioredis';
 import type { Config } from '../config.ts';
 import { redisDeadlineMs } from '../redis/redis-link.ts';
+import {
+  addressText,
+  type ClientOptions,
+  findPrimary,
+  NoPrimary,
+  serverOptions,
+  type WatchedServers,
+  watchedServersOf,
+} from '../redis/sentinels.ts';
 import { describeRedis } from '../server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
 import { broken, bytesText, type Finding, guarded, note, ok, skipped, warning } from './finding.ts';
+import { checkRole, judgeReplicas, judgeSentinels, noPrimaryFix, readMinReplicas } from './sentinel-checks.ts';
 
 const timeoutMs = 5_000;
 const versionMin = 7;
@@ -24,8 +34,21 @@ const others = ['redis-latency', 'redis-memory', 'redis-eviction', 'redis-persis
 
 /** Everything that Redis tells. */
 export async function examineRedis(config: Config): Promise<RedisReport> {
-  const server = describeRedis(config.redisUrl);
-  const client = new Redis(config.redisUrl, {
+  const watched = watchedServersOf(config.redisUrl, config.redisSentinelPassword);
+  if (!watched) return examineServer(describeRedis(config.redisUrl), (options) => new Redis(config.redisUrl, options));
+  try {
+    const found = await findPrimary(watched);
+    const server = `Redis at ${addressText(found.primary)}`;
+    const report = await examineServer(server, (options) => new Redis({ ...options, ...serverOptions(watched, found.primary) }), watched);
+    return { ...report, findings: [judgeSentinels(found, watched), ...report.findings] };
+  } catch (error) {
+    if (!(error instanceof NoPrimary)) throw error;
+    return unusable(broken('redis', `${describeRedis(config.redisUrl)}: ${error.message}.`, noPrimaryFix));
+  }
+}
+
+async function examineServer(server: string, connect: (options: ClientOptions) => Redis, watched?: WatchedServers): Promise<RedisReport> {
+  const client = connect({
     lazyConnect: true,
     connectTimeout: timeoutMs,
     commandTimeout: timeoutMs,
@@ -38,21 +61,24 @@ export async function examineRedis(config: Config): Promise<RedisReport> {
   client.on('error', (error) => (reason = error));
   try {
     await client.connect();
-    return await examine(client, server);
+    return await examine(client, server, watched);
   } catch (error) {
-    const found = unreachable(reason ?? error, server);
-    return { findings: [found, ...others.map((name) => skipped(name, "Redis can't be used."))] };
+    return unusable(unreachable(reason ?? error, server));
   } finally {
     client.disconnect();
   }
 }
 
-async function examine(client: Redis, server: string): Promise<RedisReport> {
+const unusable = (state: Finding): RedisReport => ({ findings: [state, ...others.map((name) => skipped(name, "Redis can't be used."))] });
+
+async function examine(client: Redis, server: string, watched: WatchedServers | undefined): Promise<RedisReport> {
   const info = parseInfo(await client.info());
   const state = judgeServer(info, server);
-  if (state.severity === 'broken') return { findings: [state, ...others.map((name) => skipped(name, "Redis can't be used."))], info };
+  if (state.severity === 'broken') return { ...unusable(state), info };
   const findings = [
     [state],
+    watched ? await guarded('redis-replicas', async () => judgeReplicas(info, await readMinReplicas(client))) : [],
+    await guarded('redis-role', () => checkRole(client)),
     await guarded('redis-latency', async () => judgeLatency(await measurePings(client))),
     [judgeMemory(info), judgeEviction(info)],
     await guarded('redis-persistence', async () => judgePersistence(info, await readSavePoints(client))),
@@ -85,10 +111,20 @@ export function judgeServer(info: ReadonlyMap<string, string>, server: string): 
   const version = info.get('valkey_version') ?? info.get('redis_version') ?? 'unknown';
   if (Number.parseInt(version, 10) < versionMin)
     return broken('redis', `${server}: version ${version}.`, `Upgrade to Redis ${versionMin} or newer, or Valkey.`);
+  if (info.get('redis_mode') === 'sentinel')
+    return broken('redis', `${server} is a Sentinel.`, 'Write REDIS_URL as redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/NAME.');
   if (info.get('cluster_enabled') === '1')
-    return broken('redis', `${server} is a Redis Cluster.`, 'Use one Redis; a cluster is not supported.');
+    return broken(
+      'redis',
+      `${server} is a Redis Cluster.`,
+      'Use one primary, with Sentinels if another is to take over; a cluster is not supported.',
+    );
   if (info.get('role') === 'slave')
-    return broken('redis', `${server} is a replica, which can't be written to.`, 'Let REDIS_URL lead to the primary.');
+    return broken(
+      'redis',
+      `${server} is a replica, which can't be written to.`,
+      'Let REDIS_URL lead to the primary, or name the Sentinels in it.',
+    );
   if (info.get('loading') === '1')
     return broken('redis', `${server} is loading its data.`, 'Wait. No persistence is needed: without it, Redis starts at once.');
   const [clients, clientsMax] = [Number(info.get('connected_clients')), Number(info.get('maxclients'))];

@@ -60,7 +60,7 @@ const shownVariables: ReadonlySet<string> = new Set([
 ]);
 
 const redisFields =
-  /^(redis_version|valkey_version|server_name|redis_mode|os|uptime_in_seconds|role|loading|connected_clients|maxclients|blocked_clients|used_memory_human|used_memory_peak_human|maxmemory_human|maxmemory_policy|mem_fragmentation_ratio|evicted_keys|expired_keys|rejected_connections|total_commands_processed|instantaneous_ops_per_sec|latest_fork_usec|aof_enabled|rdb_last_bgsave_status|db\d+)$/;
+  /^(redis_version|valkey_version|server_name|redis_mode|os|uptime_in_seconds|role|connected_slaves|min_slaves_good_slaves|loading|connected_clients|maxclients|blocked_clients|used_memory_human|used_memory_peak_human|maxmemory_human|maxmemory_policy|mem_fragmentation_ratio|evicted_keys|expired_keys|rejected_connections|total_commands_processed|instantaneous_ops_per_sec|latest_fork_usec|aof_enabled|rdb_last_bgsave_status|db\d+)$/;
 
 /** One Markdown text: any editor opens it, and the operator can read it before sending it. */
 export async function buildBundle(parts: BundleParts): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 import { knownServer } from '../db/server-identity.ts';
 import { type EventType, eventsThatKeepListsValid } from '../domain/event-types.ts';
 import type { Visibility } from '../domain/visibility.ts';
@@ -374,13 +374,13 @@ export async function findPositions(db: Db, from: Date, to: Date): Promise<{ aft
   return first === null || last === null ? undefined : { after: first - 1n, upTo: last };
 }
 
-export async function makePartitions(db: Db): Promise<void> {
-  await db.query({ text: 'select make_event_partitions()' });
+export async function makePartitions(db: Writer): Promise<void> {
+  await db.write({ text: 'select make_event_partitions()' });
 }
 
 /** Returns the number of dropped partitions. */
-export async function dropPartitions(db: Db, retentionDays: number): Promise<number> {
-  const { rows } = await db.query<{ dropped: bigint }>({
+export async function dropPartitions(db: Writer, retentionDays: number): Promise<number> {
+  const { rows } = await db.write<{ dropped: bigint }>({
     text: 'select drop_event_partitions(make_interval(days => $1)) as dropped',
     values: [retentionDays],
   });

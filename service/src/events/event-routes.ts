@@ -152,10 +152,10 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
         isCatchingUp = false;
       }
     };
-    const unfollow = tail.follow((events, from, to) => {
+    const unfollow = tail.follow(({ events, from, to, isLost }) => {
       end = to;
-      // Its reader reconnects, and learns that what it has got last is lost.
-      if (to < from && to < position) return stream.close();
+      // Its reader reconnects, and learns that what it has got last is lost. A stream that is behind learns it from the page it reads.
+      if (isLost && (from <= position || to < position)) return stream.close();
       if (isCatchingUp || to <= position) return;
       // If catching up fails, close the stream: the reader reconnects and gets the error.
       if (position < from || stream.isFull) catchUp().catch(() => stream.close());

@@ -2,11 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/handles.ts';
 import { type EventRow, readNewEvents } from './events.ts';
 
-/**
- * Gets the events after `from` up to `to`. The listener got the events up to `from` before, or must read them itself. If `to` is before
- * `from`, the events after `to` are lost: a standby that lacked them has taken over.
- */
-export type TailListener = (events: readonly EventRow[], from: bigint, to: bigint) => void;
+export interface TailPage {
+  /** The events after `from` up to `to`. The listener got the events up to `from` before, or must read them itself. */
+  readonly events: readonly EventRow[];
+  readonly from: bigint;
+  readonly to: bigint;
+  /** The event at `from` is lost: a standby that lacked it has taken over. `to` is before `from`, or after the gap that this left. */
+  readonly isLost: boolean;
+}
+
+export type TailListener = (page: TailPage) => void;
 
 const intervalMs = 100;
 /** Bounds the events that a stream gets at once. */
@@ -39,12 +44,12 @@ export class EventTail {
       let found = 0;
       try {
         const from = position;
-        const { events, to } = await readNewEvents(this.#db, from, batchSizeMax);
+        const { events, to, isLost } = await readNewEvents(this.#db, from, batchSizeMax);
         found = events.length;
         position = to;
         isFailing = false;
         // The first poll only finds the end of the feed. Listeners read up to it themselves.
-        for (const listener of this.#listeners) listener(events, from ?? to, to);
+        for (const listener of this.#listeners) listener({ events, from: from ?? to, to, isLost });
       } catch (error) {
         // Reported once per outage.
         if (!isFailing) this.#onError(error);

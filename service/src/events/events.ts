@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 import { type EventType, isOrderEvent } from '../domain/event-types.ts';
 import type { Visibility } from '../domain/visibility.ts';
 import { AppError } from '../errors.ts';
@@ -102,12 +102,16 @@ export interface NewEvents {
   /** There are no other events up to here. */
   readonly to: bigint;
   readonly lastPosition: bigint;
+  /** The position to start after is that of an event that is lost: a standby that lacked it has taken over. */
+  readonly isLost: boolean;
 }
 
 /** Reads all events after a position, without a filter. If it is undefined, returns only the end of the feed. */
 export async function readNewEvents(db: Db, after: bigint | undefined, limit: number): Promise<NewEvents> {
   const page = await selectEvents(db, 'all', { after: after ?? 0n, span: after === undefined ? 0 : span, limit });
-  return { events: page.events, to: after === undefined ? page.lastPosition : endOf(page, limit), lastPosition: page.lastPosition };
+  const { events, lastPosition } = page;
+  if (after === undefined) return { events, to: lastPosition, lastPosition, isLost: false };
+  return { events, to: endOf(page, limit), lastPosition, isLost: after > lastPosition || page.isInGap };
 }
 
 export interface ChangedPets {
@@ -142,7 +146,7 @@ const isVisible = ({ clientId, shelterId }: EventRow, orders: EventFilter['order
   (orders !== 'none' && (orders.clientId === clientId || (shelterId !== null && orders.shelterId === shelterId)));
 
 /** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
-export async function rotatePartitions(db: Db): Promise<number> {
+export async function rotatePartitions(db: Writer): Promise<number> {
   await makePartitions(db);
   return dropPartitions(db, retentionDays);
 }

@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 import { recentTransactionOf } from '../db/recent-transactions.ts';
 
 export interface StoredResponse {
@@ -27,12 +27,16 @@ interface FoundResponse extends StoredResponse {
   readonly transactionId: string | null;
 }
 
-export async function findResponse(tx: Transaction, clientId: bigint, key: string): Promise<FoundResponse | undefined> {
+/**
+ * Locks the row, which writes to the log of the server: so the commit waits for the standby, and a response is not repeated before the
+ * standby has what it says.
+ */
+export async function lockResponse(tx: Transaction, clientId: bigint, key: string): Promise<FoundResponse | undefined> {
   const { rows } = await tx.query<FoundResponse>({
     name: 'idempotent-answer',
     text: `select fingerprint, shelter_id as "shelterId", status, headers, body,
         ${recentTransactionOf('idempotent_answers', 'created_at')} as "transactionId"
-      from idempotent_answers where client_id = $1 and key = $2 and created_at > now() - ${retention}`,
+      from idempotent_answers where client_id = $1 and key = $2 and created_at > now() - ${retention} for key share`,
     values: [clientId, key],
   });
   return rows[0];
@@ -78,8 +82,8 @@ export async function insertResponse(
 }
 
 /** Deletes expired responses, at most `batchSizeMax`, and returns how many. */
-export async function deleteOldResponses(db: Db, batchSizeMax: number): Promise<number> {
-  const { rowCount } = await db.query({
+export async function deleteOldResponses(db: Writer, batchSizeMax: number): Promise<number> {
+  const { rowCount } = await db.write({
     name: 'sweep-idempotent-answers',
     text: `with old as materialized (
         select client_id, key from idempotent_answers where created_at <= now() - ${retention} order by created_at limit $1 for update skip locked)

@@ -1,6 +1,6 @@
 import type { Db, Transaction, Transactions } from '../db/handles.ts';
 import { AppError } from '../errors.ts';
-import { findResponse, insertResponse, nullAdopters, type StoredResponse, selectStoredKeys, tryLockKey } from './idempotency-queries.ts';
+import { insertResponse, lockResponse, nullAdopters, type StoredResponse, selectStoredKeys, tryLockKey } from './idempotency-queries.ts';
 
 export interface IdempotentResponse extends StoredResponse {
   /** The order whose adopter is in the body, so that the adopter can be erased there too. */
@@ -29,7 +29,7 @@ export async function runOnce<Tx extends Transaction>(
       const message = 'A request with this Idempotency-Key is still in progress. Retry in 1 s.';
       throw new AppError('idempotency_in_progress', message, { headers: { 'retry-after': '1' } });
     }
-    const stored = await findResponse(tx, request.clientId, request.key);
+    const stored = await lockResponse(tx, request.clientId, request.key);
     if (stored) {
       if (stored.fingerprint !== request.fingerprint)
         throw keyReused('for a request with another method, path or body, or by an API key with other scopes');

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
 import { settleUnannounced } from '../db/change-watch.ts';
+import { isOutcomeUnknown } from '../db/connection-faults.ts';
 import { Transaction, type Transactions, type Transactor } from '../db/handles.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import { type RedisLink, RedisLost } from '../redis/redis-link.ts';
@@ -22,7 +23,7 @@ export type ChangeOf<Row> = (row: Row) => PetChange;
 
 /** Runs statements that change animals, and announces what they have changed. A statement returns one row for each changed animal. */
 export interface CatalogueWriter {
-  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]>;
+  writePets<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]>;
 }
 
 /**
@@ -49,7 +50,7 @@ export class CatalogueTransaction extends Transaction implements CatalogueWriter
     return { changes: this.#changes, listings: this.#hasChangedListings, transactionIds: [...this.#transactionIds] };
   }
 
-  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
+  async writePets<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
     const rows = await this.#run<Row>(statement);
     this.#changes.push(...rows.map(changeOf));
     return rows;
@@ -113,8 +114,8 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
   }
 
   /** Runs one statement outside a transaction. */
-  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
-    const { rows, transactionId } = readWritten(await this.#db.query<Row & Written>(statement));
+  async writePets<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
+    const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement)));
     if (transactionId !== undefined) {
       await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });
     }
@@ -127,7 +128,7 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
       const tx = new CatalogueTransaction(plain);
       return { result: await work(tx), tx };
     };
-    const { result, tx } = await within(() => this.#db.transaction(run, clientId));
+    const { result, tx } = await within(() => this.#orAnnounceUnknown(this.#db.transaction(run, clientId)));
     if (tx.announced) await this.#announce(tx.announced);
     await this.announceMissing(tx.acknowledgedIds);
     return result;
@@ -153,6 +154,16 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
       return transactionIds.filter((_, i) => scores[i] === null);
     } catch {
       return transactionIds;
+    }
+  }
+
+  /** A change whose outcome is unknown may be done, and be seen by id: then lists must not show what was before. */
+  async #orAnnounceUnknown<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      if (isOutcomeUnknown(error)) void this.#announce({ changes: everything, listings: true, transactionIds: [] });
+      throw error;
     }
   }
 

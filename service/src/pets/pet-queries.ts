@@ -121,7 +121,7 @@ export async function insertPet(
   actor: Actor,
   shelterId: bigint,
 ): Promise<Pet | undefined> {
-  const [added] = await catalogue.write<Pet>(
+  const [added] = await catalogue.writePets<Pet>(
     {
       name: 'insert-pet',
       text: `with pet as (
@@ -144,7 +144,7 @@ const movedFrom =
 
 /** Changes the status of the animals that have the status `from`. Returns the changed animals. */
 export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
-  return tx.write<Pet>(
+  return tx.writePets<Pet>(
     {
       name: 'move-pets',
       text: `update pets set status = $3, updated_at = now() where id = any($1::bigint[]) and status = $2 and removed_at is null
@@ -163,7 +163,7 @@ export async function lockAndMovePet(
   from: PetStatus,
   to: PetStatus,
 ): Promise<Pet | undefined> {
-  const [moved] = await tx.write<Pet>(
+  const [moved] = await tx.writePets<Pet>(
     {
       name: 'move-pet-under-lock',
       text: `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
@@ -178,7 +178,7 @@ export async function lockAndMovePet(
 
 /** `before` is the animal as lockPet has returned it. If the name changes, it is noted which key has set it. */
 export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>, { keyId }: Actor): Promise<Pet> {
-  const [updated] = await tx.write<Pet>(
+  const [updated] = await tx.writePets<Pet>(
     {
       name: 'update-pet',
       text: `update pets set name = $1, category_id = $2, status = $3, named_by = case when name = $1 then named_by else $5 end,
@@ -193,7 +193,7 @@ export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<
 
 /** `pet` is the animal as lockPet has returned it. */
 export async function markPetRemoved(tx: CatalogueWriter, pet: Pet): Promise<void> {
-  await tx.write(
+  await tx.writePets(
     {
       name: 'remove-pet',
       text: `update pets set removed_at = now(), updated_at = now() where id = $1 returning ${transactionId}`,

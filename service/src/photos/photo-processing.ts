@@ -1,5 +1,5 @@
 import { getClient } from '../clients/clients.ts';
-import type { Db, Transactor } from '../db/handles.ts';
+import type { Db, Transactor, Writer } from '../db/handles.ts';
 import { recordEvents } from '../events/events.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { lockExistingPet, petEvent } from '../pets/pets.ts';
@@ -90,7 +90,7 @@ async function processClaimed(parts: Parts, claim: Claim): Promise<void> {
 }
 
 /** Counts the pictures of photos that were processed before that was done. Returns of how many. */
-export async function countPictures(db: Db, store: PhotoStore): Promise<number> {
+export async function countPictures(db: Db & Writer, store: PhotoStore): Promise<number> {
   const photos = await selectUncounted(db, countedAtOnceMax);
   for (const { id, hashes } of photos) {
     const sizes = await Promise.all(hashes.map((hash) => store.sizeOf(pictureName(hash))));

@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 import { runningTransaction } from '../db/recent-transactions.ts';
 import type { ListingWriter } from '../pets/catalogue.ts';
 import type { PhotoFailure } from './photo-failures.ts';
@@ -24,8 +24,8 @@ const isClaimed = `id = $1 and attempts = $2 and status = 'processing'`;
  * Claims a photo of the next client after this one, by id: the oldest of those with the fewest attempts, so that one whose workers die
  * neither delays the others nor meets the same fate again at once.
  */
-export async function claimPhoto(db: Db, seconds: number, afterClientId: bigint): Promise<Claim | undefined> {
-  const { rows } = await db.query<Claim>({
+export async function claimPhoto(db: Writer, seconds: number, afterClientId: bigint): Promise<Claim | undefined> {
+  const { rows } = await db.write<Claim>({
     name: 'claim-photo',
     text: `update photos set attempts = attempts + 1, claimed_until = now() + make_interval(secs => $1)
       where id = (select id from photos
@@ -37,8 +37,8 @@ export async function claimPhoto(db: Db, seconds: number, afterClientId: bigint)
   return rows[0];
 }
 
-export async function extendClaim(db: Db, { id, attempts }: Claim, seconds: number): Promise<void> {
-  await db.query({
+export async function extendClaim(db: Writer, { id, attempts }: Claim, seconds: number): Promise<void> {
+  await db.write({
     name: 'extend-photo-claim',
     text: `update photos set claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
     values: [id, attempts, seconds],
@@ -46,8 +46,8 @@ export async function extendClaim(db: Db, { id, attempts }: Claim, seconds: numb
 }
 
 /** Lets the next attempt begin after this many seconds. */
-export async function releaseClaim(db: Db, { id, attempts }: Claim, seconds: number, counts: boolean): Promise<void> {
-  await db.query({
+export async function releaseClaim(db: Writer, { id, attempts }: Claim, seconds: number, counts: boolean): Promise<void> {
+  await db.write({
     name: 'release-photo-claim',
     text: `update photos set attempts = attempts - $4, claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
     values: [id, attempts, seconds, counts ? 0 : 1],
@@ -124,8 +124,8 @@ export async function markReady(
   return ready.length === 1;
 }
 
-export async function markFailed(db: Db, { id, attempts }: Claim, failure: PhotoFailure): Promise<boolean> {
-  const { rowCount } = await db.query({
+export async function markFailed(db: Writer, { id, attempts }: Claim, failure: PhotoFailure): Promise<boolean> {
+  const { rowCount } = await db.write({
     name: 'photo-has-failed',
     text: `update photos set status = 'failed', failure = $3, files = null, pictures_bytes = null, claimed_until = null, updated_at = now() where ${isClaimed}`,
     values: [id, attempts, failure],
@@ -166,8 +166,8 @@ export async function claimDeletion(tx: Transaction, hashes: readonly string[], 
   return rows[0] && { hashes: rows.map(({ hash }) => hash), until: rows[0].until };
 }
 
-export async function endDeletion(db: Db, { hashes, until }: Deletion): Promise<void> {
-  await db.query({
+export async function endDeletion(db: Writer, { hashes, until }: Deletion): Promise<void> {
+  await db.write({
     name: 'end-photo-deletion',
     text: 'delete from photo_deletions where hash = any($1::text[]) and until = $2::timestamptz',
     values: [hashes, until],
@@ -175,8 +175,8 @@ export async function endDeletion(db: Db, { hashes, until }: Deletion): Promise<
 }
 
 /** Forgets the claims of sweeps that were killed. */
-export async function deleteEndedDeletions(db: Db): Promise<void> {
-  await db.query({ name: 'delete-ended-photo-deletions', text: 'delete from photo_deletions where until < now()' });
+export async function deleteEndedDeletions(db: Writer): Promise<void> {
+  await db.write({ name: 'delete-ended-photo-deletions', text: 'delete from photo_deletions where until < now()' });
 }
 
 /** A sweep holds this lock while it gives bytes back. */
@@ -219,8 +219,8 @@ export async function selectUncounted(db: Db, limit: number): Promise<Array<{ id
   return rows;
 }
 
-export async function setPicturesBytes(db: Db, id: bigint, bytes: number): Promise<void> {
-  await db.query({
+export async function setPicturesBytes(db: Writer, id: bigint, bytes: number): Promise<void> {
+  await db.write({
     name: 'count-pictures-of-photo',
     text: `update photos set pictures_bytes = $2 where id = $1 and status = 'ready' and pictures_bytes is null`,
     values: [id, bytes],

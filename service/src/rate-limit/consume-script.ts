@@ -87,7 +87,8 @@ const stale = 'stale ';
 /** The current epoch, if the line says that the cache entry is stale. */
 export const staleEpochOf = (line: string): string | undefined => (line.startsWith(stale) ? line.slice(stale.length) : undefined);
 
-interface Decided {
+/** What a line says about a request. */
+export interface Decided {
   readonly verdict: Verdict;
   readonly ledger: Ledger;
   /** Including the request that asked. */

@@ -199,8 +199,10 @@ export class LocalLimiter {
     account.owed = combine(account.owed, { minute, inMinute: charge.cost, day, inDay: charge.cost }, -1);
   }
 
+  /** Without what is owed: Redis is told of that once, by the debt. */
   seen(subject: string): Ledger | undefined {
-    return this.#accounts.get(subject)?.ledger;
+    const account = this.#accounts.get(subject);
+    return account?.owed ? grant(account.ledger, account.owed, -1) : account?.ledger;
   }
 
   /** Hands the debts to the caller, who must send them to Redis or call `returnDebt`. */

@@ -4,7 +4,7 @@ import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import { RedisLost } from '../redis/redis-link.ts';
 import type { Scope, Tracing } from '../tracing/tracing.ts';
-import { ConsumeScript, type Line, readLine, type ScriptReply, staleEpochOf } from './consume-script.ts';
+import { ConsumeScript, type Decided, type Line, readLine, type ScriptReply, staleEpochOf } from './consume-script.ts';
 import { type Charge, minuteMs, type Verdict } from './decide.ts';
 import type { Decider, DecisionTally } from './decision-tally.ts';
 import type { Ask, Debt, LocalLimiter, Return } from './local-limiter.ts';
@@ -95,6 +95,8 @@ export class RedisLimiter {
   #isScheduled = false;
   /** The next return is scheduled. */
   #isReturning = false;
+  /** The calls that got no reply in time, and may still get one. */
+  #inDoubt = 0;
 
   /** `onLost` receives each decision that Redis did not make. */
   constructor(
@@ -137,18 +139,26 @@ export class RedisLimiter {
 
   /**
    * Adds to Redis what this process admitted without it. Batches are sent one after another, so that each has the whole
-   * deadline. A batch that may have been counted is not sent again: the counts in `seen`, which are sent with every
-   * call, include it too.
+   * deadline. While a reply may still come late, nothing is sent: it may say that Redis has counted a part of the debts.
    */
   async settleDebts(): Promise<void> {
+    if (this.#inDoubt > 0) return;
     const debts = this.#local.takeDebts();
     for (let start = 0; start < debts.length; start += batchSizeMax) {
       const batch = debts.slice(start, start + batchSizeMax);
+      let sent: Promise<ScriptReply> | undefined;
       try {
-        await this.#link.call((client) => this.#script.call(client, batch.map(lineOfDebt)));
-      } catch (error) {
-        const unsent = error instanceof RedisLost && error.sent ? debts.slice(start + batchSizeMax) : debts.slice(start);
-        for (const debt of unsent) this.#local.returnDebt(debt);
+        await this.#link.call((client) => {
+          sent = this.#script.call(client, batch.map(lineOfDebt));
+          return sent;
+        });
+      } catch {
+        const returnAll = (unpaid: readonly Debt[]) => {
+          for (const debt of unpaid) this.#local.returnDebt(debt);
+        };
+        returnAll(debts.slice(sent ? start + batchSizeMax : start));
+        // If the connection is lost, nobody knows. Counted twice is too strict, not counted would be too lax.
+        if (sent) this.#whenKnown(sent, undefined, () => returnAll(batch));
         return;
       }
     }
@@ -191,26 +201,36 @@ export class RedisLimiter {
 
   async #readVersion(leased: readonly Leased[]): Promise<void> {
     const span = this.#startSpan('redis mget', leased.length);
+    let sent: Promise<unknown> | undefined;
     try {
       const { catalogueToken, listingsToken } = this.#redisKeys;
-      const reply = await this.#link.call((client) => client.mget(catalogueToken, listingsToken)).finally(() => span?.end());
+      const reply = await this.#link
+        .call((client) => {
+          const tokens = client.mget(catalogueToken, listingsToken);
+          sent = tokens;
+          return tokens;
+        })
+        .finally(() => span?.end());
       const [catalogue, listings] = reply;
       const listVersion = await this.#versionOf({ catalogue: catalogue ?? undefined, listings: listings ?? undefined });
       for (const { pending, verdict } of leased) this.#resolve(pending, verdict, listVersion, 'lease');
     } catch (error) {
       this.#fail(leased, error);
+      // If the lease has ended, the requests are owed.
+      if (sent) this.#whenKnown(sent);
     }
   }
 
   async #send(batch: readonly Entry[], leased: readonly Leased[]): Promise<void> {
     const span = this.#startSpan('redis consume', batch.length);
     let reply: ScriptReply;
+    let sent: Promise<ScriptReply> | undefined;
     try {
       reply = await this.#link
-        .call(
-          (client) => this.#script.call(client, batch.map(lineOfEntry)),
-          (late) => this.#takeLate(batch, late),
-        )
+        .call((client) => {
+          sent = this.#script.call(client, batch.map(lineOfEntry));
+          return sent;
+        })
         .finally(() => span?.end());
     } catch (error) {
       for (const { pending, ask, joined } of batch) {
@@ -218,10 +238,13 @@ export class RedisLimiter {
         for (const one of [pending, ...joined]) this.#failOne(one, error);
       }
       this.#fail(leased, error);
+      if (sent) this.#whenKnown(sent, (late) => this.#takeLate(batch, late));
       return;
     }
+    // Before anything waits: a request that is decided without Redis meanwhile must know of these.
+    const decided = batch.map((entry, i) => this.#learn(entry, reply.lines[i], reply.nowMs));
     const settle = (index: number, version: ListVersion | undefined) =>
-      this.#settle(batch[index] as Entry, reply.lines[index], reply.nowMs, version);
+      this.#settle(batch[index] as Entry, reply.lines[index], decided[index], version);
     const version = this.#versionOf(reply.tokens);
     const isReady = !(version instanceof Promise);
     // What has no use for the version doesn't wait for it.
@@ -260,22 +283,29 @@ export class RedisLimiter {
     else pending.reject(error);
   }
 
-  #settle(entry: Entry, line: string | undefined, nowMs: number, listVersion: ListVersion | undefined): void {
+  /** Undefined: Redis has not decided. */
+  #learn({ pending: { charge } }: Entry, line: string | undefined, nowMs: number): Decided | undefined {
+    if (!line || staleEpochOf(line) !== undefined) return undefined;
+    const decided = readLine(line, nowMs);
+    const isNewBan = this.#local.learn(charge, decided.verdict, decided.ledger);
+    if (isNewBan) this.#tally.noteBan(decided.verdict);
+    return decided;
+  }
+
+  #settle(entry: Entry, line: string | undefined, decided: Decided | undefined, listVersion: ListVersion | undefined): void {
     const { pending, ask, joined } = entry;
     const epoch = line && staleEpochOf(line);
     if (ask) this.#local.endAsk(pending.charge);
-    if (!line) pending.reject(new Error('consume.lua returned fewer lines than requests'));
-    else if (epoch) {
+    if (epoch) {
       // Nothing in the line was counted.
       if (ask?.back) this.#return([{ ...pending.charge, back: ask.back }]);
       pending.resolve({ by: 'redis', stale: { epoch } });
-    } else {
-      const { verdict, ledger, leaseSize, bannedKeys } = readLine(line, nowMs);
-      const isNewBan = this.#local.learn(pending.charge, verdict, ledger);
-      if (isNewBan) this.#tally.noteBan(verdict);
+    } else if (!decided) pending.reject(new Error('consume.lua returned fewer lines than requests'));
+    else {
+      const { verdict, leaseSize, bannedKeys } = decided;
       if (ask && verdict.outcome === 'admitted') {
         const grant = { askedAtMs: ask.atMs, verdict, epoch: pending.charge.key?.epoch, size: leaseSize - 1, bannedKeys };
-        this.#local.addLease(pending.charge, grant, (verdict.minute + 1) * minuteMs - nowMs);
+        this.#local.addLease(pending.charge, grant, (verdict.minute + 1) * minuteMs - verdict.nowMs);
         this.#returnLater();
       }
       // What Redis has left may be in a lease of this process that came meanwhile.
@@ -294,9 +324,18 @@ export class RedisLimiter {
     }
   }
 
+  /** Waits for the outcome of a call that got no reply in time: a late reply, or the end of the connection. Then settles the debts. */
+  #whenKnown<T>(sent: Promise<T>, onLate?: (reply: T) => void, onUnknown: () => void = () => {}): void {
+    this.#inDoubt += 1;
+    void sent.then(onLate, onUnknown).then(() => {
+      this.#inDoubt -= 1;
+      void this.settleDebts();
+    });
+  }
+
   /**
-   * Redis replied after this process had decided. What both admitted is no longer owed; the other debts are sent now. Of a lease, one
-   * request pays for the one that was decided; the others are returned.
+   * Redis replied after this process had decided. What both admitted is no longer owed. Of a lease, one request pays for the one that
+   * was decided; the others are returned.
    */
   #takeLate(batch: readonly Entry[], { nowMs, lines }: ScriptReply): void {
     const returns: Return[] = [];
@@ -315,7 +354,6 @@ export class RedisLimiter {
         returns.push({ subject: charge.subject, quota: charge.quota, back });
       }
     }
-    void this.settleDebts();
     this.#return(returns);
   }
 

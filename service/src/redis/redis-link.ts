@@ -1,12 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis, ReplyError } from 'ioredis';
+import { type Redis, ReplyError } from 'ioredis';
+import { createRedis } from './redis-client.ts';
+import { isNotPermitted, NoPrimary, primaryRole, watchedServersOf } from './sentinels.ts';
 
 /** The longest that a request waits for Redis. */
 export const redisDeadlineMs = 50;
 const probeIntervalMs = 100;
 const heartbeatIntervalMs = 500;
 const reconnectDelayMaxMs = 500;
-const pingTimeoutMs = 3_000;
+/** Without a reply for this long, the connection is closed. */
+const probeTimeoutMs = 3_000;
+/** With Sentinels: another server may be the primary by then. */
+const watchedProbeTimeoutMs = 1_000;
+/** Never set: the probe writes to it only if it exists. */
+const probeKey = 'hw:probe';
 /** One late reply is tolerated. Without any reply for this long, Redis counts as lost. */
 const silenceMaxMs = 200;
 
@@ -20,41 +27,75 @@ export class RedisLost extends Error {
   }
 }
 
+class NotPrimary extends Error {}
+
 /**
  * The connection to Redis, with a circuit breaker. The link is up or lost:
  * - Up: a call that gets no reply by its deadline is rejected.
  * - It becomes lost after `silenceMaxMs` without any reply, when Redis rejects a command (out of memory, read-only after a
- *   failover), or when the connection is closed.
+ *   failover), when it is no longer a primary, or when the connection is closed.
  * - Lost: every call is rejected at once, so that a frozen Redis costs only a few requests their deadline. The first
- *   probe that gets a reply makes the link up again.
+ *   probe that a primary replies to, and that it would let write, makes the link up again: one that rejects writes would
+ *   be lost again with the next call.
+ *
+ * A server that can't be the primary now, as it says itself, is left: the connection is closed, and the next one goes wherever the
+ * name, the proxy or the Sentinels lead then. So while the link is up, its server was a primary that accepts writes at most a heartbeat ago.
  */
 export class RedisLink {
   readonly client: Redis;
   #up = false;
   #closed = false;
-  #ping: { reply: Promise<string>; sentAt: number } | undefined;
+  /** The connection is being closed. */
+  #isLeaving = false;
+  /** This server does not permit ROLE: then PING has to do. */
+  #isRoleForbidden = false;
+  #probeSent: { reply: Promise<void>; sentAt: number } | undefined;
+  readonly #probeTimeoutMs: number;
+  #connectedAtMs = 0;
   #repliedAtMs = 0;
+  /** Since the link was up. */
+  #reconnects = 0;
+  #failure: Error | undefined;
   readonly #lateListeners: Array<() => void> = [];
   readonly #replyListeners: Array<(ms: number) => void> = [];
   readonly #lostListeners: Array<() => void> = [];
   readonly #restoredListeners: Array<() => void> = [];
 
-  constructor(redisUrl: string) {
-    this.client = new Redis(redisUrl, {
-      lazyConnect: true,
+  /** The password is that of the Sentinels, if the URL has any. */
+  constructor(redisUrl: string, sentinelPassword = '') {
+    const watched = watchedServersOf(redisUrl, sentinelPassword);
+    this.#probeTimeoutMs = watched ? watchedProbeTimeoutMs : probeTimeoutMs;
+    this.client = createRedis(redisUrl, watched, {
       connectTimeout: 1_000,
+      // The probe finds out more.
+      enableReadyCheck: false,
       // The library must not queue, resend or retry a command: counting twice is worse than not counting.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      retryStrategy: (times) => Math.min(50 * times, reconnectDelayMaxMs),
+      retryStrategy: () => this.#nextDelayMs(),
     });
-    this.client.on('error', () => this.#lose());
-    this.client.on('close', () => this.#lose());
+    this.client.on('error', (error: Error) => {
+      this.#failure = error;
+      this.#lose();
+      // Here the library does not try again.
+      if (error instanceof NoPrimary) void this.#connectLater();
+    });
+    this.client.on('connect', () => (this.#connectedAtMs = performance.now()));
+    this.client.on('close', () => {
+      this.#isLeaving = false;
+      this.#isRoleForbidden = false;
+      this.#lose();
+    });
   }
 
   get up(): boolean {
     return this.#up;
+  }
+
+  /** Why there is no connection, if that is known. */
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   /** Called when a call gets no reply by its deadline. The link may still be up. */
@@ -86,7 +127,7 @@ export class RedisLink {
 
   /** `onLate` receives a reply that arrives after the deadline, when the call is already rejected. */
   async call<T>(send: (client: Redis) => Promise<T>, onLate?: (value: T) => void): Promise<T> {
-    if (!this.#up) throw new RedisLost('the connection to Redis is lost', { sent: false });
+    if (!this.#up) throw new RedisLost('the connection to Redis is lost', { sent: false, cause: this.#failure });
     return this.#withDeadline(send, onLate);
   }
 
@@ -125,12 +166,14 @@ export class RedisLink {
           if (settled) onLate?.(value);
           else settle(() => resolve(value));
         },
-        (error) =>
+        (error) => {
+          if (isNoPrimaryNow(error)) this.#leave();
           settle(() => {
             this.#lose();
             // A command that Redis rejected was not executed. After a broken connection, nobody knows.
             reject(new RedisLost('Redis rejected a command', { sent: !(error instanceof ReplyError), cause: error }));
-          }),
+          });
+        },
       );
     });
   }
@@ -141,32 +184,82 @@ export class RedisLink {
     for (const listener of this.#lostListeners) listener();
   }
 
+  /** Closes the connection, also one that the server does not close. The library then connects again. */
+  #leave(): void {
+    this.#lose();
+    if (this.#isLeaving || !['connect', 'ready'].includes(this.client.status)) return;
+    this.#isLeaving = true;
+    this.client.disconnect(true);
+  }
+
+  async #connectLater(): Promise<void> {
+    await sleep(this.#nextDelayMs(), undefined, { ref: false });
+    if (!this.#closed) this.client.connect().catch(() => {});
+  }
+
+  #nextDelayMs(): number {
+    this.#reconnects += 1;
+    return Math.min(50 * this.#reconnects, reconnectDelayMaxMs);
+  }
+
   async #watch(): Promise<void> {
     while (!this.#closed) {
-      if ((await this.#probe()) && !this.#up && !this.#closed) {
+      if ((await this.#probe()) && !this.#up && !this.#closed && !this.#isLeaving) {
         this.#up = true;
+        this.#reconnects = 0;
+        this.#failure = undefined;
         for (const listener of this.#restoredListeners) listener();
       }
       await sleep(this.#up ? heartbeatIntervalMs : probeIntervalMs, undefined, { ref: false });
     }
   }
 
-  /** At most one PING is in flight, so that they don't pile up in a frozen Redis. One without a reply for long closes the connection. */
+  /** At most one is in flight, so that they don't pile up in a frozen Redis. One without a reply for long closes the connection. */
   async #probe(): Promise<boolean> {
-    if (!this.#ping) {
+    if (!this.#probeSent) {
       const sentAt = performance.now();
-      const reply = this.client.ping().finally(() => {
-        this.#ping = undefined;
+      const reply = this.#examine().finally(() => {
+        this.#probeSent = undefined;
       });
       reply.catch(() => {});
-      this.#ping = { reply, sentAt };
-    } else if (performance.now() - this.#ping.sentAt > pingTimeoutMs) {
-      this.client.disconnect(true);
+      this.#probeSent = { reply, sentAt };
+    } else if (performance.now() - this.#probeSent.sentAt > this.#probeTimeoutMs) {
+      this.#leave();
     }
-    const { reply } = this.#ping;
+    // A server that accepted the connection and then froze gets no probe at all.
+    if (this.client.status === 'connect' && performance.now() - this.#connectedAtMs > this.#probeTimeoutMs) this.#leave();
+    const { reply } = this.#probeSent;
     return this.#withDeadline(() => reply).then(
       () => true,
       () => false,
     );
   }
+
+  /**
+   * Resolves if the server is a primary and accepts writes. After a planned failover the old primary has that role for some seconds more,
+   * but its replicas have left it.
+   */
+  async #examine(): Promise<void> {
+    const writing = this.client.set(probeKey, '', 'XX').catch(unlessNotPermitted);
+    await Promise.all([this.#isRoleForbidden ? this.client.ping() : this.#examineRole(), writing]);
+  }
+
+  async #examineRole(): Promise<void> {
+    const reply = await this.client.role().catch(unlessNotPermitted);
+    if (!reply) {
+      this.#isRoleForbidden = true;
+      await this.client.ping();
+    } else if (reply[0] !== primaryRole) {
+      throw new NotPrimary(`the server is a ${reply[0]}, not a primary`);
+    }
+  }
 }
+
+function unlessNotPermitted(error: unknown): undefined {
+  if (!isNotPermitted(error)) throw error;
+}
+
+/** A replica; a primary that no replica follows, which may have been replaced; one that has just started, empty or with old data. */
+const isNoPrimaryNow = (error: unknown): boolean =>
+  error instanceof NotPrimary ||
+  (error instanceof ReplyError && /^(READONLY|NOREPLICAS|MASTERDOWN|LOADING)\b/.test((error as Error).message));

@@ -4,7 +4,12 @@ import { Histogram } from './histogram.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
 interface Parts {
-  readonly db: { readonly reachable: boolean; readonly state: PoolState; watchStatements(watch: WatchStatement): void };
+  readonly db: {
+    readonly reachable: boolean;
+    readonly confirmsWrites: boolean;
+    readonly state: PoolState;
+    watchStatements(watch: WatchStatement): void;
+  };
   readonly redis: {
     readonly up: boolean;
     onLate(listener: () => void): void;
@@ -20,6 +25,7 @@ export function addDependencyMetrics(registry: MetricRegistry, { db, redis }: Pa
     const startedAtMs = performance.now();
     return () => statements.observe((performance.now() - startedAtMs) / 1_000);
   });
+  registry.addValue('homeward_postgres_confirms_writes', () => Number(db.confirmsWrites));
   registry.addValue('homeward_postgres_up', () => Number(db.reachable));
   registry.addValues('homeward_postgres_connections', () =>
     Object.entries(db.state.connections).flatMap(([use, { busy, idle }]) => [

@@ -101,6 +101,12 @@ export const metricTable = {
     labels: [],
     help: 'Time since the last check for changes in PostgreSQL. A process without requests does not check.',
   },
+  homeward_postgres_confirms_writes: {
+    type: 'gauge',
+    in: 'both',
+    labels: [],
+    help: '0 while this process rejects writes because a commit was not confirmed: a synchronous standby is away. Else 1.',
+  },
   homeward_postgres_up: { type: 'gauge', in: 'both', labels: [], help: '1 while PostgreSQL replies to this process, else 0.' },
   homeward_postgres_connections: {
     type: 'gauge',

@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 
 export type UsageKind = 'request' | 'error' | 'deprecated';
 
@@ -172,8 +172,8 @@ export async function findLastUses(db: Db, keyIds: readonly bigint[]): Promise<M
   return new Map(rows.map(({ keyId, at }) => [keyId, at]));
 }
 
-export async function makePartitions(db: Db): Promise<void> {
-  await db.query({ text: 'select make_usage_partitions()' });
+export async function makePartitions(db: Writer): Promise<void> {
+  await db.write({ text: 'select make_usage_partitions()' });
 }
 
 /** Returns the number of dropped partitions. Readers and writers queue behind the lock: rather later than for long. */
@@ -187,6 +187,6 @@ export async function dropPartitions(tx: Transaction, keptDays: number): Promise
 }
 
 /** Forgets processes that have not written for a day. If one of them writes again, it counts as a new one. */
-export async function deleteOldWriters(db: Db): Promise<void> {
-  await db.query({ text: `delete from usage_writers where written_at < now() - interval '1 day'` });
+export async function deleteOldWriters(db: Writer): Promise<void> {
+  await db.write({ text: `delete from usage_writers where written_at < now() - interval '1 day'` });
 }

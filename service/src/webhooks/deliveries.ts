@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import { AppError, show } from '../errors.ts';
 import { countSubscribed, type EventRow, findPositions, readSubscribed } from '../events/events.ts';
@@ -142,10 +142,10 @@ async function replayPeriod(tx: Transaction, webhookId: bigint, from: Date, to: 
   throw new AppError('replay_in_progress', `A replay for endpoint ${inProgress} is still in progress. Start the next one when it is done.`);
 }
 
-export const sweepDeliveries = (db: Db, batchSizeMax: number) => deleteOldDeliveries(db, retentionDays, batchSizeMax);
+export const sweepDeliveries = (db: Writer, batchSizeMax: number) => deleteOldDeliveries(db, retentionDays, batchSizeMax);
 
 /** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
-export async function rotateAttemptPartitions(db: Db): Promise<number> {
+export async function rotateAttemptPartitions(db: Writer): Promise<number> {
   await makeAttemptPartitions(db);
   return dropAttemptPartitions(db, retentionDays);
 }

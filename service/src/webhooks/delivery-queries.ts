@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
 import { testType } from '../domain/event-types.ts';
 import { managedShelter, maySeeOrders, maySeePets } from './endpoint-conditions.ts';
@@ -209,10 +209,10 @@ export async function makeDueNow(tx: Transaction, webhookId: bigint, limit: numb
 }
 
 /** Deletes the oldest, at most `batchSizeMax`; when none is left, removed endpoints. Returns how many. */
-export async function deleteOldDeliveries(db: Db, keptDays: number, batchSizeMax: number): Promise<number> {
+export async function deleteOldDeliveries(db: Writer, keptDays: number, batchSizeMax: number): Promise<number> {
   const rowCount = await deleteOldRows(db, keptDays, batchSizeMax);
   // The table of the release before, until it is dropped.
-  const { rowCount: oldCount } = await db.query({
+  const { rowCount: oldCount } = await db.write({
     name: 'sweep-deliveries',
     text: `with oldest as materialized (select id, created_at from deliveries order by id limit $2)
       delete from deliveries where id in (select id from oldest where created_at < now() - make_interval(days => $1))`,
@@ -222,8 +222,8 @@ export async function deleteOldDeliveries(db: Db, keptDays: number, batchSizeMax
   return deleted > 0 ? deleted : deleteRemovedWebhooks(db, keptDays, batchSizeMax);
 }
 
-async function deleteRemovedWebhooks(db: Db, keptDays: number, batchSizeMax: number): Promise<number> {
-  const { rowCount } = await db.query({
+async function deleteRemovedWebhooks(db: Writer, keptDays: number, batchSizeMax: number): Promise<number> {
+  const { rowCount } = await db.write({
     name: 'sweep-webhooks',
     text: `with old as materialized (select id from webhooks where removed_at < now() - make_interval(days => $1)
         and not exists (select from deliveries where webhook_id = webhooks.id) limit $2 for update skip locked)
@@ -234,8 +234,8 @@ async function deleteRemovedWebhooks(db: Db, keptDays: number, batchSizeMax: num
 }
 
 /** What waited behind a deleted one of the same animal is due, and the worker is told. */
-async function deleteOldRows(db: Db, keptDays: number, batchSizeMax: number): Promise<number> {
-  const { rows } = await db.query<{ count: bigint }>({
+async function deleteOldRows(db: Writer, keptDays: number, batchSizeMax: number): Promise<number> {
+  const { rows } = await db.write<{ count: bigint }>({
     name: 'sweep-exceptions',
     text: `with old as materialized (select * from delivery_exceptions
         where created_at < now() - make_interval(days => $1) order by created_at limit $2 for update skip locked),
@@ -258,13 +258,13 @@ async function deleteOldRows(db: Db, keptDays: number, batchSizeMax: number): Pr
   return Number(rows[0]?.count ?? 0);
 }
 
-export async function makeAttemptPartitions(db: Db): Promise<void> {
-  await db.query({ text: 'select make_attempt_partitions()' });
+export async function makeAttemptPartitions(db: Writer): Promise<void> {
+  await db.write({ text: 'select make_attempt_partitions()' });
 }
 
 /** Returns the number of dropped partitions. */
-export async function dropAttemptPartitions(db: Db, keptDays: number): Promise<number> {
-  const { rows } = await db.query<{ dropped: bigint }>({
+export async function dropAttemptPartitions(db: Writer, keptDays: number): Promise<number> {
+  const { rows } = await db.write<{ dropped: bigint }>({
     text: 'select drop_attempt_partitions(make_interval(days => $1)) as dropped',
     values: [keptDays],
   });

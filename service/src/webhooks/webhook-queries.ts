@@ -1,4 +1,4 @@
-import type { Db, Transaction } from '../db/handles.ts';
+import type { Db, Transaction, Writer } from '../db/handles.ts';
 import type { NewWebhook, Webhook } from './webhook-schemas.ts';
 
 /** Selects the endpoints of one client, or of any client for the operator's commands. */
@@ -131,8 +131,8 @@ export async function replaceSecret(tx: Transaction, owner: Owner, id: bigint, s
 }
 
 /** False if the endpoint does not exist. Deletes its secrets; queued deliveries are not sent. */
-export async function markRemoved(db: Db, owner: Owner, id: bigint): Promise<boolean> {
-  const { rowCount } = await db.query({
+export async function markRemoved(db: Writer, owner: Owner, id: bigint): Promise<boolean> {
+  const { rowCount } = await db.write({
     name: 'remove-webhook',
     text: `update webhooks set removed_at = now(), status = 'disabled', secret = '', previous_secret = null
       where id = $1 and ($2::bigint is null or client_id = $2) and removed_at is null`,

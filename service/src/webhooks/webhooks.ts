@@ -1,5 +1,5 @@
 import { requireUnrevoked } from '../clients/clients.ts';
-import type { Db, Transaction, Transactor } from '../db/handles.ts';
+import type { Db, Transaction, Transactor, Writer } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Scope } from '../domain/scopes.ts';
 import { maySeeOrderEvents } from '../domain/visibility.ts';
@@ -119,7 +119,7 @@ export async function enableByOperator(db: Transactor, id: bigint): Promise<void
   });
 }
 
-export async function removeWebhook(db: Db, owner: Owner, id: bigint): Promise<void> {
+export async function removeWebhook(db: Writer, owner: Owner, id: bigint): Promise<void> {
   if (!(await markRemoved(db, owner, id))) throw webhookNotFound(String(id));
 }
 

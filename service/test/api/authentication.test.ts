@@ -218,8 +218,6 @@ describe('A flood of keys that do not exist', () => {
 
   test('does not reject a valid key that was never sent before, from the same address', async () => {
     await using fresh = await createTestStore({ clock });
-    // As `homeward serve` does.
-    await fresh.dependencies.db.open();
     const lookups = countLookups(fresh);
     using flooder = new HttpClient(500);
     const valid = await fresh.createKey();
@@ -241,7 +239,6 @@ describe('A flood of keys that do not exist', () => {
 
   test('makes a key that waited 2 s in vain 503, which counts against nobody', async () => {
     await using fresh = await createTestStore({ clock });
-    await fresh.dependencies.db.open();
     using flooder = new HttpClient(300);
     const lookups = countLookups(fresh);
     const valid = await fresh.createKey();

@@ -35,7 +35,7 @@ async function countPets(name: string): Promise<bigint | undefined> {
 }
 
 const letAge = (idempotencyKey: string, age: string) =>
-  store.dependencies.db.query({
+  store.dependencies.db.write({
     text: 'update idempotent_answers set created_at = now() - $2::interval where key = $1',
     values: [idempotencyKey, age],
   });
@@ -137,7 +137,7 @@ describe('A retry of POST /v1/pets with the same Idempotency-Key', () => {
     const body = { name: 'Upgraded', categoryId: 1 };
     const first = await add('upgraded', body, bound);
     // The fingerprint is the same; the release before has no such column.
-    await store.dependencies.db.query({ text: `update idempotent_answers set shelter_id = null where key = 'upgraded'` });
+    await store.dependencies.db.write({ text: `update idempotent_answers set shelter_id = null where key = 'upgraded'` });
     expect(await add('upgraded', body, bound)).toMatchObject({ text: first.text, headers: { 'idempotent-replayed': 'true' } });
   });
 

@@ -16,8 +16,6 @@ beforeAll(async () => {
   store = await createTestStore({ env: { DATABASE_URL: postgres.url } });
   key = await store.createKey();
   pet = await addPet(store, key);
-  // As `homeward serve` does: monitors PostgreSQL from now on.
-  await store.dependencies.db.open();
 });
 afterAll(async () => {
   await store[Symbol.asyncDispose]();

@@ -57,13 +57,14 @@ async function restore(): Promise<void> {
 /** Counts the statements that a process runs, by name, until the test ends. */
 function countStatements(process = store): Record<string, number> {
   const counts: Record<string, number> = {};
-  const { db } = process.dependencies;
-  const query = db.query.bind(db);
-  const spy = vi.spyOn(db, 'query').mockImplementation((statement) => {
-    counts[statement.name ?? ''] = (counts[statement.name ?? ''] ?? 0) + 1;
-    return query<never>(statement);
+  let isCounting = true;
+  process.dependencies.db.watchStatements(({ name = '' }) => {
+    if (isCounting) counts[name] = (counts[name] ?? 0) + 1;
+    return undefined;
   });
-  onTestFinished(() => spy.mockRestore());
+  onTestFinished(() => {
+    isCounting = false;
+  });
   return counts;
 }
 

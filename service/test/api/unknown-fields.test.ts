@@ -151,7 +151,7 @@ test.each<[string, 'PUT' | 'PATCH', () => string]>([
 });
 
 test('what GET has returned of an endpoint can be sent with PATCH', async () => {
-  await store.dependencies.db.query({ text: 'update webhooks set verified_at = now()' });
+  await store.dependencies.db.write({ text: 'update webhooks set verified_at = now()' });
   const path = `/v1/webhooks/${ids['webhookId']}`;
   const before = await send<{ id: number; url: string }>('GET', path);
   expect(Object.keys(before.json)).toContain('failingSince');

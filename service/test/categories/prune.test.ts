@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => store[Symbol.asyncDispose]());
 
-const execute = (text: string) => store.dependencies.db.query({ text });
+const execute = (text: string) => store.dependencies.db.write({ text });
 const prune = () => pruneCategories(store.dependencies.db);
 const unnamed = async () =>
   (await store.dependencies.db.query<{ id: bigint }>({ text: 'select id from categories where name is null order by id' })).rows.map(

@@ -25,7 +25,7 @@ describe('categories prune', () => {
     (await store.dependencies.db.query<{ id: bigint }>({ text: 'select id from categories where id < 0' })).rows.length;
   const reply = (keys: string) => ({ env, typed: [{ after: '[y/N] ', keys }] });
 
-  beforeEach(() => store.dependencies.db.query({ text: 'insert into categories (id) values (-1) on conflict do nothing' }));
+  beforeEach(() => store.dependencies.db.write({ text: 'insert into categories (id) values (-1) on conflict do nothing' }));
 
   test('on a terminal shows what it is about and the store, and acts on y', async () => {
     const { status, text } = await homewardOnTerminal(prune, reply('y\r'));

@@ -152,7 +152,7 @@ test('categories prune', async () => {
   await using store = await createTestStore();
   const { databaseUrl, redisUrl } = store.dependencies.config;
   const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  await store.dependencies.db.query({ text: 'insert into categories (id) values (-1), (-2)' });
+  await store.dependencies.db.write({ text: 'insert into categories (id) values (-1), (-2)' });
   expect(await homewardJson(['categories', 'prune'], there)).toEqual({ pruned: 2 });
   expect(await homeward(['categories', 'prune'], { env: there })).toMatchObject({ status: 0, stdout: 'Removed 0 unused categories.\n' });
 });

@@ -58,7 +58,7 @@ describe('pets add', () => {
   });
 
   test('a name that two categories have is rejected with 2 and their ids', async () => {
-    await store.dependencies.db.query({ text: "insert into categories (id, name) values (21, 'Parrots'), (22, 'parrots')" });
+    await store.dependencies.db.write({ text: "insert into categories (id, name) values (21, 'Parrots'), (22, 'parrots')" });
     const { status, stderr } = await homeward(['pets', 'add', '--name', 'Polly', '--category', 'Parrots'], { env });
     expect({ status, stderr }).toEqual({
       status: 2,
@@ -188,5 +188,5 @@ describe('pets remove', () => {
 });
 
 async function rows(text: string, ...values: unknown[]): Promise<unknown[]> {
-  return (await store.dependencies.db.query({ text, values })).rows;
+  return (await store.dependencies.db.write({ text, values })).rows;
 }

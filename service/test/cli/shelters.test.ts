@@ -92,7 +92,7 @@ describe('homeward pets move', () => {
     expect((await homeward(move, { env })).stdout).toBe(`Animal ${id} is in shelter ${shelter} already.\n`);
     expect(await shelterOf(store, 'pets', id)).toBe(shelter);
     expect((await homeward(['verify'], { env })).status).toBe(0);
-    await store.dependencies.db.query({ text: 'update pets set shelter_id = 1 where id = $1', values: [id] });
+    await store.dependencies.db.write({ text: 'update pets set shelter_id = 1 where id = $1', values: [id] });
     const broken = await homeward(['verify'], { env });
     expect(broken.status).toBe(1);
     expect(broken.stdout + broken.stderr).toContain(`it was last moved to shelter ${shelter}, but it is in shelter 1`);

@@ -14,8 +14,6 @@ let atOnce: number;
 let atOnceMax: number;
 beforeAll(async () => {
   store = await createTestStore();
-  // As `homeward serve` does.
-  await store.dependencies.db.open();
 });
 afterAll(() => store[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -155,7 +153,7 @@ describe('KeyFinder', () => {
   test('finds a thousand keys at once that are not cached', async () => {
     const { clientId } = await store.createKey();
     const keys = Array.from({ length: 1_000 }, invent);
-    await store.dependencies.db.query({
+    await store.dependencies.db.write({
       text: `insert into api_keys (client_id, hash, hint, scopes) select $1, decode(hash, 'hex'), '', '{}' from unnest($2::text[]) as hash`,
       values: [clientId, keys.map((key) => hashApiKey(key))],
     });

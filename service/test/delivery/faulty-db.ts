@@ -38,6 +38,11 @@ export class FaultyDb implements Transactor {
     return this.#db.query<Row>(statement);
   }
 
+  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    await this.#pass(statement);
+    return this.#db.write<Row>(statement);
+  }
+
   readonly transaction: Transactor['transaction'] = (work, clientId) =>
     this.#db.transaction(
       (tx) =>

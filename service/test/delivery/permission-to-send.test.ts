@@ -73,7 +73,7 @@ test('An event that waits for a retry is not sent once the key of the endpoint m
   await publishAll(store.dependencies);
   const pending = () => deliveriesOf(store, partner, id, '?status=pending');
   await until(pending, ([delivery]) => delivery?.attemptCount === 1);
-  await store.dependencies.db.query({
+  await store.dependencies.db.write({
     text: `update api_keys set scopes = array_remove(scopes, 'pets:read') where id = $1`,
     values: [partner.id],
   });

@@ -92,10 +92,10 @@ describe('The list', () => {
   test('offers every category with a name, also beyond the first page, and none without', async () => {
     await using large = await createTestStore();
     const { key: own } = await large.createKey();
-    await large.dependencies.db.query({
+    await large.dependencies.db.write({
       text: `insert into categories (id, name) select n, 'Kind ' || n from generate_series(101, 250) n`,
     });
-    await large.dependencies.db.query({ text: 'insert into categories (id) select generate_series(-300, -1)' });
+    await large.dependencies.db.write({ text: 'insert into categories (id) select generate_series(-300, -1)' });
     const other = await startSite({ url: large.url, key: own, port: 0 });
     try {
       const { text } = await visit('/', {}, other);

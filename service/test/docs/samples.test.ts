@@ -218,7 +218,7 @@ async function reserveBiscuit(store: TestStore, key: TestKey): Promise<void> {
 
 /** What the store's staff do when they create the key. */
 async function bindToShelter(store: TestStore, key: TestKey): Promise<void> {
-  await store.dependencies.db.query({ text: 'update api_keys set shelter_id = 1 where id = $1', values: [key.id] });
+  await store.dependencies.db.write({ text: 'update api_keys set shelter_id = 1 where id = $1', values: [key.id] });
   await addAnimals(store);
 }
 

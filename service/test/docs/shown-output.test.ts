@@ -33,7 +33,7 @@ beforeAll(async () => {
   await actAll(store, manager, await place({ 'idempotency-key': 'one' }), 'cancel');
   await actAll(store, manager, await place(), 'approve', 'complete', 'return');
   await place();
-  await store.dependencies.db.query({ text: 'insert into categories (id) select generate_series(101, 112)' });
+  await store.dependencies.db.write({ text: 'insert into categories (id) select generate_series(101, 112)' });
 });
 afterAll(() => store[Symbol.asyncDispose]());
 

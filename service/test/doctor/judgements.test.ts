@@ -9,6 +9,7 @@ import { broken, type Finding, inOrder, note, ok, overall, skipped, warning } fr
 import { checkPhotos } from '../../src/doctor/photos-check.ts';
 import { judgeReplication, judgeSnapshots } from '../../src/doctor/postgres-activity.ts';
 import { judgeEviction, judgeLatency, judgeMemory, judgePersistence, judgeServer, parseInfo } from '../../src/doctor/redis-checks.ts';
+import { judgeReplicas } from '../../src/doctor/sentinel-checks.ts';
 import { judgeEndpoints, judgeWork } from '../../src/doctor/work-checks.ts';
 
 const severityAndText = ({ severity, found }: Finding) => `${severity}: ${found}`;
@@ -105,6 +106,17 @@ test.each<[judge: typeof judgeMemory, info: string, judged: RegExp]>([
   [(info) => judgeServer(info, 'Redis'), 'redis_version:7.0.0\nloading:1', /^broken: Redis is loading/],
   [(info) => judgeServer(info, 'Redis'), 'redis_version:7.0.0\nconnected_clients:95\nmaxclients:100', /^warning: .*95 of 100/],
   [(info) => judgeServer(info, 'Redis'), 'valkey_version:8.0.1\nredis_version:7.2.4\nconnected_clients:5', /^ok: Redis: version 8\.0\.1/],
+  [(info) => judgeServer(info, 'Redis'), 'redis_version:7.0.0\nredis_mode:sentinel', /^broken: Redis is a Sentinel/],
+  [(info) => judgeReplicas(info, { toWrite: 1, maxLagSeconds: 2 }), 'connected_slaves:2', /^ok: 2 replicas follow the primary/],
+  [
+    (info) => judgeReplicas(info, { toWrite: 1, maxLagSeconds: 2 }),
+    'connected_slaves:1',
+    /^note: 1 replica follows .* until the old one is back/,
+  ],
+  [(info) => judgeReplicas(info, { toWrite: 1, maxLagSeconds: 2 }), 'connected_slaves:0', /^warning: No replica follows/],
+  [(info) => judgeReplicas(info, { toWrite: 0, maxLagSeconds: 10 }), 'connected_slaves:2', /^warning: .*min-replicas-to-write is not set/],
+  [(info) => judgeReplicas(info, { toWrite: 1, maxLagSeconds: 0 }), 'connected_slaves:2', /^warning: .*min-replicas-to-write is not set/],
+  [(info) => judgeReplicas(info, undefined), 'connected_slaves:2', /^note: .*can't be read here/],
 ])('Redis %#: %j', (judge, info, judged) => {
   expect(severityAndText(judge(parseInfo(info)))).toMatch(judged);
 });

@@ -1,5 +1,6 @@
 // What the publisher does on another server, without one: the rows that tell of servers are changed.
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { Publisher, type PublisherParts, type ServerChange } from '../../src/events/publisher.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
@@ -94,5 +95,35 @@ describe('The publisher, on another server than the last position was assigned o
     const after = await readOn(store, manager, between.next);
     expect(after.events.map(petIdOf)).toEqual([pet.id]);
     expect((await feed())?.gaps.split('),')).toHaveLength(2);
+  });
+});
+
+describe('A stream whose last event is lost', () => {
+  const lostFrom3 = 'delete from events where position > 2; update feed set last_position = ';
+  test.each([
+    ['the feed ends before it', '2'],
+    ['the gap is already there when it is next read', `1000000000, gaps = '{[3,1000000000)}'`],
+  ])('ends when %s', async (_, last) => {
+    const publisher = publisherOf();
+    await publishTwo(publisher);
+    using behind = await StreamReader.open(`${store.url}/v1/events`, { key: manager.key });
+    await behind.untilCount(2);
+    await publishTwo(publisher);
+    await behind.untilCount(4);
+    await asOwner(`${lostFrom3}${last}`);
+    await vi.waitUntil(() => behind.isEnded, 5_000);
+    const again = await StreamReader.open(`${store.url}/v1/events`, { key: manager.key, lastId: behind.lastId ?? '' });
+    expect(again.status).toBe(410);
+  });
+
+  test('and not one that had got nothing that is lost', async () => {
+    const publisher = publisherOf();
+    await publishTwo(publisher);
+    using reader = await StreamReader.open(`${store.url}/v1/events`, { key: manager.key });
+    await reader.untilCount(2);
+    await asOwner(`update feed set last_position = 1000000000, gaps = '{[3,1000000000)}'`);
+    await publishTwo(publisher);
+    expect(await reader.untilCount(4)).toHaveLength(4);
+    expect(reader.isEnded).toBe(false);
   });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]());
 
 const query = async (text: string, values: unknown[] = []) =>
-  (await store.dependencies.db.query<Record<string, unknown>>({ text, values })).rows;
+  (await store.dependencies.db.write<Record<string, unknown>>({ text, values })).rows;
 
 /** Rows that should be there and are not, or are there and should not be. */
 const differences = () =>

@@ -33,7 +33,7 @@ const list = async (process: TestStore, path: string) => {
 /** Announces what was changed with SQL. */
 const announceListings = () =>
   store.dependencies.catalogue.transaction((tx) => tx.writeListing({ text: `select pg_current_xact_id()::xid::text as "transactionId"` }));
-const query = (text: string, values: unknown[]) => store.dependencies.db.query({ text, values });
+const query = (text: string, values: unknown[]) => store.dependencies.db.write({ text, values });
 
 /** On a busy machine Redis may be late, and then nothing cached is used: such a read is no proof, so it is made again. */
 const triesMax = 5;

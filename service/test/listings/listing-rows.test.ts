@@ -24,7 +24,7 @@ test('the photos of a listing are in their order, with ids that no number of Jav
   const manager = await createManager(store);
   const pet = await addPet(store, manager);
   const add = (id: bigint, position: number) =>
-    store.dependencies.db.query({
+    store.dependencies.db.write({
       text: `insert into photos (id, pet_id, client_id, position, original_hash, original_name, status, width, height, placeholder, files)
         overriding system value values ($1::bigint, $2, (select min(id) from clients), $3, lpad($1::bigint::text, 64, '0'), 'originals/1', 'ready', 320, 240, 'x', '[]')`,
       values: [id, pet.id, position],

@@ -35,7 +35,7 @@ async function forgetAll(): Promise<void> {
 }
 
 const query = async <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
-  (await store.dependencies.db.query<Record<string, unknown>>({ text, values })).rows as Row[];
+  (await store.dependencies.db.write<Record<string, unknown>>({ text, values })).rows as Row[];
 const find = async (q: string) => idsOf(await searchListings(store, key, `?q=${q}`));
 const wordsOf = async (petId: number) =>
   (await query<{ word: string }>('select word from animal_words where pet_id = $1 order by word', [petId])).map(({ word }) => word);
@@ -253,6 +253,7 @@ describe('The worker', () => {
     const { db } = store.dependencies;
     const dying: Transactor = {
       query: (statement) => db.query(statement),
+      write: (statement) => db.write(statement),
       transaction: (work) =>
         db.transaction(async (tx) => {
           await work(tx);

@@ -106,7 +106,7 @@ describe.skipIf(!mayMount)('A photo that meets the end of the disk', () => {
     const { id } = await addPet(store, manager);
     const files = new DirectoryStore(disk.folder);
     await files.put('originals/one', await makeImage('tan'));
-    await store.dependencies.db.query({
+    await store.dependencies.db.write({
       text: `insert into photos (pet_id, client_id, position, original_hash, original_name) values ($1, $2, 0, repeat('a', 64), 'originals/one')`,
       values: [id, manager.clientId],
     });
@@ -121,7 +121,7 @@ describe.skipIf(!mayMount)('A photo that meets the end of the disk', () => {
     const { rows } = await store.dependencies.db.query({ text: 'select status, attempts from photos' });
     expect(rows).toEqual([{ status: 'processing', attempts: 0 }]);
     disk.empty();
-    await store.dependencies.db.query({ text: 'update photos set claimed_until = null' });
+    await store.dependencies.db.write({ text: 'update photos set claimed_until = null' });
     expect(await work()).toBe(1);
     expect((await readPhotos(store, manager, id))[0]?.status).toBe('ready');
   });

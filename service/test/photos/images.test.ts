@@ -235,7 +235,7 @@ describe('A worker', () => {
     expect(await processOne(openPictureMaker(socket))).toBe(1);
     expect([(await photoOf(petId))?.status, await attemptsOf(petId)]).toEqual(['processing', 1]);
     expect(await filesIn(photos.folder, 'photos')).toEqual(before);
-    await photos.store.dependencies.db.query({ text: 'delete from photos where pet_id = $1', values: [petId] });
+    await photos.store.dependencies.db.write({ text: 'delete from photos where pet_id = $1', values: [petId] });
   });
 
   test('gets no reply from a hostile peer: it gives up, and the photo waits', async () => {

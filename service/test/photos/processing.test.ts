@@ -137,7 +137,7 @@ describe('Photos of several clients', () => {
     let processed = 0;
     while (!(await ready())) processed += await processPhoto({ ...store.dependencies, store: photos.files, makePictures, signal, turn });
     expect(processed).toBeLessThanOrEqual(2);
-    await db.query({ text: "delete from photos where status = 'processing'" });
+    await db.write({ text: "delete from photos where status = 'processing'" });
   });
 });
 
@@ -231,7 +231,7 @@ describe('The sweep', () => {
     const first = await claim();
     expect(first?.hashes).toEqual([unused]);
     expect(await claim()).toBeUndefined();
-    await db.query({ text: "update photo_deletions set until = now() - interval '1 s'" });
+    await db.write({ text: "update photo_deletions set until = now() - interval '1 s'" });
     const second = await claim();
     expect(second?.hashes).toEqual([unused]);
     // The first sweep was late, and must not end what the second has claimed.
@@ -247,17 +247,17 @@ describe('The sweep', () => {
     const { db } = store.dependencies;
     await expect(sweepFiles(db, broken('delete'))).rejects.toThrow('no delete');
     expect(await sweepFiles(db, photos.files)).toBe(0);
-    await db.query({ text: "update photo_deletions set until = now() - interval '1 s'" });
+    await db.write({ text: "update photo_deletions set until = now() - interval '1 s'" });
     expect(await sweepFiles(db, photos.files)).toBe(1);
   });
 
   test('deletes the row of one that was killed after it had deleted the picture', async () => {
     const { db } = store.dependencies;
-    await db.query({
+    await db.write({
       text: `insert into photo_deletions (hash, until) values ('ended', now() - interval '1 s'), ('held', now() + interval '1 min')`,
     });
     await sweepFiles(db, photos.files);
-    const { rows } = await db.query({ text: `delete from photo_deletions where hash in ('ended', 'held') returning hash` });
+    const { rows } = await db.write({ text: `delete from photo_deletions where hash in ('ended', 'held') returning hash` });
     expect(rows).toEqual([{ hash: 'held' }]);
   });
 });

@@ -45,11 +45,11 @@ async function partner(name: string): Promise<{ key: TestKey; petId: number }> {
 }
 
 const one = async <T>(text: string, ...values: unknown[]) =>
-  (await store.dependencies.db.query<{ value: T }>({ text, values })).rows[0]?.value;
+  (await store.dependencies.db.write<{ value: T }>({ text, values })).rows[0]?.value;
 const countedFor = async ({ clientId }: TestKey) =>
   Number((await one<bigint>('select bytes as value from photo_storage where client_id = $1', clientId)) ?? 0n);
 const setCounted = (bytes: number, { clientId }: TestKey) =>
-  store.dependencies.db.query({
+  store.dependencies.db.write({
     text: 'insert into photo_storage as s values ($1, $2) on conflict (client_id) do update set bytes = excluded.bytes',
     values: [clientId, bytes],
   });
@@ -153,7 +153,7 @@ describe('The bytes that photos take', () => {
     );
     expect((await drift()).rows).toEqual([]);
     await expireClaims(store);
-    await db.query({ text: 'update photos set attempts = 5 where pet_id = $1 and files is not null', values: [petId] });
+    await db.write({ text: 'update photos set attempts = 5 where pet_id = $1 and files is not null', values: [petId] });
     await sendPhoto(store, key, petId, Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(100)]));
     await sendPhoto(store, key, petId, await makeImage('pink'));
     await processAll(photos);
@@ -174,8 +174,8 @@ describe('The bytes that photos take', () => {
     const counted = await countedFor(key);
     const { db } = store.dependencies;
     // As the release before has left it.
-    await db.query({ text: 'update photos set original_bytes = null, pictures_bytes = null where pet_id = $1', values: [petId] });
-    await db.query({ text: 'delete from removed_photo_bytes where client_id = $1', values: [key.clientId] });
+    await db.write({ text: 'update photos set original_bytes = null, pictures_bytes = null where pet_id = $1', values: [petId] });
+    await db.write({ text: 'delete from removed_photo_bytes where client_id = $1', values: [key.clientId] });
     await setCounted(0, key);
     expect(await countPictures(db, photos.files)).toBe(1);
     expect(await countPictures(db, photos.files)).toBe(0);

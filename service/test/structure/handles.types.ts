@@ -70,11 +70,11 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
 
 export function aWriteSaysWhatItChanges(): unknown[] {
   return [
-    catalogueTx.write<Pet>({ text: '' }, (after) => ({ id: after.id, before: undefined, after })),
+    catalogueTx.writePets<Pet>({ text: '' }, (after) => ({ id: after.id, before: undefined, after })),
     // @ts-expect-error: nobody would learn which lists have changed
-    catalogueTx.write({ text: '' }),
+    catalogueTx.writePets({ text: '' }),
     // @ts-expect-error: nobody would learn which lists showed the animal before
-    catalogue.write<Pet>({ text: '' }, (after) => ({ id: after.id, after })),
+    catalogue.writePets<Pet>({ text: '' }, (after) => ({ id: after.id, after })),
   ];
 }
 

@@ -35,6 +35,7 @@ const messages = (level: keyof typeof log) => log[level].mock.calls.map(([, mess
 /** A database that does the work and then does not say so, as when the connection breaks during the commit. */
 const withoutReply = (db: Transactor, times: number): Transactor => ({
   query: (statement) => db.query(statement),
+  write: (statement) => db.write(statement),
   transaction: async (work) => {
     const result = await db.transaction(work);
     times -= 1;

@@ -14,12 +14,12 @@ let progress: number[];
 beforeAll(async () => {
   store = await createTestStore();
   const { db } = store.dependencies;
-  await db.query({
+  await db.write({
     text: `with added as (insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1::int) returning id)
       insert into history (pet_id, to_status, why) select id, 'available', 'added' from added`,
     values: [animals],
   });
-  await db.query({
+  await db.write({
     text: `insert into history (pet_id, from_status, to_status, why) select $1, 'available', 'available', 'edited by staff' from generate_series(2, $2::int)`,
     values: [animals, rowsOfLast],
   });
@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const verify = () => verifyHistory(store.dependencies.db, (done, of) => progress.push(done / of));
 const setStatus = (id: number, status: string) =>
-  store.dependencies.db.query({ text: 'update pets set status = $2 where id = $1', values: [id, status] });
+  store.dependencies.db.write({ text: 'update pets set status = $2 where id = $1', values: [id, status] });
 
 describe('verifyHistory', () => {
   test('replays every row of every animal', async () => {
@@ -75,7 +75,7 @@ describe('verifyHistory', () => {
   test('of a long history misses no row that was written before others and committed after them', async () => {
     const insert = `insert into history (pet_id, from_status, to_status, why) values ($1, 'available', 'available', 'edited by staff')`;
     const open = await holdLocks(store, insert, [animals]);
-    await store.dependencies.db.query({ text: insert, values: [animals] });
+    await store.dependencies.db.write({ text: insert, values: [animals] });
     let left = 7;
     const snapshot = async <T>(work: (tx: Db) => Promise<T>): Promise<T> => {
       // When it has found that it has to wait. Without waiting, it would have read all rows of the animal by then.

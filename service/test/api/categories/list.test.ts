@@ -88,7 +88,7 @@ describe('GET /v1/categories while others add categories', () => {
   test('shows every unchanged category once, even if others are named, removed and registered between the pages', async () => {
     await using shared = await createTestStore();
     const [partner, manager] = [await shared.createKey(), await createManager(shared)];
-    await shared.dependencies.db.query({ text: 'insert into categories (id) select generate_series(-14, 0)' });
+    await shared.dependencies.db.write({ text: 'insert into categories (id) select generate_series(-14, 0)' });
     const staying = [-12, -9, -6, -3, 0];
     const changing = [-14, -13, -11, -10, -8, -7, -5, -4, -2, -1];
     const changes: number[] = [];

@@ -15,7 +15,7 @@ afterAll(() => store[Symbol.asyncDispose]());
 
 const remove = (id: number | string, by = manager) => store.call('DELETE', `/v1/categories/${id}`, { key: by.key });
 const list = async () => (await store.call<unknown[]>('GET', '/v1/categories?limit=100', { key: key.key })).json;
-const insertCategory = (id: number) => store.dependencies.db.query({ text: 'insert into categories (id) values ($1)', values: [id] });
+const insertCategory = (id: number) => store.dependencies.db.write({ text: 'insert into categories (id) values ($1)', values: [id] });
 
 describe('DELETE /v1/categories/{categoryId}', () => {
   test('of one without a name and without animals is 204 without a body, and removes the category', async () => {

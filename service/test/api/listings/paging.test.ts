@@ -28,7 +28,7 @@ beforeAll(async () => {
     if (i % 5) await addDescribed(store, key, pet, profile);
     else {
       const { id } = await addPet(store, key, { name: pet.name, categoryId: category });
-      await store.dependencies.db.query({ text: 'update pets set shelter_id = $1 where id = $2', values: [shelterId, id] });
+      await store.dependencies.db.write({ text: 'update pets set shelter_id = $1 where id = $2', values: [shelterId, id] });
     }
   }
 });

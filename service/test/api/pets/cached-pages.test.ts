@@ -28,7 +28,7 @@ const list = (headers: Record<string, string> = {}, sent = key) => store.call<Pe
 
 /** Bypasses the service, so that nothing is invalidated. */
 const renameUnseen = (name: string) =>
-  store.dependencies.db.query({ text: 'update pets set name = $1 where id = $2', values: [name, pet.id] });
+  store.dependencies.db.write({ text: 'update pets set name = $1 where id = $2', values: [name, pet.id] });
 
 /** Changes the animal and changes it back: the page must be read again, and is the same. */
 async function touch(process = store): Promise<void> {
@@ -148,7 +148,7 @@ describe('A cached page', () => {
     const added = await addPet(plain, own);
     const read = () => plain.call<PetBody[]>('GET', '/v1/pets', { key: own.key });
     await read();
-    await plain.dependencies.db.query({ text: 'update pets set name = $1 where id = $2', values: ['Seen', added.id] });
+    await plain.dependencies.db.write({ text: 'update pets set name = $1 where id = $2', values: ['Seen', added.id] });
     expect((await read()).json).toEqual([{ ...added, name: 'Seen' }]);
   });
 });

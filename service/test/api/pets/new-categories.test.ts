@@ -13,8 +13,6 @@ let store: TestStore;
 let nextId = 1_000;
 beforeAll(async () => {
   store = await createTestStore({ env: { HOMEWARD_POOL_SIZE: String(connections) } });
-  // As `homeward serve` does: single statements share pipelined connections from now on.
-  await store.dependencies.db.open();
 });
 afterAll(() => store[Symbol.asyncDispose]());
 

@@ -164,7 +164,7 @@ describe('A write leaves alone', () => {
     await list();
     await list();
     // Bypasses the service, so that only a page that is read again shows it.
-    await store.dependencies.db.query({ text: "update pets set name = 'Unseen' where id = $1", values: [pet.id] });
+    await store.dependencies.db.write({ text: "update pets set name = 'Unseen' where id = $1", values: [pet.id] });
     await write('PUT', { sex: 'male' });
     const announced: string[] = [];
     const publisher = new Publisher({

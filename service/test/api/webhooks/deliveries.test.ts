@@ -37,13 +37,13 @@ const call = <Body>(method: string, path: string, body?: unknown) =>
   store.call<Body>(method, `/v1/webhooks${path}`, { key: partner.key, body });
 const endpoint = (body: object = {}) => addEndpoint(store, partner, { url: receiver.url, ...body });
 const change = (petId: number, name: string) =>
-  store.dependencies.db.query({
+  store.dependencies.db.write({
     text: `insert into outbox (type, pet_id, data) values ('pet.updated', $1, $2)`,
     values: [petId, JSON.stringify({ pet: { id: petId, name } })],
   });
 /** Makes pending retries due now, since they would be hours later. */
 async function hurry(id: number, more = ''): Promise<void> {
-  const sql = (text: string) => store.dependencies.db.query({ text, values: [id] });
+  const sql = (text: string) => store.dependencies.db.write({ text, values: [id] });
   await sql(`update delivery_exceptions set next_attempt_at = now() ${more} where webhook_id = $1 and next_attempt_at < 'infinity'`);
   await sql('update webhooks set is_changed = true, revision = revision + 1 where id = $1');
 }
@@ -210,7 +210,7 @@ describe('a failed attempt', () => {
   test('at an endpoint that has failed for 5 days disables it', async () => {
     receiver.respond = () => ({ status: 500 });
     const { id } = await endpoint();
-    await store.dependencies.db.query({
+    await store.dependencies.db.write({
       text: `update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`,
       values: [id],
     });
@@ -233,7 +233,7 @@ test('after a rotation both secrets sign, and after 24 hours only the new one', 
   if (!both) throw new Error('nothing received');
   expect(String(both.headers['webhook-signature']).split(' ')).toHaveLength(2);
   expect(verifySignature(both, secret)).toEqual(verifySignature(both, newSecret));
-  await store.dependencies.db.query({ text: 'update webhooks set previous_secret_until = now() where id = $1', values: [id] });
+  await store.dependencies.db.write({ text: 'update webhooks set previous_secret_until = now() where id = $1', values: [id] });
   await call('POST', `/${id}/test`);
   const one = (await receiver.has(2))[1];
   if (!one) throw new Error('nothing received');
@@ -243,7 +243,7 @@ test('after a rotation both secrets sign, and after 24 hours only the new one', 
 
 describe('a secret that is damaged in the database', () => {
   const damage = (id: number, secret: string) =>
-    store.dependencies.db.query({ text: 'update webhooks set secret = $2 where id = $1', values: [id, secret] });
+    store.dependencies.db.write({ text: 'update webhooks set secret = $2 where id = $1', values: [id, secret] });
 
   test.each(['', 'whsec_', 'whsec_AAAA', '"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"'])(
     'as %j signs nothing: the attempt fails',
@@ -341,7 +341,7 @@ test('a page is not filled by deliveries whose events the feed no longer has', a
   await settled(id);
   const [first, second] = (await deliveriesOf(store, partner, id)).filter(({ type }) => type === 'pet.created');
   const drop = (position: number | undefined) =>
-    store.dependencies.db.query({ text: 'update feed set first_position = $1', values: [position] });
+    store.dependencies.db.write({ text: 'update feed set first_position = $1', values: [position] });
   await drop(second?.id);
   const { json } = await call<DeliveryBody[]>('GET', `/${id}/deliveries?limit=1`);
   await drop(1);

@@ -184,7 +184,7 @@ describe('The bytes of a photo', () => {
 
 describe('The bytes that a client sends in a day', () => {
   const setSent = (clientId: bigint, bytes: number, day = "(now() at time zone 'utc')::date") =>
-    store.dependencies.db.query({
+    store.dependencies.db.write({
       text: `insert into photo_uploads (client_id, day, bytes) values ($1, ${day}, $2) on conflict (client_id) do update set day = ${day}, bytes = $2`,
       values: [clientId, bytes],
     });

@@ -205,7 +205,7 @@ describe('The history of these orders', () => {
   test('has a violation if the status of an order differs from its history', async () => {
     const order = await orderAfter();
     const set = (status: string) =>
-      store.dependencies.db.query({ text: 'update orders set status = $2 where id = $1', values: [order.id, status] });
+      store.dependencies.db.write({ text: 'update orders set status = $2 where id = $1', values: [order.id, status] });
     await set('approved');
     const { violation } = await verifyHistory(store.dependencies.db, () => {});
     await set('placed');
@@ -214,13 +214,13 @@ describe('The history of these orders', () => {
 
   test('is append-only for the service', async () => {
     const { db } = store.dependencies;
-    await expect(db.query({ text: `update history set why = 'forged'` })).rejects.toThrow('permission denied for table history');
-    await expect(db.query({ text: 'delete from history' })).rejects.toThrow('permission denied for table history');
+    await expect(db.write({ text: `update history set why = 'forged'` })).rejects.toThrow('permission denied for table history');
+    await expect(db.write({ text: 'delete from history' })).rejects.toThrow('permission denied for table history');
   });
 
   test('is backed by a database constraint that rejects a second open order for an animal', async () => {
     const order = await orderAfter();
-    const insert = store.dependencies.db.query({
+    const insert = store.dependencies.db.write({
       text: 'insert into orders (client_id, pet_id, expires_at) values ($1, $2, now())',
       values: [partner.clientId, order.petId],
     });

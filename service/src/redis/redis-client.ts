@@ -1,0 +1,42 @@
+import { connect as connectPlain } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { AbstractConnector, Redis } from 'ioredis';
+import { type ClientOptions, findPrimary, serverOptions, type WatchedServers } from './sentinels.ts';
+
+/** A connection that is closed waits this long for the server to close it too, which one that hangs never does. */
+const disconnectTimeoutMs = 200;
+
+/**
+ * A client of the Redis at a URL, or of the one of several servers that is the primary whenever it connects. If none is, the client ends,
+ * and the caller decides when to connect again. The library's own support of Sentinels is not used: it takes the first address that a
+ * Sentinel names, also if that one has missed a failover.
+ */
+export function createRedis(redisUrl: string, watched: WatchedServers | undefined, options: ClientOptions): Redis {
+  const shared = { ...options, lazyConnect: true, disconnectTimeout: disconnectTimeoutMs };
+  if (!watched) return new Redis(redisUrl, shared);
+  const { username, password, tls } = serverOptions(watched, { host: '', port: 0 });
+  return new Redis({
+    ...shared,
+    ...(username && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls && { tls }),
+    Connector: connectorTo(watched),
+  });
+}
+
+const connectorTo = (watched: WatchedServers) =>
+  class extends AbstractConnector {
+    constructor() {
+      super(disconnectTimeoutMs);
+    }
+
+    async connect() {
+      this.connecting = true;
+      const { primary } = await findPrimary(watched);
+      if (!this.connecting) throw new Error('the connection was closed while a primary was looked for');
+      const stream = watched.tls ? connectTls({ ...primary }) : connectPlain({ ...primary });
+      stream.once('error', (error) => (this.firstError = error));
+      this.stream = stream;
+      return stream;
+    }
+  };
