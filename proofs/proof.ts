@@ -8,6 +8,8 @@ export interface Claim {
   readonly isTimed?: boolean;
   /** The bar is not reached yet, as docs/promises.md says. The nightly check reports it and does not fail. */
   readonly isKnownMiss?: boolean;
+  /** The proof could not be run on this machine, and the figure says why. In CI it must run. */
+  readonly isNotRun?: boolean;
 }
 
 export interface ProofContext {
@@ -15,8 +17,12 @@ export interface ProofContext {
   readonly short: boolean;
   /** Breaks the promise on purpose, if the proof has a mutant. Then at least one claim must not hold. */
   readonly mutant: boolean;
-  /** Only this one of the proof's parts. */
-  readonly part?: string | undefined;
+  /** Only these of the proof's parts. Empty: all of them. */
+  readonly parts: readonly string[];
+  /** How often each part is run, instead of the proof's own number. */
+  readonly times?: number | undefined;
+  /** Decides everything that is random, if the proof has something random that can be repeated. */
+  readonly seed?: number | undefined;
   progress(text: string): void;
 }
 
@@ -30,5 +36,7 @@ export interface Proof {
   readonly isNightly?: boolean;
   /** Names of parts that can be run alone. */
   readonly parts?: readonly string[];
+  /** If the usual time is not enough. */
+  readonly timeoutMs?: number;
   run(context: ProofContext): Promise<Claim[]>;
 }

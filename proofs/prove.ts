@@ -1,4 +1,4 @@
-// Runs the proofs, each of which shows that a promise holds: npm run prove -- [NAME… | --all] [--short] [--mutant] [--part PART] [--json]
+// Runs the proofs, each of which shows that a promise holds: npm run prove -- [NAME… | NAME PART… | --all] [--short] [--mutant] [--times N] [--seed N] [--json]
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
@@ -10,6 +10,7 @@ import { bans } from './bans.ts';
 import { deploy } from './deploy/deploy.ts';
 import { erasure } from './erasure.ts';
 import { expiry } from './expiry.ts';
+import { faults } from './faults/faults.ts';
 import { feed } from './feed/feed.ts';
 import { firstCall } from './first-call.ts';
 import { frameworks } from './frameworks/frameworks.ts';
@@ -19,6 +20,7 @@ import { history } from './history.ts';
 import { hostilePartner } from './hostile-partner/hostile-partner.ts';
 import { idempotency } from './idempotency.ts';
 import { isolation } from './isolation/isolation.ts';
+import { limiterSimulation } from './limiter-simulation/limiter-simulation.ts';
 import { limits } from './limits.ts';
 import { manyKeys } from './many-keys/many-keys.ts';
 import { model } from './model/model.ts';
@@ -50,6 +52,7 @@ import { writeStorm } from './write-storm/write-storm.ts';
 
 const proofs: Proof[] = [
   limits,
+  limiterSimulation,
   bans,
   revocation,
   secrets,
@@ -91,6 +94,7 @@ const proofs: Proof[] = [
   usage,
   alerts,
   deploy,
+  faults,
 ];
 
 interface Proved {
@@ -102,7 +106,7 @@ interface Proved {
   readonly notes: string;
 }
 
-const synopsis = 'Usage: npm run prove -- NAME… | --all [--short] [--mutant] [--part PART] [--json]';
+const synopsis = 'Usage: npm run prove -- NAME… | NAME PART… | --all [--short] [--mutant] [--times N] [--seed N] [--json]';
 const timedRunsMax = 2;
 /** May exceed the number of cores, because a proof spends about half of its time waiting. */
 const sideBySideMax = 3;
@@ -110,16 +114,29 @@ const shortTimeoutMs = 10 * 60_000;
 const longTimeoutMs = 60 * 60_000;
 
 const { values, positionals } = readArguments();
-const { short = false, mutant = false, json = false, all = false, help = false, part } = values;
+const { short = false, mutant = false, json = false, all = false, help = false } = values;
+const [times, seed] = [readNumber('times'), readNumber('seed')];
+const parts = readParts();
 
-const chosen = help ? [] : all ? proofs.filter(({ isNightly }) => !short || !isNightly) : positionals.map(find);
-if (part !== undefined) checkPart(part, chosen);
+const chosen = help
+  ? []
+  : all
+    ? proofs.filter(({ isNightly }) => !short || !isNightly)
+    : positionals.slice(0, positionals.length - parts.length).map(find);
 if (chosen.length === 0) list();
 else process.exitCode = (await runAll(chosen)) ? 0 : 1;
 
 function readArguments() {
   const flag = { type: 'boolean' } as const;
-  const options = { short: flag, mutant: flag, json: flag, all: flag, help: flag, part: { type: 'string' } } as const;
+  const options = {
+    short: flag,
+    mutant: flag,
+    json: flag,
+    all: flag,
+    help: flag,
+    times: { type: 'string' },
+    seed: { type: 'string' },
+  } as const;
   try {
     return parseArgs({ allowPositionals: true, options });
   } catch (error) {
@@ -135,14 +152,21 @@ function find(name: string): Proof {
   process.exit(2);
 }
 
-function checkPart(part: string, [proof, ...others]: readonly Proof[]): void {
-  if (proof && others.length === 0 && proof.parts?.includes(part)) return;
-  const parts = proof?.parts?.map((one) => `"${one}"`).join(', ');
-  console.error(
-    others.length > 0 || !proof
-      ? '--part needs the name of one proof.'
-      : `The proof ${proof.name} has no part "${part}".${parts ? ` Its parts are ${parts}.` : ''}`,
-  );
+/** What follows the name of the first proof, if it is the name of one of its parts. */
+function readParts(): string[] {
+  const [name, ...others] = positionals;
+  const known = proofs.find((one) => one.name === name)?.parts ?? [];
+  const found = others.filter((one) => known.includes(one));
+  if (found.length === 0 || found.length === others.length) return found;
+  const other = others.find((one) => !known.includes(one));
+  console.error(`The proof ${name} has no part "${other}". Its parts are ${known.join(', ')}.`);
+  process.exit(2);
+}
+
+function readNumber(option: 'times' | 'seed'): number | undefined {
+  const text = values[option];
+  if (text === undefined || /^\d{1,9}$/.test(text)) return text === undefined ? undefined : Number(text);
+  console.error(`--${option} needs a whole number, not "${text}".\n${synopsis}`);
   process.exit(2);
 }
 
@@ -193,10 +217,10 @@ async function runInProcesses(chosen: readonly Proof[]): Promise<Proved[]> {
   return proved;
 }
 
-async function runInProcess({ name }: Proof): Promise<Proved> {
+async function runInProcess({ name, timeoutMs = short ? shortTimeoutMs : longTimeoutMs }: Proof): Promise<Proved> {
   const startedAtMs = performance.now();
   const args = [fileURLToPath(import.meta.url), name, '--json', ...(short ? ['--short'] : []), ...(mutant ? ['--mutant'] : [])];
-  const { stdout, output } = await runCommand(process.execPath, args, { timeoutMs: short ? shortTimeoutMs : longTimeoutMs });
+  const { stdout, output } = await runCommand(process.execPath, args, { timeoutMs });
   const line = stdout.split('\n').find((one) => one.startsWith('['));
   return {
     proof: name,
@@ -216,8 +240,12 @@ function show({ proof, claims, seconds, notes }: Proved): void {
   print(`${proof}, ${seconds.toFixed(1)} s`);
   if (notes) print(notes.replace(/^/gm, '  '));
   if (claims.length === 0) print('  FAILED  it did not finish');
-  for (const { claim, bar, figure, holds, isKnownMiss } of claims)
-    print(`  ${holds ? 'holds ' : isKnownMiss ? 'missed' : 'BROKEN'}  ${claim}: ${figure} (bar: ${bar})`);
+  for (const claim of claims) print(`  ${outcomeOf(claim)}  ${claim.claim}: ${claim.figure} (bar: ${claim.bar})`);
+}
+
+function outcomeOf({ holds, isKnownMiss, isNotRun }: Claim): string {
+  if (isNotRun && holds) return 'not run';
+  return holds ? 'holds ' : isKnownMiss ? 'missed' : 'BROKEN';
 }
 
 /**
@@ -227,7 +255,7 @@ function show({ proof, claims, seconds, notes }: Proved): void {
 async function measure(proof: Proof, progress: (text: string) => void): Promise<Claim[]> {
   const runsMax = (short || process.env['CI']) && !mutant ? timedRunsMax : 1;
   for (let run = 1; ; run += 1) {
-    const claims = await proof.run({ short, mutant, part, progress });
+    const claims = await proof.run({ short, mutant, parts, times, seed, progress });
     const broken = claims.filter(({ holds, isKnownMiss }) => !holds && !isKnownMiss);
     if (broken.length === 0 || run >= runsMax || !broken.every(({ isTimed }) => isTimed)) return claims;
     for (const { claim, bar, figure } of broken)

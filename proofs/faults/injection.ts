@@ -1,0 +1,69 @@
+// What several scenarios do and measure.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { measureAvailability } from './checker/availability.ts';
+import type { Cluster } from './cluster.ts';
+import { monotonicMs } from './history.ts';
+import { type Node, nodes } from './node-files.ts';
+import type { FaultContext, Injected, Measure } from './scenario.ts';
+
+export const takeoverWithinMs = 60_000;
+
+/** A fault after which another node takes over; it goes on for a moment after that. */
+export function faultOfPrimary(
+  make: (cluster: Cluster, leader: Node) => void | Promise<void>,
+): (context: FaultContext) => Promise<Injected> {
+  return async ({ cluster, random }) => {
+    const leader = await cluster.getLeader();
+    const faultMs = monotonicMs();
+    await make(cluster, leader);
+    await untilAnotherLeads(cluster, leader);
+    await sleep(random.between(1_000, 3_000));
+    return { faultMs };
+  };
+}
+
+/** Returns the new primary. */
+export async function untilAnotherLeads(cluster: Cluster, before: Node): Promise<Node> {
+  const others = nodes.filter((node) => node !== before);
+  return until(() => cluster.findLeader(others), `primary other than ${before}`, takeoverWithinMs);
+}
+
+/** Asks again until the reply is neither undefined nor false. */
+export async function until<T>(ask: () => Promise<T | undefined | false>, what: string, timeoutMs: number): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await ask();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw new Error(`it took too long: no ${what} in ${timeoutMs / 1_000} s`);
+    await sleep(50);
+  }
+}
+
+export function writesBackWithin(seconds: number): Measure {
+  return {
+    claim: 'the longest time without a write that succeeds',
+    unit: 's',
+    limit: seconds,
+    isTimed: true,
+    of: ({ history, faultMs }) => measureAvailability(history, faultMs).writes.longestGapMs / 1_000,
+  };
+}
+
+/** A figure that the injection has seen itself. */
+export function seen(name: string, measure: Omit<Measure, 'of'>): Measure {
+  return { ...measure, of: ({ seen: figures }) => figures?.[name] ?? NaN };
+}
+
+/** Of the requests that were sent while the fault lasted. */
+export function readsThatSucceed(percent: number): Measure {
+  return {
+    claim: 'reads that succeed while the fault lasts',
+    unit: '%',
+    limit: percent,
+    isFloor: true,
+    of: ({ history, faultMs, endMs }) => {
+      const { reads } = measureAvailability(history, faultMs, endMs);
+      return (100 * reads.succeeded) / reads.requests;
+    },
+  };
+}

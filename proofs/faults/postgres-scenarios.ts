@@ -1,0 +1,226 @@
+// Faults of PostgreSQL's nodes and of their replication.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readFacts } from './checker/facts-queries.ts';
+import type { Cluster } from './cluster.ts';
+import { type Facts, monotonicMs } from './history.ts';
+import { faultOfPrimary, readsThatSucceed, seen, takeoverWithinMs, until, untilAnotherLeads, writesBackWithin } from './injection.ts';
+import { unknownIsSuccess } from './mutants.ts';
+import { type Node, nodes, ttlSeconds } from './node-files.ts';
+import type { FaultContext, Injected, Scenario, ScenarioMutant } from './scenario.ts';
+
+const pauseMs = 20_000;
+const standbyAwayMs = 20_000;
+/** Events that the standby lacks at least when it takes over. */
+const lackedEvents = 10;
+/** Shorter than PostgreSQL waits for a standby that is silent: Patroni must still count it as synchronous when the primary ends. */
+const cancelledWaitMs = 2_200;
+
+const asynchronous: ScenarioMutant = {
+  name: 'asynchronous replication',
+  changes: [{ file: 'ha/patroni.yml', from: 'synchronous_mode: true', to: 'synchronous_mode: false' }],
+};
+
+export const postgresScenarios = {
+  'kill-postgres': {
+    times: 20,
+    inject: faultOfPrimary((cluster, leader) => cluster.killPostgres(leader)),
+    measures: [writesBackWithin(5)],
+    mutant: unknownIsSuccess('unknown is 201'),
+  },
+  'kill-node': {
+    times: 20,
+    inject: faultOfPrimary((cluster, leader) => cluster.killNode(leader)),
+    measures: [writesBackWithin(ttlSeconds + 5)],
+    mutant: {
+      name: 'two probes',
+      edits: [
+        {
+          file: 'db/pool.ts',
+          from: 'if (this.#nextProbe && !this.#closed) void this.#probe();',
+          to: 'if (!this.#closed) void this.#probe();',
+        },
+      ],
+    },
+  },
+  'cut-all': {
+    times: 10,
+    inject: faultOfPrimary((cluster, leader) => cluster.cutOff(leader)),
+    measures: [writesBackWithin(ttlSeconds + 8)],
+    mutant: asynchronous,
+  },
+  'cut-replicas': {
+    times: 10,
+    inject: faultOfPrimary((cluster, leader) => cluster.cutFromNodes(leader)),
+    measures: [writesBackWithin(ttlSeconds + 8)],
+    mutant: asynchronous,
+  },
+  pause: {
+    times: 10,
+    inject: pausePrimary,
+    measures: [writesBackWithin(ttlSeconds + 5)],
+    mutant: {
+      name: 'standby accepted',
+      edits: [
+        {
+          file: 'db/postgres-servers.ts',
+          from: `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "isReadOnly"`,
+          to: `select false as "isReadOnly"`,
+        },
+      ],
+    },
+  },
+  switchover: {
+    times: 10,
+    inject: faultOfPrimary((cluster, leader) => cluster.switchOver(leader)),
+    measures: [writesBackWithin(3)],
+    mutant: {
+      name: '25006 ignored',
+      edits: [
+        { file: 'db/connection-faults.ts', from: '58|25006|25P03', to: '58|25P03' },
+        { file: 'db/connection-faults.ts', from: `error.code === '25006'`, to: `error.code === ''` },
+        { file: 'db/pool.ts', from: 'if (error instanceof NotPrimary) this.#abandonAll();', to: '' },
+      ],
+    },
+  },
+  'lossy-failover': {
+    times: 10,
+    // A worker that sees the failover needs no setting.
+    store: { env: { HOMEWARD_FAILOVER: '' } },
+    prepare: (cluster) => cluster.configure({ synchronous_mode: false }),
+    restore: (cluster) => cluster.configure({ synchronous_mode: true }),
+    inject: failOverToLaggard,
+    mutant: {
+      name: 'no comparison of servers',
+      edits: [{ file: 'events/publisher.ts', from: 'here !== null && recorded !== null && here !== recorded;', to: 'false;' }],
+    },
+    measures: [
+      seen('lackedEvents', { claim: 'events that the standby lacked', unit: 'count', limit: lackedEvents, isFloor: true }),
+      seen('recordedSeconds', {
+        claim: 'until a worker has applied the journal and recorded the new server',
+        unit: 's',
+        limit: 30,
+        isTimed: true,
+      }),
+    ],
+  },
+  'standby-away': {
+    times: 10,
+    // Otherwise Patroni would let the primary go on alone.
+    prepare: (cluster) => cluster.configure({ synchronous_mode_strict: true }),
+    restore: (cluster) => cluster.configure({ synchronous_mode_strict: false }),
+    inject: keepStandbysAway,
+    mutant: {
+      name: 'shared connections',
+      edits: [
+        {
+          file: 'db/pool.ts',
+          from: 'return this.#pipeline(this.#reads, statement);',
+          to: 'return this.#pipeline(this.#writes, statement);',
+        },
+      ],
+    },
+    measures: [readsThatSucceed(99.9)],
+  },
+  'cancelled-wait': {
+    times: 10,
+    inject: cancelWaits,
+    mutant: {
+      name: 'no row lock',
+      edits: [{ file: 'idempotency/idempotency-queries.ts', from: ' for key share`', to: '`' }],
+    },
+    measures: [seen('cancelled', { claim: 'commits whose wait for the standby was cancelled', unit: 'count', limit: 1, isFloor: true })],
+  },
+} satisfies Record<string, Scenario>;
+
+async function pausePrimary({ cluster }: FaultContext): Promise<Injected> {
+  const leader = await cluster.getLeader();
+  const faultMs = monotonicMs();
+  cluster.pause(leader);
+  await sleep(pauseMs);
+  return { faultMs };
+}
+
+async function keepStandbysAway({ cluster }: FaultContext): Promise<Injected> {
+  const leader = await cluster.getLeader();
+  const faultMs = monotonicMs();
+  cluster.holdReplication(leader);
+  await sleep(standbyAwayMs);
+  return { faultMs, endMs: monotonicMs() };
+}
+
+/** What the standbys have when the primary ends is all that they ever get of it. */
+async function failOverToLaggard({ cluster, store: { database } }: FaultContext): Promise<Injected> {
+  const leader = await cluster.getLeader();
+  const before = await lastPosition(cluster, leader, database);
+  const faultMs = monotonicMs();
+  cluster.holdReplication(leader);
+  const published = async () => (await lastPosition(cluster, leader, database)) - before;
+  const count = await until(async () => ((await published()) >= lackedEvents ? await published() : undefined), 'events', 20_000);
+  cluster.killPostgresProcesses(leader);
+  const endedMs = monotonicMs();
+  const standbys = nodes.filter((node) => node !== leader);
+  const promoted = watchPromotion(cluster, standbys);
+  const facts = new Map<Node, Facts>();
+  for (const node of standbys) facts.set(node, await readFacts(cluster.superuserUrlOf(node, database)));
+  const { next, lastStandbyMs } = await promoted;
+  const standby = facts.get(next);
+  if (!standby || standby.readAtMs > lastStandbyMs) throw new Error(`what ${next} lacked was not read before it took over`);
+  const recordedMs = await untilRecorded(cluster, next, database);
+  await sleep(1_000);
+  return {
+    faultMs,
+    checks: { lackedByStandby: { standby, beginMs: endedMs, endMs: lastStandbyMs }, revocationsCountFromMs: recordedMs },
+    seen: { lackedEvents: before + count - (standby.events.at(-1)?.position ?? 0), recordedSeconds: (recordedMs - endedMs) / 1_000 },
+  };
+}
+
+/** Which standby takes over, and an instant at which it was still one: what was acknowledged until then is of the old primary. */
+async function watchPromotion(cluster: Cluster, standbys: readonly Node[]): Promise<{ next: Node; lastStandbyMs: number }> {
+  let lastStandbyMs = 0;
+  const next = await until(
+    async () => {
+      const askedMs = monotonicMs();
+      const replies = await Promise.all(standbys.map((node) => cluster.query<{ is: boolean }>(node, 'select pg_is_in_recovery() as is')));
+      if (replies.every((rows) => rows?.[0]?.is)) lastStandbyMs = askedMs;
+      return standbys.find((_, i) => replies[i]?.[0]?.is === false);
+    },
+    'standby that takes over',
+    takeoverWithinMs,
+  );
+  return { next, lastStandbyMs };
+}
+
+async function lastPosition(cluster: Cluster, node: Node, database: string): Promise<number> {
+  const rows = await cluster.query<{ position: string }>(node, 'select last_position::text as position from feed', [], database);
+  if (!rows?.[0]) throw new Error(`${node} has no feed`);
+  return Number(rows[0].position);
+}
+
+/** A worker has applied the journal, if it has one, and recorded this server. */
+async function untilRecorded(cluster: Cluster, node: Node, database: string): Promise<number> {
+  const sql = 'select server = current_server() as recorded from deployment';
+  await until(
+    async () => (await cluster.query<{ recorded: boolean }>(node, sql, [], database))?.[0]?.recorded,
+    'record of the new server',
+    60_000,
+  );
+  return monotonicMs();
+}
+
+/** Clients send the same request again with its Idempotency-Key. It must not be a success before a standby has the row. */
+async function cancelWaits({ cluster }: FaultContext): Promise<Injected> {
+  const leader = await cluster.getLeader();
+  const faultMs = monotonicMs();
+  cluster.holdReplication(leader);
+  const sql = `select count(pg_cancel_backend(pid))::int as count from pg_stat_activity where usename = 'homeward_api' and wait_event = 'SyncRep'`;
+  let cancelled = 0;
+  while (monotonicMs() < faultMs + cancelledWaitMs) {
+    const rows = await cluster.query<{ count: number }>(leader, sql);
+    cancelled += rows?.[0]?.count ?? 0;
+    await sleep(100);
+  }
+  cluster.killPostgresProcesses(leader);
+  await untilAnotherLeads(cluster, leader);
+  await sleep(1_000);
+  return { faultMs, checks: { vanishing: [{ beginMs: faultMs, endMs: monotonicMs() }] }, seen: { cancelled } };
+}
