@@ -136,9 +136,13 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     this.#reads = new PipelinedConnections(toRead, reads, onFault);
     this.#ahead = new PipelinedConnections(toRead, 1, onFault);
     const nextAddress = () => this.#servers.current;
-    this.#confirmation = new WriteConfirmation(nextAddress, applicationNames.probe, (isAwaited) => this.#onConfirmation(!isAwaited));
+    this.#confirmation = new WriteConfirmation(nextAddress, applicationNames.probe, (isAwaited) => {
+      // What is in flight would wait as long.
+      if (isAwaited) this.#writes.abandon();
+      this.#onConfirmation(!isAwaited);
+    });
     // Those that ended may still wait at the server, so others in their place would be too many.
-    this.#writes = new PipelinedConnections(toWrite, writes, onFault, () => this.confirmsWrites);
+    this.#writes = new PipelinedConnections(toWrite, writes, onFault, () => !this.#confirmation.isRunning);
   }
 
   get reachable(): boolean {
@@ -303,11 +307,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
 
   #noteFault(error: unknown): void {
     if (isOfFormerPrimary(error)) this.#abandonAll();
-    // What waits behind that commit would wait as long. A command ends before the standby is back.
-    if (isStandbyAway(error) && this.#isProbing) {
-      this.#confirmation.start();
-      this.#writes.abandon();
-    }
+    // A command ends before the standby is back.
+    if (isStandbyAway(error) && this.#isProbing) this.#confirmation.start();
     this.#probeNow();
   }
 

@@ -5,6 +5,8 @@ import { requirePrimary } from './postgres-servers.ts';
 
 const connectTimeoutMs = 500;
 const retryDelayMs = 250;
+/** A standby that is there confirms within this time. A commit without a reply may also have waited for a lock, or for others before it. */
+const replyTimeoutMs = 500;
 
 /** Writes nothing but a record in the log of the server, whose commit waits for the standby as every other does. */
 const writeToLog = `select pg_logical_emit_message(true, 'homeward', '')`;
@@ -18,6 +20,7 @@ export class WriteConfirmation {
   readonly #applicationName: string;
   readonly #onChange: (isAwaited: boolean) => void;
   #client: pg.Client | undefined;
+  #isRunning = false;
   #isAwaited = false;
   #ended = Promise.resolve();
   #isClosed = false;
@@ -28,6 +31,11 @@ export class WriteConfirmation {
     this.#onChange = onChange;
   }
 
+  /** True: it is not known yet whether commits are confirmed. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
   /** True: a commit would have to wait for the standby. */
   get isAwaited(): boolean {
     return this.#isAwaited;
@@ -35,7 +43,7 @@ export class WriteConfirmation {
 
   /** To be called after a commit that was not confirmed. */
   start(): void {
-    if (!this.#isAwaited && !this.#isClosed) this.#ended = this.#untilConfirmed();
+    if (!this.#isRunning && !this.#isClosed) this.#ended = this.#untilConfirmed();
   }
 
   /** Settles when commits are confirmed, or nobody waits for that any more. */
@@ -54,14 +62,19 @@ export class WriteConfirmation {
   }
 
   async #untilConfirmed(): Promise<void> {
-    this.#isAwaited = true;
-    this.#onChange(true);
+    this.#isRunning = true;
+    const awaited = setTimeout(() => {
+      this.#isAwaited = true;
+      this.#onChange(true);
+    }, replyTimeoutMs).unref();
     for (let isConfirmed = false; !isConfirmed && !this.#isClosed; ) {
       isConfirmed = await this.#isConfirmed().catch(() => false);
       if (!isConfirmed) await sleep(retryDelayMs, undefined, { ref: false });
     }
-    this.#isAwaited = false;
-    if (!this.#isClosed) this.#onChange(false);
+    clearTimeout(awaited);
+    const wasAwaited = this.#isAwaited;
+    [this.#isRunning, this.#isAwaited] = [false, false];
+    if (wasAwaited && !this.#isClosed) this.#onChange(false);
   }
 
   async #isConfirmed(): Promise<boolean> {
