@@ -20,6 +20,7 @@ const unlimited = { perMinute: 10_000_000, perDay: 100_000_000 };
 export const smallLimits = { perMinute: 600, perDay: 100_000 };
 /** Of a client that nothing is asked for before the limit has to be exact. */
 export const exactLimit = 200;
+const expiringKeys = 3;
 const startWithinMs = 60_000;
 
 export interface StoreOptions {
@@ -41,6 +42,8 @@ export interface StoreKeys {
   readonly revocable: readonly Key[];
   readonly limited: Key;
   readonly exact: Key;
+  /** Not used before a scenario has said when they expire. */
+  readonly expiring: readonly Key[];
 }
 
 export class FaultyStore implements AsyncDisposable {
@@ -105,6 +108,7 @@ export class FaultyStore implements AsyncDisposable {
       revocable,
       limited: await one('limited', smallLimits),
       exact: await one('exact', { ...unlimited, perMinute: exactLimit }),
+      expiring: await staff.createKeys('expiring', unlimited, expiringKeys),
     };
   }
 

@@ -1,13 +1,29 @@
 // Faults of the store's own processes, and clocks that are wrong.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HttpClient } from '../../testkit/http.ts';
 import { monotonicMs } from './history.ts';
-import { faultOfPrimary, writesBackWithin } from './injection.ts';
+import { faultOfPrimary, seen, writesBackWithin } from './injection.ts';
 import { nodes, ttlSeconds } from './node-files.ts';
-import type { FaultContext, Injected, Scenario } from './scenario.ts';
+import type { FaultContext, Injected, Scenario, ScenarioMutant } from './scenario.ts';
 
 const workerPauseMs = 30_000;
 /** The file with the offset is read again after a second. */
 const clockReadMs = 1_500;
+/** How long keys are valid: one expires under load, one after what a primary's clock is off by, and one before what a process's is. */
+const keyLivesSeconds = [12, 25, 1_800] as const;
+/** Nearer to its end than this, a key is not asked about: a process may use its own clock if it is off by a second. */
+const nearEndSeconds = 2;
+const watchedMs = 20_000;
+
+const wrongExpiries = seen('wrongExpiries', {
+  claim: 'responses to keys that are not what the clock of PostgreSQL says',
+  unit: 'count',
+  limit: 0,
+});
+const localClock: ScenarioMutant = {
+  name: 'expiry by the clock of the process',
+  edits: [{ file: 'db/pool.ts', from: 'now: () => Date.now() + this.#clockOffsetMs', to: 'now: () => Date.now()' }],
+};
 
 export const processScenarios = {
   'worker-pause': {
@@ -27,9 +43,21 @@ export const processScenarios = {
       ],
     },
   },
-  clock: { times: 5, cluster: { hasClocks: true }, inject: failOverToWrongClock, measures: [writesBackWithin(ttlSeconds + 5)] },
+  clock: {
+    times: 5,
+    cluster: { hasClocks: true },
+    inject: failOverToWrongClock,
+    measures: [writesBackWithin(ttlSeconds + 5), wrongExpiries],
+    mutant: localClock,
+  },
   // One process an hour ahead, and one an hour behind.
-  'process-clocks': { times: 5, store: { clockOffsets: { secondServe: '+1h', secondWorker: '-1h' } }, inject: pauseNothing, measures: [] },
+  'process-clocks': {
+    times: 5,
+    store: { clockOffsets: { secondServe: '+1h', secondWorker: '-1h' } },
+    inject: watchKeys,
+    measures: [wrongExpiries],
+    mutant: localClock,
+  },
 } satisfies Record<string, Scenario>;
 
 async function pauseWorker({ store, random }: FaultContext): Promise<Injected> {
@@ -47,11 +75,44 @@ async function failOverToWrongClock(context: FaultContext): Promise<Injected> {
   const offset = random.pick(['+30s', '-30s']);
   for (const node of nodes) cluster.setClock(node, node === leader ? '+0' : offset);
   await sleep(clockReadMs);
-  return faultOfPrimary((_, primary) => cluster.killPostgres(primary))(context);
+  await setLives(context);
+  const injected = await faultOfPrimary((_, primary) => cluster.killPostgres(primary))(context);
+  return { ...injected, seen: { wrongExpiries: await countWrongExpiries(context) } };
 }
 
-async function pauseNothing(): Promise<Injected> {
+async function watchKeys(context: FaultContext): Promise<Injected> {
+  await setLives(context);
   const faultMs = monotonicMs();
-  await sleep(10_000);
-  return { faultMs };
+  return { faultMs, seen: { wrongExpiries: await countWrongExpiries(context) } };
+}
+
+async function setLives({ cluster, store, keys }: FaultContext): Promise<void> {
+  const sql = `update api_keys set expires_at = now() + make_interval(secs => life) from unnest($1::bigint[], $2::int[]) as one (key, life) where id = key`;
+  const values = [keys.expiring.map(({ id }) => id), keyLivesSeconds];
+  if (!(await cluster.query(await cluster.getLeader(), sql, values, store.database))) throw new Error('the keys could not be changed');
+}
+
+/** Asks both processes about each key for as long as the second one may be valid, and PostgreSQL before and after. */
+async function countWrongExpiries({ cluster, store, keys }: FaultContext): Promise<number> {
+  using http = new HttpClient(4);
+  const leader = await cluster.getLeader();
+  const secondsLeft = async () => {
+    const sql = `select extract(epoch from expires_at - clock_timestamp())::float8 as left from api_keys where id = any($1::bigint[]) order by id`;
+    const rows = await cluster.query<{ left: number }>(leader, sql, [keys.expiring.map(({ id }) => id)], store.database);
+    return keys.expiring.map((_, i) => rows?.[i]?.left ?? NaN);
+  };
+  let wrong = 0;
+  for (const endMs = monotonicMs() + watchedMs; monotonicMs() < endMs; ) {
+    const left = await secondsLeft();
+    for (const [i, { key }] of keys.expiring.entries()) {
+      const seconds = left[i] ?? NaN;
+      if (!(Math.abs(seconds) > nearEndSeconds)) continue;
+      for (const url of store.urls) {
+        const { status } = await http.send(`${url}/pets?limit=1`, { key });
+        if (status !== (seconds > 0 ? 200 : 401)) wrong += 1;
+      }
+    }
+    await sleep(500);
+  }
+  return wrong;
 }

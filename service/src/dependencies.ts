@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { KeyFinder } from './clients/key-finder.ts';
-import { type Clock, systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import type { Config, TracingConfig } from './config.ts';
 import { ChangeWatch } from './db/change-watch.ts';
 import { getDeploymentId } from './db/deployment-queries.ts';
@@ -72,7 +72,7 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });
     return {
       config,
-      clock: overrides.clock ?? systemClock,
+      clock: overrides.clock ?? db.clock,
       log,
       endLog,
       db,

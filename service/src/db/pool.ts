@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Clock } from '../clock.ts';
 import { AppError, unavailable } from '../errors.ts';
 import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
@@ -29,6 +30,8 @@ const pendingMax = 1_000;
 const busyMin = 250;
 const probeIntervalMs = 250;
 const probeTimeoutMs = 500;
+/** A clock that differs less from PostgreSQL's is left alone: synchronised clocks do, and so do the times that a probe measures. */
+const clockToleranceMs = 1_000;
 
 /** In addition to the size of the pool. Searches take longer than all else, so they have connections of their own. */
 const searchConnections = 4;
@@ -92,6 +95,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   #reachable = true;
   /** When the server that was probed last was started: another one has another time. */
   #startedAt: string | undefined;
+  #clockOffsetMs = 0;
   #closed = false;
   #isProbing = false;
   /** The only connection of the probe, from before it is opened until it is closed. */
@@ -148,6 +152,9 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   get reachable(): boolean {
     return this.#reachable;
   }
+
+  /** PostgreSQL's clock, as probes find it, so that what expires does so at once for every process, whatever its machine's clock says. */
+  readonly clock: Clock = { now: () => Date.now() + this.#clockOffsetMs, isReal: true };
 
   /** False: a standby that has to confirm each commit is away, so writes are rejected at once. Reads are not. */
   get confirmsWrites(): boolean {
@@ -344,7 +351,9 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     try {
       const prober = this.#prober ?? (await this.#openProber(address));
       await requirePrimary(prober);
-      const startedAt = await readStart(prober);
+      const sentAtMs = Date.now();
+      const { startedAt, nowMs } = await readTimes(prober);
+      this.#compareClocks(nowMs, sentAtMs);
       // Also if a connection to the server before still works: a primary that was cut off may not know yet that it is none any more.
       if (this.#startedAt !== undefined && startedAt !== this.#startedAt) this.#abandonAll();
       this.#startedAt = startedAt;
@@ -355,6 +364,12 @@ export class Pool implements Transactor, Snapshotter, Searcher {
       this.#servers.leave(address);
       return false;
     }
+  }
+
+  #compareClocks(serverMs: number, sentAtMs: number): void {
+    const tookMs = Date.now() - sentAtMs;
+    const offsetMs = serverMs - (sentAtMs + tookMs / 2);
+    if (Math.abs(offsetMs - this.#clockOffsetMs) > clockToleranceMs + Math.abs(tookMs) / 2) this.#clockOffsetMs = Math.round(offsetMs);
   }
 
   async #openProber(address: string): Promise<pg.Client> {
@@ -377,9 +392,13 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   }
 }
 
-async function readStart(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ startedAt: string }>('select pg_postmaster_start_time()::text as "startedAt"');
-  return rows[0]?.startedAt ?? '';
+async function readTimes(client: pg.Client): Promise<{ startedAt: string; nowMs: number }> {
+  const { rows } = await client.query<{ startedAt: string; nowMs: number }>(
+    `select pg_postmaster_start_time()::text as "startedAt", (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`,
+  );
+  const [times] = rows;
+  if (!times) throw new Error('PostgreSQL does not tell the time');
+  return times;
 }
 
 function settingsOf(byIndex: boolean): Settings {

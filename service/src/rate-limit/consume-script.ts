@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
-import { type Clock, systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { ListTokens } from '../domain/list-version.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import { type Charge, type Counts, type Ledger, type Outcome, usedOf, type Verdict } from './decide.ts';
@@ -61,7 +61,7 @@ export class ConsumeScript {
     }
     keys.push(this.#redisKeys.bans, this.#redisKeys.catalogueToken, this.#redisKeys.listingsToken);
     // Redis's clock, which all processes share, unless a test has injected one.
-    const now = this.#clock === systemClock ? '' : String(this.#clock.now());
+    const now = this.#clock.isReal ? '' : String(this.#clock.now());
     const { consume } = client as { consume(...args: unknown[]): Promise<string> };
     const [head = '', ...replies] = (await consume.call(client, keys.length, ...keys, now, newEpoch(), banLengths, requests)).split('\n');
     const [time, catalogue, listings] = head.split(' ');

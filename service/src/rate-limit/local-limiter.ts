@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import {
   type Charge,
   type Counts,
@@ -77,7 +77,7 @@ export class LocalLimiter {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#elapsedMs = clock === systemClock ? () => performance.now() : () => clock.now();
+    this.#elapsedMs = clock.isReal ? () => performance.now() : () => clock.now();
   }
 
   get hasLeases(): boolean {

@@ -121,8 +121,8 @@ export class RedisLink {
   async open(waitMs: number): Promise<void> {
     this.client.connect().catch(() => {});
     void this.#watch();
-    const deadline = Date.now() + waitMs;
-    while (!this.#up && Date.now() < deadline) await sleep(10);
+    const deadline = performance.now() + waitMs;
+    while (!this.#up && performance.now() < deadline) await sleep(10);
   }
 
   /** `onLate` receives a reply that arrives after the deadline, when the call is already rejected. */

@@ -26,6 +26,26 @@ describe('Pool', () => {
     expect(rows).toEqual([{ max: 9_223_372_036_854_775_807n }]);
   });
 
+  test.each([3_600_000, -3_600_000])('has the clock of PostgreSQL, if that of this machine is %d ms off', async (offMs) => {
+    const realNow = Date.now;
+    const now = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+    await using stack = new AsyncDisposableStack();
+    stack.defer(async () => now.mockRestore());
+    const other = stack.adopt(new Pool(inject('postgresUrl'), 4), (pool) => pool.close());
+    await other.startProbing();
+    expect(Math.abs(other.clock.now() - realNow())).toBeLessThan(500);
+  });
+
+  test('leaves a clock alone that is off by less than a second', async () => {
+    const realNow = Date.now;
+    const now = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 600);
+    await using stack = new AsyncDisposableStack();
+    stack.defer(async () => now.mockRestore());
+    const other = stack.adopt(new Pool(inject('postgresUrl'), 4), (pool) => pool.close());
+    await other.startProbing();
+    expect(other.clock.now() - realNow()).toBeGreaterThan(500);
+  });
+
   test('has JIT compilation off', async () => {
     expect((await db.query({ text: 'show jit' })).rows).toEqual([{ jit: 'off' }]);
   });
