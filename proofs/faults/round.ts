@@ -2,6 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectionsOf } from '../../service/src/db/pool.ts';
+import { SeededRandom } from '../../testkit/seeded-random.ts';
 import { type Availability, measureAvailability } from './checker/availability.ts';
 import { check } from './checker/check.ts';
 import { readFacts } from './checker/facts-queries.ts';
@@ -9,13 +11,13 @@ import type { Cluster } from './cluster.ts';
 import { FaultyStore, type StoreKeys, smallLimits } from './faulty-store.ts';
 import { type ConnectionSample, type Finding, type History, monotonicMs } from './history.ts';
 import { keepFiles } from './kept-files.ts';
-import { Random } from './random.ts';
 import type { RecordOptions } from './recorder.ts';
 import { Recording } from './recording.ts';
 import { holds, type Observed, type Scenario } from './scenario.ts';
 
-/** Each `serve` has the pool and seven more, each worker half the pool and two more: docs/operations.md. Commands have another login here. */
-const connectionsMax = 2 * (10 + 7) + 2 * (5 + 2);
+/** With the default size of the pool. Commands have another login here. */
+const { serve, worker } = connectionsOf(10);
+const connectionsMax = 2 * serve + 2 * worker;
 const beforeFaultMs = { min: 2_000, max: 4_000 };
 const afterHealingMs = 3_000;
 /** It ends as soon as everything has arrived. */
@@ -48,7 +50,7 @@ export interface RoundOptions {
 }
 
 export async function runRound({ name, scenario, cluster, seed, loadShare, root, progress }: RoundOptions): Promise<Judged> {
-  const random = new Random(seed);
+  const random = new SeededRandom(seed);
   const folder = path.join(cluster.folder, `round-${name}-${seed}-${Math.round(monotonicMs())}`);
   mkdirSync(folder);
   await scenario.prepare?.(cluster);

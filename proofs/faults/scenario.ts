@@ -1,16 +1,16 @@
 // What a scenario of faults consists of.
 import type { Edit } from '../../testkit/mutant.ts';
+import type { SeededRandom } from '../../testkit/seeded-random.ts';
 import type { Cluster, ClusterOptions } from './cluster.ts';
 import type { FaultyStore, StoreKeys, StoreOptions } from './faulty-store.ts';
 import type { CheckOptions, History } from './history.ts';
 import type { Changes } from './node-files.ts';
-import type { Random } from './random.ts';
 
 export interface FaultContext {
   readonly cluster: Cluster;
   readonly store: FaultyStore;
   readonly keys: StoreKeys;
-  readonly random: Random;
+  readonly random: SeededRandom;
 }
 
 /** Instants are those of the history. */

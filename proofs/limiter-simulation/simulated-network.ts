@@ -1,7 +1,7 @@
 // The connections of the simulated processes to Redis. As with TCP, calls and replies of a connection stay in order, and are lost only
 // with the connection.
 import { type Redis, ReplyError } from 'ioredis';
-import type { SeededRandom } from './seeded-random.ts';
+import type { SeededRandom } from '../../testkit/seeded-random.ts';
 import type { VirtualRedis } from './virtual-redis.ts';
 import type { EventLoop, VirtualTime } from './virtual-time.ts';
 

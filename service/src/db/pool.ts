@@ -58,12 +58,13 @@ function partsOf(size: number): Readonly<Record<'transactions' | 'reads' | 'writ
 }
 
 /**
- * The connections that a process opens at most if it serves requests: with those for searches, one for looks, one for the probe, and one
- * that waits for a standby that is away.
+ * The connections that a process opens at most. Each has one for the probe, and one that waits for a standby that is away; one that serves
+ * requests also has those for single statements, for searches and for looks.
  */
-export function connectionsOfServe(poolSize: number): number {
+export function connectionsOf(poolSize: number): Readonly<Record<'serve' | 'worker', number>> {
   const { transactions, reads, writes } = partsOf(poolSize);
-  return transactions + reads + writes + searchConnections + 3;
+  const worker = transactions + 2;
+  return { worker, serve: worker + reads + writes + searchConnections + 1 };
 }
 
 /** What the connections are doing, by their use. */

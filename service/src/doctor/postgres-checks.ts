@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { compareMigrations } from '../db/migrate.ts';
-import { applicationRole, connectionsOfServe } from '../db/pool.ts';
+import { applicationRole, connectionsOf } from '../db/pool.ts';
 import { explainPostgresFailure, hasNoConnectionLeft } from '../db/postgres-failures.ts';
 import { connectToPrimary } from '../db/postgres-servers.ts';
 import { readServers } from '../db/server-identity.ts';
@@ -110,7 +110,7 @@ async function checkSchema(db: Db, server: Server): Promise<Finding[]> {
 
 async function checkConnections(db: Db, poolSize: number): Promise<Finding> {
   const { max, left } = await selectConnections(db);
-  const needed = connectionsOfServe(poolSize);
+  const { serve: needed } = connectionsOf(poolSize);
   const found = `${Math.max(left, 0)} of ${max} connections are left; one more serve takes ${needed}.`;
   const fix = 'End connections that nobody needs, raise max_connections or the limit of the user, or lower HOMEWARD_POOL_SIZE.';
   if (left <= 0) return broken('postgres-connections', found, fix);
