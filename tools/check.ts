@@ -18,6 +18,13 @@ interface Outcome {
   readonly output: string;
   /** What failed beside others and passed alone: shown, so that it is seen. */
   readonly passedAlone?: readonly string[];
+  /** What took longest: the time of a run is bounded, and this is where it goes. */
+  readonly slowest?: readonly string[];
+}
+
+interface Timed {
+  readonly name: string;
+  readonly seconds: number;
 }
 
 interface Step {
@@ -38,6 +45,7 @@ const outputCharsMax = 20_000;
 /** If more files or proofs fail, something is broken. */
 const failedFilesMax = 20;
 const failedProofsMax = 8;
+const slowestShown = 8;
 
 /** Cheap, and independent of each other: they run at once. */
 const staticSteps: readonly Step[] = [
@@ -106,11 +114,18 @@ async function perform(step: Step): Promise<Outcome> {
   const counts = outcome.passed + outcome.failed > 1 ? `  ${outcome.passed} passed, ${outcome.failed} failed` : '';
   const mark = ok ? styleText('green', 'ok    ') : styleText('red', 'FAILED');
   console.log(`${mark} ${step.name.padEnd(16)} ${seconds().toFixed(1).padStart(6)} s${counts}`);
+  if (outcome.slowest) console.log(`       longest: ${outcome.slowest.join(', ')}`);
   for (const name of outcome.passedAlone ?? []) console.log(`       passed only when it was run again, alone: ${name}`);
   const output = process.stdout.isTTY ? outcome.output : stripVTControlCharacters(outcome.output);
   if (!ok) console.log(output.trim().slice(-outputCharsMax).replace(/^/gm, '       '));
   return outcome;
 }
+
+const slowestOf = (timed: readonly Timed[]): string[] =>
+  timed
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, slowestShown)
+    .map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`);
 
 function showProgress(text: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${text}`);
@@ -179,6 +194,8 @@ interface TestFile {
   readonly status: string;
   /** Why the file failed, where it failed before its tests. */
   readonly message: string;
+  readonly startTime: number;
+  readonly endTime: number;
   readonly assertionResults: ReadonlyArray<{
     readonly fullName: string;
     readonly status: string;
@@ -199,7 +216,7 @@ async function runTests(): Promise<Outcome> {
   const alone = await testFiles(['--maxWorkers=1', ...together.failedFiles]);
   const passed = together.passed + Math.max(0, together.failed - alone.failed);
   const passedAlone = together.failedFiles.filter((file) => !alone.failedFiles.includes(file));
-  return { passed, failed: alone.failed, output: `${together.output}\n${alone.output}`, passedAlone };
+  return { ...together, passed, failed: alone.failed, output: `${together.output}\n${alone.output}`, passedAlone };
 }
 
 async function testFiles(args: readonly string[]): Promise<TestOutcome> {
@@ -221,6 +238,9 @@ async function testFiles(args: readonly string[]): Promise<TestOutcome> {
       output: shown.length > 0 ? shown.join('\n\n') : output,
       failedFiles,
       hasStrayError: strayAt !== -1,
+      slowest: slowestOf(
+        testResults.map(({ name, startTime, endTime }) => ({ name: path.relative('.', name), seconds: (endTime - startTime) / 1_000 })),
+      ),
     };
   } finally {
     rmSync(folder, { recursive: true });
@@ -255,6 +275,7 @@ async function runProofs(...args: string[]): Promise<Outcome> {
   for (const name of names) again.push(await proofs(name, ...args));
   const stillBroken = again.reduce((sum, { failed }) => sum + failed, 0);
   return {
+    ...together,
     passed: together.passed + Math.max(0, together.failed - stillBroken),
     failed: stillBroken,
     output: [together, ...again].map(({ output }) => output).join('\n'),
@@ -283,6 +304,7 @@ async function proofs(...args: string[]): Promise<ProofOutcome> {
     failed,
     output: [output, ...lines].join('\n'),
     brokenNames: [...new Set([...broken.map(({ proof }) => proof), ...unfinished])],
+    slowest: slowestOf([...output.matchAll(/^(\S+), ([\d.]+) s$/gm)].map(([, name = '', took]) => ({ name, seconds: Number(took) }))),
   };
 }
 

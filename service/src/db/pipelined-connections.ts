@@ -4,6 +4,8 @@ import { openPatiently, UnconfirmedCommit } from './connection-faults.ts';
 import type { PostgresServers } from './postgres-servers.ts';
 
 const reconnectDelayMs = 100;
+/** No statement takes less. */
+const leastMs = 0.1;
 
 export interface ConnectionOptions extends pg.ClientConfig {
   readonly servers: PostgresServers;
@@ -21,6 +23,9 @@ interface Connection {
   readonly client: pg.Client;
   /** Statements in flight. */
   pending: number;
+  /** When PostgreSQL began with the oldest of them, and how long it took for the one before. */
+  begunAtMs: number;
+  tookMs: number;
   isCorked: boolean;
   /** The statement whose result is being read was committed, but the standby did not confirm it. */
   isUnconfirmed: boolean;
@@ -30,8 +35,8 @@ interface Connection {
  * Connections for single statements, with pipelining: several statements are in flight on each. The statements of one turn
  * of the event loop are sent in one write per connection, and PostgreSQL starts the next without waiting for this process.
  *
- * PostgreSQL replies in the order of sending. A statement goes to the connection with the fewest in flight. A connection
- * that ends rejects what is in flight on it, leaves the list, and is replaced in the background.
+ * PostgreSQL replies in the order of sending. A statement goes to the connection where it probably waits least.
+ * A connection that ends rejects what is in flight on it, leaves the list, and is replaced in the background.
  */
 export class PipelinedConnections {
   readonly #options: ConnectionOptions;
@@ -57,6 +62,12 @@ export class PipelinedConnections {
     return this.#connections.reduce((sum, { pending }) => sum + pending, 0);
   }
 
+  /** How long a statement would probably wait for those before it. */
+  get waitMs(): number {
+    const nowMs = performance.now();
+    return Math.min(...this.#connections.map((connection) => waitMsOf(connection, nowMs)));
+  }
+
   get connections(): ConnectionCounts {
     const busy = this.#connections.filter(({ pending }) => pending > 0).length;
     return { busy, idle: this.#connections.length - busy, max: this.#count };
@@ -67,14 +78,19 @@ export class PipelinedConnections {
   }
 
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    const connection = this.#connections.reduce((best, one) => (one.pending < best.pending ? one : best));
+    const nowMs = performance.now();
+    const connection = this.#connections.reduce((best, one) => (waitMsOf(one, nowMs) < waitMsOf(best, nowMs) ? one : best));
     cork(connection);
+    if (connection.pending === 0) connection.begunAtMs = nowMs;
     connection.pending += 1;
     return new Promise((resolve, reject) => {
       // A callback runs before the next reply is read. After awaiting a promise, `isUnconfirmed` could be about the next statement.
       connection.client.query<Row>(statement, (error: Error | null, result: pg.QueryResult<Row>) => {
         const { isUnconfirmed } = connection;
+        const repliedAtMs = performance.now();
         connection.pending -= 1;
+        connection.tookMs = repliedAtMs - connection.begunAtMs;
+        connection.begunAtMs = repliedAtMs;
         connection.isUnconfirmed = false;
         if (error) reject(error);
         else if (isUnconfirmed) reject(new UnconfirmedCommit());
@@ -99,7 +115,7 @@ export class PipelinedConnections {
 
   async #openConnectionTo(address: string): Promise<void> {
     const client = new pg.Client({ ...this.#options, connectionString: address });
-    const connection: Connection = { client, pending: 0, isCorked: false, isUnconfirmed: false };
+    const connection: Connection = { client, pending: 0, begunAtMs: 0, tookMs: 0, isCorked: false, isUnconfirmed: false };
     client.on('error', this.#onFault);
     client.on('notice', (notice) => {
       if (isUnconfirmedCommit(notice)) connection.isUnconfirmed = true;
@@ -130,6 +146,10 @@ export class PipelinedConnections {
     }
   }
 }
+
+/** If those in flight take as long as the one before them, or as the oldest of them has taken already. */
+const waitMsOf = ({ pending, begunAtMs, tookMs }: Connection, nowMs: number): number =>
+  pending * Math.max(tookMs, nowMs - begunAtMs, leastMs);
 
 export const streamOf = (client: pg.ClientBase) =>
   (client as unknown as { connection: { stream: { cork(): void; uncork(): void; destroy(): void } } }).connection.stream;

@@ -28,6 +28,8 @@ const idleInTransactionMs = 5_000;
 const pendingMax = 1_000;
 /** From here on, single statements that can be retried for nothing are rejected, long before all are. */
 const busyMin = 250;
+/** A single statement that would wait longer behind others takes its turn on a connection for transactions: commits may be slow. */
+const pipelineWaitMsMax = 100;
 const probeIntervalMs = 250;
 const probeTimeoutMs = 500;
 /** A clock that differs less from PostgreSQL's is left alone: synchronised clocks do, and so do the times that a probe measures. */
@@ -220,7 +222,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
 
   async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     this.#requireConfirmed();
-    if (!this.#reachable || !this.#writes.isOpen)
+    if (!this.#reachable || !this.#writes.isOpen || this.#writes.waitMs > pipelineWaitMsMax)
       return this.#withTransactionConnection(undefined, (client) => committing(() => this.#watch.run<Row>(client, statement)));
     return this.#pipeline(this.#writes, statement);
   }

@@ -6,7 +6,7 @@ import { requirePrimary } from './postgres-servers.ts';
 const connectTimeoutMs = 500;
 const retryDelayMs = 250;
 /** A standby that is there confirms within this time. A commit without a reply may also have waited for a lock, or for others before it. */
-const replyTimeoutMs = 500;
+const replyTimeoutMs = 1_000;
 
 /** Writes nothing but a record in the log of the server, whose commit waits for the standby as every other does. */
 const writeToLog = `select pg_logical_emit_message(true, 'homeward', '')`;

@@ -75,7 +75,7 @@ describe('A synchronous standby that is away', () => {
     ]);
     expect(first.map(({ status }) => status)).toEqual(first.map(() => 503));
     expect(first.some(({ text }) => unknown.asymmetricMatch(text))).toBe(true);
-    await vi.waitFor(() => expect(store.dependencies.db.confirmsWrites).toBe(false));
+    await vi.waitFor(() => expect(store.dependencies.db.confirmsWrites).toBe(false), { timeout: 3_000 });
     const later = await Promise.all(Array.from({ length: 50 }, () => add('Never')));
     for (const { status, text, ms } of later) expect([status, text, ms < 500]).toEqual([503, notWritten, true]);
     expect((await store.call('GET', '/readyz')).status).toBe(200);
