@@ -121,11 +121,10 @@ async function perform(step: Step): Promise<Outcome> {
   return outcome;
 }
 
-const slowestOf = (timed: readonly Timed[]): string[] =>
-  timed
-    .toSorted((a, b) => b.seconds - a.seconds)
-    .slice(0, slowestShown)
-    .map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`);
+function slowestOf(timed: readonly Timed[]): string[] {
+  const longest = timed.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);
+  return longest.map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`);
+}
 
 function showProgress(text: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${text}`);
