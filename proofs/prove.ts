@@ -51,6 +51,8 @@ import { webhooks } from './webhooks/webhooks.ts';
 import { writeStorm } from './write-storm/write-storm.ts';
 
 const proofs: Proof[] = [
+  // It takes longest: beside others it begins first.
+  pages,
   limits,
   limiterSimulation,
   bans,
@@ -66,7 +68,6 @@ const proofs: Proof[] = [
   firstCall,
   quickstart,
   sdk,
-  pages,
   frameworks,
   adoption,
   wantedAnimal,

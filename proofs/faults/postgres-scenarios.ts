@@ -151,9 +151,11 @@ async function keepStandbysAway({ cluster }: FaultContext): Promise<Injected> {
 /** What the standbys have when the primary ends is all that they ever get of it. */
 async function failOverToLaggard({ cluster, store: { database } }: FaultContext): Promise<Injected> {
   const leader = await cluster.getLeader();
-  const before = await lastPosition(cluster, leader, database);
   const faultMs = monotonicMs();
   cluster.holdReplication(leader);
+  // What was sent before that has arrived by now.
+  await sleep(500);
+  const before = await lastPosition(cluster, leader, database);
   const published = async () => (await lastPosition(cluster, leader, database)) - before;
   const count = await until(async () => ((await published()) >= lackedEvents ? await published() : undefined), 'events', 20_000);
   cluster.killPostgresProcesses(leader);

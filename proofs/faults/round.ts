@@ -76,9 +76,7 @@ export async function runRound({ name, scenario, cluster, seed, loadShare, root,
 
 function recordOptions(folder: string, store: FaultyStore, keys: StoreKeys): RecordOptions {
   const { words, env } = store.command;
-  const settings = ['DATABASE_URL', 'REDIS_URL', 'HOMEWARD_JOURNAL', 'NODE_COMPILE_CACHE'].map(
-    (variable) => `${variable}=${env[variable]}`,
-  );
+  const settings = ['REDIS_URL', 'HOMEWARD_JOURNAL', 'NODE_COMPILE_CACHE'].map((variable) => `${variable}=${env[variable]}`);
   return {
     file: path.join(folder, 'history.jsonl'),
     urls: store.urls,

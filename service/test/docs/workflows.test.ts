@@ -80,7 +80,7 @@ describe('What is run', () => {
   test('on a push and a pull request is .ci/run, and nothing else', () => {
     const { on } = parse<Workflow>('.github/workflows/check.yml');
     expect(Object.keys(on)).toEqual(expect.arrayContaining(['push', 'pull_request']));
-    expect(commandsOf('.github/workflows/check.yml')).toEqual(['.ci/run']);
+    expect(commandsOf('.github/workflows/check.yml')).toEqual(['sudo -E env "PATH=$PATH" .ci/run']);
   });
 
   test('every night is .ci/run with the steps that it leaves out otherwise', () => {
@@ -88,7 +88,7 @@ describe('What is run', () => {
     const { on, jobs } = parse<Workflow>(file);
     expect(on['schedule']).toHaveLength(1);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of the workflow
-    expect(commandsOf(file)).toEqual(['.ci/run --only ${{ matrix.step }}']);
+    expect(commandsOf(file)).toEqual(['sudo -E env "PATH=$PATH" .ci/run --only ${{ matrix.step }}']);
     const nightly = jobs['nightly']?.strategy?.matrix.step ?? [];
     expect(nightly).toEqual(['long-proofs', 'all-mutants']);
     expect(checkSteps).toEqual(expect.arrayContaining([...nightly]));
