@@ -5,6 +5,8 @@ import type { Requests } from './recorder-requests.ts';
 export interface FeedEvent {
   readonly position: number;
   readonly type: string;
+  /** Undefined: it is about an order. */
+  readonly petId: number | undefined;
 }
 
 const triesMax = 100;
@@ -54,8 +56,8 @@ export class FeedReader {
     const next = /[?&]cursor=([^&>]+)/.exec(String(headers.link))?.[1];
     if (attempt.status !== 200 || next === undefined) return undefined;
     this.cursor = decodeURIComponent(next);
-    const page = json as { id: string; type: string }[];
-    this.events.push(...page.map(({ id, type }) => ({ position: Number(id.replace('evt_', '')), type })));
+    const page = json as { id: string; type: string; data: { pet?: { id: number } } }[];
+    this.events.push(...page.map(({ id, type, data }) => ({ position: Number(id.replace('evt_', '')), type, petId: data.pet?.id })));
     return page.length;
   }
 }

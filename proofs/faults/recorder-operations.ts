@@ -31,7 +31,7 @@ export class Operations {
     this.#parts = parts;
   }
 
-  async create(): Promise<boolean> {
+  async create(): Promise<number | undefined> {
     const { manager, animals } = this.#parts;
     const id = this.#nextId();
     const token = `${this.#run}-${id}`;
@@ -39,10 +39,10 @@ export class Operations {
     const { attempts, outcome, last } = await this.#sendKeyed({ method: 'POST', path: '/pets', key: manager.key, body: asked });
     const petId = outcome === 'ok' ? Number((last.json as { id: number }).id) : undefined;
     this.#add({ kind: 'create', id, token, asked, attempts, outcome, ...(petId !== undefined && { petId }) });
-    if (petId === undefined) return false;
+    if (petId === undefined) return undefined;
     const seen = { value: asked, etag: String(last.headers.etag) };
     animals.add({ petId, token, seen, order: undefined, changes: 0, writesInFlight: 0 });
-    return true;
+    return petId;
   }
 
   /** Sometimes twice with the same ETag, to two processes: one of them must fail. */

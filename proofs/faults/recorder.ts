@@ -107,8 +107,8 @@ export async function recordToFile(options: RecordOptions): Promise<void> {
   overAtMs = performance.now() + settleMsMax / 2;
   await Promise.all(loads);
   // Its event is the last one: when it is in the feed, so are those of earlier changes.
-  await operations.create();
-  await untilArrived(channels, feeds, performance.now() + settleMsMax / 2);
+  const lastPetId = await operations.create();
+  await untilArrived(channels, feeds, { lastPetId, deadlineMs: performance.now() + settleMsMax / 2 });
 }
 
 interface Parts {
@@ -217,16 +217,24 @@ async function read(operations: Operations, animals: Animals): Promise<void> {
   if (petIds.length > 0) await operations.list(petIds, Math.random() < 0.5 ? 'available' : undefined);
 }
 
-/** Until every channel has what is in the feed for it, or the deadline. */
-async function untilArrived(channels: readonly OpenChannel[], feeds: ReadonlyMap<string, FeedReader>, deadlineMs: number): Promise<void> {
+/** Until the last animal is in the feed, and every channel has what is there for it, or the deadline. */
+async function untilArrived(
+  channels: readonly OpenChannel[],
+  feeds: ReadonlyMap<string, FeedReader>,
+  { lastPetId, deadlineMs }: { readonly lastPetId: number | undefined; readonly deadlineMs: number },
+): Promise<void> {
   for (let isComplete = false; !isComplete && performance.now() < deadlineMs; ) {
     for (const feed of feeds.values()) await feed.readOn(deadlineMs);
     // A reader whose cursor was 410 has read what was there before the channels were open, too.
     const firstPosition = Math.min(...channels.map(({ arrived: [first = Infinity] }) => first));
-    isComplete = channels.every(({ channel: { types }, key, arrived }) => {
-      const isDue = ({ position, type }: FeedEvent) => position >= firstPosition && (types.length === 0 || types.includes(type));
-      return (feeds.get(key)?.events ?? []).every((event) => !isDue(event) || arrived.has(event.position));
-    });
+    const isAllThere =
+      lastPetId === undefined || [...feeds.values()].every(({ events }) => events.some(({ petId }) => petId === lastPetId));
+    isComplete =
+      isAllThere &&
+      channels.every(({ channel: { types }, key, arrived }) => {
+        const isDue = ({ position, type }: FeedEvent) => position >= firstPosition && (types.length === 0 || types.includes(type));
+        return (feeds.get(key)?.events ?? []).every((event) => !isDue(event) || arrived.has(event.position));
+      });
     await sleep(isComplete ? 0 : pollMs);
   }
 }
