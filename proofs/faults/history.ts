@@ -226,6 +226,8 @@ export interface CheckOptions {
    * may not.
    */
   readonly listsStaleMsMax?: number;
+  /** Until then a change whose outcome is unknown may be done: its commit waits at a server. Lists learn of it when its event is published. */
+  readonly commitsWaitUntilMs?: number;
   /** What was not acknowledged may be read and then vanish in these failovers: the scenario of the cancelled wait. */
   readonly vanishing?: readonly { readonly beginMs: number; readonly endMs: number }[];
   /**

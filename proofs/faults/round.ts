@@ -103,6 +103,7 @@ async function judge(observed: Observed, store: FaultyStore, samples: readonly C
   const facts = await readFacts(cluster.superuserUrlOf(await cluster.getLeader(), store.database));
   const findings = check(history, facts, {
     connections: { samples, countMax: connectionsMax },
+    commitsWaitUntilMs: observed.healedMs,
     ...(typeof checks === 'function' ? checks(observed) : checks),
   });
   const violation = await store.homeward('verify').then(

@@ -38,14 +38,28 @@ export function stepsOf(operation: Operation, petId: number, { mayVanish, listsS
   });
   if (operation.outcome === 'failed') return failures;
   const beginMs = operation.attempts[0]?.beginMs ?? 0;
-  const endMs = operation.outcome === 'ok' ? (operation.attempts.at(-1)?.endMs ?? Infinity) : Infinity;
-  const apply = (state: AnimalState): AnimalState[] => {
+  // An attempt that was not acknowledged may have been applied before: what is acknowledged then is only confirmed, or applied again.
+  const isRepeated = mayVanish && operation.attempts.length > 1;
+  const applyConfirmed = (state: AnimalState): AnimalState[] => {
     const after = effectOf(operation, state);
-    if (!after) return [];
-    if (!mayVanish || operation.outcome === 'ok') return [stateOf(after)];
-    return [stateOf(after, [...state.unconfirmed, stateOf(state)])];
+    if (after) return [stateOf(after)];
+    return isRepeated && isDone(operation, state) ? [stateOf(state)] : [];
   };
-  return [{ operation, beginMs, endMs, isObserver: false, text: 'was applied', apply }, ...failures];
+  const applyUnconfirmed = (state: AnimalState): AnimalState[] => {
+    const after = effectOf(operation, state);
+    return after ? [stateOf(after, [...state.unconfirmed, stateOf(state)])] : [];
+  };
+  const stepOf = (endMs: number, apply: AnimalStep['apply']): AnimalStep => ({
+    operation,
+    beginMs,
+    endMs,
+    isObserver: false,
+    text: 'was applied',
+    apply,
+  });
+  if (operation.outcome === 'unknown') return [stepOf(Infinity, mayVanish ? applyUnconfirmed : applyConfirmed), ...failures];
+  const confirmed = stepOf(operation.attempts.at(-1)?.endMs ?? Infinity, applyConfirmed);
+  return [confirmed, ...(isRepeated ? [stepOf(Infinity, applyUnconfirmed)] : []), ...failures];
 }
 
 export interface StepOptions {
@@ -137,6 +151,21 @@ function effectOf(operation: Write, state: AnimalState): Omit<AnimalState, 'key'
       if (!from.includes(orders.get(operation.orderToken) ?? '')) return undefined;
       return { value: { ...value, status: petStatus }, isRemoved, orders: new Map([...orders, [operation.orderToken, to]]) };
     }
+  }
+}
+
+/** Whether the operation was applied last. */
+function isDone(operation: Write, { value, isRemoved, orders }: AnimalState): boolean {
+  switch (operation.kind) {
+    case 'create':
+    case 'change':
+      return value !== undefined && isSame(value, operation.asked);
+    case 'remove':
+      return isRemoved;
+    case 'place':
+      return orders.has(operation.orderToken);
+    case 'act':
+      return orders.get(operation.orderToken) === moves[operation.action].to;
   }
 }
 

@@ -68,7 +68,7 @@ function checkCreates(
 function stepsByAnimal(
   operations: readonly Operation[],
   facts: Facts,
-  { vanishing: failovers, listsStaleMsMax = 0 }: CheckOptions,
+  { vanishing: failovers, listsStaleMsMax = 0, commitsWaitUntilMs = 0 }: CheckOptions,
   unsoundTokens: ReadonlySet<string>,
 ): Map<number, AnimalStep[]> {
   const idByToken = new Map(facts.animals.map(({ id, name }) => [tokenOf(name), id]));
@@ -84,18 +84,18 @@ function stepsByAnimal(
     }
   }
   for (const petId of unsoundIds) steps.delete(petId);
-  return new Map([...steps].map(([petId, ofAnimal]) => [petId, withListsBehind(ofAnimal)]));
+  return new Map([...steps].map(([petId, ofAnimal]) => [petId, withListsBehind(ofAnimal, commitsWaitUntilMs)]));
 }
 
 /** Lists learn of a change just before it is acknowledged, and of one whose outcome is unknown when that is, or when its event is published. */
 const announcedWithinMs = 1_000;
 
 /** A list may show an animal as it was before the changes that were in progress when it was asked for, though a read by id shows them. */
-function withListsBehind(steps: readonly AnimalStep[]): AnimalStep[] {
+function withListsBehind(steps: readonly AnimalStep[], commitsWaitUntilMs: number): AnimalStep[] {
   const changes = steps.flatMap(({ operation, isObserver, beginMs }) => {
     if (!operation || isObserver) return [];
     const endMs = operation.attempts.at(-1)?.endMs ?? Infinity;
-    return [{ beginMs, endMs: operation.outcome === 'unknown' ? endMs + announcedWithinMs : endMs }];
+    return [{ beginMs, endMs: operation.outcome === 'unknown' ? Math.max(endMs, commitsWaitUntilMs) + announcedWithinMs : endMs }];
   });
   return steps.map((step) => {
     if (step.operation?.kind !== 'list') return step;

@@ -84,7 +84,7 @@ function keyOfEvent({ type, petId, data }: Omit<EventFact, 'position'>): string 
 }
 
 /** Nowhere was another event seen at a position than the feed has there. */
-function checkPositions({ arrivals }: History, { events }: Facts, { lackedByStandby }: CheckOptions): Finding[] {
+function checkPositions({ arrivals }: History, { events }: Facts, { lackedByStandby, vanishing }: CheckOptions): Finding[] {
   const rule = 'a position has one event';
   const inFeed = new Map(events.map(({ position, type, data }) => [position, digestOfEvent(type, data)]));
   const seen = new Map<number, Arrival>();
@@ -103,7 +103,7 @@ function checkPositions({ arrivals }: History, { events }: Facts, { lackedByStan
       report(position, `${nameOf(arrival.channel)} got another event here (${digest}) than the feed has (${expected}).`);
     else if (earlier && earlier.digest !== digest)
       report(position, `${nameOf(earlier.channel)} and ${nameOf(arrival.channel)} got two different events here.`);
-    else if (expected === undefined && !lackedByStandby)
+    else if (expected === undefined && !lackedByStandby && !vanishing)
       report(position, `${nameOf(arrival.channel)} got an event that the feed does not have.`);
   }
   return findings;

@@ -94,10 +94,9 @@ async function work(config: Config): Promise<void> {
   const publisher = new Publisher({
     db,
     batchSizeMax: publishSizeMax,
-    isLossless: config.failover === 'lossless',
     beforePublishing,
     onServerChange: ({ from, to, gap }) =>
-      log.warn({ from, to, ...(gap && { after: Number(gap.from), upTo: Number(gap.to) }) }, 'the feed is on another server'),
+      log.warn({ from, to, after: Number(gap.from), upTo: Number(gap.to) }, 'the feed is on another server'),
   });
   const followed = { db, config, servers: publisher.servers, log };
   const sender = new SafeSender({ toLoopback: config.webhooksToLoopback === 'on' });

@@ -16,15 +16,12 @@ import {
 export interface ServerChange {
   readonly from: string;
   readonly to: string;
-  /** Undefined: nothing is lost, so positions go on. */
-  readonly gap: FeedGap | undefined;
+  readonly gap: FeedGap;
 }
 
 export interface PublisherParts {
   readonly db: Transactor;
   readonly batchSizeMax: number;
-  /** A standby that takes over has every event. */
-  readonly isLossless?: boolean;
   /** Gets the transactions that changed animals, after their commit and before their events are visible. */
   beforePublishing(transactionIds: readonly string[]): Promise<void>;
   onServerChange?(change: ServerChange): void;
@@ -56,7 +53,8 @@ interface Known {
  *
  * When a standby takes over, it may lack the last events, and would assign their positions and ids again. So each batch is preceded, in
  * its transaction, by a comparison of the server with the one that assigned the last position. On another one, the publisher leaves out
- * all positions that may have been assigned, and forgets what it knew of the ids.
+ * all positions that may have been assigned, and forgets what it knew of the ids. It does so too if the standby was synchronous: a commit
+ * whose wait for it was cancelled is read by others, and lost.
  */
 export class Publisher {
   readonly #parts: PublisherParts;
@@ -104,7 +102,7 @@ export class Publisher {
   async #settleServer(tx: Transaction, onChange: (change: ServerChange) => void): Promise<Known> {
     const { here, recorded, startedAt } = await readFeedServers(tx);
     const isAnother = here !== null && recorded !== null && here !== recorded;
-    if (isAnother) onChange({ from: recorded, to: here, gap: this.#parts.isLossless ? undefined : await leaveGap(tx) });
+    if (isAnother) onChange({ from: recorded, to: here, gap: await leaveGap(tx) });
     if (here !== null) this.#servers.add(here);
     if (isAnother || this.#known?.startedAt !== startedAt) {
       await storeFeedServer(tx, here ?? recorded);

@@ -59,14 +59,6 @@ describe('The publisher, on another server than the last position was assigned o
     expect(changes).toHaveLength(1);
   });
 
-  test('goes on without a gap if a standby lacks nothing', async () => {
-    const publisher = publisherOf({ isLossless: true });
-    await publishTwo(publisher);
-    await asOwner(`update feed set server = 'before'`);
-    await publishTwo(publisher);
-    expect([changes, await feed()]).toMatchObject([[{ from: 'before', gap: undefined }], { last: 4n, gaps: '{}' }]);
-  });
-
   test('goes on where PostgreSQL does not tell which server it is', async () => {
     await asOwner('revoke execute on function pg_control_system() from public');
     const publisher = publisherOf();
