@@ -307,6 +307,21 @@ describe('What vanishes in a failover', () => {
     expect(findingsOf({ history: withChange('unknown'), facts, options: { vanishing: [failover] } })).toEqual([]);
   });
 
+  test('may be an attempt that was read and not acknowledged, before the next one is, only if that is allowed', () => {
+    const attempts = [{ ...at(laterMs), outcome: 'unknown' as const }, at(laterMs + 40)];
+    const twice: Operation = { kind: 'change', id: nextId, petId, expected, asked, attempts, outcome: 'ok' };
+    const back: Operation = { kind: 'read', id: nextId + 2, petId, value: expected, attempts: [at(laterMs + 35)], outcome: 'ok' };
+    const history = { operations: [...clean.history.operations, twice, read, back] };
+    const done = { ...facts, animals: clean.facts.animals.map((animal) => (animal.id === petId ? { ...animal, ...asked } : animal)) };
+    const ofAnimal = (findings: readonly Finding[]) => findings.filter(({ rule }) => rule === 'animal is linearizable');
+    expect(ofAnimal(findingsOf({ history, facts: done }))).toHaveLength(1);
+    expect(ofAnimal(findingsOf({ history, facts: done, options: { vanishing: [failover] } }))).toEqual([]);
+    // And what was acknowledged stays.
+    const later: Operation = { kind: 'read', id: nextId + 3, petId, value: expected, attempts: [at(laterMs + 50)], outcome: 'ok' };
+    const lost = { operations: [...history.operations, later] };
+    expect(ofAnimal(findingsOf({ history: lost, facts: done, options: { vanishing: [failover] } }))).toHaveLength(1);
+  });
+
   test('may not be an acknowledged change', () => {
     expect(rulesOf(findingsOf({ history: withChange('ok'), facts, options: { vanishing: [failover] } }))).toContain(
       'animal is linearizable',
