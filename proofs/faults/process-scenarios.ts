@@ -109,7 +109,8 @@ async function countWrongExpiries({ cluster, store, keys }: FaultContext): Promi
       if (!(Math.abs(seconds) > nearEndSeconds)) continue;
       for (const url of store.urls) {
         const { status } = await http.send(`${url}/pets?limit=1`, { key });
-        if (status !== (seconds > 0 ? 200 : 401)) wrong += 1;
+        // An address that sends many keys that are not valid gets 429.
+        if (seconds > 0 ? status !== 200 : status !== 401 && status !== 429) wrong += 1;
       }
     }
     await sleep(500);
