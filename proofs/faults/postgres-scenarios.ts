@@ -61,11 +61,7 @@ export const postgresScenarios = {
     mutant: {
       name: 'standby accepted',
       edits: [
-        {
-          file: 'db/postgres-servers.ts',
-          from: `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "isReadOnly"`,
-          to: `select false as "isReadOnly"`,
-        },
+        { file: 'db/postgres-servers.ts', from: 'if (rows[0]?.isReadOnly !== false) throw new NotPrimary();', to: 'void rows;' },
       ],
     },
   },
