@@ -60,9 +60,7 @@ export const postgresScenarios = {
     measures: [writesBackWithin(ttlSeconds + 5)],
     mutant: {
       name: 'standby accepted',
-      edits: [
-        { file: 'db/postgres-servers.ts', from: 'if (rows[0]?.isReadOnly !== false) throw new NotPrimary();', to: 'void rows;' },
-      ],
+      edits: [{ file: 'db/postgres-servers.ts', from: 'if (rows[0]?.isReadOnly !== false) throw new NotPrimary();', to: 'void rows;' }],
     },
   },
   switchover: {

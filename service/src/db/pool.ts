@@ -307,6 +307,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   #requireConfirmed(): void {
     if (this.confirmsWrites) return;
     throw new AppError('unavailable', 'The database confirms no writes at the moment: nothing was written. Reads work. Retry in 1 s.', {
+      cause: new Error('a commit was not confirmed by the standby, and none is since'),
       headers: { 'retry-after': '1' },
     });
   }
