@@ -182,15 +182,15 @@ export default {
       comment: 'The lowest layers serve every feature and import from none.',
       severity: 'error',
       from: { path: `${src}/(db|redis)/` },
-      to: { path: `${src}/`, pathNot: `${src}/(db/|redis/|domain/|(errors|config|clock|sentinel-url)\\.ts$)` },
+      to: { path: `${src}/`, pathNot: `${src}/(db/|redis/|domain/|(errors|config|clock|sentinel-url|server-urls)\\.ts$)` },
     },
     {
       name: 'leaves',
       comment:
-        'All of the service may import domain/, errors.ts, config.ts, clock.ts, characters.ts and sentinel-url.ts; these import only domain/ and the last two.',
+        'All of the service may import domain/, errors.ts, config.ts, clock.ts, characters.ts, sentinel-url.ts and server-urls.ts; these import only domain/ and the last three.',
       severity: 'error',
-      from: { path: `${src}/(domain/|(errors|config|clock|characters|sentinel-url)\\.ts$)` },
-      to: { path: `${src}/`, pathNot: `${src}/(domain/|(characters|sentinel-url)\\.ts$)` },
+      from: { path: `${src}/(domain/|(errors|config|clock|characters|sentinel-url|server-urls)\\.ts$)` },
+      to: { path: `${src}/`, pathNot: `${src}/(domain/|(characters|sentinel-url|server-urls)\\.ts$)` },
     },
   ],
   options: {

@@ -54,7 +54,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     ? plantMutant([
         { file: 'db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
         { file: 'db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
-        { file: 'db/pool.ts', from: 'probeTimeoutMs = 500', to: 'probeTimeoutMs = 0' },
+        { file: 'db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
       ])
     : undefined;
   await using store = await Store.open({ processes: 3, root: tree?.root });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { InvalidSentinelUrl, isSentinelUrl, parseSentinelUrl, sentinelSchemes } from './sentinel-url.ts';
+import { findDatabaseUrlProblem, findRedisUrlProblem } from './server-urls.ts';
 
 /** All environment variables. `homeward --help` prints this table. Nothing else reads the environment. */
 export const variables = {
@@ -227,8 +228,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     );
   };
   return Object.freeze({
-    databaseUrl: requirePrimary(serverUrl('DATABASE_URL', 'postgres', 'postgresql')),
-    redisUrl: checkSentinels(serverUrl('REDIS_URL', 'redis', 'rediss', ...sentinelSchemes)),
+    databaseUrl: requirePrimary(checkServers('DATABASE_URL', findDatabaseUrlProblem, serverUrl('DATABASE_URL', 'postgres', 'postgresql'))),
+    redisUrl: checkSentinels(checkServers('REDIS_URL', findRedisUrlProblem, serverUrl('REDIS_URL', 'redis', 'rediss', ...sentinelSchemes))),
     redisSentinelPassword: secret('REDIS_SENTINEL_PASSWORD'),
     host: text('HOST'),
     port: integer('PORT', 0, 65_535),
@@ -257,6 +258,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     tracing: text('OTEL_EXPORTER_OTLP_ENDPOINT') ? readTracing() : undefined,
     logLevel: readLogLevel(text('LOG_LEVEL')),
   });
+}
+
+function checkServers(name: string, findProblem: (url: string) => string | undefined, url: string): string {
+  const problem = findProblem(url);
+  if (problem) throw new ConfigError(`${name} ${problem}`);
+  return url;
 }
 
 /** The store reads and writes at the primary alone: what a standby shows may be old. */

@@ -63,6 +63,10 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     redis.onLate(() => log.debug('Redis late'));
     redis.onLost(() => log.warn('Redis lost: this process counts limits by itself'));
     redis.onRestored(() => log.info('Redis restored'));
+    db.onReachability((lost) => {
+      if (lost) log.warn({ reason: lost.message }, 'PostgreSQL lost: what needs it is rejected until it is back');
+      else log.info('PostgreSQL restored');
+    });
     db.onConfirmation((isConfirmed) => {
       if (isConfirmed) log.info('PostgreSQL confirms writes again');
       else log.warn('PostgreSQL does not confirm writes: its standby may be away. Writes are rejected until it does');

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { addressesOf } from './db/postgres-servers.ts';
 import { isSentinelUrl, parseSentinelUrl, type SentinelUrl } from './sentinel-url.ts';
+import { addressesOf, hasStrayAt } from './server-urls.ts';
 
 /** Where the store's data is, without the password: PostgreSQL at 127.0.0.1:5432, database "homeward". */
 export function describePostgres(url: string): string {
@@ -42,8 +42,7 @@ const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB').format
  * There is then an @ after the first one, or outside the part between // and the path.
  */
 export function showsPassword(url: string): boolean {
-  const [, authority = '', rest = ''] = /^[a-z]+:\/\/([^/?#]*)(.*)$/is.exec(url) ?? [];
-  return rest.includes('@') || authority.split('@').length > 2 || !addressesOf(url).every((address) => URL.canParse(address));
+  return hasStrayAt(url) || !addressesOf(url).every((address) => URL.canParse(address));
 }
 
 export const howToEncode =

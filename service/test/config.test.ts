@@ -203,6 +203,33 @@ describe('loadConfig', () => {
     );
   });
 
+  test.each([
+    ['DATABASE_URL', 'postgres://me:pw@a:5432,b:5432,/db', 'has a comma too many: one of its servers has no host.'],
+    ['DATABASE_URL', 'postgres://me:pw@a:5432, b:5432/db', 'has a space among its servers.'],
+    ['DATABASE_URL', 'postgres://me:pw@a:99999/db', 'has a port that is not a number from 1 to 65535.'],
+    ['DATABASE_URL', 'postgres://me:hunter2/db', 'has a port that is not a number from 1 to 65535.'],
+    ['DATABASE_URL', 'postgres://me:pw@/db?host=a,b', 'has several servers in the parameter "host".'],
+    ['REDIS_URL', 'redis://:pw@a:6379,b:6379', 'has several servers. For those that Sentinels watch, write redis+sentinel://'],
+    ['REDIS_URL', 'redis://a:99999', "can't be parsed. Its port must be a number from 1 to 65535;"],
+    ['REDIS_URL', 'redis://:hunter2/x@a', "can't be parsed."],
+  ])("rejects servers in %s that can't be meant: %s", (name, url, problem) => {
+    expect(() => loadConfig({ [name]: url })).toThrow(ConfigError);
+    expect(() => loadConfig({ [name]: url })).toThrow(`${name} ${problem}`);
+    expect(() => loadConfig({ [name]: url })).not.toThrow(/hunter2/);
+  });
+
+  test.each([
+    ['DATABASE_URL', 'postgres:///db?host=/run/postgresql'],
+    ['DATABASE_URL', 'postgres://%2Frun%2Fpostgresql/db'],
+    ['DATABASE_URL', 'postgres://me:p%2Cw@[::1],[::1]:5433/db'],
+    // It is explained when it is used.
+    ['DATABASE_URL', 'postgres://me:p/w@a:5432/db'],
+    ['REDIS_URL', 'rediss://me:p,w@[::1]:6379/1'],
+    ['REDIS_URL', 'redis://localhost'],
+  ])('accepts in %s: %s', (name, url) => {
+    expect(() => loadConfig({ [name]: url })).not.toThrow();
+  });
+
   test.each(['DATABASE_URL', 'REDIS_URL'])('rejects a %s of another kind, and does not show it: it may contain a password', (name) => {
     const load = () => loadConfig({ [name]: 'mysql://user:secret@db' });
     expect(load).toThrow(`${name} must start with`);

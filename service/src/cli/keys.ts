@@ -3,6 +3,7 @@ import { settleClientChange } from '../clients/client-epochs.ts';
 import { findClient, findKey, listKeys } from '../clients/client-queries.ts';
 import { createKey, type MintedKey } from '../clients/clients.ts';
 import type { Config, ReadConfig } from '../config.ts';
+import { isOutcomeUnknown } from '../db/connection-faults.ts';
 import type { Db } from '../db/handles.ts';
 import { openDependencies } from '../dependencies.ts';
 import { defaultScopes, isScope, type Scope, scopes } from '../domain/scopes.ts';
@@ -17,7 +18,7 @@ import { addLimitOptions, type LimitOptions, readLimitsIfGiven } from './limit-o
 import { printNextPageHint, quoted } from './list-options.ts';
 import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
-import { confirm, parseDuration, parseId, printJson, printLines, printTable, timeText, UsageError } from './output.ts';
+import { confirm, parseDuration, parseId, printJson, printLines, printProblem, printTable, timeText, UsageError } from './output.ts';
 
 const listedMax = 1_000;
 
@@ -49,11 +50,17 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       const shelterId = options.shelter === undefined ? null : parseId(options.shelter);
       const lifeSeconds = options.expires === undefined ? undefined : parseDuration(options.expires);
       if (lifeSeconds === 0) throw new UsageError('--expires 0 would create a key that never works.');
-      const expiresAt = lifeSeconds ? new Date(Date.now() + lifeSeconds * 1_000) : null;
       await using dependencies = await openDependencies(config());
+      // For PostgreSQL's clock, by which keys expire.
+      if (lifeSeconds) await dependencies.db.startProbing();
+      const expiresAt = lifeSeconds ? new Date(dependencies.clock.now() + lifeSeconds * 1_000) : null;
       const { environment } = dependencies.config;
       const input = { client: options.client, limits, scopes: requestedScopes, shelterId, expiresAt, environment };
-      const minted = await createKey(dependencies.db, input);
+      const minted = await createKey(dependencies.db, input).catch((error: unknown) => {
+        const look = `homeward keys list --client ${quoted(options.client)}`;
+        if (isOutcomeUnknown(error)) printProblem(`Look with: ${look}. If there is a new key, revoke it: nobody has seen it.`);
+        throw error;
+      });
       printMinted(minted, options, dependencies.config);
     });
 

@@ -7,7 +7,8 @@ export interface Db {
 
 /** Runs a single statement that writes or locks, and commits it if it is in no transaction. PostgreSQL rejects one that is given to `query` of a pool. */
 export interface Writer {
-  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
+  /** While commits are slow, clients take turns by `clientId`. */
+  write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, clientId?: bigint): Promise<pg.QueryResult<Row>>;
 }
 
 /** An open transaction. Its private field makes the type nominal, so that a pool passed in its place does not compile. */

@@ -27,6 +27,12 @@ export async function findBlockers(client: pg.Client, pid: number): Promise<Bloc
   return rows;
 }
 
+/** Whether the process `pid` has committed, and a synchronous standby has not confirmed it yet. */
+export async function isAwaitingStandby(client: pg.Client, pid: number): Promise<boolean> {
+  const { rows } = await client.query(`select from pg_stat_activity where pid = $1 and wait_event = 'SyncRep'`, [pid]);
+  return rows.length > 0;
+}
+
 /** Names them so that an operator knows whom to ask, without the text of a query, which may contain an adopter's data. */
 export function describeBlockers(blockers: readonly Blocker[]): string {
   if (blockers.length === 0) return 'a lock that is released again and again, or a prepared transaction';

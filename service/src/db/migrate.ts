@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { type RunnerOption, runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Db } from './handles.ts';
-import { type Blocker, describeBlockers, findBlockers } from './lock-wait.ts';
+import { type Blocker, describeBlockers, findBlockers, isAwaitingStandby } from './lock-wait.ts';
 import { type MigrationFile, readMigrations } from './migration-files.ts';
-import { connectAsOwner } from './owner-connection.ts';
+import { connectAsOwner, type OwnerConnection } from './owner-connection.ts';
 
 const ownDir = fileURLToPath(new URL('../../migrations', import.meta.url));
 const migrationsTable = 'schema_migrations';
@@ -24,6 +24,8 @@ const blockersIntervalMs = 50;
 const concurrentBlockersIntervalMs = 1_000;
 /** Longer than PostgreSQL's deadlock_timeout, after which it cancels an autovacuum that others wait for. */
 const autovacuumTimeoutMs = 5_000;
+/** A standby that is there confirms within this time. */
+const standbyReplyMs = 1_000;
 
 export interface MigrateOptions {
   readonly dir?: string;
@@ -65,14 +67,14 @@ export async function compareMigrations(db: Db): Promise<{ pending: string[]; un
 }
 
 class Migrator {
-  readonly #client: pg.Client;
+  readonly #client: OwnerConnection;
   /** A second connection, which sees what the first one waits for. */
   readonly #watcher: pg.Client;
   readonly #dir: string;
   readonly #totalTimeoutMs: number;
   readonly #onWait: (sentence: string) => void;
 
-  constructor(client: pg.Client, watcher: pg.Client, options: MigrateOptions) {
+  constructor(client: OwnerConnection, watcher: pg.Client, options: MigrateOptions) {
     this.#client = client;
     this.#watcher = watcher;
     this.#dir = options.dir ?? ownDir;
@@ -93,7 +95,13 @@ class Migrator {
       await this.#applyWithRetries(file, files);
       applied.push(file.name);
     }
-    await this.#client.query(`grant select on ${migrationsTable} to homeward_app`);
+    // Only if something is missing: what writes would wait for a standby that is away, and processes that start wait for this command.
+    const { rows } = await this.#client.query<{ mayRead: boolean }>(
+      `select has_table_privilege('homeward_app', $1, 'select') as "mayRead"`,
+      [migrationsTable],
+    );
+    if (!rows[0]?.mayRead) await this.#client.query(`grant select on ${migrationsTable} to homeward_app`);
+    this.#client.requireConfirmed();
     return applied;
   }
 
@@ -113,6 +121,7 @@ class Migrator {
       const watch = this.#watch(blockers, file.concurrent ? concurrentBlockersIntervalMs : blockersIntervalMs, file.name);
       try {
         await this.#apply(file, files);
+        this.#client.requireConfirmed();
         return undefined;
       } catch (error) {
         await this.#client.query('rollback').catch(() => {});
@@ -183,11 +192,16 @@ class Migrator {
     const pid = (this.#client as unknown as { processID: number }).processID;
     const stopping = new AbortController();
     const watching = (async () => {
+      let seenAtMs: number | undefined;
       while (!stopping.signal.aborted) {
         await sleep(intervalMs, undefined, { signal: stopping.signal }).catch(() => {});
         // It only informs: what failed is reported by the migration itself.
         const found = stopping.signal.aborted ? [] : await findBlockers(this.#watcher, pid).catch(() => []);
         for (const blocker of found) blockers.set(blocker.pid, blocker);
+        const isAwaiting = !stopping.signal.aborted && (await isAwaitingStandby(this.#watcher, pid).catch(() => false));
+        seenAtMs = isAwaiting ? (seenAtMs ?? performance.now()) : undefined;
+        if (seenAtMs !== undefined && performance.now() - seenAtMs > standbyReplyMs)
+          this.#onWait(`${name} is done here, and waits for the synchronous standby to confirm it.`);
         if (found.length > 0 && intervalMs === concurrentBlockersIntervalMs) this.#onWait(`${name} waits for ${describeBlockers(found)}.`);
       }
     })();

@@ -6,7 +6,8 @@ import { ExclusiveConnections } from './exclusive-connections.ts';
 import { NoTurn } from './fair-turns.ts';
 import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
-import { NotPrimary, PostgresServers, requirePrimary } from './postgres-servers.ts';
+import { PostgresServers } from './postgres-servers.ts';
+import { PrimaryProbe } from './primary-probe.ts';
 import { StatementWatch, type WatchStatement } from './statement-watch.ts';
 import { WriteConfirmation } from './write-confirmation.ts';
 
@@ -30,10 +31,6 @@ const pendingMax = 1_000;
 const busyMin = 250;
 /** A single statement that would wait longer behind others takes its turn on a connection for transactions: commits may be slow. */
 const pipelineWaitMsMax = 100;
-const probeIntervalMs = 250;
-const probeTimeoutMs = 500;
-/** A clock that differs less from PostgreSQL's is left alone: synchronised clocks do, and so do the times that a probe measures. */
-const clockToleranceMs = 1_000;
 
 /** In addition to the size of the pool. Searches take longer than all else, so they have connections of their own. */
 const searchConnections = 4;
@@ -95,16 +92,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   readonly #watch = new StatementWatch();
   readonly #confirmation: WriteConfirmation;
   #onConfirmation: (isConfirmed: boolean) => void = () => {};
-  #reachable = true;
-  /** When the server that was probed last was started: another one has another time. */
-  #startedAt: string | undefined;
-  #clockOffsetMs = 0;
-  #closed = false;
-  #isProbing = false;
-  /** The only connection of the probe, from before it is opened until it is closed. */
-  #prober: pg.Client | undefined;
-  /** Set only between two probes: undefined before the first, and while one is in flight. */
-  #nextProbe: NodeJS.Timeout | undefined;
+  readonly #probe: PrimaryProbe;
+  #onReachability: (lost: Error | undefined) => void = () => {};
 
   /**
    * `byIndex` makes the planner use indexes even if a table's statistics are out of date, and plan each statement once. For a worker:
@@ -121,7 +110,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
       application_name: applicationNames.pool,
       // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
       onConnect: async (client) => {
-        await requirePrimary(client);
+        await this.#servers.requirePrimary(client);
         await client.query(setEach(settings, 'set').join('; '));
       },
     });
@@ -142,22 +131,38 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     this.#searches = new ExclusiveConnections(toRead, searchTurns, onFault);
     this.#reads = new PipelinedConnections(toRead, reads, onFault);
     this.#ahead = new PipelinedConnections(toRead, 1, onFault);
-    const nextAddress = () => this.#servers.current;
-    this.#confirmation = new WriteConfirmation(nextAddress, applicationNames.probe, (isAwaited) => {
+    this.#confirmation = new WriteConfirmation(this.#servers, applicationNames.probe, (isAwaited) => {
       // What is in flight would wait as long.
       if (isAwaited) this.#writes.abandon();
       this.#onConfirmation(!isAwaited);
     });
     // Those that ended may still wait at the server, so others in their place would be too many.
     this.#writes = new PipelinedConnections(toWrite, writes, onFault, () => !this.#confirmation.isRunning);
+    this.#probe = new PrimaryProbe(this.#servers, applicationNames.probe, {
+      onOtherServer: () => this.#abandonAll(),
+      onLost: (reason) => {
+        // What waits for a reply there is waited for by every request.
+        this.#ahead.abandon();
+        this.#onReachability(reason);
+      },
+      onRestored: () => {
+        this.#confirmation.startAgain();
+        this.#onReachability(undefined);
+      },
+    });
   }
 
   get reachable(): boolean {
-    return this.#reachable;
+    return this.#probe.reachable;
+  }
+
+  /** Calls `listener` when PostgreSQL is lost, with the reason, and without one when it is back. */
+  onReachability(listener: (lost: Error | undefined) => void): void {
+    this.#onReachability = listener;
   }
 
   /** PostgreSQL's clock, as probes find it, so that what expires does so at once for every process, whatever its machine's clock says. */
-  readonly clock: Clock = { now: () => Date.now() + this.#clockOffsetMs, isReal: true };
+  readonly clock: Clock = { now: () => Date.now() + this.#probe.clockOffsetMs, isReal: true };
 
   /** False: a standby that has to confirm each commit is away, so writes are rejected at once. Reads are not. */
   get confirmsWrites(): boolean {
@@ -210,27 +215,26 @@ export class Pool implements Transactor, Snapshotter, Searcher {
 
   /** For every long-running process: until then PostgreSQL counts as reachable. */
   async startProbing(): Promise<void> {
-    this.#isProbing = true;
-    await this.#probe();
+    await this.#probe.start();
   }
 
   async query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    if (!this.#reachable || !this.#reads.isOpen)
+    if (!this.reachable || !this.#reads.isOpen)
       return this.#withTransactionConnection(undefined, (client) => this.#watch.run(client, statement));
     return this.#pipeline(this.#reads, statement);
   }
 
-  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+  async write<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, clientId?: bigint): Promise<pg.QueryResult<Row>> {
     this.#requireConfirmed();
-    if (!this.#reachable || !this.#writes.isOpen || this.#writes.waitMs > pipelineWaitMsMax)
-      return this.#withTransactionConnection(undefined, (client) => committing(() => this.#watch.run<Row>(client, statement)));
+    if (!this.reachable || !this.#writes.isOpen || this.#writes.waitMs > pipelineWaitMsMax)
+      return this.#withTransactionConnection(clientId, (client) => committing(() => this.#watch.run<Row>(client, statement)));
     return this.#pipeline(this.#writes, statement);
   }
 
   /** Runs statements on a separate connection, so that they never wait behind others. For what every request waits for. */
   readonly ahead: Db = {
     query: <Row extends pg.QueryResultRow>(statement: pg.QueryConfig) =>
-      this.#reachable && this.#ahead.isOpen ? this.#pipeline<Row>(this.#ahead, statement) : this.query<Row>(statement),
+      this.reachable && this.#ahead.isOpen ? this.#pipeline<Row>(this.#ahead, statement) : this.query<Row>(statement),
   };
 
   async #pipeline<Row extends pg.QueryResultRow>(
@@ -284,9 +288,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#nextProbe);
-    this.#closeProber();
+    this.#probe.close();
     this.#confirmation.close();
     await Promise.all(this.#all.map((connections) => connections.close()));
   }
@@ -301,7 +303,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   }
 
   #requireReachable(): void {
-    if (!this.#reachable) throw unavailable(new Error('PostgreSQL is unreachable'));
+    if (!this.reachable) throw unavailable(new Error('PostgreSQL is unreachable'));
   }
 
   #requireConfirmed(): void {
@@ -319,8 +321,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   #noteFault(error: unknown): void {
     if (isOfFormerPrimary(error)) this.#abandonAll();
     // A command ends before the standby is back.
-    if (isStandbyAway(error) && this.#isProbing) this.#confirmation.start();
-    this.#probeNow();
+    if (isStandbyAway(error) && this.#probe.isStarted) this.#confirmation.start();
+    this.#probe.now();
   }
 
   /** Closes every connection but the probe's: they are of a server that is not the primary any more, and what it shows may be old. */
@@ -328,81 +330,6 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     for (const connections of this.#all) connections.abandon();
     this.#confirmation.startAgain();
   }
-
-  /** Probes at once after a failure, unless probing has not begun or a probe is in flight. */
-  #probeNow(): void {
-    if (this.#nextProbe && !this.#closed) void this.#probe();
-  }
-
-  async #probe(): Promise<void> {
-    clearTimeout(this.#nextProbe);
-    // Before anything else, so that a failure during this probe doesn't start another beside it.
-    this.#nextProbe = undefined;
-    // Try twice: if only the probe's connection was broken, the second attempt opens a new one. And once for each server.
-    let reachable = await this.#isReachable();
-    for (let tries = 0; !reachable && tries < this.#servers.count; tries += 1) reachable = await this.#isReachable();
-    if (this.#closed) return;
-    if (reachable && !this.#reachable) this.#confirmation.startAgain();
-    this.#reachable = reachable;
-    // What waits for a reply there is waited for by every request.
-    if (!reachable) this.#ahead.abandon();
-    this.#nextProbe = setTimeout(() => void this.#probe(), probeIntervalMs).unref();
-  }
-
-  async #isReachable(): Promise<boolean> {
-    if (this.#closed) return false;
-    const address = this.#servers.current;
-    try {
-      const prober = this.#prober ?? (await this.#openProber(address));
-      await requirePrimary(prober);
-      const sentAtMs = Date.now();
-      const { startedAt, nowMs } = await readTimes(prober);
-      this.#compareClocks(nowMs, sentAtMs);
-      // Also if a connection to the server before still works: a primary that was cut off may not know yet that it is none any more.
-      if (this.#startedAt !== undefined && startedAt !== this.#startedAt) this.#abandonAll();
-      this.#startedAt = startedAt;
-      return true;
-    } catch (error) {
-      if (error instanceof NotPrimary) this.#abandonAll();
-      this.#closeProber();
-      this.#servers.leave(address);
-      return false;
-    }
-  }
-
-  #compareClocks(serverMs: number, sentAtMs: number): void {
-    const tookMs = Date.now() - sentAtMs;
-    const offsetMs = serverMs - (sentAtMs + tookMs / 2);
-    if (Math.abs(offsetMs - this.#clockOffsetMs) > clockToleranceMs + Math.abs(tookMs) / 2) this.#clockOffsetMs = Math.round(offsetMs);
-  }
-
-  async #openProber(address: string): Promise<pg.Client> {
-    const prober = new pg.Client({
-      connectionString: address,
-      connectionTimeoutMillis: probeTimeoutMs,
-      query_timeout: probeTimeoutMs,
-      application_name: applicationNames.probe,
-    });
-    prober.on('error', () => this.#prober === prober && this.#probeNow());
-    this.#prober = prober;
-    return prober.connect();
-  }
-
-  /** Destroys the connection instead of ending it: that would wait for a server that may not reply. */
-  #closeProber(): void {
-    const prober = this.#prober as { connection?: { stream?: { destroy(): void } } } | undefined;
-    this.#prober = undefined;
-    prober?.connection?.stream?.destroy();
-  }
-}
-
-async function readTimes(client: pg.Client): Promise<{ startedAt: string; nowMs: number }> {
-  const { rows } = await client.query<{ startedAt: string; nowMs: number }>(
-    `select pg_postmaster_start_time()::text as "startedAt", (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`,
-  );
-  const [times] = rows;
-  if (!times) throw new Error('PostgreSQL does not tell the time');
-  return times;
 }
 
 function settingsOf(byIndex: boolean): Settings {

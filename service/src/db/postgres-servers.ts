@@ -1,34 +1,45 @@
 import pg from 'pg';
+import { addressesOf } from '../server-urls.ts';
 
-/** A standby, or a primary that is read-only: what it shows may be old, and nothing can be written. */
+/** A standby, a primary that is read-only, or one that another has taken over from: what it shows may be old, and what is written may be lost. */
 export class NotPrimary extends Error {
   /** The last of several servers, of which another may be the primary soon, or was only slow. */
   readonly isOneOfSeveral: boolean;
 
-  constructor({ isOneOfSeveral = false } = {}) {
-    super('the server is a standby, or read-only');
+  constructor(message = 'the server is a standby, or read-only', { isOneOfSeveral = false } = {}) {
+    super(message);
     this.isOneOfSeveral = isOneOfSeveral;
   }
 }
 
-/** To be asked of each connection before it is used. */
-const isReadOnly = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "isReadOnly"`;
-
-export async function requirePrimary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ isReadOnly: boolean }>(isReadOnly);
-  if (rows[0]?.isReadOnly !== false) throw new NotPrimary();
+/** What a connection is asked before it is used. */
+export interface ServerState {
+  readonly isReadOnly: boolean;
+  /** Hexadecimal. A promotion begins the next one. Null on a standby. */
+  readonly timeline: string | null;
+  /** The same for a primary and its standbys. Null where PostgreSQL doesn't tell. */
+  readonly system: string | null;
 }
 
-/** One address for each server of DATABASE_URL, in which several are separated by commas, as for libpq. */
-export function addressesOf(databaseUrl: string): readonly string[] {
-  const [, before = '', servers = '', after = ''] = /^([a-z]+:\/\/(?:[^/?#@]*@)?)([^/?#]*)(.*)$/is.exec(databaseUrl) ?? [];
-  return servers.includes(',') ? servers.split(',').map((server) => before + server + after) : [databaseUrl];
+const stateOf = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "isReadOnly",
+  case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline,
+  has_function_privilege('pg_control_system()', 'execute') as "tellsSystem"`;
+/** On its own: PostgreSQL asks for the privilege before it runs a statement, whether or not it gets to the function. */
+const systemOf = 'select system_identifier::text as system from pg_control_system()';
+
+export async function readState(client: Pick<pg.ClientBase, 'query'>): Promise<ServerState> {
+  const { rows } = await client.query<{ isReadOnly: boolean; timeline: string | null; tellsSystem: boolean }>(stateOf);
+  const { isReadOnly = true, timeline = null, tellsSystem = false } = rows[0] ?? {};
+  const systems = tellsSystem ? await client.query<{ system: string }>(systemOf) : undefined;
+  return { isReadOnly, timeline, system: systems?.rows[0]?.system ?? null };
 }
 
 /** The servers of which one is the primary, and which of them it was last. */
 export class PostgresServers {
   readonly #addresses: readonly string[];
   #current = 0;
+  /** Of the primary that was asked last. */
+  #seen: { readonly system: string; readonly timeline: string } | undefined;
 
   constructor(databaseUrl: string) {
     this.#addresses = addressesOf(databaseUrl);
@@ -48,6 +59,23 @@ export class PostgresServers {
     if (address === this.current) this.#current = (this.#current + 1) % this.count;
   }
 
+  /**
+   * To be asked of each connection before it is used. Where two servers take writes, the one that was promoted later is the primary:
+   * the other one was cut off, or its machine came back, and nobody has stopped it.
+   */
+  async requirePrimary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+    const { isReadOnly, timeline, system } = await readState(client);
+    if (isReadOnly) throw new NotPrimary();
+    if (timeline === null || system === null) return;
+    // Of another system, which a restore or an upgrade begins, timelines can't be compared.
+    if (this.#seen?.system === system && timeline < this.#seen.timeline) {
+      throw new NotPrimary(
+        `the server is a former primary (timeline ${Number.parseInt(timeline, 16)}, after ${Number.parseInt(this.#seen.timeline, 16)} was seen)`,
+      );
+    }
+    this.#seen = { system, timeline };
+  }
+
   /** Calls `open` for one server after the other, the current one first, until it succeeds. */
   async connect<T>(open: (address: string) => Promise<T>): Promise<T> {
     let failure: unknown;
@@ -58,7 +86,7 @@ export class PostgresServers {
       } catch (error) {
         this.leave(address);
         // A server that replies says more than one that does not.
-        failure = error instanceof NotPrimary ? new NotPrimary({ isOneOfSeveral: this.count > 1 }) : (failure ?? error);
+        failure = error instanceof NotPrimary ? new NotPrimary(error.message, { isOneOfSeveral: this.count > 1 }) : (failure ?? error);
       }
     }
     throw failure;
@@ -80,8 +108,8 @@ export async function connectToPrimary(databaseUrl: string, options: pg.ClientCo
   };
   const openPrimary = async (address: string) => {
     const client = await open(address);
-    const { rows } = await client.query<{ isReadOnly: boolean }>(isReadOnly);
-    if (!rows[0]?.isReadOnly) return client;
+    const { isReadOnly } = await readState(client);
+    if (!isReadOnly) return client;
     await client.end();
     throw new NotPrimary();
   };

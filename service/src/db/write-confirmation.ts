@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { isUnconfirmedCommit, streamOf } from './pipelined-connections.ts';
-import { requirePrimary } from './postgres-servers.ts';
+import type { PostgresServers } from './postgres-servers.ts';
 
 const connectTimeoutMs = 500;
 const retryDelayMs = 250;
@@ -16,7 +16,7 @@ const writeToLog = `select pg_logical_emit_message(true, 'homeward', '')`;
  * which one commit waits for as long as the standby is away: so at most one backend waits for it, however long that takes.
  */
 export class WriteConfirmation {
-  readonly #nextAddress: () => string;
+  readonly #servers: PostgresServers;
   readonly #applicationName: string;
   readonly #onChange: (isAwaited: boolean) => void;
   #client: pg.Client | undefined;
@@ -25,8 +25,8 @@ export class WriteConfirmation {
   #ended = Promise.resolve();
   #isClosed = false;
 
-  constructor(nextAddress: () => string, applicationName: string, onChange: (isAwaited: boolean) => void) {
-    this.#nextAddress = nextAddress;
+  constructor(servers: PostgresServers, applicationName: string, onChange: (isAwaited: boolean) => void) {
+    this.#servers = servers;
     this.#applicationName = applicationName;
     this.#onChange = onChange;
   }
@@ -79,7 +79,7 @@ export class WriteConfirmation {
 
   async #isConfirmed(): Promise<boolean> {
     const client = new pg.Client({
-      connectionString: this.#nextAddress(),
+      connectionString: this.#servers.current,
       connectionTimeoutMillis: connectTimeoutMs,
       application_name: this.#applicationName,
       keepAlive: true,
@@ -92,7 +92,7 @@ export class WriteConfirmation {
     });
     try {
       await client.connect();
-      await requirePrimary(client);
+      await this.#servers.requirePrimary(client);
       await client.query(writeToLog);
       return !isCancelled;
     } finally {

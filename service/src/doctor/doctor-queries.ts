@@ -286,3 +286,9 @@ export async function selectTroubledEndpoints(db: Db, disabledDaysMax: number): 
 
 export const selectHasPhotos = async (db: Db): Promise<boolean> =>
   (await one<{ has: boolean }>(db, 'select exists (select from photos) as has', [])).has;
+
+/** Of two names of one server it is the same. */
+export async function readStartTime(db: Db): Promise<string> {
+  const { startedAt } = await one<{ startedAt: string }>(db, 'select pg_postmaster_start_time()::text as "startedAt"');
+  return startedAt;
+}

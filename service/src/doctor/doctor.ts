@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
 import type { Config } from '../config.ts';
-import { addressesOf } from '../db/postgres-servers.ts';
+import { addressesOf } from '../server-urls.ts';
 import { judgeClocks } from './clock-check.ts';
 import { checkDisk } from './disk-check.ts';
 import { type Finding, guarded, inOrder, note, ok, warning } from './finding.ts';

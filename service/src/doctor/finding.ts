@@ -5,6 +5,7 @@ export type Severity = (typeof severities)[number];
 /** In the order of causes: what is earlier may be the reason for what is later. Among findings of one severity the earlier come first. */
 export const checkNames = [
   'configuration',
+  'postgres-hosts',
   'postgres',
   'postgres-connections',
   'postgres-migrations',

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import {
   countHiddenSessions,
@@ -33,12 +34,12 @@ const deadShareMin = 0.3;
 const frozenAgeMax = 1_000_000_000;
 
 /** What goes on in the server. As the user that logged in, who may see more than the application's role. */
-export async function activityChecks(db: Db, { login, seesAll }: Server): Promise<Finding[]> {
+export async function activityChecks(db: Db, { login, seesAll }: Server, failover: Config['failover']): Promise<Finding[]> {
   const findings = [
     await guarded('postgres-locks', async () => judgeLocks(await selectLockHolders(db, waitSecondsMin, holdSecondsMin))),
     await guarded('postgres-snapshots', async () => judgeSnapshots(await selectSnapshotHolders(db))),
     await guarded('postgres-replication', async () =>
-      judgeReplication(await selectStandbys(db), await selectIdleSlots(db), seesAll ? await selectSynchrony(db) : undefined),
+      judgeReplication(await selectStandbys(db), await selectIdleSlots(db), seesAll ? await selectSynchrony(db) : undefined, failover),
     ),
     await guarded('postgres-vacuum', () => checkVacuum(db)),
     await guarded('postgres-durability', () => checkDurability(db)),
@@ -86,10 +87,20 @@ export function judgeSnapshots(holders: readonly SnapshotHolder[]): Finding {
   return warning('postgres-snapshots', found, `Ask its owner, or end it: select pg_terminate_backend(${name}).`);
 }
 
-export function judgeReplication(standbys: readonly Standby[], idleSlots: readonly IdleSlot[], synchrony: Synchrony | undefined): Finding {
+export function judgeReplication(
+  standbys: readonly Standby[],
+  idleSlots: readonly IdleSlot[],
+  synchrony: Synchrony | undefined,
+  failover?: Config['failover'],
+): Finding {
   if (synchrony?.names && synchrony.connected === 0) {
     const found = `Commits wait for a standby (synchronous_standby_names = '${synchrony.names}'), and none is connected.`;
-    return broken('postgres-replication', found, 'Start the standby, or empty synchronous_standby_names and reload PostgreSQL.');
+    const fix = 'Start the standby. Only if it is certain that none was promoted: empty synchronous_standby_names and reload PostgreSQL.';
+    return broken('postgres-replication', found, fix);
+  }
+  if (failover === 'lossless' && synchrony?.names === '') {
+    const found = 'HOMEWARD_FAILOVER is lossless, and no standby confirms commits: the next failover loses what the standby lacks.';
+    return warning('postgres-replication', found, 'Start a synchronous standby, or set HOMEWARD_FAILOVER=lossy.');
   }
   const behind = standbys.find(({ bytes, seconds }) => (bytes ?? 0) >= lagBytesMax || (seconds ?? 0) >= lagSecondsMax);
   if (behind) {

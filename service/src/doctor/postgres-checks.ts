@@ -10,6 +10,7 @@ import { describePostgres, howToEncode, showsPassword } from '../server-addresse
 import type { ClockReading } from './clock-check.ts';
 import { readClockMs, type Server, selectConnections, selectHasPhotos, selectRights, selectServer, setRole } from './doctor-queries.ts';
 import { broken, type CheckName, type Finding, guarded, note, ok, skipped, warning, within } from './finding.ts';
+import { judgeHosts, primariesOf, readHosts } from './hosts-check.ts';
 import { activityChecks } from './postgres-activity.ts';
 import { workChecks } from './work-checks.ts';
 
@@ -44,10 +45,13 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
     const found = broken('postgres', `${server} can't be reached: DATABASE_URL can't be parsed.`, howToEncode);
     return { findings: [found, ...allSkipped("PostgreSQL can't be used.")] };
   }
+  // Before the connection that is used for the rest.
+  const hosts = await readHosts(config.databaseUrl);
+  const hostFindings = hosts.length > 0 ? [judgeHosts(hosts)] : [];
   let client: pg.Client | undefined;
   try {
     const startMs = performance.now();
-    client = await connectToPrimary(config.databaseUrl, {
+    client = await connectToPrimary(primariesOf(hosts)[0]?.address ?? config.databaseUrl, {
       connectionTimeoutMillis: timeoutMs,
       query_timeout: timeoutMs,
       application_name: 'homeward doctor',
@@ -55,9 +59,10 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
     await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
     const found = await selectServer(client);
     const examined = examine(client, found, { config, server, connectMs: performance.now() - startMs });
-    return await within(totalTimeoutMs, 'the examination', examined);
+    const report = await within(totalTimeoutMs, 'the examination', examined);
+    return { ...report, findings: [...hostFindings, ...report.findings] };
   } catch (error) {
-    return { findings: unreachable(error, server) };
+    return { findings: [...hostFindings, ...unreachable(error, server)] };
   } finally {
     if (client) await close(client);
   }
@@ -82,7 +87,7 @@ async function examine(db: Db, server: Server, { config, server: address, connec
   const findings = [
     isOld ? broken('postgres', reached, `Upgrade PostgreSQL to ${versionMin} or newer.`) : ok('postgres', reached),
     ...(await guarded('postgres-connections', () => checkConnections(db, config.poolSize))),
-    ...(await activityChecks(db, server)),
+    ...(await activityChecks(db, server, config.failover)),
     ...(await checkSchema(db, server)),
   ];
   const hasPhotos = await selectHasPhotos(db).catch(() => undefined);

@@ -2,8 +2,9 @@ import { arch, cpus, freemem, loadavg, platform, release, totalmem, uptime } fro
 import type pg from 'pg';
 import { type Config, variables } from '../config.ts';
 import { applicationRole } from '../db/pool.ts';
-import { addressesOf, connectToPrimary } from '../db/postgres-servers.ts';
+import { connectToPrimary } from '../db/postgres-servers.ts';
 import { describePostgres, describeRedis } from '../server-addresses.ts';
+import { addressesOf } from '../server-urls.ts';
 import {
   explain,
   findStatementsSchema,

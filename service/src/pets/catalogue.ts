@@ -96,7 +96,7 @@ const lateReplyMs = 200;
  *
  * It has no `query` and is not a Transactor, so the compiler rejects it in place of the pool: a plain read announces nothing.
  */
-export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransaction> {
+export class Catalogue implements Transactions<CatalogueTransaction> {
   readonly #db: Transactor;
   readonly #link: RedisLink;
   readonly #keys: RedisKeys;
@@ -113,13 +113,17 @@ export class Catalogue implements CatalogueWriter, Transactions<CatalogueTransac
     link.onRestored(() => !this.#announcing && !this.#next.isEmpty && void this.#tellRedis());
   }
 
-  /** Runs one statement outside a transaction. */
-  async writePets<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
-    const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement)));
-    if (transactionId !== undefined) {
-      await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });
-    }
-    return rows;
+  /** Runs single statements outside a transaction, in the client's turn. */
+  writerOf(clientId: bigint | undefined): CatalogueWriter {
+    return {
+      writePets: async <Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>) => {
+        const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement, clientId)));
+        if (transactionId !== undefined) {
+          await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });
+        }
+        return rows;
+      },
+    };
   }
 
   /** `within` runs the transaction up to its commit, and not the announcement. */

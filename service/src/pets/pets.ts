@@ -8,7 +8,7 @@ import { type PetStatus, removed } from '../domain/pet-statuses.ts';
 import { AppError } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { findRecentTransactions, recordTransitions } from '../history/history.ts';
-import type { Catalogue, CatalogueTransaction, CatalogueWriter } from './catalogue.ts';
+import type { Catalogue, CatalogueTransaction } from './catalogue.ts';
 import { petJson } from './pet-json.ts';
 import {
   findPet,
@@ -52,13 +52,13 @@ export async function getPet(db: Db, id: bigint): Promise<Pet> {
  * exist; createPet can register it.
  */
 export async function addPetToCategory(
-  catalogue: CatalogueWriter,
+  catalogue: Pick<Catalogue, 'writerOf'>,
   pet: NewPet,
   actor: Actor,
   { categories, shelterId }: { categories: Categories; shelterId: bigint },
 ): Promise<Pet | undefined> {
   try {
-    const added = await insertPet(catalogue, withStatus(pet), actor, shelterId);
+    const added = await insertPet(catalogue.writerOf(actor.clientId ?? undefined), withStatus(pet), actor, shelterId);
     if (!added && categories === 'closed') throw categoryNotFound(pet.categoryId);
     return added;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../config.ts';
 import type { Db, Transaction } from '../db/handles.ts';
-import { transactAsOwner } from '../db/owner-connection.ts';
+import { type OwnerConnection, transactAsOwner } from '../db/owner-connection.ts';
 import { readServer, readStoredServer } from '../db/server-identity.ts';
 import { type FeedGap, leaveGap, storeFeedServer } from '../events/events.ts';
 import {
@@ -52,7 +52,7 @@ const namedMax = 5;
  * done again, which is harmless while nobody is connected. A backup has the server of its own time, so whenever it is restored, it differs
  * again.
  */
-export async function readyDatabase(owner: Db, told: Told): Promise<Readied> {
+export async function readyDatabase(owner: OwnerConnection, told: Told): Promise<Readied> {
   if (!(await mayRestore(owner)))
     throw new ConfigError(
       "The user in DATABASE_URL may not change the table deployment. Use the address of the owner, as for 'homeward migrate'.",
@@ -69,7 +69,7 @@ export async function readyDatabase(owner: Db, told: Told): Promise<Readied> {
 }
 
 /** From now on the store is not restored any more, and nothing warns. */
-export async function recordServer(owner: Db, { server }: Readied): Promise<void> {
+export async function recordServer(owner: OwnerConnection, { server }: Readied): Promise<void> {
   await transactAsOwner(owner, lockTimeoutMs, async (tx) => {
     await storeServer(tx, server);
     await storeFeedServer(tx, server);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
 import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
@@ -44,6 +45,19 @@ describe('Pool', () => {
     const other = stack.adopt(new Pool(inject('postgresUrl'), 4), (pool) => pool.close());
     await other.startProbing();
     expect(other.clock.now() - realNow()).toBeGreaterThan(500);
+  });
+
+  test('gives a client its turn to write beside one that floods it, while commits are slow', async () => {
+    await using stack = new AsyncDisposableStack();
+    const slow = stack.adopt(new Pool(inject('postgresUrl'), 4), (pool) => pool.close());
+    await slow.open();
+    const write = (clientId: bigint) => slow.write({ text: 'select pg_sleep(0.3)' }, clientId);
+    const flood = Array.from({ length: 100 }, () => write(1n).catch(() => {}));
+    // By now those in flight have taken long enough that a statement would not wait for them.
+    await sleep(150);
+    flood.push(...Array.from({ length: 100 }, () => write(1n).catch(() => {})));
+    await expect(write(2n)).resolves.toBeDefined();
+    await Promise.all(flood);
   });
 
   test('has JIT compilation off', async () => {

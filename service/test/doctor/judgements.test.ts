@@ -6,6 +6,7 @@ import { type ClockReading, judgeClocks } from '../../src/doctor/clock-check.ts'
 import { checkSettings } from '../../src/doctor/doctor.ts';
 import type { SnapshotHolder, Work } from '../../src/doctor/doctor-queries.ts';
 import { broken, type Finding, inOrder, note, ok, overall, skipped, warning } from '../../src/doctor/finding.ts';
+import { type Host, judgeHosts } from '../../src/doctor/hosts-check.ts';
 import { checkPhotos } from '../../src/doctor/photos-check.ts';
 import { judgeReplication, judgeSnapshots } from '../../src/doctor/postgres-activity.ts';
 import { judgeEviction, judgeLatency, judgeMemory, judgePersistence, judgeServer, parseInfo } from '../../src/doctor/redis-checks.ts';
@@ -86,8 +87,46 @@ test.each<[given: Parameters<typeof judgeReplication>, judged: string]>([
   ],
   [[[], [{ name: 's', bytes: null }], undefined], "warning: The replication slot 's' has no reader and has lost the log that it needs."],
   [[[], [], { names: 'b', connected: 0 }], "broken: Commits wait for a standby (synchronous_standby_names = 'b'), and none is connected."],
+  [
+    [[], [], { names: '', connected: 0 }, 'lossless'],
+    'warning: HOMEWARD_FAILOVER is lossless, and no standby confirms commits: the next failover loses what the standby lacks.',
+  ],
+  [[[], [], { names: '', connected: 0 }, 'lossy'], 'ok: No standby is connected.'],
+  [[[{ name: 'b', bytes: 10, seconds: 0.1 }], [], { names: 'b', connected: 1 }, 'lossless'], 'ok: 1 standby, not behind.'],
 ])('replication %j', (given, judged) => {
   expect(severityAndText(judgeReplication(...given))).toBe(judged);
+});
+
+const hostOf = (name: string, state: Partial<NonNullable<Host['state']>> | Error): Host => {
+  if (state instanceof Error) return { address: '', name, failure: state };
+  return { address: '', name, state: { isReadOnly: false, system: '7', timeline: '00000001', startedAt: name, ...state } };
+};
+const standby = { isReadOnly: true, timeline: null };
+const silent = new Error('timeout expired');
+
+test.each<[hosts: readonly Host[], judged: string]>([
+  [[hostOf('a', {}), hostOf('b', standby)], 'ok: The primary is a. Standbys, or read-only: b.'],
+  [[hostOf('a', {}), hostOf('b', silent)], 'warning: b: it does not reply. The primary is a.'],
+  [[hostOf('a', standby), hostOf('b', silent)], 'warning: b: it does not reply. Standbys, or read-only: a.'],
+  [[hostOf('a', standby), hostOf('b', standby)], 'broken: No server accepts writes. Standbys, or read-only: a, b.'],
+  [
+    [hostOf('a', {}), hostOf('b', { timeline: '0000000A' }), hostOf('c', silent)],
+    'broken: b (timeline 10) and a (timeline 1) all accept writes: what is written to one is missing at the other.',
+  ],
+  // One server with two names.
+  [[hostOf('a', {}), hostOf('b', { startedAt: 'a' })], 'ok: The primary is a.'],
+])('hosts %j', (hosts, judged) => {
+  expect(severityAndText(judgeHosts(hosts))).toBe(judged);
+});
+
+test('of two primaries, the one that was promoted later is kept, unless they are of different systems', () => {
+  const [older, later] = [hostOf('a', {}), hostOf('b', { timeline: '00000002' })];
+  expect(judgeHosts([older, later]).fix).toBe(
+    'Stop PostgreSQL on a: b was promoted later. Keep the data of a: what was written there since is nowhere else.',
+  );
+  for (const other of [hostOf('b', { timeline: '00000002', system: '8' }), hostOf('b', { system: null }), hostOf('b', {})]) {
+    expect(judgeHosts([older, other]).fix).toMatch(/^Stop PostgreSQL on all but the one that your failover tool calls the primary/);
+  }
 });
 
 test.each<[judge: typeof judgeMemory, info: string, judged: RegExp]>([

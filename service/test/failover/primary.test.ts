@@ -1,4 +1,5 @@
 // Which of several servers is used: the primary, and no other.
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { treeOf } from '../../../testkit/running-processes.ts';
@@ -6,8 +7,8 @@ import { type PrivateServer, startPostgres, startStandby } from '../../../testki
 import { loadConfig } from '../../src/config.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { Pool } from '../../src/db/pool.ts';
-import { addressesOf } from '../../src/db/postgres-servers.ts';
 import { describePostgres, showsPassword } from '../../src/server-addresses.ts';
+import { addressesOf } from '../../src/server-urls.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { createTestStore } from '../test-store.ts';
 
@@ -75,6 +76,7 @@ describe('A primary and its standby', () => {
     expect(await homeward(['migrate'], { env: { DATABASE_URL: url } })).toMatchObject({ status: 0 });
     const { stdout } = await homeward(['doctor', '--json'], { env: { DATABASE_URL: url } });
     expect(stdout).toContain(`PostgreSQL at 127.0.0.1:`);
+    expect(stdout).toContain(`The primary is 127.0.0.1:${primary.port}. Standbys, or read-only: 127.0.0.1:${standby.port}.`);
     expect(stdout).not.toContain('is a standby');
   });
 
@@ -114,5 +116,33 @@ describe('A primary and its standby', () => {
     const ports = await Promise.all(Array.from({ length: 200 }, () => portOf(db)));
     const inTransactions = await Promise.all(Array.from({ length: 20 }, () => db.transaction(portOf)));
     expect(new Set([...ports, ...inTransactions])).toEqual(new Set([standby.port]));
+  });
+
+  // The test before has left two servers that accept writes.
+  test('a former primary that nobody has stopped is used again by no process that knows the later one', async () => {
+    const seen = await openPool(urlOf(standby, primary));
+    expect(await portOf(seen)).toBe(standby.port);
+    const lost: (string | undefined)[] = [];
+    seen.onReachability((reason) => lost.push(reason?.message));
+    for (const pid of treeOf(standby.pid)) process.kill(pid, 'SIGSTOP');
+    await standby.signal('SIGSTOP');
+    await vi.waitFor(() => expect(lost).toHaveLength(1), { timeout: 10_000 });
+    await sleep(2_000);
+    await expect(portOf(seen)).rejects.toMatchObject({ code: 'unavailable' });
+    for (const pid of treeOf(standby.pid)) process.kill(pid, 'SIGCONT');
+    await standby.signal('SIGCONT');
+    await vi.waitFor(async () => expect(await portOf(seen)).toBe(standby.port), { timeout: 10_000 });
+    expect(lost.at(-1)).toBeUndefined();
+    expect(await portOf(await openPool(primary.url))).toBe(primary.port);
+  });
+
+  test('doctor names two servers that accept writes, and which one to stop', async () => {
+    const { status, stdout } = await homeward(['doctor', '--json'], { env: { DATABASE_URL: urlOf(primary, standby) } });
+    const [first] = (JSON.parse(stdout) as { findings: { check: string; severity: string; found: string; fix: string }[] }).findings;
+    expect([status, first?.check, first?.severity]).toEqual([1, 'postgres-hosts', 'broken']);
+    expect(first?.found).toBe(
+      `127.0.0.1:${standby.port} (timeline 2) and 127.0.0.1:${primary.port} (timeline 1) all accept writes: what is written to one is missing at the other.`,
+    );
+    expect(first?.fix).toMatch(new RegExp(`^Stop PostgreSQL on 127.0.0.1:${primary.port}: 127.0.0.1:${standby.port} was promoted later.`));
   });
 });

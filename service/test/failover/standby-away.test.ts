@@ -1,4 +1,7 @@
 // A standby that has to confirm each commit, and is away: nothing is acknowledged without it, and reads are not disturbed.
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -127,6 +130,7 @@ describe('A synchronous standby that is away', () => {
       env: { DATABASE_URL: primary.url },
     });
     expect([status, stderr]).toEqual([1, expect.stringContaining('may have been carried out or not. Is its synchronous standby away?')]);
+    expect(stderr).toContain("Look with: homeward keys list --client 'away'. If there is a new key, revoke it: nobody has seen it.");
   });
 
   test('Writes that wait for a lock, one after the other, are not taken for one that is away: others go on', async () => {
@@ -163,5 +167,25 @@ describe('A synchronous standby that is away', () => {
       timeout: 10_000,
     });
     expect(await countOf('Cancelled')).toBe(1);
+  });
+
+  test('migrate with nothing to do does not wait for it; with something, it says so, and is not done if the wait is cancelled', async () => {
+    const env = { DATABASE_URL: primary.url };
+    signalStandby('SIGSTOP');
+    expect(await homeward(['migrate'], { env })).toMatchObject({ status: 0, stdout: 'Nothing to do: the database is up to date.\n' });
+    signalStandby('SIGCONT');
+    await isBack();
+    const dir = mkdtempSync(path.join(tmpdir(), 'homeward-migrations-'));
+    opened.defer(async () => rmSync(dir, { recursive: true }));
+    cpSync(new URL('../../migrations', import.meta.url), dir, { recursive: true });
+    writeFileSync(path.join(dir, '9999_last.sql'), '-- Up Migration\n\ncreate table last (id int);\n');
+    signalStandby('SIGSTOP');
+    const told: string[] = [];
+    const migrated = migrate(primary.url, { dir, onWait: (sentence) => told.push(sentence) }).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(told).toContain('9999_last is done here, and waits for the synchronous standby to confirm it.'), {
+      timeout: 10_000,
+    });
+    for (const pid of await waiting()) await admin.query('select pg_cancel_backend($1)', [pid]);
+    expect(await migrated).toMatchObject({ message: 'a commit was not confirmed by the standby' });
   });
 });

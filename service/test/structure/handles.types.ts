@@ -29,7 +29,7 @@ declare const lock: Parameters<typeof lockAndMovePet>[1];
 
 export function aWriteToAnimalsInvalidates(): unknown[] {
   return [
-    insertPet(catalogue, newPet, actor, 1n),
+    insertPet(catalogue.writerOf(1n), newPet, actor, 1n),
     insertPet(catalogueTx, newPet, actor, 1n),
     // @ts-expect-error: the pool invalidates no list
     insertPet(pool, newPet, actor, 1n),
@@ -74,7 +74,7 @@ export function aWriteSaysWhatItChanges(): unknown[] {
     // @ts-expect-error: nobody would learn which lists have changed
     catalogueTx.writePets({ text: '' }),
     // @ts-expect-error: nobody would learn which lists showed the animal before
-    catalogue.writePets<Pet>({ text: '' }, (after) => ({ id: after.id, after })),
+    catalogue.writerOf(undefined).writePets<Pet>({ text: '' }, (after) => ({ id: after.id, after })),
   ];
 }
 

@@ -1,0 +1,137 @@
+import pg from 'pg';
+import { NotPrimary, type PostgresServers } from './postgres-servers.ts';
+
+const intervalMs = 250;
+const timeoutMs = 500;
+/** A clock that differs less from PostgreSQL's is left alone: synchronised clocks do, and so do the times that a probe measures. */
+const clockToleranceMs = 1_000;
+
+export interface ProbeListener {
+  /** Every connection so far is to a server that is not the primary any more, or was started again. */
+  onOtherServer(): void;
+  onLost(reason: Error): void;
+  onRestored(): void;
+}
+
+/** Finds out all the time, on a connection of its own, whether the primary can be reached, whether it is another one, and what its clock says. */
+export class PrimaryProbe {
+  readonly #servers: PostgresServers;
+  readonly #applicationName: string;
+  readonly #listener: ProbeListener;
+  #reachable = true;
+  #clockOffsetMs = 0;
+  /** When the server that was probed last was started: another one has another time. */
+  #startedAt: string | undefined;
+  #isStarted = false;
+  #isClosed = false;
+  /** The only connection, from before it is opened until it is closed. */
+  #client: pg.Client | undefined;
+  /** Set only between two probes: undefined before the first, and while one is in flight. */
+  #next: NodeJS.Timeout | undefined;
+
+  constructor(servers: PostgresServers, applicationName: string, listener: ProbeListener) {
+    this.#servers = servers;
+    this.#applicationName = applicationName;
+    this.#listener = listener;
+  }
+
+  /** True until a probe fails. */
+  get reachable(): boolean {
+    return this.#reachable;
+  }
+
+  /** How far PostgreSQL's clock is ahead of this machine's. */
+  get clockOffsetMs(): number {
+    return this.#clockOffsetMs;
+  }
+
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  async start(): Promise<void> {
+    this.#isStarted = true;
+    await this.#run();
+  }
+
+  /** After a failure: probes at once, unless probing has not begun or a probe is in flight. */
+  now(): void {
+    if (this.#next && !this.#isClosed) void this.#run();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#next);
+    this.#disconnect();
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#next);
+    // Before anything else, so that a failure during this probe doesn't start another beside it.
+    this.#next = undefined;
+    // Try twice: if only the probe's connection was broken, the second attempt opens a new one. And once for each server.
+    let failure = await this.#findFailure();
+    for (let tries = 0; failure && tries < this.#servers.count; tries += 1) failure = await this.#findFailure();
+    if (this.#isClosed) return;
+    const wasReachable = this.#reachable;
+    this.#reachable = !failure;
+    if (failure && wasReachable) this.#listener.onLost(failure);
+    if (!failure && !wasReachable) this.#listener.onRestored();
+    this.#next = setTimeout(() => void this.#run(), intervalMs).unref();
+  }
+
+  async #findFailure(): Promise<Error | undefined> {
+    if (this.#isClosed) return new Error('closed');
+    const address = this.#servers.current;
+    try {
+      const client = this.#client ?? (await this.#connect(address));
+      await this.#servers.requirePrimary(client);
+      const sentAtMs = Date.now();
+      const { startedAt, nowMs } = await readTimes(client);
+      this.#compareClocks(nowMs, sentAtMs);
+      // Also if a connection to the server before still works: a primary that was cut off may not know yet that it is none any more.
+      if (this.#startedAt !== undefined && startedAt !== this.#startedAt) this.#listener.onOtherServer();
+      this.#startedAt = startedAt;
+      return undefined;
+    } catch (error) {
+      if (error instanceof NotPrimary) this.#listener.onOtherServer();
+      this.#disconnect();
+      this.#servers.leave(address);
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  #compareClocks(serverMs: number, sentAtMs: number): void {
+    const tookMs = Date.now() - sentAtMs;
+    const offsetMs = serverMs - (sentAtMs + tookMs / 2);
+    if (Math.abs(offsetMs - this.#clockOffsetMs) > clockToleranceMs + Math.abs(tookMs) / 2) this.#clockOffsetMs = Math.round(offsetMs);
+  }
+
+  async #connect(address: string): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: address,
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+      application_name: this.#applicationName,
+    });
+    client.on('error', () => this.#client === client && this.now());
+    this.#client = client;
+    return client.connect();
+  }
+
+  /** Destroys the connection instead of ending it: that would wait for a server that may not reply. */
+  #disconnect(): void {
+    const client = this.#client as { connection?: { stream?: { destroy(): void } } } | undefined;
+    this.#client = undefined;
+    client?.connection?.stream?.destroy();
+  }
+}
+
+async function readTimes(client: pg.Client): Promise<{ startedAt: string; nowMs: number }> {
+  const { rows } = await client.query<{ startedAt: string; nowMs: number }>(
+    `select pg_postmaster_start_time()::text as "startedAt", (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`,
+  );
+  const [times] = rows;
+  if (!times) throw new Error('PostgreSQL does not tell the time');
+  return times;
+}

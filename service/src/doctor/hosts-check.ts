@@ -1,0 +1,82 @@
+import pg from 'pg';
+import { explainPostgresFailure } from '../db/postgres-failures.ts';
+import { readState, type ServerState } from '../db/postgres-servers.ts';
+import { addressesOf } from '../server-urls.ts';
+import { readStartTime } from './doctor-queries.ts';
+import { broken, type Finding, ok, warning } from './finding.ts';
+
+const timeoutMs = 2_500;
+
+/** One of the servers that DATABASE_URL names. */
+export interface Host {
+  readonly address: string;
+  /** As in the address: db1:5432. */
+  readonly name: string;
+  /** Undefined if it could not be asked. */
+  readonly state?: ServerState & { readonly startedAt: string };
+  readonly failure?: Error;
+}
+
+/** Asks each server of DATABASE_URL, if there are several: two may accept writes, and a process only sees the first. */
+export async function readHosts(databaseUrl: string): Promise<readonly Host[]> {
+  const addresses = addressesOf(databaseUrl);
+  return addresses.length > 1 ? Promise.all(addresses.map(readHost)) : [];
+}
+
+async function readHost(address: string): Promise<Host> {
+  const client = new pg.Client({
+    connectionString: address,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+    application_name: 'homeward doctor',
+  });
+  client.on('error', () => {});
+  const name = `${client.host}:${client.port}`;
+  try {
+    await client.connect();
+    return { address, name, state: { ...(await readState(client)), startedAt: await readStartTime(client) } };
+  } catch (error) {
+    const first = error instanceof AggregateError ? error.errors[0] : error;
+    return { address, name, failure: first instanceof Error ? first : new Error(String(first)) };
+  } finally {
+    client.end().catch(() => {});
+  }
+}
+
+/** Those that accept writes, the one that was promoted last first. A server with two names is one. */
+export function primariesOf(hosts: readonly Host[]): readonly Host[] {
+  const primaries = hosts.filter(({ state }) => state && !state.isReadOnly);
+  const identity = ({ state, name }: Host) => (state?.system ? `${state.system} ${state.timeline} ${state.startedAt}` : name);
+  const distinct = [...new Map(primaries.toReversed().map((host) => [identity(host), host])).values()].toReversed();
+  return distinct.toSorted((a, b) => timelineOf(b) - timelineOf(a));
+}
+
+export function judgeHosts(hosts: readonly Host[]): Finding {
+  const primaries = primariesOf(hosts);
+  const [primary, ...others] = primaries;
+  if (primary && others.length > 0) return judgeTwoPrimaries(primary, others);
+  const unreachable = hosts.flatMap(({ name, failure }) => (failure ? [`${name}: ${explainPostgresFailure(failure).problem}`] : []));
+  const standbys = hosts.filter(({ state }) => state?.isReadOnly).map(({ name }) => name);
+  const rest = [primary && `The primary is ${primary.name}.`, standbys.length > 0 && `Standbys, or read-only: ${standbys.join(', ')}.`];
+  const found = [...unreachable, ...rest.filter(Boolean)].join(' ');
+  if (unreachable.length > 0) {
+    return warning('postgres-hosts', found, 'Start it, or remove it from DATABASE_URL: it can take over from nobody.');
+  }
+  if (primary) return ok('postgres-hosts', found);
+  return broken('postgres-hosts', `No server accepts writes. ${found}`, 'During a failover, wait. Otherwise promote one.');
+}
+
+function judgeTwoPrimaries(primary: Host, others: readonly Host[]): Finding {
+  const named = [primary, ...others].map((host) => `${host.name} (timeline ${timelineOf(host)})`);
+  const found = `${listed(named)} all accept writes: what is written to one is missing at the other.`;
+  const isLater = others.every((host) => host.state?.system === primary.state?.system && timelineOf(host) < timelineOf(primary));
+  const names = listed(others.map(({ name }) => name));
+  const fix =
+    isLater && primary.state?.system
+      ? `Stop PostgreSQL on ${names}: ${primary.name} was promoted later. Keep the data of ${names}: what was written there since is nowhere else.`
+      : 'Stop PostgreSQL on all but the one that your failover tool calls the primary, and keep their data.';
+  return broken('postgres-hosts', found, fix);
+}
+
+const timelineOf = ({ state }: Host) => Number.parseInt(state?.timeline ?? '0', 16);
+const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB').format(words);
