@@ -65,7 +65,6 @@ export class Cluster {
     return urlOf('homeward_api', apiPassword, database);
   }
 
-  /** For processes of this place: an address there that leads to the primary. */
   /** The Sentinels, who know the primary. */
   get redisUrl(): string {
     return `redis+sentinel://:${passwords.REDIS_PASSWORD}@${nodes.map((node) => `${addresses[node]}:26379`).join(',')}/homeward`;

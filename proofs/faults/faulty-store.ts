@@ -34,6 +34,8 @@ export interface StoreOptions {
   readonly secondServePlace?: 'store' | 'apart' | undefined;
   /** How far the clocks of processes are off, such as "+1h". */
   readonly clockOffsets?: { readonly secondServe?: string; readonly secondWorker?: string } | undefined;
+  /** A third `serve`, which the recorded clients don't use. */
+  readonly hasSpare?: boolean | undefined;
 }
 
 export interface StoreKeys {
@@ -49,6 +51,7 @@ export interface StoreKeys {
 export class FaultyStore implements AsyncDisposable {
   /** Ending in /v1. */
   readonly urls: readonly string[];
+  readonly spareUrl = `http://${addresses.store}:8083/v1`;
   readonly workers: ChildProcess[] = [];
   readonly serves: ChildProcess[] = [];
   readonly database: string;
@@ -65,7 +68,7 @@ export class FaultyStore implements AsyncDisposable {
     await using onFailure = new AsyncDisposableStack();
     const store = onFailure.use(new FaultyStore(options, database));
     await store.homeward('migrate');
-    for (const [i, url] of store.urls.entries())
+    for (const [i, url] of [...store.urls, ...(options.hasSpare ? [store.spareUrl] : [])].entries())
       await store.#start(
         store.serves,
         i,

@@ -217,7 +217,10 @@ export interface EventFact {
 
 export interface ConnectionSample {
   readonly atMs: number;
+  /** At the server that has most. */
   readonly count: number;
+  /** Of these, the connections of probes. */
+  readonly probes: number;
 }
 
 export interface CheckOptions {
@@ -242,7 +245,7 @@ export interface CheckOptions {
   readonly withoutRedis?: { readonly processes: number; readonly untilMs: number };
   /** From this instant the day's count has to contain everything that was admitted, except `uncountedMax`. */
   readonly dayCounts?: { readonly fromMs: number; readonly uncountedMax: number };
-  readonly connections?: { readonly samples: readonly ConnectionSample[]; readonly countMax: number };
+  readonly connections?: { readonly samples: readonly ConnectionSample[]; readonly countMax: number; readonly probesMax: number };
 }
 
 export type Rule =

@@ -8,12 +8,22 @@ import type { FaultContext, Injected, Measure } from './scenario.ts';
 
 export const takeoverWithinMs = 60_000;
 
+interface FaultOptions {
+  /** The standbys get nothing of the primary in this time before the fault: what it has not acknowledged by then, they lack. */
+  readonly heldMs?: number;
+}
+
 /** A fault after which another node takes over; it goes on for a moment after that. */
 export function faultOfPrimary(
   make: (cluster: Cluster, leader: Node) => void | Promise<void>,
+  { heldMs = 0 }: FaultOptions = {},
 ): (context: FaultContext) => Promise<Injected> {
   return async ({ cluster, random }) => {
     const leader = await cluster.getLeader();
+    if (heldMs > 0) {
+      cluster.holdReplication(leader);
+      await sleep(heldMs);
+    }
     const faultMs = monotonicMs();
     await make(cluster, leader);
     await untilAnotherLeads(cluster, leader);

@@ -7,6 +7,8 @@ import { nodes, ttlSeconds } from './node-files.ts';
 import type { FaultContext, Injected, Scenario, ScenarioMutant } from './scenario.ts';
 
 const workerPauseMs = 30_000;
+/** What was in flight, and what was sent in the moment before, when the worker that took over began where the cursors were stored. */
+const repeatsMax = 200;
 /** The file with the offset is read again after a second. */
 const clockReadMs = 1_500;
 /** How long keys are valid: one expires under load, one after what a primary's clock is off by, and one before what a process's is. */
@@ -22,14 +24,24 @@ const wrongExpiries = seen('wrongExpiries', {
 });
 const localClock: ScenarioMutant = {
   name: 'expiry by the clock of the process',
-  edits: [{ file: 'db/pool.ts', from: 'now: () => Date.now() + this.#clockOffsetMs', to: 'now: () => Date.now()' }],
+  edits: [{ file: 'db/pool.ts', from: 'now: () => Date.now() + this.#probe.clockOffsetMs', to: 'now: () => Date.now()' }],
 };
 
 export const processScenarios = {
   'worker-pause': {
     times: 10,
     inject: pauseWorker,
-    measures: [],
+    measures: [
+      {
+        claim: 'events that an endpoint got again',
+        unit: 'count',
+        limit: repeatsMax,
+        of: ({ history: { arrivals } }) => {
+          const atEndpoints = arrivals.filter(({ channel }) => channel.kind === 'endpoint');
+          return atEndpoints.length - new Set(atEndpoints.map(({ channel, position }) => `${channel.index} ${position}`)).size;
+        },
+      },
+    ],
     mutant: {
       name: 'lease unchecked',
       edits: [

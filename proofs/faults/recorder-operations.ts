@@ -166,8 +166,10 @@ export class Operations {
 
   async #refresh(animal: KnownAnimal): Promise<KnownAnimal['seen']> {
     const { attempt, json, headers } = await this.read(animal.petId);
-    if (attempt.status === 404) this.#parts.animals.drop(animal);
-    animal.seen = attempt.status === 200 ? { value: animalIn(json), etag: String(headers.etag) } : undefined;
+    // After a failover that has lost it, its id may be another animal's.
+    const isThere = attempt.status === 200 && animalIn(json).name.startsWith(`${animal.token}.`);
+    if (attempt.status === 404 || (attempt.status === 200 && !isThere)) this.#parts.animals.drop(animal);
+    animal.seen = isThere ? { value: animalIn(json), etag: String(headers.etag) } : undefined;
     return animal.seen;
   }
 

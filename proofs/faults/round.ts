@@ -11,13 +11,16 @@ import type { Cluster } from './cluster.ts';
 import { FaultyStore, type StoreKeys, smallLimits } from './faulty-store.ts';
 import { type ConnectionSample, type Finding, type History, monotonicMs } from './history.ts';
 import { keepFiles } from './kept-files.ts';
+import { nodes } from './node-files.ts';
 import type { RecordOptions } from './recorder.ts';
 import { Recording } from './recording.ts';
 import { holds, type Observed, type Scenario } from './scenario.ts';
 
 /** With the default size of the pool. Commands have another login here. */
 const { serve, worker } = connectionsOf(10);
-const connectionsMax = 2 * serve + 2 * worker;
+const connectionsMax = (serves: number) => serves * serve + 2 * worker;
+/** Each process has one, and one that waits for a standby that is away. */
+const probesMax = (serves: number) => 2 * (serves + 2);
 const beforeFaultMs = { min: 2_000, max: 4_000 };
 const afterHealingMs = 3_000;
 /** It ends as soon as everything has arrived. */
@@ -102,7 +105,7 @@ async function judge(observed: Observed, store: FaultyStore, samples: readonly C
   const { history, checks } = observed;
   const facts = await readFacts(cluster.superuserUrlOf(await cluster.getLeader(), store.database));
   const findings = check(history, facts, {
-    connections: { samples, countMax: connectionsMax },
+    connections: { samples, countMax: connectionsMax(store.serves.length), probesMax: probesMax(store.serves.length) },
     commitsWaitUntilMs: observed.healedMs,
     ...(typeof checks === 'function' ? checks(observed) : checks),
   });
@@ -146,7 +149,7 @@ function keep(
   if (violation !== undefined) console.error(`  verify: ${violation}`);
 }
 
-/** How many connections the store has at the primary. */
+/** How many connections the store has at a server: also at one that is not the primary. */
 class ConnectionWatch implements Disposable {
   readonly samples: ConnectionSample[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -156,10 +159,11 @@ class ConnectionWatch implements Disposable {
   }
 
   async #sample(cluster: Cluster, database: string): Promise<void> {
-    const leader = await cluster.findLeader();
-    const sql = `select count(*)::int as count from pg_stat_activity where usename = 'homeward_api' and datname = $1`;
-    const rows = leader && (await cluster.query<{ count: number }>(leader, sql, [database]));
-    if (rows?.[0]) this.samples.push({ atMs: monotonicMs(), count: rows[0].count });
+    const sql = `select count(*)::int as count, count(*) filter (where application_name = 'homeward probe')::int as probes
+      from pg_stat_activity where usename = 'homeward_api' and datname = $1`;
+    const counted = await Promise.all(nodes.map((node) => cluster.query<{ count: number; probes: number }>(node, sql, [database])));
+    const atMs = monotonicMs();
+    this.samples.push(...counted.flatMap((rows) => rows ?? []).map((counts) => ({ atMs, ...counts })));
   }
 
   [Symbol.dispose](): void {

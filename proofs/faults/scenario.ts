@@ -51,7 +51,7 @@ export interface Scenario {
   /** Rounds of the long form. */
   readonly times: number;
   readonly cluster?: Pick<ClusterOptions, 'hasVolumes' | 'hasClocks'>;
-  readonly store?: Pick<StoreOptions, 'env' | 'secondServePlace' | 'clockOffsets'>;
+  readonly store?: Pick<StoreOptions, 'env' | 'secondServePlace' | 'clockOffsets' | 'hasSpare'>;
   /** Writes and reads per second, if the scenario sends most of its load itself. */
   readonly load?: { readonly writes: number; readonly reads: number };
   /** Before the store starts; undone by `restore`. */

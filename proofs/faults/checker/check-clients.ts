@@ -35,10 +35,16 @@ export function checkLimits({ limitedUses, limits }: History, { withoutRedis, da
 }
 
 export function checkConnections({ connections }: CheckOptions, originMs: number): Finding[] {
-  const worst = connections?.samples.toSorted((a, b) => b.count - a.count)[0];
-  if (!connections || !worst || worst.count <= connections.countMax) return [];
-  const text = `${worst.count} connections at ${seconds(worst.atMs, originMs)}, and the documented sum is ${connections.countMax}.`;
-  return [{ rule: 'connections are bounded', subject: 'PostgreSQL', text }];
+  if (!connections) return [];
+  const { samples, countMax, probesMax } = connections;
+  const findingOf = (of: 'count' | 'probes', max: number): Finding[] => {
+    const worst = samples.toSorted((a, b) => b[of] - a[of])[0];
+    if (!worst || worst[of] <= max) return [];
+    const what = of === 'count' ? 'connections' : 'connections of probes';
+    const text = `${worst[of]} ${what} at ${seconds(worst.atMs, originMs)}, and the documented sum is ${max}.`;
+    return [{ rule: 'connections are bounded', subject: 'PostgreSQL', text }];
+  };
+  return [...findingOf('count', countMax), ...findingOf('probes', probesMax)];
 }
 
 /** One finding, of the first response that shows fewer requests than were admitted. */

@@ -281,9 +281,10 @@ describe('A planted anomaly is found:', () => {
   });
 
   test('more connections than documented', () => {
-    const connections = { samples: [{ atMs: 500, count: 45 }], countMax: 44 };
+    const connections = { samples: [{ atMs: 500, count: 45, probes: 9 }], countMax: 44, probesMax: 8 };
     const text = '45 connections at 0.500 s, and the documented sum is 44.';
-    expect(findingsOf({ options: { connections } })).toMatchObject([{ rule: 'connections are bounded', text }]);
+    const ofProbes = '9 connections of probes at 0.500 s, and the documented sum is 8.';
+    expect(findingsOf({ options: { connections } })).toMatchObject([{ rule: 'connections are bounded', text }, { text: ofProbes }]);
   });
 });
 

@@ -27,7 +27,7 @@ export interface SimulatedSize {
 export interface Simulated {
   readonly history: History;
   readonly facts: Facts;
-  readonly connections: { readonly samples: readonly ConnectionSample[]; readonly countMax: number };
+  readonly connections: { readonly samples: readonly ConnectionSample[]; readonly countMax: number; readonly probesMax: number };
 }
 
 interface SimulatedAnimal {
@@ -91,7 +91,7 @@ class Simulation {
         events: this.#events,
         unpublished: [],
       },
-      connections: { samples: [40, 44, 43].map((count, i) => ({ atMs: 1_000 * i, count })), countMax: 44 },
+      connections: { samples: [40, 44, 43].map((count, i) => ({ atMs: 1_000 * i, count, probes: 4 })), countMax: 44, probesMax: 8 },
     };
   }
 
