@@ -1,13 +1,13 @@
 // Three nodes with etcd, Patroni, PostgreSQL, Redis and Sentinel, from the files of deploy/ha. It is used by a process in the namespace
 // `store`; what it starts runs in those of the nodes.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { type MachineOptions, Machines, signalIfAlive } from './machines.ts';
 import { addresses, type Namespaces, type Place, places } from './network.ts';
-import { type Changes, fillIn, type Node, nodes, passwords, readEnvironment, rolesFile } from './node-files.ts';
+import { type Node, nodes, passwords, rolesFile } from './node-files.ts';
 
 const run = promisify(execFile);
 const healthyWithinMs = 120_000;
@@ -17,40 +17,24 @@ const configuredWithinMs = 2_500;
 const apiPassword = 'api-secret';
 const ownerPassword = 'owner-secret';
 
-export interface ClusterOptions {
-  readonly namespaces: Namespaces;
-  readonly folder: string;
-  /** Of a mutant: asynchronous replication, or no `min-replicas-to-write`. */
-  readonly changes?: readonly Changes[];
-  /** Small volumes for the data and the WAL of each node, that can be filled. */
-  readonly hasVolumes?: boolean;
-  /** PostgreSQL's clocks can be moved. */
-  readonly hasClocks?: boolean;
-}
-
-type Program = 'etcd' | 'patroni' | 'redis' | 'sentinel';
-const programs: readonly Program[] = ['etcd', 'redis', 'sentinel', 'patroni'];
-
 export class Cluster {
   readonly namespaces: Namespaces;
   readonly folder: string;
-  readonly #options: ClusterOptions;
-  readonly #children = new Map<string, ChildProcess>();
+  /** Their volumes and clocks are faults too. */
+  readonly machines: Machines;
   readonly #tracers = new Set<ChildProcess>();
   #databases = 0;
   #isSynchronous: boolean;
 
-  private constructor(options: ClusterOptions) {
+  private constructor(options: MachineOptions) {
     this.namespaces = options.namespaces;
     this.folder = options.folder;
-    this.#options = options;
+    this.machines = new Machines(options);
     this.#isSynchronous = !options.changes?.some(({ to }) => to.includes('synchronous_mode: false'));
   }
 
-  static async start(options: ClusterOptions): Promise<Cluster> {
+  static async start(options: MachineOptions): Promise<Cluster> {
     const cluster = new Cluster(options);
-    for (const node of nodes) cluster.#prepare(node);
-    for (const program of programs) for (const node of nodes) cluster.#start(node, program);
     await cluster.untilHealthy();
     await cluster.#createRoles();
     return cluster;
@@ -165,24 +149,24 @@ export class Cluster {
   // Faults. Each is undone by heal().
 
   killPostgres(node: Node): void {
-    process.kill(this.#postmaster(node), 'SIGKILL');
+    process.kill(this.machines.postmaster(node), 'SIGKILL');
   }
 
   /** Also those that would end what they are doing without the postmaster. */
   killPostgresProcesses(node: Node): void {
-    for (const pid of this.#postgresProcesses(node)) signalIfAlive(pid, 'SIGKILL');
+    for (const pid of this.machines.postgresProcesses(node)) signalIfAlive(pid, 'SIGKILL');
   }
 
   killNode(node: Node): void {
-    this.#signalAll(node, 'SIGKILL');
+    this.machines.signal(node, 'SIGKILL');
   }
 
   pause(node: Node): void {
-    this.#signalAll(node, 'SIGSTOP');
+    this.machines.signal(node, 'SIGSTOP');
   }
 
   resume(node: Node): void {
-    this.#signalAll(node, 'SIGCONT');
+    this.machines.signal(node, 'SIGCONT');
   }
 
   cutOff(node: Node): void {
@@ -242,45 +226,22 @@ export class Cluster {
     await this.untilHealthy();
   }
 
-  signalRedis(node: Node, signal: NodeJS.Signals): void {
-    this.#children.get(`${node} redis`)?.kill(signal);
-  }
-
   /** Delays or fails a system call of every process of this node's PostgreSQL, until heal(). */
   async traceSystemCalls(node: Node, ...inject: readonly string[]): Promise<void> {
     const tracer = spawn(
       'strace',
-      ['-f', '-qq', '-o', '/dev/null', ...this.#postgresProcesses(node).flatMap((pid) => ['-p', String(pid)]), ...inject],
+      ['-f', '-qq', '-o', '/dev/null', ...this.machines.postgresProcesses(node).flatMap((pid) => ['-p', String(pid)]), ...inject],
       {
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );
     this.#tracers.add(tracer);
     // Attached once the postmaster is traced.
-    const status = () => readFileSync(`/proc/${this.#postmaster(node)}/status`, 'utf8');
+    const status = () => readFileSync(`/proc/${this.machines.postmaster(node)}/status`, 'utf8');
     for (let tries = 0; /^TracerPid:\t0$/m.test(status()); tries += 1) {
       if (tries > 100) throw new Error('strace did not attach');
       await sleep(20);
     }
-  }
-
-  /** Fills a volume of the node to the last byte. */
-  fill(node: Node, volume: 'data' | 'wal'): void {
-    const file = path.join(this.#home(node), volume === 'data' ? 'data-volume' : 'wal-volume', 'filler');
-    try {
-      execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=4k'], { stdio: 'ignore' });
-    } catch {
-      // It ends when the volume is full.
-    }
-  }
-
-  empty(node: Node): void {
-    for (const volume of ['data-volume', 'wal-volume']) execFileSync('rm', ['-f', path.join(this.#home(node), volume, 'filler')]);
-  }
-
-  /** `+30s`, `-30s` or `+0`. */
-  setClock(node: Node, offset: string): void {
-    writeFileSync(path.join(this.#home(node), 'clock'), `${offset}\n`);
   }
 
   /** Ends every fault, starts what is not running, and waits until the cluster is whole. */
@@ -288,77 +249,8 @@ export class Cluster {
     for (const tracer of this.#tracers) tracer.kill('SIGKILL');
     this.#tracers.clear();
     this.restoreNetwork();
-    for (const node of nodes) {
-      if (this.#options.hasVolumes) this.empty(node);
-      this.#signalAll(node, 'SIGCONT');
-      for (const program of programs) if (!this.#isRunning(node, program)) this.#start(node, program);
-    }
+    this.machines.heal();
     await this.untilHealthy();
-  }
-
-  // Processes.
-
-  #prepare(node: Node): void {
-    const home = this.#home(node);
-    for (const folder of [home, path.join(home, 'wal-volume'), path.join(home, 'data-volume')]) mkdirSync(folder, { recursive: true });
-    if (this.#options.hasVolumes) {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'homeward', path.join(home, 'data-volume')]);
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512m', 'homeward', path.join(home, 'wal-volume')]);
-    }
-    if (this.#options.hasClocks) this.#makeClock(node);
-    const folders = {
-      data: path.join(home, 'data-volume/main'),
-      wal: path.join(home, 'wal-volume/wal'),
-      redis: home,
-      etcd: path.join(home, 'etcd'),
-      programs: this.#options.hasClocks ? path.join(home, 'programs') : undefined,
-    };
-    for (const file of ['patroni.yml', 'etcd.env', 'redis.conf', 'sentinel.conf'] as const) {
-      const target = path.join(home, file);
-      writeFileSync(target, fillIn(file, node, folders, this.#options.changes ?? []));
-      chmodSync(target, 0o600);
-    }
-    execFileSync('chown', ['-R', 'postgres:postgres', home]);
-  }
-
-  /** PostgreSQL's programs, of which `postgres` reads an offset of its clock from a file. Patroni's own clock stays right. */
-  #makeClock(node: Node): void {
-    const folder = path.join(this.#home(node), 'programs');
-    const library = execFileSync('sh', ['-c', 'ls /usr/lib/*/faketime/libfaketime.so.1'], { encoding: 'utf8' }).trim();
-    const real = execFileSync('sh', ['-c', 'ls -d /usr/lib/postgresql/*/bin | tail -n 1'], { encoding: 'utf8' }).trim();
-    execFileSync('sh', ['-c', 'mkdir "$0" && ln -s "$1"/* "$0" && rm "$0/postgres"', folder, real]);
-    this.setClock(node, '+0');
-    const wrapper = `#!/bin/sh
-export LD_PRELOAD=${library} FAKETIME_TIMESTAMP_FILE=${path.join(this.#home(node), 'clock')} FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_FAKE_MONOTONIC=1
-exec ${real}/postgres "$@"
-`;
-    writeFileSync(path.join(folder, 'postgres'), wrapper, { mode: 0o755 });
-  }
-
-  #start(node: Node, program: Program): void {
-    const home = this.#home(node);
-    const file = (name: string) => path.join(home, name);
-    const commands: Record<Program, string[]> = {
-      etcd: ['etcd'],
-      patroni: ['patroni', file('patroni.yml')],
-      redis: ['redis-server', file('redis.conf')],
-      sentinel: ['redis-sentinel', file('sentinel.conf')],
-    };
-    const env = program === 'etcd' ? readEnvironment(readFileSync(file('etcd.env'), 'utf8')) : {};
-    this.#children.set(`${node} ${program}`, this.#spawn(node, commands[program], file(`${program}.log`), env));
-  }
-
-  /** In a session of its own: Linux shares the cores out by sessions, and each of these stands for a machine or a process of one. */
-  #spawn(place: Place, command: readonly string[], logFile: string, env: Record<string, string> = {}): ChildProcess {
-    const log = openSync(logFile, 'a', 0o644);
-    const asPostgres = ['setpriv', '--reuid', 'postgres', '--regid', 'postgres', '--clear-groups'];
-    const [file = '', ...args] = [...this.namespaces.enter(place), ...asPostgres, ...command];
-    return spawn(file, args, {
-      stdio: ['ignore', log, log],
-      cwd: this.folder,
-      detached: true,
-      env: { PATH: process.env['PATH'], LANG: 'C.UTF-8', ...env },
-    });
   }
 
   async #createRoles(): Promise<void> {
@@ -387,43 +279,9 @@ exec ${real}/postgres "$@"
     });
   }
 
-  #home(node: Node): string {
-    return path.join(this.folder, node);
-  }
-
-  #isRunning(node: Node, program: Program): boolean {
-    const child = this.#children.get(`${node} ${program}`);
-    return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
-  }
-
-  #postmaster(node: Node): number {
-    return Number(readFileSync(path.join(this.#home(node), 'data-volume/main/postmaster.pid'), 'utf8').split('\n')[0]);
-  }
-
-  #postgresProcesses(node: Node): number[] {
-    const postmaster = this.#postmaster(node);
-    const rows = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
-    const children = rows
-      .map((row) => row.trim().split(/\s+/).map(Number))
-      .flatMap(([pid, parent]) => (parent === postmaster && pid ? [pid] : []));
-    return [postmaster, ...children];
-  }
-
-  #signalAll(node: Node, signal: NodeJS.Signals): void {
-    for (const pid of this.namespaces.pids(node)) signalIfAlive(pid, signal);
-  }
-
   #in(place: Place, ...command: readonly string[]): void {
     const [file = '', ...args] = [...this.namespaces.enter(place), ...command];
     execFileSync(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  }
-}
-
-function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

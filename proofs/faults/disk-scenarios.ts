@@ -130,14 +130,14 @@ async function capacityOf(add: (i: number) => Promise<{ status: number }>): Prom
 async function fillData({ cluster }: FaultContext): Promise<Injected> {
   const leader = await cluster.getLeader();
   const faultMs = monotonicMs();
-  cluster.fill(leader, 'data');
+  cluster.machines.fill(leader, 'data');
   await sleep(fullMs);
-  cluster.empty(leader);
+  cluster.machines.empty(leader);
   return { faultMs, endMs: monotonicMs() };
 }
 
 /** The next segment does not fit, and there is one at once. */
 async function fillWal(cluster: Cluster, leader: Node): Promise<void> {
-  cluster.fill(leader, 'wal');
+  cluster.machines.fill(leader, 'wal');
   for (let segments = 0; segments < 40 && (await cluster.query(leader, 'select pg_switch_wal()')); segments += 1) await sleep(100);
 }

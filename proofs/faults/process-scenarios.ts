@@ -85,7 +85,7 @@ async function failOverToWrongClock(context: FaultContext): Promise<Injected> {
   const { cluster, random } = context;
   const leader = await cluster.getLeader();
   const offset = random.pick(['+30s', '-30s']);
-  for (const node of nodes) cluster.setClock(node, node === leader ? '+0' : offset);
+  for (const node of nodes) cluster.machines.setClock(node, node === leader ? '+0' : offset);
   await sleep(clockReadMs);
   await setLives(context);
   const injected = await faultOfPrimary((_, primary) => cluster.killPostgres(primary))(context);

@@ -30,8 +30,8 @@ const measures = [
 ];
 
 export const redisScenarios = {
-  'kill-redis': { times: 20, inject: faultOfRedis((cluster, primary) => cluster.signalRedis(primary, 'SIGKILL')), measures },
-  'freeze-redis': { times: 10, inject: faultOfRedis((cluster, primary) => cluster.signalRedis(primary, 'SIGSTOP')), measures },
+  'kill-redis': { times: 20, inject: faultOfRedis((cluster, primary) => cluster.machines.signalRedis(primary, 'SIGKILL')), measures },
+  'freeze-redis': { times: 10, inject: faultOfRedis((cluster, primary) => cluster.machines.signalRedis(primary, 'SIGSTOP')), measures },
   'redis-split': {
     times: 10,
     store: { secondServePlace: 'apart' },

@@ -1,9 +1,10 @@
 // What a scenario of faults consists of.
 import type { Edit } from '../../testkit/mutant.ts';
 import type { SeededRandom } from '../../testkit/seeded-random.ts';
-import type { Cluster, ClusterOptions } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import type { FaultyStore, StoreKeys, StoreOptions } from './faulty-store.ts';
 import type { CheckOptions, History } from './history.ts';
+import type { MachineOptions } from './machines.ts';
 import type { Changes } from './node-files.ts';
 
 export interface FaultContext {
@@ -50,7 +51,7 @@ export interface ScenarioMutant {
 export interface Scenario {
   /** Rounds of the long form. */
   readonly times: number;
-  readonly cluster?: Pick<ClusterOptions, 'hasVolumes' | 'hasClocks'>;
+  readonly cluster?: Pick<MachineOptions, 'hasVolumes' | 'hasClocks'>;
   readonly store?: Pick<StoreOptions, 'env' | 'secondServePlace' | 'clockOffsets' | 'hasSpare'>;
   /** Writes and reads per second, if the scenario sends most of its load itself. */
   readonly load?: { readonly writes: number; readonly reads: number };
