@@ -108,7 +108,7 @@ async function ask(sentinel: RedisAddress, { name, tls, sentinelPassword }: Watc
     if (!host) return { ...at, problem: `knows no "${name}"` };
     return { ...at, named: { host, port: Number(port) }, epoch: epochOf(details) };
   } catch (error) {
-    return { ...at, problem: explain(error as Error, 'REDIS_SENTINEL_PASSWORD') };
+    return { ...at, problem: explain(error as Error, 'REDIS_SENTINEL_PASSWORD', { tls }) };
   }
 }
 
@@ -125,16 +125,24 @@ async function findProblem(address: RedisAddress, watched: WatchedServers): Prom
     const [role] = (await withClient(serverOptions(watched, address), (client) => client.role())) as [string];
     return role === primaryRole ? undefined : 'is a replica';
   } catch (error) {
-    return isNotPermitted(error) ? undefined : explain(error as Error, 'the password in REDIS_URL');
+    return isNotPermitted(error) ? undefined : explain(error as Error, 'the password in REDIS_URL', watched);
   }
 }
 
-function explain(error: Error & { code?: string }, secret: string): string {
+/** Codes of certificates that no known CA has signed. */
+const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
+
+function explain(error: Error & { code?: string }, secret: string, { tls }: Pick<WatchedServers, 'tls'>): string {
   if (error.message.startsWith('WRONGPASS')) return `rejects ${secret}`;
   if (error.message.startsWith('NOAUTH')) return `demands a password: set ${secret}`;
   if (error.code === 'ECONNREFUSED') return 'does not listen';
   if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') return 'was not found';
-  if (/timed out|ETIMEDOUT/.test(error.message)) return `does not reply within ${askTimeoutMs} ms`;
+  if (error.code === 'ERR_SSL_WRONG_VERSION_NUMBER' || error.code === 'EPROTO')
+    return 'does not speak TLS: write redis+sentinel:// instead';
+  if (untrusted.test(error.code ?? ''))
+    return `has a certificate that is not trusted (${error.message}): set NODE_EXTRA_CA_CERTS to the file of its CA`;
+  if (/timed out|ETIMEDOUT/.test(error.message))
+    return `does not reply within ${askTimeoutMs} ms${tls ? ', by TLS: without it, REDIS_URL begins with redis+sentinel://' : ''}`;
   return `fails (${error.message})`;
 }
 

@@ -1,4 +1,5 @@
 // Real Sentinels, and a real failover of Redis while `serve` runs on.
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type CuttableProxy, startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
 import { HttpClient } from '../../../testkit/http.ts';
 import { plantMutant } from '../../../testkit/mutant.ts';
-import { type PrivateServer, startPostgres, startRedis } from '../../../testkit/servers.ts';
+import { freePort, type PrivateServer, startPostgres, startRedis, startSentinel } from '../../../testkit/servers.ts';
 import { SteadyLoad } from '../../../testkit/steady-load.ts';
 import { Store } from '../../../testkit/store.ts';
 import { askRedis, startWatchedRedis, type WatchedRedis } from '../../../testkit/watched-redis.ts';
@@ -211,5 +212,75 @@ describe('A primary behind an address becomes a replica, and its connections sta
     using tree = plantMutant(notLeft);
     const { isUsedAgain } = await replacePrimary(tree.root);
     expect(await isUsedAgain(4_000)).toBe(false);
+  });
+});
+
+describe('rediss+sentinel://', () => {
+  let env: Record<string, string>;
+  let sentinel: PrivateServer;
+  const checksOf = async (url: string) => {
+    const { stdout } = await homeward(['doctor', '--json'], { env: { ...env, REDIS_URL: url } });
+    const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+    return findings
+      .filter(({ check }) => check === 'redis' || check === 'redis-sentinels')
+      .map(({ severity, found }) => `${severity}: ${found}`);
+  };
+  beforeAll(async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'homeward-tls-'));
+    opened.defer(async () => rmSync(folder, { recursive: true }));
+    const [key, certificate] = [path.join(folder, 'key.pem'), path.join(folder, 'certificate.pem')];
+    const request = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '1',
+      '-subj',
+      '/CN=redis',
+    ];
+    execFileSync('openssl', [...request, '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate], {
+      stdio: 'ignore',
+    });
+    const tls = {
+      'tls-cert-file': certificate,
+      'tls-key-file': key,
+      'tls-ca-cert-file': certificate,
+      'tls-auth-clients': 'no',
+      'tls-replication': 'yes',
+    };
+    const [redisPort, sentinelPort] = [await freePort(), await freePort()];
+    opened.use(await startRedis({ settings: { ...tls, 'tls-port': String(redisPort), requirepass: 'sesame' } }));
+    sentinel = opened.use(
+      await startSentinel([
+        `tls-port ${sentinelPort}`,
+        ...Object.entries(tls).map(([name, value]) => `${name} ${value}`),
+        `sentinel monitor homeward 127.0.0.1 ${redisPort} 1`,
+        'sentinel auth-pass homeward sesame',
+      ]),
+    );
+    env = {
+      DATABASE_URL: postgres.url,
+      NODE_EXTRA_CA_CERTS: certificate,
+      TLS_URL: `rediss+sentinel://:sesame@127.0.0.1:${sentinelPort}/homeward`,
+    };
+  });
+
+  test('reaches the Sentinels and the servers by TLS', async () => {
+    expect(await checksOf(env['TLS_URL'] ?? '')).toEqual([
+      expect.stringMatching(/^ok: Redis at 127\.0\.0\.1:\d+: version 7/),
+      expect.stringMatching(/^ok: The primary "homeward" is 127\.0\.0\.1:\d+, as the Sentinel at 127\.0\.0\.1:\d+ says\.$/),
+    ]);
+  });
+
+  test('says so if the Sentinels have no TLS, or a certificate that is not trusted', async () => {
+    const [plain] = await checksOf(`rediss+sentinel://:sesame@127.0.0.1:${sentinel.port}/homeward`);
+    expect(plain).toMatch(/^broken: .*does not reply within 300 ms, by TLS: without it, REDIS_URL begins with redis\+sentinel:/);
+    env = { ...env, NODE_EXTRA_CA_CERTS: '' };
+    const [untrusted] = await checksOf(env['TLS_URL'] ?? '');
+    expect(untrusted).toMatch(/^broken: .*has a certificate that is not trusted \(.+\): set NODE_EXTRA_CA_CERTS/);
   });
 });
