@@ -45,7 +45,10 @@ const restoredWarning =
 
 export async function openDependencies(config: Config, overrides: { clock?: Clock; byIndex?: boolean } = {}): Promise<Dependencies> {
   const { log, endLog } = openLog(config);
-  const db = new Pool(config.databaseUrl, config.poolSize, { byIndex: overrides.byIndex ?? false });
+  const db = new Pool(config.databaseUrl, config.poolSize, {
+    byIndex: overrides.byIndex ?? false,
+    skipsLostIds: config.failover !== 'lossless',
+  });
   const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword);
   const opened = config.tracing && (await openTraces(config.tracing, log));
   if (opened) db.watchStatements(opened.tracing.watchStatement);

@@ -8,6 +8,7 @@ import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, t
 import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
 import { PostgresServers } from './postgres-servers.ts';
 import { PrimaryProbe } from './primary-probe.ts';
+import { skipLostIds } from './server-identity.ts';
 import { StatementWatch, type WatchStatement } from './statement-watch.ts';
 import { WriteConfirmation } from './write-confirmation.ts';
 
@@ -93,14 +94,20 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   readonly #confirmation: WriteConfirmation;
   #onConfirmation: (isConfirmed: boolean) => void = () => {};
   readonly #probe: PrimaryProbe;
+  readonly #skipsLostIds: boolean;
+  /** The server on which ids that may be lost are skipped. */
+  #idsServer: string | undefined;
   #onReachability: (lost: Error | undefined) => void = () => {};
 
   /**
    * `byIndex` makes the planner use indexes even if a table's statistics are out of date, and plan each statement once. For a worker:
    * its queues are often empty when they are analysed, each of its statements has an index, and planning one over a month of
    * partitions takes longer than running it.
+   *
+   * `skipsLostIds`: a server that takes over may lack what the one before has assigned.
    */
-  constructor(databaseUrl: string, size: number, { byIndex = false } = {}) {
+  constructor(databaseUrl: string, size: number, { byIndex = false, skipsLostIds = false } = {}) {
+    this.#skipsLostIds = skipsLostIds;
     this.#servers = new PostgresServers(databaseUrl);
     const optionsOf = (settings: Settings): ConnectionOptions => ({
       servers: this.#servers,
@@ -112,6 +119,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
       onConnect: async (client) => {
         await this.#servers.requirePrimary(client);
         await client.query(setEach(settings, 'set').join('; '));
+        if (settings['default_transaction_read_only'] !== 'on') await this.#skipLostIds(client);
       },
     });
     const settings = settingsOf(byIndex);
@@ -150,6 +158,17 @@ export class Pool implements Transactor, Snapshotter, Searcher {
         this.#onReachability(undefined);
       },
     });
+  }
+
+  /** Before anything is written to a server that was not written to before. */
+  async #skipLostIds(client: pg.ClientBase): Promise<void> {
+    const { seen } = this.#servers;
+    if (!this.#skipsLostIds || seen === undefined || seen === this.#idsServer) return;
+    await client.query(skipLostIds).catch((error: unknown) => {
+      // The database is not migrated yet, which is reported elsewhere, or lets nobody know which server it is.
+      if (!(error instanceof pg.DatabaseError && /^(42883|42501|42P01)$/.test(error.code ?? ''))) throw error;
+    });
+    this.#idsServer = seen;
   }
 
   get reachable(): boolean {

@@ -76,6 +76,11 @@ export class PostgresServers {
     this.#seen = { system, timeline };
   }
 
+  /** Which server was asked last; undefined where PostgreSQL doesn't tell. */
+  get seen(): string | undefined {
+    return this.#seen && `${this.#seen.system} ${this.#seen.timeline}`;
+  }
+
   /** Calls `open` for one server after the other, the current one first, until it succeeds. */
   async connect<T>(open: (address: string) => Promise<T>): Promise<T> {
     let failure: unknown;

@@ -47,3 +47,8 @@ export async function isOnAnotherServer(db: Db): Promise<boolean> {
   const { here, recorded } = await readServers(db);
   return here !== null && recorded !== null && here !== recorded;
 }
+
+/** More than are assigned in a day, which a backup may lack. */
+export const skippedIds = 1_000_000;
+/** Ids that were assigned on another server, and may be lost with it, are not assigned again. Does nothing the next time. */
+export const skipLostIds = `select skip_lost_ids(${skippedIds})`;

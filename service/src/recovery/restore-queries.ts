@@ -1,5 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import { applicationNames } from '../db/pool.ts';
+import { skippedIds } from '../db/server-identity.ts';
 
 export async function isInRecovery(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ isInRecovery: boolean }>({ text: 'select pg_is_in_recovery() as "isInRecovery"' });
@@ -36,6 +37,12 @@ export async function storeServer(tx: Transaction, server: string | null): Promi
 /** Nothing in Redis from before is read any more. */
 export async function replaceDeploymentId(tx: Transaction): Promise<void> {
   await tx.query({ text: `update deployment set id = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)` });
+}
+
+/** What was assigned since the backup is not assigned again. */
+export async function skipAssignedIds(tx: Transaction, server: string | null): Promise<void> {
+  await tx.query({ text: 'select skip_ids($1)', values: [skippedIds] });
+  await tx.query({ text: 'update deployment set ids_server = $1', values: [server] });
 }
 
 export interface Connected {

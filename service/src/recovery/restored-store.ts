@@ -13,6 +13,7 @@ import {
   mayRestore,
   moveShardsOn,
   replaceDeploymentId,
+  skipAssignedIds,
   storeServer,
 } from './restore-queries.ts';
 
@@ -83,6 +84,7 @@ async function readyWithin(tx: Transaction, server: string | null, told: Told): 
   await expireCursors(tx);
   const endpoints = await moveShardsOn(tx, moved);
   await replaceDeploymentId(tx);
+  await skipAssignedIds(tx, server);
   return { moved: { ...moved, endpoints }, formerId: before.id, server };
 }
 

@@ -109,6 +109,15 @@ describe('A standby that lacks the last events takes over, and processes run on'
     await add(later);
   });
 
+  test('no id of an animal that is lost is assigned again', async () => {
+    const idsOf = (names: readonly string[]) =>
+      receiver.received.flatMap(({ json: { data } }) => (data.pet && names.includes(data.pet.name) ? [Number(data.pet.id)] : []));
+    await vi.waitFor(() => expect(idsOf(later)).toHaveLength(later.length), patience);
+    expect(Math.min(...idsOf(later))).toBeGreaterThan(Math.max(...idsOf(lost)) + 900_000);
+    // By the first connection of the first process alone.
+    expect(Math.max(...idsOf(later))).toBeLessThan(Math.max(...idsOf(lost)) + 1_100_000);
+  });
+
   test('every event that is published then arrives at the endpoint, in order', async () => {
     await vi.waitFor(() => expect(delivered()).toEqual([...kept, ...lost, ...later]), patience);
   });
