@@ -17,7 +17,7 @@ export async function createDatabase(postgresUrl: string, options: { name: strin
 export async function cloneTemplate(postgresUrl: string): Promise<string> {
   const id = randomBytes(6).toString('hex');
   const url = await createDatabase(postgresUrl, { name: `test_${id}`, template: templateDatabase });
-  await executeAsOwner(url, 'update deployment set id = $1, server = current_server()', [id]);
+  await executeAsOwner(url, 'update deployment set id = $1, server = current_server(), ids_server = current_server()', [id]);
   return url;
 }
 
