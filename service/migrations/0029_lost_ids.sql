@@ -5,9 +5,11 @@
 alter table deployment add column ids_server text;
 update deployment set ids_server = server;
 
--- For the owner, after a restore. `skipped` is more than can be lost.
-create function skip_ids(skipped bigint) returns void language plpgsql as $$
+-- For the owner, after a restore. Also by the time: what is restored or promoted twice must not assign the same ids twice. Nobody assigns
+-- ten a second for long.
+create function skip_ids() returns void language plpgsql as $$
 declare
+  skipped bigint := 1000000 + 10 * extract(epoch from now() - timestamptz '2026-11-01 00:00Z')::bigint;
   ids text;
 begin
   foreach ids in array '{clients,api_keys,pets,orders,webhooks,shelters,photos}'::text[] loop
@@ -16,8 +18,8 @@ begin
 end;
 $$;
 
--- For every process before it writes to a server for the first time: whoever is first skips them. Returns whether it has.
-create function skip_lost_ids(skipped bigint) returns boolean language plpgsql security definer as $$
+-- For every process before it writes to a server for the first time: the first one skips them. Returns whether it has.
+create function skip_lost_ids() returns boolean language plpgsql security definer as $$
 declare
   here text := current_server();
   before text;
@@ -25,15 +27,15 @@ begin
   -- Others wait here, and then find nothing to do.
   select coalesce(ids_server, '') into before from deployment where ids_server is distinct from here for update;
   if not found then return false; end if;
-  if before <> '' then perform skip_ids(skipped); end if;
+  if before <> '' then perform skip_ids(); end if;
   update deployment set ids_server = here;
   return before <> '';
 end;
 $$;
 do $$
 begin
-  execute format('alter function skip_lost_ids(bigint) set search_path = %I, pg_temp', current_schema());
+  execute format('alter function skip_lost_ids() set search_path = %I, pg_temp', current_schema());
 end;
 $$;
-revoke execute on function skip_ids(bigint), skip_lost_ids(bigint) from public;
-grant execute on function skip_lost_ids(bigint) to homeward_app;
+revoke execute on function skip_ids(), skip_lost_ids() from public;
+grant execute on function skip_lost_ids() to homeward_app;

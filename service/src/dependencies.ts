@@ -47,7 +47,7 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
   const { log, endLog } = openLog(config);
   const db = new Pool(config.databaseUrl, config.poolSize, {
     byIndex: overrides.byIndex ?? false,
-    skipsLostIds: config.failover !== 'lossless',
+    onIdsSkipped: () => log.warn('ids go on higher: PostgreSQL is on another server, which may lack the last ones'),
   });
   const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword);
   const opened = config.tracing && (await openTraces(config.tracing, log));

@@ -166,6 +166,10 @@ function cork(connection: Connection): void {
   });
 }
 
-/** If the wait for the standby is cancelled, PostgreSQL reports the commit as a success, with only a warning. */
-export const isUnconfirmedCommit = ({ code, message }: { code?: string | undefined; message?: string | undefined }): boolean =>
-  code === '01000' && /synchronous replication/.test(message ?? '');
+/**
+ * If the wait for the standby is cancelled, PostgreSQL reports the commit as a success, with only a warning. Its text is in the language of
+ * the server, so the function that warns counts too.
+ */
+export const isUnconfirmedCommit = ({ code, message = '', routine }: Notice): boolean =>
+  routine === 'SyncRepWaitForLSN' || (code === '01000' && /synchronous replication/.test(message));
+type Notice = Readonly<Partial<Record<'code' | 'message' | 'routine', string | undefined>>>;

@@ -67,6 +67,11 @@ export function connectionsOf(poolSize: number): Readonly<Record<'serve' | 'work
   return { worker, serve: worker + reads + writes + searchConnections + 1 };
 }
 
+export interface PoolOptions {
+  readonly byIndex?: boolean;
+  readonly onIdsSkipped?: () => void;
+}
+
 /** What the connections are doing, by their use. */
 export interface PoolState {
   readonly connections: Readonly<Record<'transactions' | 'searches' | 'statements' | 'writes' | 'looks', ConnectionCounts>>;
@@ -94,9 +99,9 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   readonly #confirmation: WriteConfirmation;
   #onConfirmation: (isConfirmed: boolean) => void = () => {};
   readonly #probe: PrimaryProbe;
-  readonly #skipsLostIds: boolean;
   /** The server on which ids that may be lost are skipped. */
   #idsServer: string | undefined;
+  readonly #onIdsSkipped: () => void;
   #onReachability: (lost: Error | undefined) => void = () => {};
 
   /**
@@ -104,10 +109,10 @@ export class Pool implements Transactor, Snapshotter, Searcher {
    * its queues are often empty when they are analysed, each of its statements has an index, and planning one over a month of
    * partitions takes longer than running it.
    *
-   * `skipsLostIds`: a server that takes over may lack what the one before has assigned.
+   * `onIdsSkipped` is called if this process was the first to write to a server, and has skipped the ids that may be lost with another.
    */
-  constructor(databaseUrl: string, size: number, { byIndex = false, skipsLostIds = false } = {}) {
-    this.#skipsLostIds = skipsLostIds;
+  constructor(databaseUrl: string, size: number, { byIndex = false, onIdsSkipped = () => {} }: PoolOptions = {}) {
+    this.#onIdsSkipped = onIdsSkipped;
     this.#servers = new PostgresServers(databaseUrl);
     const optionsOf = (settings: Settings): ConnectionOptions => ({
       servers: this.#servers,
@@ -117,9 +122,10 @@ export class Pool implements Transactor, Snapshotter, Searcher {
       application_name: applicationNames.pool,
       // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
       onConnect: async (client) => {
-        await this.#servers.requirePrimary(client);
+        const server = await this.#servers.requirePrimary(client);
         await client.query(setEach(settings, 'set').join('; '));
-        if (settings['default_transaction_read_only'] !== 'on') await this.#skipLostIds(client);
+        if (settings['default_transaction_read_only'] !== 'on') await this.#skipLostIds(client, server);
+        this.#servers.requireStillPrimary(server);
       },
     });
     const settings = settingsOf(byIndex);
@@ -161,14 +167,17 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   }
 
   /** Before anything is written to a server that was not written to before. */
-  async #skipLostIds(client: pg.ClientBase): Promise<void> {
-    const { seen } = this.#servers;
-    if (!this.#skipsLostIds || seen === undefined || seen === this.#idsServer) return;
-    await client.query(skipLostIds).catch((error: unknown) => {
-      // The database is not migrated yet, which is reported elsewhere, or lets nobody know which server it is.
-      if (!(error instanceof pg.DatabaseError && /^(42883|42501|42P01)$/.test(error.code ?? ''))) throw error;
-    });
-    this.#idsServer = seen;
+  async #skipLostIds(client: pg.ClientBase, server: string | undefined): Promise<void> {
+    if (server === undefined || server === this.#idsServer) return;
+    try {
+      const results = (await client.query(skipLostIds)) as unknown as pg.QueryResult<{ hasSkipped: boolean }>[];
+      if (results[2]?.rows[0]?.hasSkipped) this.#onIdsSkipped();
+    } catch (error) {
+      // The database is not migrated yet, which is reported elsewhere, or its owner may not know which server it is.
+      if (!(error instanceof pg.DatabaseError && /^(42883|42501)$/.test(error.code ?? ''))) throw error;
+      await client.query('rollback');
+    }
+    this.#idsServer = server;
   }
 
   get reachable(): boolean {

@@ -17,7 +17,7 @@ export function explainPostgresFailure(error: Error): Explained {
   if (error instanceof UnconfirmedCommit)
     return {
       problem: 'it did not confirm the commit, so the command may have been carried out or not.',
-      fix: 'Is its synchronous standby away? Look whether it was, then run the command again.',
+      fix: 'Is its synchronous standby away? When it is back, look whether it was, and run the command again if not.',
     };
   if (code === 'ECONNREFUSED' || code === 'ENOENT')
     return { problem: 'nothing is listening there.', fix: 'Is DATABASE_URL correct, and is PostgreSQL running?' };

@@ -15,23 +15,23 @@ export class NotPrimary extends Error {
 /** What a connection is asked before it is used. */
 export interface ServerState {
   readonly isReadOnly: boolean;
-  /** Hexadecimal. A promotion begins the next one. Null on a standby. */
+  /** Hexadecimal. A promotion begins the next one. Null on a standby, and where PostgreSQL doesn't tell. */
   readonly timeline: string | null;
   /** The same for a primary and its standbys. Null where PostgreSQL doesn't tell. */
   readonly system: string | null;
 }
 
 const stateOf = `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as "isReadOnly",
-  case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline,
-  has_function_privilege('pg_control_system()', 'execute') as "tellsSystem"`;
+  not pg_is_in_recovery() and has_function_privilege('pg_control_system()', 'execute') as "tellsSystem"`;
 /** On its own: PostgreSQL asks for the privilege before it runs a statement, whether or not it gets to the function. */
-const systemOf = 'select system_identifier::text as system from pg_control_system()';
+const systemOf =
+  'select system_identifier::text as system, left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline from pg_control_system()';
 
 export async function readState(client: Pick<pg.ClientBase, 'query'>): Promise<ServerState> {
-  const { rows } = await client.query<{ isReadOnly: boolean; timeline: string | null; tellsSystem: boolean }>(stateOf);
-  const { isReadOnly = true, timeline = null, tellsSystem = false } = rows[0] ?? {};
-  const systems = tellsSystem ? await client.query<{ system: string }>(systemOf) : undefined;
-  return { isReadOnly, timeline, system: systems?.rows[0]?.system ?? null };
+  const { rows } = await client.query<{ isReadOnly: boolean; tellsSystem: boolean }>(stateOf);
+  const { isReadOnly = true, tellsSystem = false } = rows[0] ?? {};
+  const told = tellsSystem ? (await client.query<{ system: string; timeline: string }>(systemOf)).rows[0] : undefined;
+  return { isReadOnly, timeline: told?.timeline ?? null, system: told?.system ?? null };
 }
 
 /** The servers of which one is the primary, and which of them it was last. */
@@ -61,24 +61,22 @@ export class PostgresServers {
 
   /**
    * To be asked of each connection before it is used. Where two servers take writes, the one that was promoted later is the primary:
-   * the other one was cut off, or its machine came back, and nobody has stopped it.
+   * the other one was cut off, or its machine came back, and nobody has stopped it. Returns which server it is; undefined where PostgreSQL
+   * doesn't tell.
    */
-  async requirePrimary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
+  async requirePrimary(client: Pick<pg.Client, 'query' | 'host' | 'port'>): Promise<string | undefined> {
     const { isReadOnly, timeline, system } = await readState(client);
     if (isReadOnly) throw new NotPrimary();
-    if (timeline === null || system === null) return;
-    // Of another system, which a restore or an upgrade begins, timelines can't be compared.
-    if (this.#seen?.system === system && timeline < this.#seen.timeline) {
-      throw new NotPrimary(
-        `the server is a former primary (timeline ${Number.parseInt(timeline, 16)}, after ${Number.parseInt(this.#seen.timeline, 16)} was seen)`,
-      );
-    }
+    if (timeline === null || system === null) return undefined;
+    // Of another system, which an upgrade or a dump that is loaded begins, timelines can't be compared.
+    if (this.#seen?.system === system && timeline < this.#seen.timeline) throw formerPrimary(client, timeline, this.#seen.timeline);
     this.#seen = { system, timeline };
+    return `${system} ${timeline}`;
   }
 
-  /** Which server was asked last; undefined where PostgreSQL doesn't tell. */
-  get seen(): string | undefined {
-    return this.#seen && `${this.#seen.system} ${this.#seen.timeline}`;
+  /** Once a connection is ready: another one may have found meanwhile that the server was taken over from. */
+  requireStillPrimary(server: string | undefined): void {
+    if (server !== undefined && this.#seen && server !== `${this.#seen.system} ${this.#seen.timeline}`) throw new NotPrimary();
   }
 
   /** Calls `open` for one server after the other, the current one first, until it succeeds. */
@@ -96,6 +94,12 @@ export class PostgresServers {
     }
     throw failure;
   }
+}
+
+function formerPrimary({ host, port }: Pick<pg.Client, 'host' | 'port'>, timeline: string, seen: string): NotPrimary {
+  const [here, later] = [timeline, seen].map((text) => Number.parseInt(text, 16));
+  const problem = `the server ${host}:${port} is a former primary (its timeline is ${here}, and ${later} was seen)`;
+  return new NotPrimary(`${problem}; if it was restored, or is the primary again on purpose, restart this process`);
 }
 
 /**

@@ -48,7 +48,8 @@ export async function isOnAnotherServer(db: Db): Promise<boolean> {
   return here !== null && recorded !== null && here !== recorded;
 }
 
-/** More than are assigned in a day, which a backup may lack. */
-export const skippedIds = 1_000_000;
-/** Ids that were assigned on another server, and may be lost with it, are not assigned again. Does nothing the next time. */
-export const skipLostIds = `select skip_lost_ids(${skippedIds})`;
+/**
+ * Ids that were assigned on another server, and may be lost with it, are not assigned again. Does nothing the next time. It does not wait for
+ * a standby, which may be away: one that has a later commit has this one too.
+ */
+export const skipLostIds = 'begin; set local synchronous_commit = local; select skip_lost_ids() as "hasSkipped"; commit';

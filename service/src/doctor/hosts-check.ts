@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { explainPostgresFailure } from '../db/postgres-failures.ts';
 import { readState, type ServerState } from '../db/postgres-servers.ts';
@@ -6,6 +7,7 @@ import { readStartTime } from './doctor-queries.ts';
 import { broken, type Finding, ok, warning } from './finding.ts';
 
 const timeoutMs = 2_500;
+const endTimeoutMs = 500;
 
 /** One of the servers that DATABASE_URL names. */
 export interface Host {
@@ -39,14 +41,15 @@ async function readHost(address: string): Promise<Host> {
     const first = error instanceof AggregateError ? error.errors[0] : error;
     return { address, name, failure: first instanceof Error ? first : new Error(String(first)) };
   } finally {
-    client.end().catch(() => {});
+    // Its place may be the last one that is free.
+    await Promise.race([client.end(), sleep(endTimeoutMs)]).catch(() => {});
   }
 }
 
 /** Those that accept writes, the one that was promoted last first. A server with two names is one. */
 export function primariesOf(hosts: readonly Host[]): readonly Host[] {
   const primaries = hosts.filter(({ state }) => state && !state.isReadOnly);
-  const identity = ({ state, name }: Host) => (state?.system ? `${state.system} ${state.timeline} ${state.startedAt}` : name);
+  const identity = ({ state }: Host) => `${state?.system} ${state?.timeline} ${state?.startedAt}`;
   const distinct = [...new Map(primaries.toReversed().map((host) => [identity(host), host])).values()].toReversed();
   return distinct.toSorted((a, b) => timelineOf(b) - timelineOf(a));
 }
@@ -55,16 +58,24 @@ export function judgeHosts(hosts: readonly Host[]): Finding {
   const primaries = primariesOf(hosts);
   const [primary, ...others] = primaries;
   if (primary && others.length > 0) return judgeTwoPrimaries(primary, others);
-  const unreachable = hosts.flatMap(({ name, failure }) => (failure ? [`${name}: ${explainPostgresFailure(failure).problem}`] : []));
+  const failed = hosts.flatMap(({ name, failure }) => (failure ? [{ name, ...explainPostgresFailure(failure) }] : []));
   const standbys = hosts.filter(({ state }) => state?.isReadOnly).map(({ name }) => name);
   const rest = [primary && `The primary is ${primary.name}.`, standbys.length > 0 && `Standbys, or read-only: ${standbys.join(', ')}.`];
-  const found = [...unreachable, ...rest.filter(Boolean)].join(' ');
-  if (unreachable.length > 0) {
-    return warning('postgres-hosts', found, 'Start it, or remove it from DATABASE_URL: it can take over from nobody.');
-  }
-  if (primary) return ok('postgres-hosts', found);
-  return broken('postgres-hosts', `No server accepts writes. ${found}`, 'During a failover, wait. Otherwise promote one.');
+  const found = [...failed.map(({ name, problem }) => `${name}: ${problem}`), ...rest.filter(Boolean)].join(' ');
+  if (!primary)
+    return broken(
+      'postgres-hosts',
+      `No server accepts writes. ${found}`,
+      'During a failover, wait. Otherwise see what your failover tool says.',
+    );
+  const [first] = failed;
+  if (!first) return ok('postgres-hosts', found);
+  // To be started by hand, a former primary would accept writes beside the one that has taken over.
+  const join = `Let your failover tool start it, as a standby of ${primary.name}, or remove it from DATABASE_URL.`;
+  return warning('postgres-hosts', found, isDown.test(first.problem) ? join : first.fix || join);
 }
+
+const isDown = /nothing is listening|does not reply/;
 
 function judgeTwoPrimaries(primary: Host, others: readonly Host[]): Finding {
   const named = [primary, ...others].map((host) => `${host.name} (timeline ${timelineOf(host)})`);

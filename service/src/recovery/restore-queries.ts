@@ -1,6 +1,5 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import { applicationNames } from '../db/pool.ts';
-import { skippedIds } from '../db/server-identity.ts';
 
 export async function isInRecovery(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ isInRecovery: boolean }>({ text: 'select pg_is_in_recovery() as "isInRecovery"' });
@@ -41,7 +40,7 @@ export async function replaceDeploymentId(tx: Transaction): Promise<void> {
 
 /** What was assigned since the backup is not assigned again. */
 export async function skipAssignedIds(tx: Transaction, server: string | null): Promise<void> {
-  await tx.query({ text: 'select skip_ids($1)', values: [skippedIds] });
+  await tx.query({ text: 'select skip_ids()' });
   await tx.query({ text: 'update deployment set ids_server = $1', values: [server] });
 }
 

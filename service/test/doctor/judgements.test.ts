@@ -107,7 +107,7 @@ const silent = new Error('timeout expired');
 test.each<[hosts: readonly Host[], judged: string]>([
   [[hostOf('a', {}), hostOf('b', standby)], 'ok: The primary is a. Standbys, or read-only: b.'],
   [[hostOf('a', {}), hostOf('b', silent)], 'warning: b: it does not reply. The primary is a.'],
-  [[hostOf('a', standby), hostOf('b', silent)], 'warning: b: it does not reply. Standbys, or read-only: a.'],
+  [[hostOf('a', standby), hostOf('b', silent)], 'broken: No server accepts writes. b: it does not reply. Standbys, or read-only: a.'],
   [[hostOf('a', standby), hostOf('b', standby)], 'broken: No server accepts writes. Standbys, or read-only: a, b.'],
   [
     [hostOf('a', {}), hostOf('b', { timeline: '0000000A' }), hostOf('c', silent)],
@@ -119,12 +119,24 @@ test.each<[hosts: readonly Host[], judged: string]>([
   expect(severityAndText(judgeHosts(hosts))).toBe(judged);
 });
 
+test('a server that is down is left to the failover tool: started by hand, a former primary would accept writes', () => {
+  expect(judgeHosts([hostOf('a', silent), hostOf('b', {})]).fix).toBe(
+    'Let your failover tool start it, as a standby of b, or remove it from DATABASE_URL.',
+  );
+  const rejected = Object.assign(new Error('password authentication failed'), { code: '28P01' });
+  expect(judgeHosts([hostOf('a', rejected), hostOf('b', {})]).fix).toBe('Correct DATABASE_URL.');
+});
+
 test('of two primaries, the one that was promoted later is kept, unless they are of different systems', () => {
   const [older, later] = [hostOf('a', {}), hostOf('b', { timeline: '00000002' })];
   expect(judgeHosts([older, later]).fix).toBe(
     'Stop PostgreSQL on a: b was promoted later. Keep the data of a: what was written there since is nowhere else.',
   );
-  for (const other of [hostOf('b', { timeline: '00000002', system: '8' }), hostOf('b', { system: null }), hostOf('b', {})]) {
+  for (const other of [
+    hostOf('b', { timeline: '00000002', system: '8' }),
+    hostOf('b', { system: null, timeline: null }),
+    hostOf('b', {}),
+  ]) {
     expect(judgeHosts([older, other]).fix).toMatch(/^Stop PostgreSQL on all but the one that your failover tool calls the primary/);
   }
 });

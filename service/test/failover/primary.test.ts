@@ -7,6 +7,7 @@ import { type PrivateServer, startPostgres, startStandby } from '../../../testki
 import { loadConfig } from '../../src/config.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { Pool } from '../../src/db/pool.ts';
+import { NotPrimary, PostgresServers } from '../../src/db/postgres-servers.ts';
 import { describePostgres, showsPassword } from '../../src/server-addresses.ts';
 import { addressesOf } from '../../src/server-urls.ts';
 import { homeward } from '../cli/homeward-command.ts';
@@ -134,6 +135,22 @@ describe('A primary and its standby', () => {
     await vi.waitFor(async () => expect(await portOf(seen)).toBe(standby.port), { timeout: 10_000 });
     expect(lost.at(-1)).toBeUndefined();
     expect(await portOf(await openPool(primary.url))).toBe(primary.port);
+  });
+
+  test('a connection that is being opened to it is not used, if another one finds the later one meanwhile', async () => {
+    const servers = new PostgresServers(urlOf(primary, standby));
+    const connect = async ({ url }: PrivateServer) => {
+      const client = opened.adopt(new pg.Client({ connectionString: url }), (one) => one.end());
+      await client.connect();
+      return client;
+    };
+    const former = await servers.requirePrimary(await connect(primary));
+    servers.requireStillPrimary(former);
+    servers.requireStillPrimary(await servers.requirePrimary(await connect(standby)));
+    expect(() => servers.requireStillPrimary(former)).toThrow(NotPrimary);
+    await expect(servers.requirePrimary(await connect(primary))).rejects.toThrow(
+      `127.0.0.1:${primary.port} is a former primary (its timeline is 1, and 2 was seen)`,
+    );
   });
 
   test('doctor names two servers that accept writes, and which one to stop', async () => {

@@ -169,6 +169,19 @@ describe('A synchronous standby that is away', () => {
     expect(await countOf('Cancelled')).toBe(1);
   });
 
+  test('A process that is the first on a server skips ids without waiting for it', async () => {
+    const nextId = async () => (await admin.query<{ id: string }>(`select last_value::text as id from pets_id_seq`)).rows[0]?.id;
+    const before = Number(await nextId());
+    await admin.query(`update deployment set ids_server = 'another'`);
+    signalStandby('SIGSTOP');
+    const other = await openStore();
+    expect((await other.call('GET', '/v1/pets?limit=1', { key })).status).toBe(200);
+    expect(Number(await nextId())).toBeGreaterThan(before + 1_000_000);
+    const skipped = await nextId();
+    await openStore();
+    expect(await nextId()).toBe(skipped);
+  });
+
   test('migrate with nothing to do does not wait for it; with something, it says so, and is not done if the wait is cancelled', async () => {
     const env = { DATABASE_URL: primary.url };
     signalStandby('SIGSTOP');
