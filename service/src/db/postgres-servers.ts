@@ -27,7 +27,10 @@ const stateOf = `select pg_is_in_recovery() or current_setting('transaction_read
 const systemOf =
   'select system_identifier::text as system, left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline from pg_control_system()';
 
-export async function readState(client: Pick<pg.ClientBase, 'query'>): Promise<ServerState> {
+/** A connection, which knows where its server is. */
+type Asked = Pick<pg.ClientBase, 'query'> & Partial<Pick<pg.Client, 'host' | 'port'>>;
+
+export async function readState(client: Asked): Promise<ServerState> {
   const { rows } = await client.query<{ isReadOnly: boolean; tellsSystem: boolean }>(stateOf);
   const { isReadOnly = true, tellsSystem = false } = rows[0] ?? {};
   const told = tellsSystem ? (await client.query<{ system: string; timeline: string }>(systemOf)).rows[0] : undefined;
@@ -64,7 +67,7 @@ export class PostgresServers {
    * the other one was cut off, or its machine came back, and nobody has stopped it. Returns which server it is; undefined where PostgreSQL
    * doesn't tell.
    */
-  async requirePrimary(client: Pick<pg.Client, 'query' | 'host' | 'port'>): Promise<string | undefined> {
+  async requirePrimary(client: Asked): Promise<string | undefined> {
     const { isReadOnly, timeline, system } = await readState(client);
     if (isReadOnly) throw new NotPrimary();
     if (timeline === null || system === null) return undefined;
@@ -96,7 +99,7 @@ export class PostgresServers {
   }
 }
 
-function formerPrimary({ host, port }: Pick<pg.Client, 'host' | 'port'>, timeline: string, seen: string): NotPrimary {
+function formerPrimary({ host, port }: Asked, timeline: string, seen: string): NotPrimary {
   const [here, later] = [timeline, seen].map((text) => Number.parseInt(text, 16));
   const problem = `the server ${host}:${port} is a former primary (its timeline is ${here}, and ${later} was seen)`;
   return new NotPrimary(`${problem}; if it was restored, or is the primary again on purpose, restart this process`);
