@@ -8,6 +8,7 @@ import { adoption } from './adoption.ts';
 import { alerts } from './alerts/alerts.ts';
 import { bans } from './bans.ts';
 import { deploy } from './deploy/deploy.ts';
+import { doctorFaults } from './doctor/doctor-faults.ts';
 import { erasure } from './erasure.ts';
 import { expiry } from './expiry.ts';
 import { faults } from './faults/faults.ts';
@@ -94,6 +95,7 @@ const proofs: Proof[] = [
   hostilePartner,
   usage,
   alerts,
+  doctorFaults,
   deploy,
   faults,
 ];

@@ -22,7 +22,7 @@ export interface NightStore {
   homeward(...args: string[]): Promise<string>;
 }
 
-interface NightProcess {
+export interface NightProcess {
   /** Of the process that runs now: `restart` changes it. */
   readonly pid: number;
   /** Ends the process and starts it with these variables over those of the store. Resolves once it serves or works. */

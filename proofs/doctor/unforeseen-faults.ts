@@ -67,7 +67,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
       await snapshot(redis, 'err');
     },
     // That snapshots are on is not enough.
-    named: /MISCONF|stop-writes|bgsave|(?=[^]*(snapshot|writ))(?=[^]*(fail|reject|refus|not accept|den(y|ie)))/i,
+    named: /MISCONF|stop-writes|bgsave|(?=[\s\S]*(snapshot|writ))(?=[\s\S]*(fail|reject|refus|not accept|den(y|ie)))/i,
     fix: /\bsave\b|snapshot|disk|stop-writes/i,
   },
   {
@@ -134,7 +134,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
     name: 'history-can-not-be-appended-to',
     why: 'Somebody who made the history read-only revoked insert too, so every order and every new animal is a server error: migration 0002; ADR 0019, "may insert and select, not update or delete".',
     induce: bySql(['revoke insert on history from homeward_app'], ['grant insert on history to homeward_app']),
-    named: /history[^]*(insert|append|add|writ)|(insert|append|add|writ)[^]*history/i,
+    named: /history[\s\S]*(insert|append|add|writ)|(insert|append|add|writ)[\s\S]*history/i,
     fix: /grant[^;]*insert[^;]*history/i,
     wrongAdvice: /grant\s+(all|[^;]*\b(update|delete|truncate)\b)|superuser/i,
   },
@@ -253,7 +253,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
       });
       await chown(store.photosFolder, uid, gid);
     },
-    named: /(?=[^]*(photo|picture))(?=[^]*(missing|lack|empty|mount|gone|no files?\b|not? (there|exist|be found|found|such)))/i,
+    named: /(?=[\s\S]*(photo|picture))(?=[\s\S]*(missing|lack|empty|mount|gone|no files?\b|not? (there|exist|be found|found|such)))/i,
     fix: /mount|restore|backup/i,
     wrongAdvice: /delete from photos|remove (the|these|those) photos/i,
   },
@@ -265,7 +265,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
       undo.defer(() => void process.kill(pid, 'SIGCONT'));
       process.kill(pid, 'SIGSTOP');
     },
-    named: /(not|no|never|n't)\b[^.]*\b(respon|repl|answer)|frozen|stopped|suspended|hang|stuck|timed? ?out/i,
+    named: /(not|no|never|n't)\b[^.]*\b(respon|repl)|frozen|stopped|suspended|hang|stuck|timed? ?out/i,
     fix: /SIGCONT|kill|restart|resume|end (it|the process)|start it again/i,
     wrongAdvice: /(another|a different|a free|an unused) port|set PORT/i,
   },
@@ -303,7 +303,8 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
       await worker.restart(env);
       return { env };
     },
-    named: /(?=[^]*journal)(?=[^]*(\/dev\/null|device|(not|no)\b[^.]*\bfile|discard|keeps? nothing|nothing is (kept|stored|written)))/i,
+    named:
+      /(?=[\s\S]*journal)(?=[\s\S]*(\/dev\/null|device|(not|no)\b[^.]*\bfile|discard|keeps? nothing|nothing is (kept|stored|written)))/i,
     fix: /HOMEWARD_JOURNAL|\bfile\b/i,
   },
 ];

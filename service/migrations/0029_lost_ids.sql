@@ -39,3 +39,7 @@ end;
 $$;
 revoke execute on function skip_ids(), skip_lost_ids() from public;
 grant execute on function skip_lost_ids() to homeward_app;
+
+-- Doctor compares them with the ids of their tables.
+grant select on sequence clients_id_seq, api_keys_id_seq, pets_id_seq, orders_id_seq, history_id_seq, webhooks_id_seq, shelters_id_seq,
+  photos_id_seq to homeward_app;

@@ -6,6 +6,7 @@ import { ChangeWatch } from './db/change-watch.ts';
 import { getDeploymentId } from './db/deployment-queries.ts';
 import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
+import { requireSupportedVersion } from './db/postgres-version.ts';
 import { isOnAnotherServer } from './db/server-identity.ts';
 import { type Journal, openJournal } from './journal/journal.ts';
 import { ListingChanges } from './listings/listing-changes.ts';
@@ -57,6 +58,7 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
   };
   try {
     await db.connect();
+    await requireSupportedVersion(db);
     const pending = await findPendingMigrations(db);
     if (pending.length > 0) throw new NotMigrated(`The database lacks ${pending.join(', ')}. Run 'homeward migrate' first.`);
     const redisKeys = redisKeysOf(await getDeploymentId(db));

@@ -5,6 +5,7 @@ import { UnconfirmedCommit } from '../db/connection-faults.ts';
 import { applicationRole } from '../db/pool.ts';
 import { explainPostgresFailure } from '../db/postgres-failures.ts';
 import { NotPrimary } from '../db/postgres-servers.ts';
+import { OldPostgres } from '../db/postgres-version.ts';
 import { NotMigrated } from '../dependencies.ts';
 import { AppError } from '../errors.ts';
 import { RedisLost } from '../redis/redis-link.ts';
@@ -48,6 +49,7 @@ function isOfPostgres(reason: Error): boolean {
     ['connect', 'getaddrinfo', 'read', 'write'].includes(syscall) || /^(ECONN|EPIPE|ERR_INVALID_URL|ERR_TLS|.*CERT)/.test(code);
   return (
     reason instanceof NotMigrated ||
+    reason instanceof OldPostgres ||
     reason instanceof NotPrimary ||
     reason instanceof UnconfirmedCommit ||
     reason instanceof pg.DatabaseError ||
@@ -61,6 +63,7 @@ function explainPostgres(reason: Error, code: string, message: string): string {
   if (code === permissionDenied && message.includes(applicationRole)) {
     return `the user in DATABASE_URL may not use the role ${applicationRole}. Run 'homeward migrate' as that user, or grant it the role.`;
   }
+  if (reason instanceof OldPostgres) return message;
   if (reason instanceof NotMigrated) return message.replace('The database lacks', 'it lacks');
   const { problem, fix } = explainPostgresFailure(reason);
   return `${problem} ${fix}`.trim();

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { type RunnerOption, runner } from 'node-pg-migrate';
 import pg from 'pg';
 import type { Db } from './handles.ts';
 import { type Blocker, describeBlockers, findBlockers, isAwaitingStandby } from './lock-wait.ts';
-import { type MigrationFile, readMigrations } from './migration-files.ts';
+import { type MigrationFile, migrationsDir, readMigrations } from './migration-files.ts';
 import { connectAsOwner, type OwnerConnection } from './owner-connection.ts';
+import { requireSupportedVersion } from './postgres-version.ts';
 
-const ownDir = fileURLToPath(new URL('../../migrations', import.meta.url));
 const migrationsTable = 'schema_migrations';
 const lockId = 4_663_957;
 /**
@@ -62,7 +61,7 @@ export async function findPendingMigrations(db: Db): Promise<string[]> {
 export async function compareMigrations(db: Db): Promise<{ pending: string[]; unknown: string[] }> {
   const { rows } = await db.query<{ name: string }>({ text: `select name from ${migrationsTable}` });
   const applied = rows.map(({ name }) => name);
-  const own = readMigrations(ownDir).map(({ name }) => name);
+  const own = readMigrations(migrationsDir).map(({ name }) => name);
   return { pending: own.filter((name) => !applied.includes(name)), unknown: applied.filter((name) => !own.includes(name)).sort() };
 }
 
@@ -77,7 +76,7 @@ class Migrator {
   constructor(client: OwnerConnection, watcher: pg.Client, options: MigrateOptions) {
     this.#client = client;
     this.#watcher = watcher;
-    this.#dir = options.dir ?? ownDir;
+    this.#dir = options.dir ?? migrationsDir;
     this.#totalTimeoutMs = options.totalTimeoutMs ?? totalTimeoutMs;
     this.#onWait = options.onWait ?? (() => {});
   }
@@ -85,6 +84,7 @@ class Migrator {
   async run(): Promise<string[]> {
     // A timeout of the role, meant for requests, must not end the build of an index.
     await this.#client.query('set statement_timeout = 0');
+    await requireSupportedVersion(this.#client);
     await this.#lock();
     const files = readMigrations(this.#dir);
     const applied: string[] = [];

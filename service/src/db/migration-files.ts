@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 export interface MigrationFile {
   readonly name: string;
@@ -16,6 +17,18 @@ export interface ConcurrentStatement {
   readonly text: string;
   /** The index that it builds. Undefined: it drops one. */
   readonly builds: string | undefined;
+}
+
+export const migrationsDir = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** Where something of the schema was made last, and by which statement, if it has one of its own. */
+export function findDefinition(name: string): { readonly file: string; readonly statement: string } | undefined {
+  const files = readMigrations(migrationsDir).filter(({ sql }) => new RegExp(`\\b${name}\\b`).test(sql));
+  const makes = new RegExp(`^create (?:unique )?(?:index|trigger)(?: concurrently)?(?: if not exists)? ${name}\\b[^;]*`, 'gim');
+  const [found] = files.toReversed().flatMap((file) => [...file.sql.matchAll(makes)].map(([text]) => ({ file, text })));
+  if (found) return { file: found.file.name, statement: `${found.text.replace(/\s+/g, ' ')};` };
+  const last = files.at(-1);
+  return last && { file: last.name, statement: '' };
 }
 
 export function readMigrations(dir: string): MigrationFile[] {

@@ -69,7 +69,12 @@ async function checkPlace({ what, folder, boundsOf, effect = '' }: Place): Promi
 async function checkJournal(file: string): Promise<Finding> {
   try {
     const opened = await open(file, constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);
+    const isFile = (await opened.stat()).isFile();
     await opened.close();
+    if (!isFile) {
+      const found = `The journal ${file} is no file, but a device or a pipe: after a restore, nobody knows what was revoked or erased since.`;
+      return broken('disk', found, 'Let HOMEWARD_JOURNAL name a file, on a disk that is backed up.');
+    }
     if (hasSpareFile(file)) return ok('disk', 'The journal can be written.');
     const found = `The journal has no spare file (${spareFileOf(file)}), whose room it uses when its disk is full.`;
     return note('disk', found, 'Start a worker, and let it write in that folder.');

@@ -18,6 +18,10 @@ export interface Server {
   /** Null if it is hidden. */
   readonly dataDirectory: string | null;
   readonly isMigrated: boolean;
+  readonly searchPath: string;
+  readonly database: string;
+  /** Schemas with the tables of a store. */
+  readonly schemas: readonly string[];
 }
 
 export const selectServer = (db: Db): Promise<Server> =>
@@ -26,7 +30,9 @@ export const selectServer = (db: Db): Promise<Server> =>
     `select current_setting('server_version') as version, current_setting('server_version_num')::int as "versionNumber",
       pg_is_in_recovery() as "isStandby", current_user::text as login, pg_has_role('pg_read_all_stats', 'usage') as "seesAll",
       (select setting from pg_settings where name = 'data_directory') as "dataDirectory",
-      to_regclass('schema_migrations') is not null as "isMigrated"`,
+      to_regclass('schema_migrations') is not null as "isMigrated", current_setting('search_path') as "searchPath",
+      current_database() as database,
+      array(select relnamespace::regnamespace::text from pg_class where relname = 'schema_migrations' and relkind = 'r') as "schemas"`,
   );
 
 export async function readClockMs(db: Db): Promise<number> {
@@ -42,15 +48,16 @@ export interface Rights {
   readonly mayChangeHistory: boolean;
 }
 
-export const selectRights = (db: Db, role: string): Promise<Rights> =>
+/** `tables` are those of the store: of others the role needs to know nothing. */
+export const selectRights = (db: Db, role: string, tables: readonly string[]): Promise<Rights> =>
   one(
     db,
     `with role as materialized (select oid, rolsuper from pg_roles where rolname = $1)
       select exists (select from role) as "roleExists", coalesce((select rolsuper from role), false) as "isSuperuser",
         array(select relname::text from pg_class, role where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
-          and relkind in ('r', 'p') and not relispartition and not has_table_privilege(role.oid, pg_class.oid, 'select') order by 1) as unreadable,
+          and relname = any($2) and relkind in ('r', 'p') and not has_table_privilege(role.oid, pg_class.oid, 'select') order by 1) as unreadable,
         coalesce((select has_table_privilege(oid, to_regclass('history'), 'update, delete, truncate') from role where not rolsuper), false) as "mayChangeHistory"`,
-    [role],
+    [role, tables],
   );
 
 /** Fails if the user that logged in may not use the role. */
@@ -247,7 +254,11 @@ export interface Work {
   readonly feedLateSeconds: number | null;
   readonly unpublished: number;
   readonly hasPartition: boolean;
+  /** The table of today, if it is not a partition any more. */
+  readonly detachedPartition: string | null;
 }
+
+const partitionOfToday = `to_regclass('events_' || to_char(now() at time zone 'utc', 'YYYYMMDD'))`;
 
 /** `unpublished` counts up to `unpublishedMax`. */
 export const selectWork = (db: Db, unpublishedMax: number): Promise<Work> =>
@@ -258,7 +269,8 @@ export const selectWork = (db: Db, unpublishedMax: number): Promise<Work> =>
       select (select count(*)::int from webhook_workers where expires_at > now()) as workers,
         (select extract(epoch from now() - min(expires_at))::float8 from orders where status = 'placed' and expires_at <= now()) as "expiryLateSeconds",
         (select extract(epoch from now() - min(at))::float8 from pending) as "feedLateSeconds", (select count(*)::int from pending) as unpublished,
-        to_regclass('events_' || to_char(now() at time zone 'utc', 'YYYYMMDD')) is not null as "hasPartition"`,
+        ${partitionOfToday} is not null as "hasPartition",
+        (select case when relispartition then null else relname end from pg_class where oid = ${partitionOfToday}) as "detachedPartition"`,
     [unpublishedMax],
   );
 
@@ -291,4 +303,56 @@ export const selectHasPhotos = async (db: Db): Promise<boolean> =>
 export async function readStartTime(db: Db): Promise<string> {
   const { startedAt } = await one<{ startedAt: string }>(db, 'select pg_postmaster_start_time()::text as "startedAt"');
   return startedAt;
+}
+
+export interface SessionSetting {
+  readonly name: string;
+  readonly value: string;
+  /** Where it is set: user, database, configuration file. */
+  readonly source: string;
+}
+
+/** Before this session changes any of them. */
+export async function selectSettings(db: Db, names: readonly string[]): Promise<SessionSetting[]> {
+  const { rows } = await db.query<SessionSetting>({
+    text: 'select name, setting as value, source from pg_settings where name = any($1) order by name',
+    values: [names],
+  });
+  return rows;
+}
+
+export interface Archiver {
+  readonly mode: string;
+  /** Empty if this user may not know it. */
+  readonly command: string;
+  readonly failedCount: number;
+  readonly lastFailedWal: string | null;
+  readonly failedSeconds: number | null;
+  /** Nothing was archived since it failed last. */
+  readonly isFailing: boolean;
+}
+
+export const selectArchiver = (db: Db): Promise<Archiver> =>
+  one(
+    db,
+    `select current_setting('archive_mode') as mode, coalesce((select setting from pg_settings where name = 'archive_command'), '') as command,
+      failed_count::int as "failedCount", last_failed_wal as "lastFailedWal",
+      extract(epoch from now() - last_failed_time)::float8 as "failedSeconds",
+      coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as "isFailing" from pg_stat_archiver`,
+  );
+
+/** Valid keys by the beginning of their hints. */
+export const countKeysByEnvironment = (db: Db): Promise<Readonly<Record<'production' | 'staging', number>>> =>
+  one(
+    db,
+    `select count(*) filter (where hint like 'hw\\_live\\_%')::int as production, count(*) filter (where hint like 'hw\\_test\\_%')::int as staging
+      from api_keys where revoked_at is null and (expires_at is null or expires_at > now())`,
+  );
+
+/** The file of a picture that must be there; undefined if the store has no photo that is ready. */
+export async function selectSomePicture(db: Db): Promise<string | undefined> {
+  const { rows } = await db.query<{ hash: string }>({
+    text: `select files -> 0 ->> 'hash' as hash from photos where status = 'ready' and jsonb_array_length(files) > 0 order by id desc limit 1`,
+  });
+  return rows[0]?.hash;
 }

@@ -29,7 +29,7 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
   const [postgres, redis, photos, images, port, outside] = await Promise.all([
     examined,
     examineRedis(config),
-    guarded('photos', async () => checkPhotos(config.photos, config.photos ? undefined : (await examined).hasPhotos)),
+    guarded('photos', async () => checkPhotos(config.photos, await examined)),
     config.photos ? guarded('images', () => checkImages(config.imagesSocket)) : [],
     guarded('port', () => checkPorts(config)),
     url ? guarded('url', () => checkUrl(url)) : [],

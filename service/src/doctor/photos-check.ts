@@ -2,19 +2,32 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { PhotosConfig, S3Config } from '../config.ts';
+import { openPhotoStore } from '../photos/open-store.ts';
+import { pictureName } from '../photos/photo-store.ts';
 import { S3Store } from '../photos/s3-store.ts';
 import { broken, type Finding, note, ok, within } from './finding.ts';
 
 const timeoutMs = 5_000;
 
+interface KnownPhotos {
+  readonly hasPhotos?: boolean | undefined;
+  /** The hash of a picture whose file must be there. */
+  readonly picture?: string | undefined;
+}
+
 /** Where photos are stored. Writes nothing: what a process can't write shows in its permissions. */
-export async function checkPhotos(photos: PhotosConfig | undefined, hasPhotos?: boolean): Promise<Finding> {
+export async function checkPhotos(photos: PhotosConfig | undefined, { hasPhotos, picture }: KnownPhotos = {}): Promise<Finding> {
   if (!photos && hasPhotos) {
     const found = 'HOMEWARD_PHOTOS is not set here, but the store has photos: where they are stored was not examined.';
     return note('photos', found, 'Run doctor with the variables of the worker.');
   }
   if (!photos) return ok('photos', 'Photos are off: HOMEWARD_PHOTOS is not set, and the store has none.');
-  return 's3' in photos ? checkBucket(photos.s3) : checkDirectory(photos.directory);
+  const place = 's3' in photos ? await checkBucket(photos.s3) : await checkDirectory(photos.directory);
+  if (place.severity !== 'ok' || picture === undefined) return place;
+  const where = 's3' in photos ? `The bucket ${photos.s3.bucket}` : `The directory ${photos.directory}`;
+  if (await within(timeoutMs, 'looking for a picture', hasPicture(photos, picture))) return place;
+  const found = `${where} lacks the picture of a photo that is ready (${picture}): sites of partners show none.`;
+  return broken('photos', found, 'Is its disk mounted? If it is, and files are missing, restore them from the backup: docs/backup.md.');
 }
 
 async function checkDirectory(directory: string): Promise<Finding> {
@@ -63,4 +76,9 @@ function fixOf(message: string): string {
   if (message.includes('SignatureDoesNotMatch')) return 'Correct HOMEWARD_PHOTOS_S3_SECRET, or the file that contains it.';
   if (message.includes('403')) return 'Allow the key to get, put, delete and list in this bucket.';
   return 'Correct HOMEWARD_PHOTOS_S3_ENDPOINT and HOMEWARD_PHOTOS_S3_REGION, or let this machine reach it.';
+}
+
+async function hasPicture(photos: PhotosConfig, hash: string): Promise<boolean> {
+  const store = openPhotoStore(photos);
+  return store === undefined || (await store.sizeOf(pictureName(hash))) !== undefined;
 }

@@ -3,6 +3,7 @@ import { connect, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../config.ts';
 import { broken, type Finding, ok, warning, within } from './finding.ts';
+import { findListener, type Listener } from './listener.ts';
 
 const timeoutMs = 5_000;
 
@@ -44,8 +45,30 @@ async function checkPort({ variable, hostVariable, host, port, recognise }: Port
   if (accepted === 'no') return ok('port', `Nothing listens on ${shown} (${variable}), so it can be used.`);
   const said = await recognise(`http://${shown}`);
   if (said !== undefined) return ok('port', `Homeward responds on ${shown}: ${said}.`);
+  const listener = await findListener(port);
+  if (listener) {
+    const silent = judgeSilent(listener, shown);
+    if (silent) return silent;
+  }
   const fix = `See which one: ss -ltnp 'sport = :${port}'. Stop it, or set ${variable} to another port.`;
   return broken('port', `Port ${port} is taken by another program: what responds on ${shown} is not Homeward.`, fix);
+}
+
+/** A process of the store that listens and does not respond as one; undefined if it is another program. */
+export function judgeSilent({ pid, command, isStopped, openFiles, openFilesMax }: Listener, shown: string): Finding | undefined {
+  const who = `Process ${pid} (${command})`;
+  const start = 'Restart it: systemctl restart, or end it with its supervisor running.';
+  if (isStopped)
+    return broken(
+      'port',
+      `${who} listens on ${shown} and was stopped, so that no request gets a response.`,
+      `kill -CONT ${pid}, or restart it.`,
+    );
+  if (openFiles >= openFilesMax) {
+    const found = `${who} has ${openFiles} files and connections open, and may have ${openFilesMax} (nofile), so that it closes new connections.`;
+    return broken('port', found, 'Raise the limit (LimitNOFILE in the unit, ulimit -n in a shell) and restart it.');
+  }
+  return /\bserve\b/.test(command) ? broken('port', `${who} listens on ${shown} and does not respond.`, start) : undefined;
 }
 
 async function addressesOf(host: string): Promise<string[]> {

@@ -5,20 +5,35 @@ import { compareMigrations } from '../db/migrate.ts';
 import { applicationRole, connectionsOf } from '../db/pool.ts';
 import { explainPostgresFailure, hasNoConnectionLeft } from '../db/postgres-failures.ts';
 import { connectToPrimary } from '../db/postgres-servers.ts';
+import { versionMin } from '../db/postgres-version.ts';
 import { readServers } from '../db/server-identity.ts';
 import { describePostgres, howToEncode, showsPassword } from '../server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
-import { readClockMs, type Server, selectConnections, selectHasPhotos, selectRights, selectServer, setRole } from './doctor-queries.ts';
+import {
+  countKeysByEnvironment,
+  readClockMs,
+  type Server,
+  type SessionSetting,
+  selectArchiver,
+  selectConnections,
+  selectHasPhotos,
+  selectRights,
+  selectServer,
+  selectSettings,
+  selectSomePicture,
+  setRole,
+} from './doctor-queries.ts';
 import { broken, type CheckName, type Finding, guarded, note, ok, skipped, warning, within } from './finding.ts';
 import { judgeHosts, primariesOf, readHosts } from './hosts-check.ts';
 import { activityChecks } from './postgres-activity.ts';
+import { checkObjects, checkSequences, expectedTables } from './schema-check.ts';
+import { judgeArchiving, judgeEnvironment, judgeSettings, requiredSettings } from './settings-check.ts';
 import { workChecks } from './work-checks.ts';
 
 const timeoutMs = 5_000;
 /** Of all statements together: a server that is slow for each of them is as good as none. */
 const totalTimeoutMs = 15_000;
 const closeTimeoutMs = 500;
-const versionMin = 15;
 
 export interface PostgresReport {
   readonly findings: readonly Finding[];
@@ -27,15 +42,26 @@ export interface PostgresReport {
   readonly dataDirectory?: string | null;
   /** Undefined if it is not known. */
   readonly hasPhotos?: boolean | undefined;
+  /** The hash of a picture whose file must be there. */
+  readonly picture?: string | undefined;
 }
 
-const workNames = ['worker', 'feed', 'endpoints'] as const satisfies readonly CheckName[];
+const schemaNames = [
+  'environment',
+  'postgres-schema',
+  'postgres-sequences',
+  'postgres-server',
+  'worker',
+  'feed',
+  'endpoints',
+] as const satisfies readonly CheckName[];
 const activityNames = [
   'postgres-locks',
   'postgres-snapshots',
   'postgres-replication',
   'postgres-vacuum',
   'postgres-durability',
+  'postgres-archiving',
 ] as const satisfies readonly CheckName[];
 
 /** Everything that PostgreSQL tells, on one connection: there may not be a second one. */
@@ -56,9 +82,11 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
       query_timeout: timeoutMs,
       application_name: 'homeward doctor',
     });
+    // Before this session changes any.
+    const settings = await selectSettings(client, Object.keys(requiredSettings));
     await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
     const found = await selectServer(client);
-    const examined = examine(client, found, { config, server, connectMs: performance.now() - startMs });
+    const examined = examine(client, found, { config, server, settings, connectMs: performance.now() - startMs });
     const report = await within(totalTimeoutMs, 'the examination', examined);
     return { ...report, findings: [...hostFindings, ...report.findings] };
   } catch (error) {
@@ -71,10 +99,11 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
 interface Circumstances {
   readonly config: Config;
   readonly server: string;
+  readonly settings: readonly SessionSetting[];
   readonly connectMs: number;
 }
 
-async function examine(db: Db, server: Server, { config, server: address, connectMs }: Circumstances): Promise<PostgresReport> {
+async function examine(db: Db, server: Server, { config, server: address, settings, connectMs }: Circumstances): Promise<PostgresReport> {
   const { version, versionNumber, isStandby, dataDirectory } = server;
   const reached = `${address}: version ${version}, reached in ${Math.round(connectMs)} ms.`;
   const clock = await readClock(db);
@@ -86,19 +115,24 @@ async function examine(db: Db, server: Server, { config, server: address, connec
   const isOld = versionNumber < versionMin * 10_000;
   const findings = [
     isOld ? broken('postgres', reached, `Upgrade PostgreSQL to ${versionMin} or newer.`) : ok('postgres', reached),
+    judgeSettings(settings, server),
     ...(await guarded('postgres-connections', () => checkConnections(db, config.poolSize))),
     ...(await activityChecks(db, server, config.failover)),
-    ...(await checkSchema(db, server)),
+    ...(await guarded('postgres-archiving', async () => judgeArchiving(await selectArchiver(db)))),
+    ...(await checkSchema(db, server, config)),
   ];
   const hasPhotos = await selectHasPhotos(db).catch(() => undefined);
-  return { findings, ...clock, dataDirectory, hasPhotos };
+  const picture = await selectSomePicture(db).catch(() => undefined);
+  return { findings, ...clock, dataDirectory, hasPhotos, picture };
 }
 
 /** The role and the migrations, and the work that needs both. From here on with the rights that the processes have. */
-async function checkSchema(db: Db, server: Server): Promise<Finding[]> {
+async function checkSchema(db: Db, server: Server, { environment }: Pick<Config, 'environment'>): Promise<Finding[]> {
   if (!server.isMigrated) {
+    const [schema] = server.schemas;
+    if (schema !== undefined) return elsewhere(server, schema);
     const empty = broken('postgres-migrations', 'The database is empty.', "Run 'homeward migrate'.");
-    return [empty, ...(['postgres-role', 'postgres-server', ...workNames] as const).map((name) => skipped(name, 'the database is empty.'))];
+    return [empty, ...['postgres-role' as const, ...schemaNames].map((name) => skipped(name, 'the database is empty.'))];
   }
   const role = await guarded('postgres-role', () => checkRole(db, server.login));
   const mayRead = !role.some(({ severity }) => severity === 'broken');
@@ -107,10 +141,29 @@ async function checkSchema(db: Db, server: Server): Promise<Finding[]> {
     : [skipped('postgres-migrations', `that needs the role ${applicationRole}.`)];
   const isCurrent = mayRead && !migrations.some(({ severity }) => severity === 'broken');
   const because = mayRead ? 'a migration is missing.' : `that needs the role ${applicationRole}.`;
-  const work = isCurrent
-    ? [...(await guarded('postgres-server', () => checkServer(db))), ...(await workChecks(db))]
-    : (['postgres-server', ...workNames] as const).map((name) => skipped(name, because));
+  if (!isCurrent) return [...role, ...migrations, ...schemaNames.map((name) => skipped(name, because))];
+  const isNewer = migrations.some(({ severity }) => severity === 'note');
+  const work = [
+    ...(await guarded('environment', async () => judgeEnvironment(environment, await countKeysByEnvironment(db)))),
+    ...(isNewer
+      ? [skipped('postgres-schema', 'the database is newer than this release.')]
+      : await guarded('postgres-schema', () => checkObjects(db, applicationRole))),
+    ...(await guarded('postgres-sequences', () => checkSequences(db))),
+    ...(await guarded('postgres-server', () => checkServer(db))),
+    ...(await workChecks(db)),
+  ];
   return [...role, ...migrations, ...work];
+}
+
+/** Its tables are there, and this login looks for them in other schemas. */
+function elsewhere({ login, database, searchPath }: Server, schema: string): Finding[] {
+  const found = `The tables of the store are in the schema ${schema}, and search_path of ${quoted(login)} is ${searchPath}: no process finds them.`;
+  const fix = `As a superuser: alter role ${quoted(login)} reset search_path; alter role ${quoted(login)} in database ${quoted(database)} reset search_path. Then restart the processes.`;
+  const because = 'the tables are not in the search_path.';
+  return [
+    broken('postgres-settings', found, fix),
+    ...(['postgres-migrations', 'postgres-role', ...schemaNames] as const).map((name) => skipped(name, because)),
+  ];
 }
 
 async function checkConnections(db: Db, poolSize: number): Promise<Finding> {
@@ -123,7 +176,7 @@ async function checkConnections(db: Db, poolSize: number): Promise<Finding> {
 }
 
 async function checkRole(db: Db, login: string): Promise<Finding> {
-  const { roleExists, isSuperuser, unreadable, mayChangeHistory } = await selectRights(db, applicationRole);
+  const { roleExists, isSuperuser, unreadable, mayChangeHistory } = await selectRights(db, applicationRole, expectedTables());
   if (!roleExists) {
     return broken(
       'postgres-role',
@@ -184,7 +237,7 @@ function unreachable(error: unknown, server: string): Finding[] {
 }
 
 const allSkipped = (because: string) =>
-  (['postgres-connections', 'postgres-migrations', 'postgres-role', 'postgres-server', ...activityNames, ...workNames] as const).map(
+  (['postgres-settings', 'postgres-connections', 'postgres-migrations', 'postgres-role', ...activityNames, ...schemaNames] as const).map(
     (name) => skipped(name, because),
   );
 

@@ -13,6 +13,7 @@ import {
 import { describeRedis } from '../server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
 import { broken, bytesText, type Finding, guarded, note, ok, skipped, warning } from './finding.ts';
+import { checkCommands } from './redis-commands.ts';
 import { checkRole, judgeReplicas, judgeSentinels, noPrimaryFix, readMinReplicas } from './sentinel-checks.ts';
 
 const timeoutMs = 5_000;
@@ -30,7 +31,7 @@ export interface RedisReport {
   readonly info?: ReadonlyMap<string, string>;
 }
 
-const others = ['redis-latency', 'redis-memory', 'redis-eviction', 'redis-persistence'] as const;
+const others = ['redis-latency', 'redis-memory', 'redis-eviction', 'redis-persistence', 'redis-commands'] as const;
 
 /** Everything that Redis tells. */
 export async function examineRedis(config: Config): Promise<RedisReport> {
@@ -85,7 +86,10 @@ async function examine(client: Redis, server: string, watched: WatchedServers | 
   ];
   const sentMs = Date.now();
   const [seconds = 0, microseconds = 0] = (await client.time()).map(Number);
-  return { findings: findings.flat(), info, clock: { sentMs, serverMs: seconds * 1_000 + microseconds / 1_000, receivedMs: Date.now() } };
+  const clock = { sentMs, serverMs: seconds * 1_000 + microseconds / 1_000, receivedMs: Date.now() };
+  // The last: a command that hangs keeps the connection.
+  const commands = await guarded('redis-commands', () => checkCommands(client));
+  return { findings: [...findings.flat(), ...commands], info, clock };
 }
 
 function unreachable(error: unknown, server: string): Finding {

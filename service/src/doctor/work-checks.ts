@@ -20,7 +20,7 @@ export async function workChecks(db: Db): Promise<Finding[]> {
   return [...work, ...feed, ...endpoints];
 }
 
-export function judgeWork({ workers, expiryLateSeconds, feedLateSeconds, unpublished, hasPartition }: Work): Finding[] {
+export function judgeWork({ workers, expiryLateSeconds, ...feed }: Work): Finding[] {
   if (workers === 0) {
     const found = 'No worker is running: events are not published, webhooks are not sent, and expired orders keep their animals.';
     return [broken('worker', found, "Start 'homeward worker'."), skipped('feed', 'no worker is running.')];
@@ -32,13 +32,19 @@ export function judgeWork({ workers, expiryLateSeconds, feedLateSeconds, unpubli
     late > expiryLateSecondsMax
       ? broken('worker', `${running}, but an order that expired ${duration(late)} ago still reserves its animal.`, lookAtLog)
       : ok('worker', `${running}.`);
-  return [worker, judgeFeed({ feedLateSeconds, unpublished, hasPartition }, lookAtLog)];
+  return [worker, judgeFeed(feed, lookAtLog)];
 }
 
 function judgeFeed(
-  { feedLateSeconds, unpublished, hasPartition }: Omit<Work, 'workers' | 'expiryLateSeconds'>,
+  { feedLateSeconds, unpublished, hasPartition, detachedPartition }: Omit<Work, 'workers' | 'expiryLateSeconds'>,
   lookAtLog: string,
 ): Finding {
+  if (detachedPartition) {
+    const found = `The table ${detachedPartition}, for the events of today, is not a partition of events any more: no event can be published.`;
+    const day = detachedPartition.slice(-8);
+    const fix = `As the owner: alter table events attach partition ${detachedPartition} for values from ('${day} 00:00Z') to (timestamptz '${day} 00:00Z' + interval '1 day').`;
+    return broken('feed', found, fix);
+  }
   if (!hasPartition) {
     const fix = 'As the owner: select make_event_partitions(). The worker does it every hour: look at its log.';
     return broken('feed', 'The feed has no partition for today, so that no event can be published.', fix);

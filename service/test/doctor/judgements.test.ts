@@ -180,7 +180,14 @@ test.each([
   expect(judgeLatency(tookMs).severity).toBe(severity);
 });
 
-const atWork: Work = { workers: 2, expiryLateSeconds: null, feedLateSeconds: null, unpublished: 0, hasPartition: true };
+const atWork: Work = {
+  workers: 2,
+  expiryLateSeconds: null,
+  feedLateSeconds: null,
+  unpublished: 0,
+  hasPartition: true,
+  detachedPartition: null,
+};
 test.each<[work: Partial<Work>, judged: string[]]>([
   [{}, ['ok: 2 workers are running.', 'ok: Every event is published.']],
   [
@@ -225,6 +232,9 @@ test.each<[env: Record<string, string>, judged: RegExp]>([
 });
 
 test('photos that the variables do not name are no photos that are off', async () => {
-  expect(await checkPhotos(undefined, true)).toMatchObject({ severity: 'note', found: expect.stringContaining('the store has photos') });
-  expect(await checkPhotos(undefined, false)).toMatchObject({ severity: 'ok' });
+  expect(await checkPhotos(undefined, { hasPhotos: true })).toMatchObject({
+    severity: 'note',
+    found: expect.stringContaining('the store has photos'),
+  });
+  expect(await checkPhotos(undefined, { hasPhotos: false })).toMatchObject({ severity: 'ok' });
 });
