@@ -48,6 +48,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 }
 
 const file = 'pets/catalogue.ts';
-const query = 'const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement)));';
+const query =
+  'const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement, clientId)));';
 const announceWritten = 'await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });';
 const announce = 'if (tx.announced) await this.#announce(tx.announced);';
