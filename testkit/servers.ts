@@ -7,6 +7,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { treeOf } from './running-processes.ts';
 
 export class MissingServer extends Error {}
 
@@ -56,7 +57,7 @@ export class PrivateServer implements AsyncDisposable {
     const child = spawn(file, args, { stdio: 'ignore', cwd: folder, detached: kept, ...user });
     this.#child = child;
     liveServers.add(this);
-    if (child.pid) guard(child, kept ? 'kill -INT "$0"; kill -CONT "$0"' : 'kill -KILL "$0"; rm -rf "$1"', folder);
+    if (child.pid) guard(child, kept ? 'kill -INT "$0"; kill -CONT "$0"' : 'pkill -KILL -P "$0"; kill -KILL "$0"; rm -rf "$1"', folder);
     const deadline = Date.now() + startTimeoutMs;
     while (!(await accepts(this.port)) || !isReady(child.pid ?? 0)) {
       if (child.exitCode !== null) throw new Error(`${file} ended with status ${child.exitCode}`);
@@ -78,6 +79,8 @@ export class PrivateServer implements AsyncDisposable {
 
   /** Stops the server. Removes its data, unless the caller passed the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
+    // What a test has stopped, and not resumed since it failed, would outlive the server.
+    this.#signalChildren('SIGCONT');
     const killTimer = setTimeout(() => this.#child?.kill('SIGKILL'), stopTimeoutMs);
     await this.signal('SIGINT');
     clearTimeout(killTimer);
@@ -86,12 +89,26 @@ export class PrivateServer implements AsyncDisposable {
   }
 
   killNow(): void {
+    if (!this.#options.kept) this.#signalChildren('SIGKILL');
     this.#child?.kill(this.#options.kept ? 'SIGINT' : 'SIGKILL');
     this.#removeFolder();
   }
 
+  #signalChildren(signal: NodeJS.Signals): void {
+    if (!this.isRunning) return;
+    for (const pid of treeOf(this.pid)) if (pid !== this.pid) signalIfAlive(pid, signal);
+  }
+
   #removeFolder(): void {
     if (!this.#options.kept) rmSync(this.#options.folder, { recursive: true, force: true });
+  }
+}
+
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 
