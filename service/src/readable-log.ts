@@ -30,10 +30,10 @@ interface LogEntry {
 
 const levels: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
 
-function describeRequest({ status, method, url, ms }: { readonly [field: string]: unknown }): string {
+function describeRequest({ status, code, method, url, ms }: { readonly [field: string]: unknown }): string {
   const colour = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
   // As wide as a level and the gap after it.
-  return `${styleText(colour, String(status))}    ${printable(`${method} ${url}`)}  ${styleText('dim', `${ms} ms`)}`;
+  return `${styleText(colour, String(status))}    ${printable(`${method} ${url}`)}  ${styleText('dim', `${code ? `${code}  ` : ''}${ms} ms`)}`;
 }
 
 function parse(line: string): LogEntry | undefined {

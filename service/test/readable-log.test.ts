@@ -10,6 +10,10 @@ const shown = (fields: object, sinceMs?: number) => {
 
 test.each<[fields: object, line: string]>([
   [{ msg: 'request', status: 200, method: 'GET', url: '/v1/pets', ms: 3.2 }, '09:05:07  200    GET /v1/pets  3.2 ms'],
+  [
+    { msg: 'request', status: 404, code: 'pet_not_found', method: 'GET', url: '/v1/pets/9', ms: 3.2 },
+    '09:05:07  404    GET /v1/pets/9  pet_not_found  3.2 ms',
+  ],
   [{ msg: 'draining', signal: 'SIGINT' }, '09:05:07  info   draining signal="SIGINT"'],
   [{ msg: 'closed' }, '09:05:07  info   closed'],
   [{ level: 40, msg: 'Redis lost' }, '09:05:07  warn   Redis lost'],

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { AppError, type ErrorCode, internalError } from '../errors.ts';
 import { lingerOnClose } from './lingering.ts';
 import { addLink } from './paging.ts';
+import { warnOfUnavailable } from './unavailable-log.ts';
 
 export const helpLink = (code: ErrorCode) => `</docs/errors/${code}>; rel="help"`;
 
@@ -21,7 +22,7 @@ export function routeNotFound(url: string): AppError {
 /** An error is logged once, here, and only if the service caused it. */
 export function sendError(error: AppError, request: FastifyRequest, reply: FastifyReply) {
   if (error.code === 'internal_error') request.log.error({ err: error.cause }, 'internal error');
-  else if (error.code === 'unavailable') request.log.warn({ reason: String(error.cause) }, 'unavailable');
+  else if (error.code === 'unavailable') warnOfUnavailable(request, error.cause);
   request.errorCode = error.code;
   if (error.code === 'body_too_large') lingerOnClose(request.raw);
   addLink(reply, helpLink(error.code));

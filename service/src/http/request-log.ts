@@ -5,11 +5,14 @@ import type { FinishedRequest, ObserveRequest } from './finished-requests.ts';
 /** Undefined if the log level hides the lines. */
 export function requestLogger(log: FastifyBaseLogger): ObserveRequest | undefined {
   const isLogged = log.level === 'info' || log.level === 'debug' || log.level === 'trace';
-  return isLogged ? (finished) => logRequest(log, finished) : undefined;
+  return isLogged ? (finished) => !healthChecks.has(finished.route) && logRequest(log, finished) : undefined;
 }
 
+/** Load balancers ask several times a second. */
+const healthChecks = new Set<string | undefined>(['/livez', '/readyz']);
+
 /** Writes one line per request, when its response is sent. No headers, no body, and keys in the URL are redacted. */
-function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, ms, caller }: FinishedRequest): void {
+function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, code, ms, caller }: FinishedRequest): void {
   log.info(
     {
       reqId: id,
@@ -17,6 +20,7 @@ function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, ms
       url: withoutKeys(withPlainLetters(url)).slice(0, 500),
       route,
       status,
+      code: code ?? undefined,
       ms: Math.round(ms * 10) / 10,
       client: caller ? String(caller.clientId) : undefined,
       key: caller ? String(caller.keyId) : undefined,

@@ -2,7 +2,9 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
+import { startPostgres } from '../../../testkit/servers.ts';
 import { createApp } from '../../src/app.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { addPet } from '../adoption-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
@@ -11,19 +13,25 @@ let store: TestStore;
 let key: TestKey;
 let url: string;
 const resources = new AsyncDisposableStack();
-beforeAll(async () => {
-  store = resources.use(await createTestStore());
-  key = await store.createKey();
+
+/** Serves the store at another address, with a log that is read here. */
+async function listen({ dependencies }: TestStore): Promise<string> {
   const stream = new Writable({
     write(chunk, _, done) {
       logged += String(chunk);
       done();
     },
   });
-  const { server } = resources.adopt(await createApp({ ...store.dependencies, log: pino({ level: 'trace' }, stream) }), (app) =>
+  const { server } = resources.adopt(await createApp({ ...dependencies, log: pino({ level: 'trace' }, stream) }), (app) =>
     app.server.close(),
   );
-  url = await server.listen({ host: '127.0.0.1', port: 0 });
+  return server.listen({ host: '127.0.0.1', port: 0 });
+}
+
+beforeAll(async () => {
+  store = resources.use(await createTestStore());
+  key = await store.createKey();
+  url = await listen(store);
   // Fastify writes its own line for that.
   logged = '';
 });
@@ -99,4 +107,36 @@ describe('The log of a request', () => {
     const { line } = await send(`/v1/pets?x=${'y'.repeat(5_000)}`);
     expect((line as { url: string }).url).toHaveLength(500);
   });
+
+  test('has the code of an error', async () => {
+    expect((await send('/v1/pets/999')).line).toMatchObject({ status: 404, code: 'pet_not_found' });
+    logged = '';
+    expect((await send('/v1/pets?limit=2')).line).not.toHaveProperty('code');
+  });
+
+  test('is not written for health checks', async () => {
+    using http = new HttpClient(1);
+    for (const path of ['/livez', '/readyz', '/livez']) expect((await http.send(url + path)).status).toBe(200);
+    await send('/v1/pets?limit=1');
+    expect(lines()).toHaveLength(1);
+  });
+});
+
+test('An outage is one warning a second, and a line for each request', async () => {
+  const postgres = resources.use(await startPostgres());
+  await migrate(postgres.url);
+  const lost = resources.use(await createTestStore({ env: { DATABASE_URL: postgres.url } }));
+  const { key: lostKey } = await lost.createKey();
+  const address = await listen(lost);
+  using http = new HttpClient(10);
+  const read = () => http.send(`${address}/v1/store/orders`, { key: lostKey });
+  expect((await read()).status).toBe(200);
+  logged = '';
+  await postgres.signal('SIGKILL');
+  const responses = await Promise.all(Array.from({ length: 100 }, read));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
+  await vi.waitFor(() => expect(lines().filter((line) => line.includes('"code":"unavailable"'))).toHaveLength(100));
+  const warnings = lines().filter((line) => line.includes('"msg":"unavailable"'));
+  expect(warnings.length).toBeGreaterThan(0);
+  expect(warnings.length).toBeLessThanOrEqual(3);
 });
