@@ -182,20 +182,25 @@ export default {
       comment: 'The lowest layers serve every feature and import from none.',
       severity: 'error',
       from: { path: `${src}/(db|redis)/` },
-      to: { path: `${src}/`, pathNot: `${src}/(db/|redis/|domain/|(errors|config|clock|sentinel-url|server-urls)\\.ts$)` },
+      to: {
+        path: `${src}/`,
+        pathNot: `${src}/(db/|redis/|domain/|(errors|config|clock|sentinel-url|server-addresses|server-urls|tls-faults)\\.ts$)`,
+      },
     },
     {
       name: 'leaves',
       comment:
-        'All of the service may import domain/, errors.ts, config.ts, clock.ts, characters.ts, sentinel-url.ts and server-urls.ts; these import only domain/ and the last three.',
+        'All of the service may import domain/, errors.ts, config.ts, clock.ts, characters.ts, journal-place.ts, sentinel-url.ts and server-urls.ts; these import only domain/ and the last four.',
       severity: 'error',
-      from: { path: `${src}/(domain/|(errors|config|clock|characters|sentinel-url|server-urls)\\.ts$)` },
-      to: { path: `${src}/`, pathNot: `${src}/(domain/|(characters|sentinel-url|server-urls)\\.ts$)` },
+      from: { path: `${src}/(domain/|(errors|config|clock|characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
+      to: { path: `${src}/`, pathNot: `${src}/(domain/|(characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
     },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(tools/(node-runtime|image-encoder)|bench/peers|proofs/pages/lighthouse|proofs/deploy/kubernetes-types)/' },
+    exclude: {
+      path: '^(tools/(node-runtime|image-encoder)|bench/peers|proofs/pages/lighthouse|proofs/deploy/kubernetes-types|proofs/matrix/postgres-versions)/',
+    },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
     tsConfig: { fileName: 'tsconfig.json' },

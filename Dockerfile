@@ -1,11 +1,13 @@
-# The image of `homeward`, for all commands: docker build -t homeward .
+# The image of `homeward`, for all commands. deploy/image/build builds it, with a tag of its version and commit.
 # It contains node, what node is linked with, an init and the program: no shell, no package manager.
-ARG NODE_IMAGE=node:26.10.0-bookworm-slim
+# No variable: dependabot updates a tag or a digest only here. For another one, `podman build --from IMAGE`.
+FROM node:26.10.0-bookworm-slim AS node
 
-FROM ${NODE_IMAGE} AS program
+FROM node AS program
+ARG REVISION=unknown
 WORKDIR /build
 COPY . .
-RUN deploy/assemble /app
+RUN REVISION="${REVISION}" deploy/assemble /app
 COPY deploy/image/healthcheck.mjs /app/
 # Compile once here: later the file system is read-only. Node.js uses a compile cache only for the user that wrote it, and lets only
 # that one read it, which below is root.
@@ -14,7 +16,7 @@ USER 1000:1000
 RUN node /app/service/bin/homeward.mjs openapi >/dev/null && node /app/service/bin/homeward.mjs --help >/dev/null \
   && chmod -R a+r /app/service/node_modules/.cache
 
-FROM ${NODE_IMAGE} AS system
+FROM node AS system
 COPY deploy/image/collect-system /
 RUN apt-get update -q && apt-get install -yq --no-install-recommends tini && /collect-system /system
 

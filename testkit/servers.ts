@@ -112,9 +112,9 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Stops the server even if this process is killed: a shell waits until its input closes, which happens when this process ends. */
-function guard(server: ChildProcess, end: string, folder: string): void {
-  const words = ['-c', `read -r _; ${end}`, String(server.pid), folder];
+/** Stops a process even if this one is killed: a shell waits until its input closes, which happens when this process ends. */
+export function guard(server: ChildProcess, end = 'kill -KILL "$0"', ...more: readonly string[]): void {
+  const words = ['-c', `read -r _; ${end}`, String(server.pid), ...more];
   const shell = spawn('sh', words, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   shell.unref();
   (shell.stdin as Socket).unref();
@@ -132,20 +132,22 @@ interface PostgresOptions {
   readonly folder?: string;
   /** Further settings of the server. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** The folder of the server's programs, if not those that are installed. */
+  readonly binaries?: string | undefined;
 }
 
 /**
  * `durable: false` turns fsync and synchronous commits off: faster, but a crash may lose data. A `folder` that is passed
  * is not removed.
  */
-export async function startPostgres({ durable = false, folder, settings: more }: PostgresOptions = {}): Promise<PrivateServer> {
-  const bin = postgresBinaries();
+export async function startPostgres(options: PostgresOptions = {}): Promise<PrivateServer> {
+  const { durable = false, folder, settings, binaries = postgresBinaries() } = options;
   const user = serverUser();
   const home = folder ?? newFolder();
   if (user) chownSync(home, user.uid, user.gid);
   const data = path.join(home, 'data');
-  if (!existsSync(data)) initialise(path.join(bin, 'initdb'), data, user);
-  return startCluster(home, { durable, kept: folder !== undefined, settings: more });
+  if (!existsSync(data)) initialise(path.join(binaries, 'initdb'), data, user);
+  return startCluster(home, { durable, kept: folder !== undefined, settings, binaries });
 }
 
 /** A standby of another server that was started here: it streams what that one writes, and is asynchronous. */
@@ -158,7 +160,7 @@ export async function startStandby(
   if (user) chownSync(home, user.uid, user.gid);
   const args = ['-D', path.join(home, 'data'), '-d', primary.url, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'];
   execFileSync(path.join(postgresBinaries(), 'pg_basebackup'), args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: home, ...user });
-  return startCluster(home, { durable: options.durable ?? false, kept: false, settings: options.settings });
+  return startCluster(home, { durable: options.durable ?? false, kept: false, settings: options.settings, binaries: postgresBinaries() });
 }
 
 function postgresBinaries(): string {
@@ -171,9 +173,10 @@ interface ClusterOptions {
   readonly durable: boolean;
   readonly kept: boolean;
   readonly settings: PostgresOptions['settings'];
+  readonly binaries: string;
 }
 
-async function startCluster(home: string, { durable, kept, settings: more }: ClusterOptions): Promise<PrivateServer> {
+async function startCluster(home: string, { durable, kept, settings: more, binaries }: ClusterOptions): Promise<PrivateServer> {
   const data = path.join(home, 'data');
   const port = await freePort();
   const settings = {
@@ -186,7 +189,7 @@ async function startCluster(home: string, { durable, kept, settings: more }: Clu
     ...more,
   };
   const command = [
-    path.join(postgresBinaries(), 'postgres'),
+    path.join(binaries, 'postgres'),
     '-D',
     data,
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
@@ -198,11 +201,17 @@ async function startCluster(home: string, { durable, kept, settings: more }: Clu
   return server;
 }
 
+interface PgBouncerOptions {
+  readonly poolSize: number;
+  /** Further settings. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /**
  * PgBouncer in session mode, in front of the PostgreSQL at `postgresUrl`. It has the settings that docs/operations.md tells operators
  * to make, and otherwise its defaults.
  */
-export async function startPgBouncer(postgresUrl: string, { poolSize }: { poolSize: number }): Promise<PrivateServer> {
+export async function startPgBouncer(postgresUrl: string, { poolSize, settings: more }: PgBouncerOptions): Promise<PrivateServer> {
   const binary = ['/usr/sbin', ...(process.env['PATH'] ?? '').split(path.delimiter)]
     .map((folder) => path.join(folder, 'pgbouncer'))
     .find((file) => existsSync(file));
@@ -218,6 +227,7 @@ export async function startPgBouncer(postgresUrl: string, { poolSize }: { poolSi
     auth_file: path.join(folder, 'users.txt'),
     pool_mode: 'session',
     default_pool_size: poolSize,
+    ...more,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const config = path.join(folder, 'pgbouncer.ini');
@@ -236,15 +246,17 @@ interface RedisOptions {
   readonly folder?: string;
   /** Further settings of the server. */
   readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** What is started; the Redis or Valkey that is installed unless set. */
+  readonly program?: string;
 }
 
 /** Without persistence: the store must not depend on data in Redis. */
-export async function startRedis({ folder, settings = {} }: RedisOptions = {}): Promise<PrivateServer> {
+export async function startRedis({ folder, settings = {}, program = redisBinary() }: RedisOptions = {}): Promise<PrivateServer> {
   const home = folder ?? newFolder();
   const port = await freePort();
   const further = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, ...value.split(' ')]);
   const own = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', home];
-  const command = [redisBinary(), ...own, ...further];
+  const command = [program, ...own, ...further];
   const server = new PrivateServer({ url: `redis://127.0.0.1:${port}`, port, command, folder: home, kept: folder !== undefined });
   await server.start();
   return server;
@@ -343,4 +355,5 @@ export function serverUser(): ServerOptions['user'] {
   return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
-const isOnPath = (name: string) => (process.env['PATH'] ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, name)));
+export const isOnPath = (name: string) =>
+  (process.env['PATH'] ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, name)));

@@ -50,6 +50,17 @@ export class SmallDisk implements AsyncDisposable {
     }
   }
 
+  /** Writes so much to it that this part of its size is left. */
+  fillTo(freePart: number): void {
+    const { blocks, bavail, bsize } = statfsSync(this.folder);
+    const file = openSync(path.join(this.folder, 'filler'), 'a');
+    try {
+      for (let left = (bavail - freePart * blocks) * bsize; left > 0; left -= block.length) writeSync(file, block);
+    } finally {
+      closeSync(file);
+    }
+  }
+
   empty(): void {
     rmSync(path.join(this.folder, 'filler'), { force: true });
   }

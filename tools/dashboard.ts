@@ -44,7 +44,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Server errors',
-        help: 'The share of all requests that failed with a 5xx. Alert HomewardErrors is at 2 %.',
+        help: 'The share of all requests that failed with a 5xx. Alert HomewardErrors is at 2 %, and ten errors in 5 minutes.',
         unit: 'percentunit',
         limit: 0.02,
         queries: [
@@ -56,7 +56,7 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Duration of requests',
-        help: 'Without streams of events. Alert HomewardSlow is at 1 s for 99 %.',
+        help: 'Without streams of events. Alert HomewardSlow is at 1 s for 99 %, without uploads of photos.',
         unit: 's',
         limit: 1,
         queries: quantiles('homeward_request_duration_seconds'),
@@ -180,16 +180,17 @@ export const rows: readonly Row[] = [
       },
       {
         title: 'Free space',
-        help: 'On the disks of the journal and of photos. Alert HomewardJournalFull is at 10 MB, HomewardPhotoStorageFull at 1 GB or 5 %.',
+        help: 'On the disks of the journal and of photos. Alert HomewardDiskFilling is at 15 %, HomewardJournalFull at 10 MB, HomewardPhotoStorageFull at 1 GB or 5 %.',
         unit: 'bytes',
         queries: [{ expr: 'min by (disk) (homeward_disk_free_bytes)', legend: '{{disk}}' }],
       },
       {
         title: 'Work that waits',
-        help: 'Age of the oldest event that is not published, and endpoints that have not got every event. Alert HomewardEventsLate is at 60 s.',
+        help: 'Age of the oldest event that is not published and of the oldest photo that is not processed, and endpoints that have not got every event. Alert HomewardEventsLate is at 60 s, HomewardPhotosLate at 15 minutes.',
         unit: 'short',
         queries: [
           { expr: 'max(homeward_outbox_oldest_age_seconds)', legend: 'oldest unpublished event, s' },
+          { expr: 'max(homeward_photos_oldest_waiting_seconds)', legend: 'oldest waiting photo, s' },
           { expr: 'sum(homeward_webhook_endpoints_behind)', legend: 'endpoints behind' },
           { expr: 'max by (status) (homeward_orders{status=~"placed|approved"})', legend: 'orders {{status}}' },
         ],

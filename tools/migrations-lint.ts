@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compareReleases, type MigrationFacts, readFacts } from '../service/src/db/migration-facts.ts';
 import { type MigrationFile, readMigrations } from '../service/src/db/migration-files.ts';
 import { runCommand } from './command.ts';
 
@@ -8,6 +9,9 @@ const timeoutMs = 60_000;
 
 /** Those up to here are released, and were written before `migrate` could build an index concurrently. */
 const lastExempt = '0008';
+
+/** The release before does not run on its schema, as docs/operations.md says. There must not be a second one. */
+const noStepBack = '0008_queued_deliveries';
 
 /** Without these, a migration would lock a table for as long as it takes to read it. */
 const neverIgnored = ['require-concurrent-index-creation', 'require-concurrent-index-deletion', 'constraint-missing-not-valid'];
@@ -19,6 +23,7 @@ export async function lintMigrations(dir: string): Promise<string> {
   const concurrent = files.filter((file) => file.concurrent);
   const outputs = [
     files.flatMap(findForbidden).join('\n'),
+    findFalseFacts(files).join('\n'),
     await squawk(transactions, '--assume-in-transaction'),
     await squawk(concurrent, '--no-assume-in-transaction'),
   ];
@@ -33,6 +38,53 @@ function findForbidden({ name, sql }: MigrationFile): string[] {
     ...(/\b(lock|statement)_timeout\b/i.test(sql) ? [`${name}: timeouts are set by 'homeward migrate', not by a migration`] : []),
   ];
 }
+
+/** The first lines of each file, by which `migrate --plan` says whether you can go back. */
+function findFalseFacts(files: readonly MigrationFile[]): string[] {
+  const read = files.map((file) => ({ file, facts: readFacts(file.name, file.sql) }));
+  const incomplete = read.flatMap(({ facts }) => ('length' in facts ? facts : []));
+  if (incomplete.length > 0) return incomplete;
+  const known = read as Array<{ file: MigrationFile; facts: MigrationFacts }>;
+  return known.flatMap(({ file: { name, sql }, facts: { release, change, runsWith, reason } }, i) => {
+    const first = known[0]?.facts.release ?? release;
+    const before = known.slice(0, i);
+    const taken = droppedBy(sql).filter((dropped) => {
+      const maker = known.slice(0, i + 1).findLast(({ file }) => makes(file.sql, dropped));
+      return !maker || compareReleases(maker.facts.release, release) < 0;
+    });
+    const checks: Array<[boolean, string]> = [
+      [before.some(({ facts }) => compareReleases(facts.release, release) > 0), `an earlier file is of a later release than ${release}`],
+      [
+        compareReleases(runsWith, release) >= 0 && release !== first && name !== noStepBack,
+        `release ${release} could not be rolled back: an earlier release must run on its schema, but '-- runs with:' says ${runsWith}. What it takes away must wait for the next release`,
+      ],
+      [
+        runsWith !== first && reason === undefined,
+        `'-- runs with: ${runsWith}' needs a reason, such as '-- runs with: ${runsWith}, ${first} still writes the table'`,
+      ],
+      [
+        change === 'expand' && taken.length > 0,
+        `it takes away ${taken.join(', ')}, which an earlier release made. Write '-- change: contract', and with '-- runs with:' the oldest release that does not use it`,
+      ],
+      [
+        change === 'contract' && runsWith === first && release !== first,
+        `a release before ${release} must be the first that does not use what it takes away: '-- runs with: ${first}' says that none ever did`,
+      ],
+    ];
+    return checks.filter(([isWrong]) => isWrong).map(([, what]) => `${name}: ${what}.`);
+  });
+}
+
+/** Not indexes: queries work without them, and ADR 0036 has the rule for these. */
+function droppedBy(sql: string): string[] {
+  const text = sql.replace(/--.*$/gm, '').replace(/\$\$[\s\S]*?\$\$/g, '');
+  const drops = /\bdrop\s+(?:table|view|function|trigger|type|column|constraint|sequence)\s+(?:if\s+exists\s+)?(\w+)/gi;
+  const renames = /\brename\s+(?:column\s+|constraint\s+)?(\w+)?\s*to\b/gi;
+  return [drops, renames].flatMap((pattern) => [...text.matchAll(pattern)].map(([whole, name]) => name ?? whole));
+}
+
+const makes = (sql: string, name: string) =>
+  new RegExp(`\\b(?:create|add)\\s+(?:or\\s+replace\\s+)?\\w+\\s+(?:if\\s+not\\s+exists\\s+)?${name}\\b`, 'i').test(sql);
 
 async function squawk(files: readonly MigrationFile[], ...args: string[]): Promise<string> {
   if (files.length === 0) return '';

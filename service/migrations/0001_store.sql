@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.0.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- The processes that serve requests act as this role: no DDL, no TRUNCATE. An operator may create it beforehand.
 do $$

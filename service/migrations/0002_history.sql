@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.0.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- Every transition of an animal or of an order, in the transaction that made it. Rows of one animal are written under
 -- its lock, so their ids are in the order of what happened. No adopter's data: those can be erased, this can't.

@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.0.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- Events that are committed and not yet published, each written in the transaction of the change that it tells of. Their
 -- ids say nothing of the order in which those transactions commit, so nobody reads here but the publisher.

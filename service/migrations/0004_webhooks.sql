@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.0.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 create type webhook_status as enum ('enabled', 'disabled');
 create table webhooks (

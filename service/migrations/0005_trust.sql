@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: no, orders and events wait while their indexes are built
+-- runs with: 1.0.0
 
 -- Each file is one transaction, in which an index can't be built beside writers: docs/operations.md says how long they wait, and how
 -- a large store builds those on orders beforehand. What locks a table that every request reads comes last.

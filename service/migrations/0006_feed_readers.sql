@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- Webhook endpoints become readers of the feed (docs/adr/0033-endpoints-read-the-feed.md): the tables, which nobody uses
 -- before the next migration. Two tables that are in use are locked exclusively, for a short time: `feed` before `webhooks`, the order

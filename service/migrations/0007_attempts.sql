@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- The attempts of the last 30 days. In a large store this takes a while, and locks nothing: the release before goes on meanwhile. The
 -- attempts that it makes from here on are moved by the next migration, which needs to know where this one has ended.

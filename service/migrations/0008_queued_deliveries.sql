@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: no, publishing and changes of endpoints and clients wait while queued deliveries are moved
+-- runs with: 1.1.0, workers of 1.0.0 send no webhooks from it
 
 -- Webhook endpoints read the feed from here on: what the release before has queued and not delivered moves over, in one transaction.
 -- Its processes may be running. They only wait meanwhile, since no lock here excludes a reader; the triggers at the end apply to what

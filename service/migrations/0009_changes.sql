@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- The last transaction that changed a client or one of its keys: a process looks here for what it must not use from its cache
 -- any more. By triggers, so that changes by processes of the release before, and by hand, are found too.

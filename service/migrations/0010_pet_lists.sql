@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- The lists of animals skip removed ones by these, however many there are. The queries of the release before have the same condition,
 -- so its processes use them too, and the indexes without the condition can go at once.

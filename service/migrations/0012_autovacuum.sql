@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- By default autovacuum waits until a fifth of a table has changed, and leaves indexes alone if dead rows are on few pages. But the
 -- entries of dead rows stay at the front of an index that is read from its front: the first page of a list, the orders to expire, the

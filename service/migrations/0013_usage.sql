@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- How often each key was used (docs/adr/0038-usage.md): a row for an hour, with a count for each of its minutes, since a row for each
 -- minute would take several times the space. A partition a day. No foreign key to api_keys: each check would lock the key's row.

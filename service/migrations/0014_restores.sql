@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- Where this database is: PostgreSQL's system identifier, which a new cluster has; its timeline, which a recovery from an archive and the
 -- promotion of a standby begin; and the ids of the database and of a table, which a dump that is loaded gets anew.

@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- Every animal belongs to a shelter. The first is there from the start: a store without others is that shelter.
 create table shelters (

@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- In a transaction of its own: reading the tables excludes nobody.
 alter table pets validate constraint pets_shelter_id_fkey;

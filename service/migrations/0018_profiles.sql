@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- What adopters choose an animal by. An animal without a row has an empty profile.
 create table profiles (

@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- A picture of an animal. Its files are named by the hash of their content, so an address never changes its picture.
 create table photos (

@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- Both are trusted extensions: the owner of a database may create them.
 create extension if not exists unaccent;

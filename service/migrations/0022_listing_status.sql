@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- The status changes with every order, the rest of what a search finds an animal by rarely. So the status is a column and no word of
 -- the document any more. Documents from before still have words such as 'status=sold': no search asks for them.

@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- Words were written by triggers, in the transaction of the change: one that paused delayed all that added the same word. From now on
 -- the worker makes them (0024). listing_words stays for processes from before, which find the words in it that were there.

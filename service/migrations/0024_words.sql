@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- The words of names and breeds, which misspelt words of searches are corrected to. The worker makes all of this from the feed, with
 -- one transaction at a time (word_feed), so nobody waits for a word of another.

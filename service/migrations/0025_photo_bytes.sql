@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- What the files of a photo take. Null: not known, of a photo from before; a worker fills it in.
 alter table photos

@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 alter table feed
   -- Where positions were last assigned. On another server the publisher first leaves out all that may have been assigned before: a standby

@@ -1,4 +1,8 @@
 -- Up Migration
+-- release: 1.1.0
+-- change: expand
+-- online: yes
+-- runs with: 1.0.0
 
 -- Where ids were last assigned. On another server the last of them may be lost, and are skipped: otherwise an order or an animal would get
 -- an id that a partner knows as that of another. Null: not known.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
+import { findJournalPlace, type JournalPlace } from './journal-place.ts';
 import { InvalidSentinelUrl, isSentinelUrl, parseSentinelUrl, sentinelSchemes } from './sentinel-url.ts';
 import { findDatabaseUrlProblem, findRedisUrlProblem } from './server-urls.ts';
 
@@ -34,7 +35,11 @@ export const variables = {
   },
   HOMEWARD_JOURNAL: {
     fallback: '',
-    help: 'file to which each erasure, revocation, rotation and suspension is also appended, for homeward journal apply',
+    help: 'file to which each erasure, revocation, rotation and suspension is also appended, for homeward restore-check; or a directory that the hosts share, with a slash at the end, which gets a file for each host',
+  },
+  HOMEWARD_BACKUP_STAMP: {
+    fallback: '',
+    help: 'file with the time of the last backup, which the backup scripts write; the worker measures its age',
   },
   HOMEWARD_FAILOVER: {
     fallback: '',
@@ -68,6 +73,10 @@ export const variables = {
     help: 'on: a process decides several requests of a busy client at a time; off: Redis decides each',
   },
   HOMEWARD_WEBHOOKS_TO_LOOPBACK: { fallback: 'off', help: 'on: webhooks may be sent to this machine, also without TLS; for development' },
+  HOMEWARD_PUBLIC_URL: {
+    fallback: '',
+    help: 'URL under which callers reach the API, such as https://api.example.org; the worker measures when its certificate expires',
+  },
   HOMEWARD_SECURITY_CONTACT: {
     fallback: '',
     help: 'mailto: or https: URL for vulnerability reports, in /.well-known/security.txt',
@@ -108,7 +117,7 @@ export interface S3Config {
 /** Where the files of photos are. */
 export type PhotosConfig = { readonly directory: string } | { readonly s3: S3Config };
 
-export interface Config {
+export interface Config extends JournalPlace {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   /** Empty: none. */
@@ -122,8 +131,8 @@ export interface Config {
   readonly adopterRetentionDays: number;
   /** Undefined: never erased. */
   readonly adoptionRetentionDays: number | undefined;
-  /** Empty: no file. */
-  readonly journalFile: string;
+  /** Empty: not known when the last backup was made. */
+  readonly backupStamp: string;
   /** Undefined: a failover that no worker saw may be a restore, so an operator decides. */
   readonly failover: 'lossless' | 'lossy' | undefined;
   /** Undefined: photos are off. */
@@ -137,6 +146,8 @@ export interface Config {
   readonly pageCache: 'on' | 'off';
   readonly quotaLeases: 'on' | 'off';
   readonly webhooksToLoopback: 'on' | 'off';
+  /** Without a slash at the end. Empty: not known. */
+  readonly publicUrl: string;
   /** Empty: no contact. */
   readonly securityContact: string;
   readonly drainMs: number;
@@ -228,7 +239,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     );
   };
   return Object.freeze({
-    databaseUrl: requirePrimary(checkServers('DATABASE_URL', findDatabaseUrlProblem, serverUrl('DATABASE_URL', 'postgres', 'postgresql'))),
+    databaseUrl: checkCertificates(
+      requirePrimary(checkServers('DATABASE_URL', findDatabaseUrlProblem, serverUrl('DATABASE_URL', 'postgres', 'postgresql'))),
+    ),
     redisUrl: checkSentinels(checkServers('REDIS_URL', findRedisUrlProblem, serverUrl('REDIS_URL', 'redis', 'rediss', ...sentinelSchemes))),
     redisSentinelPassword: secret('REDIS_SENTINEL_PASSWORD'),
     host: text('HOST'),
@@ -239,7 +252,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     orderExpirySeconds: integer('HOMEWARD_ORDER_EXPIRY', 1, 31_536_000),
     adopterRetentionDays: integer('HOMEWARD_ADOPTER_RETENTION', 0, 36_500),
     adoptionRetentionDays: text('HOMEWARD_ADOPTION_RETENTION') ? integer('HOMEWARD_ADOPTION_RETENTION', 0, 36_500) : undefined,
-    journalFile: text('HOMEWARD_JOURNAL'),
+    ...findJournalPlace(text('HOMEWARD_JOURNAL')),
+    backupStamp: readAbsolutePath('HOMEWARD_BACKUP_STAMP', text('HOMEWARD_BACKUP_STAMP')),
     failover: text('HOMEWARD_FAILOVER') ? oneOf('HOMEWARD_FAILOVER', ['lossless', 'lossy']) : undefined,
     photos: text('HOMEWARD_PHOTOS') ? readPhotos(text('HOMEWARD_PHOTOS')) : undefined,
     photosUrl: text('HOMEWARD_PHOTOS_URL')
@@ -251,6 +265,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),
     quotaLeases: oneOf('HOMEWARD_QUOTA_LEASES', ['on', 'off']),
     webhooksToLoopback: oneOf('HOMEWARD_WEBHOOKS_TO_LOOPBACK', ['on', 'off']),
+    publicUrl: readPublicUrl(text('HOMEWARD_PUBLIC_URL')),
     securityContact: readContact(text('HOMEWARD_SECURITY_CONTACT')),
     drainMs: integer('HOMEWARD_DRAIN_MS', 0, 60_000),
     metricsPort: text('HOMEWARD_METRICS_PORT') ? integer('HOMEWARD_METRICS_PORT', 0, 65_535) : undefined,
@@ -273,6 +288,21 @@ function requirePrimary(databaseUrl: string): string {
   throw new ConfigError(
     `target_session_attrs in DATABASE_URL must be read-write or primary, which it also is if omitted; got "${wanted}".`,
   );
+}
+
+/** The files that DATABASE_URL names: the driver's own error would tell neither the variable nor the parameter. */
+function checkCertificates(databaseUrl: string): string {
+  const [, query = ''] = /\?([^#]*)/.exec(databaseUrl) ?? [];
+  const parameters = new URLSearchParams(query);
+  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
+    const file = parameters.get(name);
+    if (!file) continue;
+    const text = readSecret(`${name} in DATABASE_URL`, file);
+    const what = name === 'sslkey' ? 'private key' : 'certificate';
+    if (!text.includes('-----BEGIN ') || (name !== 'sslkey' && !text.includes(' CERTIFICATE-----')))
+      throw new ConfigError(`${name} in DATABASE_URL: the file "${file}" has no ${what} in PEM format, which begins with -----BEGIN.`);
+  }
+  return databaseUrl;
 }
 
 /** What `homeward images` reads: nothing that leads to a server or to a file of the store. */
@@ -335,6 +365,23 @@ function readSecret(name: string, file: string): string {
 }
 
 const samplers = ['always_on', 'always_off', 'traceidratio'] as const;
+
+/** Not a relative path: the process that writes the file runs in another directory. */
+function readAbsolutePath(name: keyof typeof variables, file: string): string {
+  if (file === '' || path.isAbsolute(file)) return file;
+  throw new ConfigError(`${name} must be an absolute path, such as /backup/last-backup; got "${file}".`);
+}
+
+/** No message shows a URL with a password. */
+function readPublicUrl(value: string): string {
+  if (value === '') return '';
+  const url = URL.parse(value);
+  if (value.includes('@')) throw new ConfigError('HOMEWARD_PUBLIC_URL must have neither a user nor a password.');
+  if (url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '') return url.href.replace(/\/+$/, '');
+  throw new ConfigError(
+    `HOMEWARD_PUBLIC_URL must be the URL under which callers reach the API, such as https://api.example.org; got "${value.split('?', 1)[0]}".`,
+  );
+}
 
 /** Visible ASCII only, since it becomes a line of security.txt. */
 function readContact(contact: string): string {

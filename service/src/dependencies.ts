@@ -6,9 +6,9 @@ import { ChangeWatch } from './db/change-watch.ts';
 import { getDeploymentId } from './db/deployment-queries.ts';
 import { findPendingMigrations } from './db/migrate.ts';
 import { Pool } from './db/pool.ts';
+import { explainPostgresFailure } from './db/postgres-failures.ts';
 import { requireSupportedVersion } from './db/postgres-version.ts';
 import { isOnAnotherServer } from './db/server-identity.ts';
-import { type Journal, openJournal } from './journal/journal.ts';
 import { ListingChanges } from './listings/listing-changes.ts';
 import type { ListingFootprint } from './listings/listing-footprint.ts';
 import { type OpenLog, openLog } from './log.ts';
@@ -17,8 +17,10 @@ import { ChangeLog } from './pets/change-log.ts';
 import { PageCache } from './pets/page-cache.ts';
 import { Limiter } from './rate-limit/limiter.ts';
 import type { VersionOf } from './rate-limit/redis-limiter.ts';
+import { explainRedisFailure } from './redis/redis-failures.ts';
 import { type RedisKeys, redisKeysOf } from './redis/redis-keys.ts';
 import { RedisLink } from './redis/redis-link.ts';
+import type { Explained } from './tls-faults.ts';
 import type { OpenTracing } from './tracing/open-tracing.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
@@ -33,7 +35,6 @@ export interface Dependencies extends OpenLog, AsyncDisposable {
   readonly catalogue: Catalogue;
   /** Looks for changes that Redis may have missed. */
   readonly changes: ChangeWatch;
-  readonly journal: Journal;
   /** Undefined: no traces. */
   readonly tracing: Tracing | undefined;
 }
@@ -64,21 +65,26 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     const redisKeys = redisKeysOf(await getDeploymentId(db));
     if (await isOnAnotherServer(db)) log.warn(restoredWarning);
     await redis.open(redisWaitMs);
-    if (!redis.up) log.warn({ reason: redis.failure?.message }, 'Redis does not reply: this process counts limits by itself until it does');
+    if (!redis.up) {
+      const reason = inWords(explainRedisFailure(redis.failure, config.redisUrl));
+      log.warn({ reason }, "Redis can't be used: this process counts limits by itself until it can");
+    }
     redis.onLate(() => log.debug('Redis late'));
     redis.onLost(() => log.warn('Redis lost: this process counts limits by itself'));
     redis.onRestored(() => log.info('Redis restored'));
+    let lostAtMs = 0;
     db.onReachability((lost) => {
-      if (lost) log.warn({ reason: lost.message }, 'PostgreSQL lost: what needs it is rejected until it is back');
-      else log.info('PostgreSQL restored');
+      const reason = lost && inWords(explainPostgresFailure(lost, config.databaseUrl));
+      if (lost) {
+        lostAtMs = performance.now();
+        log.warn({ reason }, 'PostgreSQL lost: what needs it is rejected until it is back');
+      } else log.info({ seconds: Math.round((performance.now() - lostAtMs) / 100) / 10 }, 'PostgreSQL restored');
     });
     db.onConfirmation((isConfirmed) => {
       if (isConfirmed) log.info('PostgreSQL confirms writes again');
       else log.warn('PostgreSQL does not confirm writes: its standby may be away. Writes are rejected until it does');
     });
     const catalogue = new Catalogue(db, redis, redisKeys);
-    // A command's standard output is its result, so its journal goes to standard error.
-    const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });
     return {
       config,
       clock: overrides.clock ?? db.clock,
@@ -89,7 +95,6 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
       redisKeys,
       catalogue,
       changes: new ChangeWatch(db.ahead),
-      journal,
       tracing: opened?.tracing,
       [Symbol.asyncDispose]: close,
     };
@@ -98,6 +103,8 @@ export async function openDependencies(config: Config, overrides: { clock?: Cloc
     throw error;
   }
 }
+
+const inWords = ({ problem, fix }: Explained): string => `${problem} ${fix}`.trim();
 
 /** Imported only here: a process without traces doesn't load the SDK of OpenTelemetry. */
 async function openTraces(config: TracingConfig, log: FastifyBaseLogger): Promise<OpenTracing> {

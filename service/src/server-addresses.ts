@@ -8,9 +8,22 @@ export function describePostgres(url: string): string {
   const parsed = addressesOf(url).flatMap((address) => parse(address) ?? []);
   const [first] = parsed;
   if (!first) return 'PostgreSQL at the address in DATABASE_URL';
-  const places = parsed.map(({ host, port }) => (host.startsWith('/') ? `the socket ${host}/.s.PGSQL.${port}` : withPort(host, port)));
+  const places = parsed.map((client) =>
+    client.host.startsWith('/') ? `the socket ${client.host}/.s.PGSQL.${client.port}` : nameOf(client),
+  );
   return `PostgreSQL at ${places.join(' or ')}, database "${first.database}"`;
 }
+
+/** One address of DATABASE_URL, as people write it: db1:5432. */
+export function serverName(address: string): string {
+  const client = parse(address);
+  return client ? nameOf(client) : 'the server';
+}
+
+/** Whether a connection to this address is by TLS. */
+export const usesTls = (address: string): boolean => Boolean((parse(address) as { ssl?: unknown } | undefined)?.ssl);
+
+const nameOf = ({ host, port }: pg.Client) => withPort(host, port);
 
 /**
  * Parsed as for a connection: an address may have parameters, and parts may come from PGHOST and other variables. Undefined if a file that

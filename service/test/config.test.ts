@@ -19,6 +19,8 @@ describe('loadConfig', () => {
       adopterRetentionDays: 90,
       adoptionRetentionDays: undefined,
       journalFile: '',
+      journalDirectory: '',
+      backupStamp: '',
       photos: undefined,
       photosUrl: '/photos',
       imagesSocket: '',
@@ -27,6 +29,7 @@ describe('loadConfig', () => {
       pageCache: 'on',
       quotaLeases: 'on',
       webhooksToLoopback: 'off',
+      publicUrl: '',
       securityContact: '',
       drainMs: 1_500,
       metricsPort: undefined,
@@ -51,6 +54,7 @@ describe('loadConfig', () => {
         HOMEWARD_ADOPTER_RETENTION: '0',
         HOMEWARD_ADOPTION_RETENTION: '3650',
         HOMEWARD_JOURNAL: '/var/log/homeward/journal',
+        HOMEWARD_BACKUP_STAMP: '/backup/last-backup',
         HOMEWARD_PHOTOS: '/var/lib/homeward/photos',
         HOMEWARD_PHOTOS_URL: 'https://cdn.example/photos/',
         HOMEWARD_IMAGES_SOCKET: '/run/homeward-images/images.sock',
@@ -59,6 +63,7 @@ describe('loadConfig', () => {
         HOMEWARD_PAGE_CACHE: 'off',
         HOMEWARD_QUOTA_LEASES: 'off',
         HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
+        HOMEWARD_PUBLIC_URL: 'https://api.example.org/',
         HOMEWARD_SECURITY_CONTACT: 'mailto:security@example.org',
         HOMEWARD_DRAIN_MS: '0',
         HOMEWARD_METRICS_PORT: '9464',
@@ -82,6 +87,8 @@ describe('loadConfig', () => {
       adopterRetentionDays: 0,
       adoptionRetentionDays: 3_650,
       journalFile: '/var/log/homeward/journal',
+      journalDirectory: '',
+      backupStamp: '/backup/last-backup',
       photos: { directory: '/var/lib/homeward/photos' },
       photosUrl: 'https://cdn.example/photos',
       imagesSocket: '/run/homeward-images/images.sock',
@@ -90,6 +97,7 @@ describe('loadConfig', () => {
       pageCache: 'off',
       quotaLeases: 'off',
       webhooksToLoopback: 'on',
+      publicUrl: 'https://api.example.org',
       securityContact: 'mailto:security@example.org',
       drainMs: 0,
       metricsPort: 9_464,
@@ -181,6 +189,28 @@ describe('loadConfig', () => {
       );
     },
   );
+
+  test('takes neither a relative path for the time of the last backup, nor what is no URL of the API', () => {
+    expect(() => loadConfig({ HOMEWARD_BACKUP_STAMP: 'last-backup' })).toThrow(
+      new ConfigError('HOMEWARD_BACKUP_STAMP must be an absolute path, such as /backup/last-backup; got "last-backup".'),
+    );
+    for (const url of [
+      'api.example.org',
+      'ftp://api.example.org',
+      'https://',
+      'https://api.example.org/?a=1',
+      'https://api.example.org/#a',
+    ])
+      expect(() => loadConfig({ HOMEWARD_PUBLIC_URL: url })).toThrow(
+        new ConfigError(
+          `HOMEWARD_PUBLIC_URL must be the URL under which callers reach the API, such as https://api.example.org; got "${url.split('?', 1)[0]}".`,
+        ),
+      );
+    expect(() => loadConfig({ HOMEWARD_PUBLIC_URL: 'https://me:sesame@api.example.org' })).toThrow(
+      new ConfigError('HOMEWARD_PUBLIC_URL must have neither a user nor a password.'),
+    );
+    expect(loadConfig({ HOMEWARD_PUBLIC_URL: 'https://api.example.org/store/' }).publicUrl).toBe('https://api.example.org/store');
+  });
 
   test.each(['https://example.org/security', 'mailto:security@example.org'])('accepts %s as a security contact', (contact) => {
     expect(loadConfig({ HOMEWARD_SECURITY_CONTACT: contact }).securityContact).toBe(contact);

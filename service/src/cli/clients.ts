@@ -7,6 +7,7 @@ import { openDependencies } from '../dependencies.ts';
 import { boundsOf, planNames, quotaOf } from '../rate-limit/plans.ts';
 import { choiceOption } from './choices.ts';
 import { getClientByName } from './clients-by-name.ts';
+import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { addLimitOptions, type LimitOptions, readLimits } from './limit-options.ts';
 import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
@@ -75,13 +76,15 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       .command(command)
       .description(description)
       .argument('<name>', 'the client')
+      .option(...withoutJournalOption)
       .option('--yes', 'do not ask on a terminal')
       .option('--json', 'print one JSON object')
-      .action(async (name: string, { yes, json }: { yes?: boolean; json?: boolean }) => {
+      .action(async (name: string, { yes, json, ...options }: { yes?: boolean; json?: boolean } & JournalOptions) => {
         await using dependencies = await openDependencies(config());
+        const journal = await openCommandJournal(dependencies, options);
         const { id } = await getClientByName(dependencies.db, name);
         if (isSuspended) await confirm({ target: `Every key and endpoint of ${named(name, id)}`, question: 'Suspend them?', yes, json });
-        const { client, isJournaled } = await setSuspended(dependencies.db, dependencies.journal, name, isSuspended);
+        const { client, isJournaled } = await setSuspended(dependencies.db, journal, name, isSuspended);
         await settleClientChange(dependencies.redis, dependencies.redisKeys, client.id);
         if (!isJournaled) reportMissingLine(dependencies.config);
         if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere: true });

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Transactor } from '../db/handles.ts';
 import { readServers, recordFailover } from '../db/server-identity.ts';
 import { type Applied, applyJournal } from '../recovery/apply-journal.ts';
-import { readOwnJournal } from './journal-files.ts';
+import { placeOf, readOwnJournal } from './journal-files.ts';
 
 /**
  * No standby lags for longer. Lines that are older are on the new server: it has all that the old one had up to some moment. A journal of
@@ -14,7 +14,7 @@ const lagDaysMax = 7;
 
 export interface FailoverParts {
   readonly db: Transactor;
-  readonly config: Pick<Config, 'failover' | 'journalFile'>;
+  readonly config: Pick<Config, 'failover' | 'journalFile' | 'journalDirectory'>;
   /** The servers that this worker has published on: a store that leaves one of them under its eyes was not restored. */
   readonly servers: ReadonlySet<string>;
   readonly log: Pick<FastifyBaseLogger, 'warn'>;
@@ -30,16 +30,16 @@ export async function followFailover({ db, config, servers, log }: FailoverParts
   const { here, recorded } = await readServers(db);
   if (here === null || recorded === null || here === recorded) return 0;
   if (config.failover === undefined && !servers.has(recorded)) return 0;
-  const journal = config.failover === 'lossless' ? 'not needed' : await applyOwnJournal(db, config.journalFile, log);
+  const journal = config.failover === 'lossless' ? 'not needed' : await applyOwnJournal(db, config, log);
   if (await recordFailover(db, { from: recorded, to: here }))
     log.warn({ from: recorded, to: here, journal }, 'a standby has taken over: this server is recorded as the one of the store');
   return 0;
 }
 
-async function applyOwnJournal(db: Transactor, file: string, log: FailoverParts['log']): Promise<Applied | 'none'> {
-  if (!file) return 'none';
+async function applyOwnJournal(db: Transactor, config: FailoverParts['config'], log: FailoverParts['log']): Promise<Applied | 'none'> {
+  if (!placeOf(config)) return 'none';
   // A line that was cut off by a crash is of an act that was not confirmed.
   const onUnreadable = (text: string) => log.warn({ line: text.slice(0, 200) }, 'journal line skipped: it is not readable');
   const since = new Date(Date.now() - lagDaysMax * 86_400_000);
-  return applyJournal(db, await readOwnJournal(file, since, onUnreadable), () => {});
+  return applyJournal(db, await readOwnJournal(config, since, onUnreadable), () => {});
 }

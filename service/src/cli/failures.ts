@@ -8,9 +8,10 @@ import { NotPrimary } from '../db/postgres-servers.ts';
 import { OldPostgres } from '../db/postgres-version.ts';
 import { NotMigrated } from '../dependencies.ts';
 import { AppError } from '../errors.ts';
+import { explainRedisFailure } from '../redis/redis-failures.ts';
 import { RedisLost } from '../redis/redis-link.ts';
-import { NoPrimary } from '../redis/sentinels.ts';
 import { describePostgres, describeRedis, howToEncode, showsPassword } from '../server-addresses.ts';
+import { findTlsFault } from '../tls-faults.ts';
 
 /** The properties that Node and pg add to an error. */
 interface Details {
@@ -28,25 +29,29 @@ export function explainFailure(error: unknown, settings: Settings | undefined): 
   // Without a configuration, no server was tried.
   if (!settings) return error instanceof Error ? error.message : String(error);
   const { databaseUrl, redisUrl, host } = settings;
-  if (error instanceof RedisLost && error.cause instanceof NoPrimary) return `${describeRedis(redisUrl)}: ${error.cause.message}.`;
-  if (error instanceof RedisLost) return `${describeRedis(redisUrl)} does not respond. Is REDIS_URL correct, and is Redis running?`;
+  if (error instanceof RedisLost || error instanceof ReplyError) return `${describeRedis(redisUrl)}: ${explainRedis(error, redisUrl)}`;
   const reason = reasonOf(error);
   const message = reason.message.replace(/\s*\n\s*/g, ' ');
-  if (reason instanceof ReplyError) return `${describeRedis(redisUrl)}: ${message}`;
   const { code = '', address, port, hostname } = reason as Details;
   if (code === 'EADDRINUSE') return `Port ${port} on ${address} is already in use. Set PORT to another port.`;
   const postgres = describePostgres(databaseUrl);
   if (code === 'ENOTFOUND' && hostname === host && !postgres.includes(host)) return `The host "${host}" was not found. Correct HOST.`;
   if (!isOfPostgres(reason)) return message;
   if (showsPassword(databaseUrl)) return `${postgres}: it can't be reached. ${howToEncode}`;
-  return `${postgres}: ${explainPostgres(reason, code, message)}`;
+  return `${postgres}: ${explainPostgres(reason, code, message, databaseUrl)}`;
+}
+
+function explainRedis(error: unknown, redisUrl: string): string {
+  const cause = error instanceof RedisLost ? error.cause : error;
+  const { problem, fix } = explainRedisFailure(cause instanceof Error ? cause : undefined, redisUrl);
+  return `${problem} ${fix}`.trim();
 }
 
 /** Errors of a listening socket and of files are not. */
 function isOfPostgres(reason: Error): boolean {
   const { code = '', syscall = '' } = reason as Details;
   const isOfConnection =
-    ['connect', 'getaddrinfo', 'read', 'write'].includes(syscall) || /^(ECONN|EPIPE|ERR_INVALID_URL|ERR_TLS|.*CERT)/.test(code);
+    ['connect', 'getaddrinfo', 'read', 'write'].includes(syscall) || /^(ECONN|EPIPE|ERR_INVALID_URL|ERR_TLS)/.test(code);
   return (
     reason instanceof NotMigrated ||
     reason instanceof OldPostgres ||
@@ -54,18 +59,19 @@ function isOfPostgres(reason: Error): boolean {
     reason instanceof UnconfirmedCommit ||
     reason instanceof pg.DatabaseError ||
     isOfConnection ||
+    findTlsFault(reason) !== undefined ||
     withoutCode.test(reason.message)
   );
 }
 
-function explainPostgres(reason: Error, code: string, message: string): string {
+function explainPostgres(reason: Error, code: string, message: string, databaseUrl: string): string {
   if (isEmptyDatabase(code, message)) return "it is empty. Run 'homeward migrate' first.";
   if (code === permissionDenied && message.includes(applicationRole)) {
     return `the user in DATABASE_URL may not use the role ${applicationRole}. Run 'homeward migrate' as that user, or grant it the role.`;
   }
   if (reason instanceof OldPostgres) return message;
   if (reason instanceof NotMigrated) return message.replace('The database lacks', 'it lacks');
-  const { problem, fix } = explainPostgresFailure(reason);
+  const { problem, fix } = explainPostgresFailure(reason, databaseUrl);
   return `${problem} ${fix}`.trim();
 }
 
@@ -78,7 +84,7 @@ function reasonOf(error: unknown): Error {
 
 /** Errors that pg reports without a code. */
 const withoutCode =
-  /^(Connection terminated|Query read timeout|timeout (exceeded|expired)|Client |SASL:|The server does not support SSL|PostgreSQL is unreachable)/;
+  /^(Connection terminated|Query read timeout|timeout (exceeded|expired)|Client |SASL:|The server does not support SSL|There was an error establishing an SSL|PostgreSQL is unreachable)/;
 
 // SQLSTATEs.
 const tableMissing = '42P01';

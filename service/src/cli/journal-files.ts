@@ -1,6 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
+import { type JournalPlace, listJournalFiles } from '../journal-place.ts';
 import { printProblem, UsageError } from './output.ts';
 
 /** Bounds memory. */
@@ -9,25 +10,36 @@ const anyTime = new Date(0);
 
 type OnUnreadable = (text: string, error: unknown) => void;
 
-/** Reads the journal lines of logs; `-` is standard input. Other lines are skipped. */
-export async function readJournalFiles(files: readonly string[], skipUnreadable: boolean): Promise<JournalLine[]> {
+/** Reads the journal lines of logs, and of all files of a directory; `-` is standard input. Other lines are skipped. */
+export async function readJournalFiles(places: readonly string[], skipUnreadable: boolean): Promise<JournalLine[]> {
   const lines: JournalLine[] = [];
-  for (const file of files) {
+  for (const file of places.flatMap(filesOf)) {
     await readInto(lines, file, anyTime, (text, error) => {
       if (!skipUnreadable) throw error;
       printProblem(`skipped: ${text.slice(0, 200)}`);
     });
   }
   // Most likely this is the wrong file. Reporting success would let revoked keys work again.
-  if (lines.length === 0) throw new UsageError(`There is no journal line in ${files.join(', ')}. Nothing was applied.`);
+  if (lines.length === 0) throw new UsageError(`There is no journal line in ${places.join(', ')}. Nothing was applied.`);
   return lines;
 }
 
-/** Reads what the journal that this process writes to says since a time. There may be no line yet, and no file. */
-export async function readOwnJournal(file: string, since: Date, onUnreadable: OnUnreadable): Promise<JournalLine[]> {
+/** Reads what the journal of HOMEWARD_JOURNAL says since a time, also in the files of other hosts. There may be no line yet, and no file. */
+export async function readOwnJournal(place: JournalPlace, since: Date, onUnreadable: OnUnreadable): Promise<JournalLine[]> {
   const lines: JournalLine[] = [];
-  if (file && existsSync(file)) await readInto(lines, file, since, onUnreadable);
+  for (const file of filesOf(placeOf(place))) if (existsSync(file)) await readInto(lines, file, since, onUnreadable);
   return lines;
+}
+
+/** What HOMEWARD_JOURNAL names; empty if it is not set. */
+export const placeOf = ({ journalFile, journalDirectory }: JournalPlace): string => journalDirectory || journalFile;
+
+function filesOf(place: string): readonly string[] {
+  try {
+    return place === '-' ? [place] : listJournalFiles(place);
+  } catch (error) {
+    throw new UsageError(`${place}: ${error instanceof Error ? error.message : String(error)}. Nothing was applied.`);
+  }
 }
 
 async function readInto(lines: JournalLine[], file: string, since: Date, onUnreadable: OnUnreadable): Promise<void> {

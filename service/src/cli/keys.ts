@@ -13,6 +13,7 @@ import { findLastUses } from '../usage/usage-queries.ts';
 import { type OnRevocation, type RevokedKey, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../webhooks/endpoint-keys.ts';
 import { choiceOption } from './choices.ts';
 import { getClientByName } from './clients-by-name.ts';
+import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { describeState, withStates } from './key-states.ts';
 import { addLimitOptions, type LimitOptions, readLimitsIfGiven } from './limit-options.ts';
 import { printNextPageHint, quoted } from './list-options.ts';
@@ -106,13 +107,15 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
     )
     .argument('<id>', 'the key')
     .option('--overlap <duration>', 'how long the old key still works', '24h')
+    .option(...withoutJournalOption)
     .option('--yes', 'with --overlap 0s, do not ask on a terminal')
     .option('--json', 'print one JSON object')
-    .action(async (id: string, options: { overlap: string; yes?: boolean; json?: boolean }) => {
+    .action(async (id: string, options: { overlap: string; yes?: boolean; json?: boolean } & JournalOptions) => {
       const overlapSeconds = parseDuration(options.overlap);
       await using dependencies = await openDependencies(config());
       const { environment } = dependencies.config;
-      const { db, journal } = dependencies;
+      const { db } = dependencies;
+      const journal = await openCommandJournal(dependencies, options);
       if (overlapSeconds === 0) await confirmForKey(db, parseId(id), 'Replace it? It stops working at once.', options);
       const { handedOver, ...minted } = await rotateKeyAndWebhooks(db, journal, parseId(id), { overlapSeconds, environment });
       await settleClientChange(dependencies.redis, dependencies.redisKeys, minted.record.clientId);
@@ -134,13 +137,15 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
     .argument('<id>', 'the key')
     .option('--keep-webhooks', 'leave its endpoints enabled; they still receive what the key could read')
     .option('--all-webhooks', 'also disable the endpoints of its client that have no recorded key')
+    .option(...withoutJournalOption)
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
     .action(async (id: string, options: RevokeOptions) => {
       const onRevocation = readOnRevocation(options);
       await using dependencies = await openDependencies(config());
+      const journal = await openCommandJournal(dependencies, options);
       await confirmForKey(dependencies.db, parseId(id), 'Revoke it?', options);
-      const revoked = await revokeKeyAndWebhooks(dependencies.db, dependencies.journal, parseId(id), onRevocation);
+      const revoked = await revokeKeyAndWebhooks(dependencies.db, journal, parseId(id), onRevocation);
       await settleClientChange(dependencies.redis, dependencies.redisKeys, revoked.clientId);
       const { hint: _, isJournaled, ...printed } = revoked;
       if (!isJournaled) reportMissingLine(dependencies.config);
@@ -149,7 +154,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
     });
 }
 
-interface RevokeOptions {
+interface RevokeOptions extends JournalOptions {
   readonly keepWebhooks?: boolean;
   readonly allWebhooks?: boolean;
   readonly yes?: boolean;

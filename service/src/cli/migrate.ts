@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
 import { migrate } from '../db/migrate.ts';
-import { printJson, printLines, printProblem } from './output.ts';
+import { type MigrationPlan, planMigrations } from '../db/migration-plan.ts';
+import { printJson, printLines, printProblem, printTable } from './output.ts';
 
 const waitIntervalMs = 5_000;
 
@@ -9,12 +10,49 @@ export function addMigrateCommand(program: Command, config: ReadConfig): void {
   program
     .command('migrate')
     .description('migrate the database to this release; safe to run again, and to run twice at the same time')
+    .option('--plan', 'only print which migrations would run, and whether you can go back')
     .option('--json', 'print one JSON object')
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async ({ plan, json }: { plan?: boolean; json?: boolean }) => {
+      if (plan) {
+        const planned = await planMigrations(config().databaseUrl);
+        if (json) printJson(planned);
+        else printPlan(planned);
+        return;
+      }
       const applied = await migrate(config().databaseUrl, { onWait: everyFewSeconds(printProblem) });
       if (json) printJson({ applied });
       else printLines(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database is up to date.');
     });
+}
+
+function printPlan({ applied, pending, unknown, canGoBack, oldestRelease, obstacles }: MigrationPlan): void {
+  printLines(
+    pending.length === 0
+      ? `Nothing to do: the database has all ${applied.length} migrations.`
+      : `The database has ${applied.length} of ${applied.length + pending.length} migrations. 'homeward migrate' would run:`,
+  );
+  if (pending.length > 0) {
+    const rows = pending.map(({ name, release, change, waits }) => ({
+      migration: name,
+      release,
+      change,
+      online: waits ? `no: ${waits}` : 'yes',
+    }));
+    printLines('');
+    printTable(rows, '');
+    printLines('');
+  }
+  if (unknown.length > 0)
+    printLines(`Only a newer release knows ${unknown.join(', ')}: ask its 'homeward migrate --plan' whether this one runs on them.`);
+  if (pending.length > 0 && canGoBack !== null) {
+    printLines(
+      canGoBack
+        ? 'What runs now also runs on the schema after that: you can go back to it. The schema stays.'
+        : 'What runs now does not run on the schema after that: you can go back only by restoring a backup.',
+    );
+  }
+  const why = obstacles.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+  printLines(`Releases from ${oldestRelease} on run on the schema of this one${why ? `, and earlier ones don't (${why})` : ''}.`);
 }
 
 /** Passes on the first call, and then at most one in `waitIntervalMs`. */

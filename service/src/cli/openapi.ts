@@ -26,7 +26,6 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
         redisKeys,
         catalogue: new Catalogue(db, redis, redisKeys),
         changes: new ChangeWatch(db),
-        journal: () => true,
         tracing: undefined,
         [Symbol.asyncDispose]: async () => {},
       });

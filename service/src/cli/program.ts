@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError, type Help } from 'commander';
-import release from '../../package.json' with { type: 'json' };
 import { ClientsError } from '../clients/clients.ts';
 import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from '../config.ts';
 import { type DevServers, withDevServers } from './dev-servers.ts';
 import { explainFailure } from './failures.ts';
 import { Declined, printNote, printProblem, styled, UsageError } from './output.ts';
+import { versionAndCommit } from './release.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type AddCommands = (program: Command, config: ReadConfig, env: Environment) => void;
@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, () => Promise<AddCommands>>> = {
   categories: async () => (await import('./categories.ts')).addCategoryCommands,
   shelters: async () => (await import('./shelters.ts')).addShelterCommands,
   pets: async () => (await import('./pets.ts')).addPetCommands,
+  photos: async () => (await import('./photos.ts')).addPhotoCommands,
   orders: async () => (await import('./orders.ts')).addOrderCommands,
   webhooks: async () => (await import('./webhooks.ts')).addWebhookCommands,
   doctor: async () => (await import('./doctor.ts')).addDoctorCommand,
@@ -75,7 +76,7 @@ export async function buildProgram(env: Environment, { only, devServers, onConfi
   };
   const program = new Command('homeward')
     .description('An animal adoption store as a service.')
-    .version(release.version, '-V, --version', 'print the version')
+    .version(versionAndCommit, '-V, --version', 'print the version, and the commit of an image or a package')
     // The launcher acts on it, before anything is printed.
     .option('--no-color', 'print no colours; the variable NO_COLOR does the same')
     .exitOverride()

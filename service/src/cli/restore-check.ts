@@ -12,7 +12,7 @@ import { lastingKeysOf, redisKeysOf } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
 import { describePostgres } from '../server-addresses.ts';
 import { type Verification, verifyHistory } from '../verify/verify.ts';
-import { describeLines, readJournalFiles } from './journal-files.ts';
+import { describeLines, placeOf, readJournalFiles } from './journal-files.ts';
 import { confirm, printJson, printLines, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
 
@@ -32,7 +32,7 @@ export function addRestoreCheckCommand(program: Command, config: ReadConfig): vo
     .description(
       'make a restored store ready, before serve and worker are started: move the feed on, apply the journal, forget what Redis knows, and verify; safe to run again',
     )
-    .argument('[file...]', "logs with the journal, '-' reads standard input; without any, the file of HOMEWARD_JOURNAL")
+    .argument('[file...]', "logs with the journal, or its directory; '-' reads standard input; without any, those of HOMEWARD_JOURNAL")
     .option('--no-journal', 'apply no journal, although what was revoked, suspended or erased since the backup then is not any more')
     .option('--from-snapshot', 'the disk was restored from a snapshot, which PostgreSQL takes for a restart')
     .option('--nothing-lost', 'a standby that had every write has taken over: only record the new server, and verify')
@@ -86,14 +86,14 @@ function readTold({ fromSnapshot, nothingLost }: Options): Told {
   return nothingLost ? 'nothing-lost' : 'nothing';
 }
 
-function chooseFiles(files: readonly string[], { journalFile }: Config, { journal, nothingLost }: Options): readonly string[] {
+function chooseFiles(files: readonly string[], config: Config, { journal, nothingLost }: Options): readonly string[] {
   if ((!journal || nothingLost) && files.length > 0)
     throw new UsageError(
       `With ${nothingLost ? '--nothing-lost' : '--no-journal'} no journal is applied, but ${files.join(', ')} was given.`,
     );
   if (!journal || nothingLost) return [];
   if (files.length > 0) return files;
-  if (journalFile) return [journalFile];
+  if (placeOf(config)) return [placeOf(config)];
   throw new UsageError(
     'There is no journal: name its files, or set HOMEWARD_JOURNAL. Without it, keys that were revoked since the backup work again. If nothing was revoked, suspended or erased, use --no-journal.',
   );

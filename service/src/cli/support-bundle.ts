@@ -1,11 +1,11 @@
 import { open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
-import release from '../../package.json' with { type: 'json' };
 import type { ReadConfig } from '../config.ts';
 import { examine } from '../doctor/doctor.ts';
 import { buildBundle } from '../doctor/support-bundle.ts';
 import { readSettings } from './doctor.ts';
 import { printJson, printLines, UsageError } from './output.ts';
+import { versionAndCommit } from './release.ts';
 
 interface BundleOptions {
   readonly output?: string;
@@ -25,7 +25,7 @@ export function addSupportBundleCommand(program: Command, read: ReadConfig, env:
       await using file = await create(output);
       const { config, findings: problems } = readSettings(read);
       const findings = config ? await examine({ config }) : problems;
-      const text = await buildBundle({ config, env, version: release.version, findings, logFile: log }).catch(async (error: unknown) => {
+      const text = await buildBundle({ config, env, version: versionAndCommit, findings, logFile: log }).catch(async (error: unknown) => {
         await unlink(output);
         throw error;
       });

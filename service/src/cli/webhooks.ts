@@ -7,6 +7,7 @@ import { replay } from '../webhooks/deliveries.ts';
 import { selectWebhooks } from '../webhooks/webhook-queries.ts';
 import type { Replay } from '../webhooks/webhook-schemas.ts';
 import { disableByOperator, enableByOperator } from '../webhooks/webhooks.ts';
+import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
 import { confirm, parseId, printJson, printLines, printTable, UsageError } from './output.ts';
@@ -60,13 +61,15 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
     .command('disable')
     .description('stop sending to an endpoint; its client can enable it again unless the client is suspended')
     .argument('<id>', 'the endpoint')
+    .option(...withoutJournalOption)
     .option('--yes', 'do not ask on a terminal')
     .option('--json', 'print one JSON object')
-    .action(async (id: string, options: { yes?: boolean; json?: boolean }) => {
+    .action(async (id: string, options: { yes?: boolean; json?: boolean } & JournalOptions) => {
       const { json } = options;
       await using dependencies = await openDependencies(config());
+      const journal = await openCommandJournal(dependencies, options);
       await confirmDisabling(dependencies.db, parseId(id), options);
-      const { isJournaled } = await disableByOperator(dependencies.db, dependencies.journal, parseId(id)).catch(asUsageError);
+      const { isJournaled } = await disableByOperator(dependencies.db, journal, parseId(id)).catch(asUsageError);
       if (!isJournaled) reportMissingLine(dependencies.config);
       if (json) printJson({ id: parseId(id), status: 'disabled' });
       else printLines(`Endpoint ${id} is disabled.`);

@@ -9,6 +9,7 @@ import { openDependencies } from '../dependencies.ts';
 import { rotatePartitions } from '../events/events.ts';
 import { Publisher } from '../events/publisher.ts';
 import { deleteOldResponses } from '../idempotency/idempotency-queries.ts';
+import { openJournal } from '../journal/journal.ts';
 import { countWords } from '../listings/words.ts';
 import { eraseOldAdopters } from '../orders/adopters.ts';
 import { expireDueOrders } from '../orders/orders.ts';
@@ -17,8 +18,11 @@ import { countPictures, processPhoto } from '../photos/photo-processing.ts';
 import type { PhotoStore } from '../photos/photo-store.ts';
 import { sweepFiles } from '../photos/photo-sweep.ts';
 import { openPictureMaker } from '../photos/picture-maker.ts';
+import { BackupWatch } from '../telemetry/backup-watch.ts';
+import { CertificateWatch } from '../telemetry/certificate-watch.ts';
 import { DiskWatch } from '../telemetry/disk-watch.ts';
 import { JobTally } from '../telemetry/job-tally.ts';
+import { PhotoWatch } from '../telemetry/photo-watch.ts';
 import { addWorkerMetrics, DeliveryTally, LastStoreFacts } from '../telemetry/worker-metrics.ts';
 import { rotateUsagePartitions } from '../usage/usage.ts';
 import { rotateAttemptPartitions, sweepDeliveries } from '../webhooks/deliveries.ts';
@@ -26,6 +30,7 @@ import { disableWebhooksOfEndedKeys } from '../webhooks/endpoint-keys.ts';
 import { listFailing } from '../webhooks/webhooks.ts';
 import { followFailover } from './failovers.ts';
 import { JobFailures } from './job-failures.ts';
+import { journalRecorder } from './worker-journal.ts';
 
 const deliverJob = 'deliver-webhooks';
 const batchSizeMax = 100;
@@ -43,10 +48,14 @@ const endedKeysIntervalMs = 5_000;
 const endedKeysOverlapMs = 60_000;
 /** A poll costs one index probe. */
 const photoIntervalMs = 500;
+const photoWatchIntervalMs = 15_000;
 const photoSweepIntervalMs = 3_600_000;
 /** Short, so that a search knows a new word within a second. A poll reads two rows. */
 const wordsIntervalMs = 250;
 const diskIntervalMs = 15_000;
+const backupIntervalMs = 60_000;
+/** A certificate is valid for weeks. */
+const certificateIntervalMs = 300_000;
 /** How often the metrics that need a query are read. */
 const factsIntervalMs = 15_000;
 
@@ -62,7 +71,8 @@ export function addWorkerCommand(program: Command, config: ReadConfig): void {
 async function work(config: Config): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const dependencies = opened.use(await openDependencies(config, { byIndex: true }));
-  const { db, catalogue, journal, log, endLog, tracing } = dependencies;
+  const { db, catalogue, log, endLog, tracing } = dependencies;
+  const journal = openJournal({ fd: config.logLevel === 'silent' ? 2 : 1, file: config.journalFile });
   await db.startProbing();
   const retention = { adopterDays: config.adopterRetentionDays, adoptionDays: config.adoptionRetentionDays };
   const stopping = new AbortController();
@@ -71,6 +81,10 @@ async function work(config: Config): Promise<void> {
   const deliveries = new DeliveryTally();
   const store = new LastStoreFacts();
   const disks = new DiskWatch(config, log);
+  const photos = openPhotoStore(config.photos);
+  const photoWatch = new PhotoWatch(db, photos, log);
+  const backup = new BackupWatch(config.backupStamp);
+  const certificate = new CertificateWatch(config.publicUrl);
   /** Runs a job in a loop: again at once while it finds work, else after the interval. */
   const runJob = async (name: string, intervalMs: number, job: () => Promise<number>, level: 'info' | 'debug' = 'info') => {
     tally.add(name);
@@ -148,14 +162,13 @@ async function work(config: Config): Promise<void> {
   tally.add(deliverJob);
   if (config.metricsPort !== undefined) {
     const { openMetrics } = await import('../telemetry/open-metrics.ts');
-    const metrics = { jobs: tally, deliveries, deliverer, store, disks };
+    const metrics = { jobs: tally, deliveries, deliverer, store, disks, photoWatch, backup, certificate };
     opened.use(
       await openMetrics({ host: config.metricsHost, port: config.metricsPort }, dependencies, (registry) =>
         addWorkerMetrics(registry, metrics),
       ),
     );
   }
-  const photos = openPhotoStore(config.photos);
   const processing = {
     db,
     catalogue,
@@ -178,11 +191,19 @@ async function work(config: Config): Promise<void> {
     runJob('count-words', wordsIntervalMs, countNextWords, 'debug'),
     runJob('sweep-deliveries', sweepIntervalMs, () => sweepDeliveries(db, sweepSizeMax)),
     runJob('sweep-idempotent-answers', sweepIntervalMs, () => deleteOldResponses(db, sweepSizeMax)),
+    photos && runJob('look-for-photos', photoWatchIntervalMs, () => photoWatch.look()),
     photos && runJob('process-photos', photoIntervalMs, () => processPhoto({ ...processing, store: photos })),
     photos && runJob('count-photo-bytes', sweepIntervalMs, () => countPictures(db, photos)),
     photos && runJob('sweep-photos', photoSweepIntervalMs, () => sweepPhotos(photos)),
     runJob('look-at-disks', diskIntervalMs, () => disks.look()),
-    config.metricsPort === undefined ? undefined : runJob('read-store-facts', factsIntervalMs, () => store.read(db)),
+    runJob('record-journal', sweepIntervalMs, journalRecorder({ db, config, log })),
+    ...(config.metricsPort === undefined
+      ? []
+      : [
+          runJob('read-store-facts', factsIntervalMs, () => store.read(db)),
+          backup.isKnown && runJob('look-at-backup', backupIntervalMs, () => backup.look()),
+          certificate.isKnown && runJob('look-at-certificate', certificateIntervalMs, () => certificate.look(stopping.signal)),
+        ]),
   ]);
   const open = opened.move();
   closeWithGrace({ delay: 10_000, logger: false }, async ({ err }) => {

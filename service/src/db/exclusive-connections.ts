@@ -117,4 +117,16 @@ const clientOf = (servers: PostgresServers) =>
     constructor(config?: pg.ClientConfig) {
       super({ ...config, connectionString: servers.current });
     }
+
+    /** As the pool calls it. The driver leaves a connection open that failed because it has no password: then the process could not end. */
+    override connect(): Promise<pg.Client>;
+    override connect(callback: (error: Error) => void): void;
+    override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
+      if (!callback) return super.connect();
+      super.connect((error: Error) => {
+        if (error) streamOf(this).destroy();
+        callback(error);
+      });
+      return undefined;
+    }
   };

@@ -366,6 +366,9 @@ function settingsOf(byIndex: boolean): Settings {
     statement_timeout: statementTimeoutMs,
     // A process that stops in mid-transaction must not hold its locks forever.
     idle_in_transaction_session_timeout: idleInTransactionMs,
+    // What a login or a database may have set otherwise.
+    lock_timeout: 0,
+    datestyle: 'ISO',
     // Every statement is short, so compiling takes longer than running. A high cost estimate would trigger it.
     jit: 'off',
     ...(byIndex && { enable_seqscan: 'off', enable_bitmapscan: 'off', plan_cache_mode: 'force_generic_plan' }),

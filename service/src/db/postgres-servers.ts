@@ -5,12 +5,27 @@ import { addressesOf } from '../server-urls.ts';
 export class NotPrimary extends Error {
   /** The last of several servers, of which another may be the primary soon, or was only slow. */
   readonly isOneOfSeveral: boolean;
+  /** Another has taken over from it, as the message says. */
+  readonly isFormer: boolean;
 
-  constructor(message = 'the server is a standby, or read-only', { isOneOfSeveral = false } = {}) {
+  constructor(message = 'the server is a standby, or read-only', { isOneOfSeveral = false, isFormer = false } = {}) {
     super(message);
     this.isOneOfSeveral = isOneOfSeveral;
+    this.isFormer = isFormer;
   }
 }
+
+/** What one of several servers failed with. */
+export interface ServerFailure {
+  readonly address: string;
+  readonly error: Error;
+}
+
+/** By the error that is thrown for all of them. */
+const failuresByError = new WeakMap<Error, readonly ServerFailure[]>();
+
+/** What each server failed with, if there are several. */
+export const failuresOf = (error: Error): readonly ServerFailure[] => failuresByError.get(error) ?? [];
 
 /** What a connection is asked before it is used. */
 export interface ServerState {
@@ -85,16 +100,20 @@ export class PostgresServers {
   /** Calls `open` for one server after the other, the current one first, until it succeeds. */
   async connect<T>(open: (address: string) => Promise<T>): Promise<T> {
     let failure: unknown;
+    const failures: ServerFailure[] = [];
     for (let tries = 0; tries < this.count; tries += 1) {
       const address = this.current;
       try {
         return await open(address);
       } catch (error) {
         this.leave(address);
+        if (error instanceof Error) failures.push({ address, error });
         // A server that replies says more than one that does not.
-        failure = error instanceof NotPrimary ? new NotPrimary(error.message, { isOneOfSeveral: this.count > 1 }) : (failure ?? error);
+        if (!(error instanceof NotPrimary)) failure ??= error;
+        else failure = new NotPrimary(error.message, { isOneOfSeveral: this.count > 1, isFormer: error.isFormer });
       }
     }
+    if (failure instanceof Error && this.count > 1) failuresByError.set(failure, failures);
     throw failure;
   }
 }
@@ -102,7 +121,7 @@ export class PostgresServers {
 function formerPrimary({ host, port }: Asked, timeline: string, seen: string): NotPrimary {
   const [here, later] = [timeline, seen].map((text) => Number.parseInt(text, 16));
   const problem = `the server ${host}:${port} is a former primary (its timeline is ${here}, and ${later} was seen)`;
-  return new NotPrimary(`${problem}; if it was restored, or is the primary again on purpose, restart this process`);
+  return new NotPrimary(`${problem}; if it was restored, or is the primary again on purpose, restart this process`, { isFormer: true });
 }
 
 /**
@@ -115,7 +134,13 @@ export async function connectToPrimary(databaseUrl: string, options: pg.ClientCo
     const client = new pg.Client({ ...options, connectionString: address });
     // A broken connection is reported by the next query.
     client.on('error', () => {});
-    await client.connect();
+    try {
+      await client.connect();
+    } catch (error) {
+      // The driver leaves it open if it has no password: then the process could not end.
+      client.end().catch(() => {});
+      throw error;
+    }
     return client;
   };
   const openPrimary = async (address: string) => {

@@ -171,13 +171,18 @@ export async function selectStandbys(db: Db): Promise<Standby[]> {
 
 export interface IdleSlot {
   readonly name: string;
-  /** Of the write-ahead log that is stored for it; null: that is lost. */
+  /** Of the write-ahead log that is stored for it; null: none. */
   readonly bytes: number | null;
+  /** No setting limits how much that becomes. */
+  readonly isEndless: boolean;
+  /** The log that it needs is gone. */
+  readonly isLost: boolean;
 }
 
 export async function selectIdleSlots(db: Db): Promise<IdleSlot[]> {
   const { rows } = await db.query<IdleSlot>({
-    text: `select slot_name::text as name, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::float8 as bytes
+    text: `select slot_name::text as name, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::float8 as bytes,
+        current_setting('max_slot_wal_keep_size') = '-1' as "isEndless", wal_status is not distinct from 'lost' as "isLost"
       from pg_replication_slots where not active order by bytes desc nulls first limit 20`,
   });
   return rows;
@@ -299,6 +304,9 @@ export async function selectTroubledEndpoints(db: Db, disabledDaysMax: number): 
 export const selectHasPhotos = async (db: Db): Promise<boolean> =>
   (await one<{ has: boolean }>(db, 'select exists (select from photos) as has', [])).has;
 
+/** Of the process of PostgreSQL that serves this connection. */
+export const readPid = async (db: Db): Promise<number> => (await one<{ pid: number }>(db, 'select pg_backend_pid() as pid')).pid;
+
 /** Of two names of one server it is the same. */
 export async function readStartTime(db: Db): Promise<string> {
   const { startedAt } = await one<{ startedAt: string }>(db, 'select pg_postmaster_start_time()::text as "startedAt"');
@@ -323,8 +331,7 @@ export async function selectSettings(db: Db, names: readonly string[]): Promise<
 
 export interface Archiver {
   readonly mode: string;
-  /** Empty if this user may not know it. */
-  readonly command: string;
+  readonly archivedCount: number;
   readonly failedCount: number;
   readonly lastFailedWal: string | null;
   readonly failedSeconds: number | null;
@@ -335,8 +342,7 @@ export interface Archiver {
 export const selectArchiver = (db: Db): Promise<Archiver> =>
   one(
     db,
-    `select current_setting('archive_mode') as mode, coalesce((select setting from pg_settings where name = 'archive_command'), '') as command,
-      failed_count::int as "failedCount", last_failed_wal as "lastFailedWal",
+    `select current_setting('archive_mode') as mode, archived_count::int as "archivedCount", failed_count::int as "failedCount", last_failed_wal as "lastFailedWal",
       extract(epoch from now() - last_failed_time)::float8 as "failedSeconds",
       coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as "isFailing" from pg_stat_archiver`,
   );
@@ -356,3 +362,49 @@ export async function selectSomePicture(db: Db): Promise<string | undefined> {
   });
   return rows[0]?.hash;
 }
+
+/** An id that no animal and no order gets: nothing is left behind, not even a gap between ids. */
+const triedId = '9223372036854775807';
+
+/** What a partner's day writes: an animal, an order for it, their history and events. */
+const triedWrites = [
+  `insert into categories (id) values (${triedId}) on conflict do nothing`,
+  `insert into pets (id, category_id, status, name, shelter_id) overriding system value
+    select ${triedId}, ${triedId}, 'available', 'doctor', min(id) from shelters`,
+  `insert into profiles (pet_id, shelter_id) select ${triedId}, min(id) from shelters`,
+  `insert into orders (id, client_id, pet_id, adopter_name, adopter_email, expires_at) overriding system value
+    select ${triedId}, min(id), ${triedId}, 'doctor', 'doctor@example.org', now() from clients having count(*) > 0`,
+  `update pets set status = 'pending', updated_at = now() where id = ${triedId}`,
+  `update orders set status = 'approved', updated_at = now() where id = ${triedId}`,
+  `insert into history (id, pet_id, to_status, why) overriding system value values (${triedId}, ${triedId}, 'available', 'added')`,
+  `insert into outbox (id, type, pet_id, data) overriding system value values (${triedId}, 'pet.created', ${triedId}, '{}')`,
+];
+
+/** Writes what the store writes, and rolls it back. Throws what PostgreSQL says. */
+export async function tryWrites(db: Db): Promise<void> {
+  await db.query({ text: 'begin read write' });
+  try {
+    for (const text of triedWrites) await db.query({ text });
+  } finally {
+    await db.query({ text: 'rollback' });
+  }
+}
+
+/** Photos whose originals are not found for this long. */
+export const countMissingOriginals = async (db: Db, hours: number): Promise<number> =>
+  (
+    await one<{ count: number }>(
+      db,
+      `select count(*)::int as count from photos where status = 'processing' and original_missing_since < now() - make_interval(hours => $1)`,
+      [hours],
+    )
+  ).count;
+
+/** What was ended since the store has a journal, the latest first: its lines must be there. */
+export const selectEnded = (db: Db, limit: number): Promise<{ readonly keys: readonly bigint[]; readonly clients: readonly bigint[] }> =>
+  one(
+    db,
+    `select array(select id from api_keys where revoked_at > journal_since order by revoked_at desc limit $1) as keys,
+      array(select id from clients where suspended_at > journal_since order by suspended_at desc limit $1) as clients from deployment`,
+    [limit],
+  );

@@ -8,6 +8,7 @@ import { judgeClocks } from './clock-check.ts';
 import { checkDisk } from './disk-check.ts';
 import { type Finding, guarded, inOrder, note, ok, warning } from './finding.ts';
 import { checkImages } from './images-check.ts';
+import { checkJournalLines } from './journal-check.ts';
 import { checkPhotos } from './photos-check.ts';
 import { checkPorts } from './port-check.ts';
 import { examinePostgres } from './postgres-checks.ts';
@@ -29,12 +30,14 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
   const [postgres, redis, photos, images, port, outside] = await Promise.all([
     examined,
     examineRedis(config),
-    guarded('photos', async () => checkPhotos(config.photos, await examined)),
+    guarded('photos', async () => checkPhotos(config.photos, (await examined).photos)),
     config.photos ? guarded('images', () => checkImages(config.imagesSocket)) : [],
     guarded('port', () => checkPorts(config)),
     url ? guarded('url', () => checkUrl(url)) : [],
   ]);
   const disk = await guarded('disk', () => checkDisk(config, localDirectory(config.databaseUrl, postgres.dataDirectory)));
+  const { ended } = postgres;
+  const journal = ended && config.journalFile ? await guarded('disk', () => checkJournalLines(config, ended)) : [];
   const clock = judgeClocks({ PostgreSQL: postgres.clock, Redis: redis.clock });
   return inOrder([
     checkSettings(config),
@@ -42,6 +45,7 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
     ...redis.findings,
     clock,
     ...disk,
+    ...journal.filter(({ severity }) => severity !== 'ok'),
     ...photos,
     ...images,
     ...port,

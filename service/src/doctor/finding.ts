@@ -14,6 +14,7 @@ export const checkNames = [
   'environment',
   'postgres-schema',
   'postgres-sequences',
+  'postgres-writes',
   'postgres-server',
   'postgres-locks',
   'postgres-snapshots',
@@ -77,12 +78,16 @@ export async function guarded(check: CheckName, work: () => Promise<Finding | re
     return 'check' in found ? [found] : found;
   } catch (error) {
     const { code = '', message } = error instanceof Error ? (error as Error & { code?: string }) : { message: String(error) };
-    if (code === lockTimeout) return [skipped(check, 'a table that it reads is locked.')];
+    if (code === lockTimeout) return [skipped(check, lockedTable)];
     return [warning(check, `It could not be checked: ${message}.`, 'Run it again; if it fails again, look at the log of the server.')];
   }
 }
 
 const lockTimeout = '55P03';
+const lockedTable = 'a table that it reads is locked.';
+
+/** Whether a check met a lock. */
+export const isLocked = ({ severity, found }: Finding): boolean => severity === 'skipped' && found.endsWith(lockedTable);
 
 /** Rejects after the time. The work itself goes on, and its result is ignored. */
 export async function within<T>(timeoutMs: number, what: string, work: Promise<T>): Promise<T> {

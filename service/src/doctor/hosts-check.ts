@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { explainPostgresFailure } from '../db/postgres-failures.ts';
 import { readState, type ServerState } from '../db/postgres-servers.ts';
+import { serverName } from '../server-addresses.ts';
 import { addressesOf } from '../server-urls.ts';
 import { readStartTime } from './doctor-queries.ts';
 import { broken, type Finding, ok, warning } from './finding.ts';
@@ -33,7 +34,7 @@ async function readHost(address: string): Promise<Host> {
     application_name: 'homeward doctor',
   });
   client.on('error', () => {});
-  const name = `${client.host}:${client.port}`;
+  const name = serverName(address);
   try {
     await client.connect();
     return { address, name, state: { ...(await readState(client)), startedAt: await readStartTime(client) } };
@@ -58,7 +59,7 @@ export function judgeHosts(hosts: readonly Host[]): Finding {
   const primaries = primariesOf(hosts);
   const [primary, ...others] = primaries;
   if (primary && others.length > 0) return judgeTwoPrimaries(primary, others);
-  const failed = hosts.flatMap(({ name, failure }) => (failure ? [{ name, ...explainPostgresFailure(failure) }] : []));
+  const failed = hosts.flatMap(({ name, address, failure }) => (failure ? [{ name, ...explainPostgresFailure(failure, address) }] : []));
   const standbys = hosts.filter(({ state }) => state?.isReadOnly).map(({ name }) => name);
   const rest = [primary && `The primary is ${primary.name}.`, standbys.length > 0 && `Standbys, or read-only: ${standbys.join(', ')}.`];
   const found = [...failed.map(({ name, problem }) => `${name}: ${problem}`), ...rest.filter(Boolean)].join(' ');
@@ -66,7 +67,8 @@ export function judgeHosts(hosts: readonly Host[]): Finding {
     return broken(
       'postgres-hosts',
       `No server accepts writes. ${found}`,
-      'During a failover, wait. Otherwise see what your failover tool says.',
+      // One that this machine can't log in to may well be the primary.
+      failed.find(({ problem }) => !isDown.test(problem))?.fix || 'During a failover, wait. Otherwise see what your failover tool says.',
     );
   const [first] = failed;
   if (!first) return ok('postgres-hosts', found);

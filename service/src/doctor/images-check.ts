@@ -10,13 +10,15 @@ export async function checkImages(socket: string): Promise<Finding> {
       'HOMEWARD_IMAGES_SOCKET is not set here. If the worker has none either, photos are decoded by a child of it, which has its user: only a filter of the kernel separates it from the files and servers of the store.';
     return warning('images', found, "Run 'homeward images' with a user of its own and without a network, and set it for the worker.");
   }
-  const outcome = await probe(openPictureMaker(socket), AbortSignal.timeout(timeoutMs)).catch((error: Error) => error.message);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const outcome = await probe(openPictureMaker(socket), timeout).catch((error: Error) => error.message);
   if (typeof outcome === 'string') {
     const fix = "Start 'homeward images' with this path, and let the user of the worker into the group of the socket.";
     return broken('images', `No photo is processed: ${outcome}.`, fix);
   }
   if (!('pictures' in outcome)) {
-    const found = `No photo is processed: homeward images at ${socket} made no picture of an image of one pixel in ${timeoutMs / 1_000} s.`;
+    const problem = timeout.aborted ? `does not respond within ${timeoutMs / 1_000} s` : 'made no picture of an image of one pixel';
+    const found = `No photo is processed: homeward images at ${socket} ${problem}.`;
     return broken('images', found, "Look at the log of 'homeward images', and restart it.");
   }
   if (!outcome.isConfined) {

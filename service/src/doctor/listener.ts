@@ -3,7 +3,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 /** The process of this machine that listens on a port, as far as this user may know it. */
 export interface Listener {
   readonly pid: number;
-  /** Its words, the program without its folder. */
+  /** The program, its script and its command, without folders. What follows may be a password. */
   readonly command: string;
   /** It was stopped by a signal, or a debugger holds it. */
   readonly isStopped: boolean;
@@ -46,6 +46,7 @@ async function describe(pid: number, openFiles: number): Promise<Listener> {
     pid,
     command: [program, ...args]
       .map((word) => word.replace(/^.*\//, ''))
+      .slice(0, 3)
       .join(' ')
       .slice(0, 60),
     isStopped: state === 'T' || state === 't',

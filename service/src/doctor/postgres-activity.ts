@@ -27,6 +27,8 @@ const snapshotSecondsMax = 1_800;
 const snapshotTransactionsMax = 100_000;
 const lagSecondsMax = 60;
 const lagBytesMax = 1_073_741_824;
+/** Of a slot that keeps the log without a limit: more than a standby needs that starts again. */
+const endlessBytesMax = 33_554_432;
 /** Autovacuum of this store's large tables begins far below. */
 const deadRowsMin = 100_000;
 const deadShareMin = 0.3;
@@ -107,10 +109,12 @@ export function judgeReplication(
     const found = `The standby ${behind.name} is behind by ${bytesText(behind.bytes ?? 0)}, ${duration(behind.seconds ?? 0)}.`;
     return warning('postgres-replication', found, 'Look at its log, its disk and the network between the two.');
   }
-  const slot = idleSlots.find(({ bytes }) => bytes === null || bytes >= lagBytesMax);
+  const slot = idleSlots.find(({ bytes, isEndless, isLost }) => isLost || (bytes ?? 0) >= (isEndless ? endlessBytesMax : lagBytesMax));
   if (slot) {
-    const kept = slot.bytes === null ? 'has lost the log that it needs' : `keeps ${bytesText(slot.bytes)} of the log on disk`;
-    const fix = `Start its reader, or, if nobody needs it: select pg_drop_replication_slot(${pg.escapeLiteral(slot.name)}).`;
+    const kept = slot.isLost
+      ? 'has lost the log that it needs'
+      : `keeps ${bytesText(slot.bytes ?? 0)} of the log on disk${slot.isEndless ? ', without a limit (max_slot_wal_keep_size)' : ''}`;
+    const fix = `Start its reader. Only if nobody needs it, and no failover tool owns it: select pg_drop_replication_slot(${pg.escapeLiteral(slot.name)}).`;
     return warning('postgres-replication', `The replication slot '${slot.name}' has no reader and ${kept}.`, fix);
   }
   return ok(

@@ -7,49 +7,59 @@ import { explainPostgresFailure, hasNoConnectionLeft } from '../db/postgres-fail
 import { connectToPrimary } from '../db/postgres-servers.ts';
 import { versionMin } from '../db/postgres-version.ts';
 import { readServers } from '../db/server-identity.ts';
+import { getRecordedMark } from '../photos/photo-mark.ts';
 import { describePostgres, howToEncode, showsPassword } from '../server-addresses.ts';
+import { addressesOf } from '../server-urls.ts';
 import type { ClockReading } from './clock-check.ts';
 import {
   countKeysByEnvironment,
+  countMissingOriginals,
   readClockMs,
   type Server,
   type SessionSetting,
   selectArchiver,
   selectConnections,
+  selectEnded,
   selectHasPhotos,
+  selectLockHolders,
   selectRights,
   selectServer,
   selectSettings,
   selectSomePicture,
   setRole,
 } from './doctor-queries.ts';
-import { broken, type CheckName, type Finding, guarded, note, ok, skipped, warning, within } from './finding.ts';
+import { broken, type CheckName, type Finding, guarded, isLocked, note, ok, skipped, warning, within } from './finding.ts';
 import { judgeHosts, primariesOf, readHosts } from './hosts-check.ts';
-import { activityChecks } from './postgres-activity.ts';
+import { type Ended, endedMax } from './journal-check.ts';
+import { type KnownPhotos, originalMissingHours } from './photos-check.ts';
+import { checkPooling } from './pooling-check.ts';
+import { activityChecks, judgeLocks } from './postgres-activity.ts';
 import { checkObjects, checkSequences, expectedTables } from './schema-check.ts';
 import { judgeArchiving, judgeEnvironment, judgeSettings, requiredSettings } from './settings-check.ts';
 import { workChecks } from './work-checks.ts';
+import { checkWrites } from './writes-check.ts';
 
 const timeoutMs = 5_000;
 /** Of all statements together: a server that is slow for each of them is as good as none. */
 const totalTimeoutMs = 15_000;
 const closeTimeoutMs = 500;
+const clientOptions = { connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs, application_name: 'homeward doctor' };
 
 export interface PostgresReport {
   readonly findings: readonly Finding[];
   readonly clock?: ClockReading;
   /** Null if this user may not know it. */
   readonly dataDirectory?: string | null;
-  /** Undefined if it is not known. */
-  readonly hasPhotos?: boolean | undefined;
-  /** The hash of a picture whose file must be there. */
-  readonly picture?: string | undefined;
+  /** Undefined if they are not known. */
+  readonly photos?: KnownPhotos | undefined;
+  readonly ended?: Ended | undefined;
 }
 
 const schemaNames = [
   'environment',
   'postgres-schema',
   'postgres-sequences',
+  'postgres-writes',
   'postgres-server',
   'worker',
   'feed',
@@ -64,7 +74,7 @@ const activityNames = [
   'postgres-archiving',
 ] as const satisfies readonly CheckName[];
 
-/** Everything that PostgreSQL tells, on one connection: there may not be a second one. */
+/** Everything that PostgreSQL tells, on one connection: there may not be a second one, which is only tried. */
 export async function examinePostgres(config: Config): Promise<PostgresReport> {
   const server = describePostgres(config.databaseUrl);
   if (showsPassword(config.databaseUrl)) {
@@ -77,11 +87,11 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
   let client: pg.Client | undefined;
   try {
     const startMs = performance.now();
-    client = await connectToPrimary(primariesOf(hosts)[0]?.address ?? config.databaseUrl, {
-      connectionTimeoutMillis: timeoutMs,
-      query_timeout: timeoutMs,
-      application_name: 'homeward doctor',
-    });
+    const address = primariesOf(hosts)[0]?.address ?? config.databaseUrl;
+    client = await connectToPrimary(address, clientOptions);
+    const [connectionString = address] = addressesOf(address);
+    const pooling = await checkPooling(client, { ...clientOptions, connectionString });
+    if (pooling) return { findings: [...hostFindings, pooling, ...allSkipped('PostgreSQL is behind a pooler in transaction mode.')] };
     // Before this session changes any.
     const settings = await selectSettings(client, Object.keys(requiredSettings));
     await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
@@ -90,7 +100,7 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
     const report = await within(totalTimeoutMs, 'the examination', examined);
     return { ...report, findings: [...hostFindings, ...report.findings] };
   } catch (error) {
-    return { findings: [...hostFindings, ...unreachable(error, server)] };
+    return { findings: [...hostFindings, ...unreachable(error, server, config.databaseUrl)] };
   } finally {
     if (client) await close(client);
   }
@@ -121,9 +131,26 @@ async function examine(db: Db, server: Server, { config, server: address, settin
     ...(await guarded('postgres-archiving', async () => judgeArchiving(await selectArchiver(db)))),
     ...(await checkSchema(db, server, config)),
   ];
-  const hasPhotos = await selectHasPhotos(db).catch(() => undefined);
-  const picture = await selectSomePicture(db).catch(() => undefined);
-  return { findings, ...clock, dataDirectory, hasPhotos, picture };
+  const photos = await readKnownPhotos(db).catch(() => undefined);
+  const ended = await selectEnded(db, endedMax).catch(() => undefined);
+  return { findings: await withLockHolders(db, findings), ...clock, dataDirectory, photos, ended };
+}
+
+/** A table that doctor could not read is locked, however short that is, and nothing else may be alarming. */
+async function withLockHolders(db: Db, findings: readonly Finding[]): Promise<readonly Finding[]> {
+  if (!findings.some(isLocked)) return findings;
+  await db.query({ text: 'reset role' });
+  const locks = await guarded('postgres-locks', async () => judgeLocks(await selectLockHolders(db, 0, 0)));
+  return [...findings.filter(({ check }) => check !== 'postgres-locks'), ...locks];
+}
+
+async function readKnownPhotos(db: Db): Promise<KnownPhotos> {
+  return {
+    hasPhotos: await selectHasPhotos(db),
+    picture: await selectSomePicture(db),
+    originalsMissing: await countMissingOriginals(db, originalMissingHours),
+    mark: await getRecordedMark(db),
+  };
 }
 
 /** The role and the migrations, and the work that needs both. From here on with the rights that the processes have. */
@@ -143,12 +170,17 @@ async function checkSchema(db: Db, server: Server, { environment }: Pick<Config,
   const because = mayRead ? 'a migration is missing.' : `that needs the role ${applicationRole}.`;
   if (!isCurrent) return [...role, ...migrations, ...schemaNames.map((name) => skipped(name, because))];
   const isNewer = migrations.some(({ severity }) => severity === 'note');
+  const schema = isNewer
+    ? [skipped('postgres-schema', 'the database is newer than this release.')]
+    : await guarded('postgres-schema', () => checkObjects(db, applicationRole));
   const work = [
     ...(await guarded('environment', async () => judgeEnvironment(environment, await countKeysByEnvironment(db)))),
-    ...(isNewer
-      ? [skipped('postgres-schema', 'the database is newer than this release.')]
-      : await guarded('postgres-schema', () => checkObjects(db, applicationRole))),
+    ...schema,
     ...(await guarded('postgres-sequences', () => checkSequences(db))),
+    // Otherwise it would only say again what is wrong, without its cause.
+    ...(schema.some(({ severity }) => severity === 'broken')
+      ? [skipped('postgres-writes', 'the schema is not as it should be.')]
+      : await guarded('postgres-writes', () => checkWrites(db))),
     ...(await guarded('postgres-server', () => checkServer(db))),
     ...(await workChecks(db)),
   ];
@@ -228,9 +260,9 @@ async function checkServer(db: Db): Promise<Finding> {
   return warning('postgres-server', 'The store was restored from a backup, or a standby has taken over.', fix);
 }
 
-function unreachable(error: unknown, server: string): Finding[] {
+function unreachable(error: unknown, server: string, databaseUrl: string): Finding[] {
   const first = error instanceof AggregateError ? error.errors[0] : error;
-  const { problem, fix } = explainPostgresFailure(first instanceof Error ? first : new Error(String(first)));
+  const { problem, fix } = explainPostgresFailure(first instanceof Error ? first : new Error(String(first)), databaseUrl);
   const check = hasNoConnectionLeft(first) ? 'postgres-connections' : 'postgres';
   const found = broken(check, `${server}: ${problem}`, fix || 'Look at the log of PostgreSQL.');
   return [found, ...allSkipped("PostgreSQL can't be used.").filter(({ check: other }) => other !== check)];

@@ -1,5 +1,7 @@
-import { Redis, ReplyError } from 'ioredis';
+import { Redis } from 'ioredis';
 import type { Config } from '../config.ts';
+import { explainRedisFailure, saysOnlyClosed } from '../redis/redis-failures.ts';
+import { readGreeting } from '../redis/redis-greeting.ts';
 import { redisDeadlineMs } from '../redis/redis-link.ts';
 import {
   addressText,
@@ -36,11 +38,12 @@ const others = ['redis-latency', 'redis-memory', 'redis-eviction', 'redis-persis
 /** Everything that Redis tells. */
 export async function examineRedis(config: Config): Promise<RedisReport> {
   const watched = watchedServersOf(config.redisUrl, config.redisSentinelPassword);
-  if (!watched) return examineServer(describeRedis(config.redisUrl), (options) => new Redis(config.redisUrl, options));
+  if (!watched) return examineServer(config.redisUrl, describeRedis(config.redisUrl), (options) => new Redis(config.redisUrl, options));
   try {
     const found = await findPrimary(watched);
     const server = `Redis at ${addressText(found.primary)}`;
-    const report = await examineServer(server, (options) => new Redis({ ...options, ...serverOptions(watched, found.primary) }), watched);
+    const connect = (options: ClientOptions) => new Redis({ ...options, ...serverOptions(watched, found.primary) });
+    const report = await examineServer(config.redisUrl, server, connect, watched);
     return { ...report, findings: [judgeSentinels(found, watched), ...report.findings] };
   } catch (error) {
     if (!(error instanceof NoPrimary)) throw error;
@@ -48,7 +51,12 @@ export async function examineRedis(config: Config): Promise<RedisReport> {
   }
 }
 
-async function examineServer(server: string, connect: (options: ClientOptions) => Redis, watched?: WatchedServers): Promise<RedisReport> {
+async function examineServer(
+  redisUrl: string,
+  server: string,
+  connect: (options: ClientOptions) => Redis,
+  watched?: WatchedServers,
+): Promise<RedisReport> {
   const client = connect({
     lazyConnect: true,
     connectTimeout: timeoutMs,
@@ -64,7 +72,9 @@ async function examineServer(server: string, connect: (options: ClientOptions) =
     await client.connect();
     return await examine(client, server, watched);
   } catch (error) {
-    return unusable(unreachable(reason ?? error, server));
+    const cause = reason ?? error;
+    const said = cause instanceof Error && saysOnlyClosed(cause) ? await readGreeting(client.options) : undefined;
+    return unusable(unreachable(said ?? cause, server, redisUrl));
   } finally {
     client.disconnect();
   }
@@ -92,23 +102,9 @@ async function examine(client: Redis, server: string, watched: WatchedServers | 
   return { findings: [...findings.flat(), ...commands], info, clock };
 }
 
-function unreachable(error: unknown, server: string): Finding {
-  const { message, code = '' } = error instanceof Error ? (error as Error & { code?: string }) : { message: String(error) };
-  if (error instanceof ReplyError && /^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
-    return broken('redis', `${server} rejects the user or the password.`, 'Correct REDIS_URL.');
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return broken('redis', `${server}: the host was not found.`, 'Correct REDIS_URL.');
-  if (code === 'ECONNREFUSED')
-    return broken(
-      'redis',
-      `${server}: nothing is listening there.`,
-      'Start Redis, or correct REDIS_URL. Meanwhile each process counts limits by itself.',
-    );
-  if (error instanceof ReplyError) return broken('redis', `${server}: ${message}`, 'Look at the log of Redis.');
-  return broken(
-    'redis',
-    `${server} does not reply (${message}).`,
-    'Is Redis running, is REDIS_URL correct, and does a firewall let this machine through?',
-  );
+function unreachable(error: unknown, server: string, redisUrl: string): Finding {
+  const { problem, fix } = explainRedisFailure(error instanceof Error ? error : undefined, redisUrl);
+  return broken('redis', `${server}: ${problem}`, fix);
 }
 
 export function judgeServer(info: ReadonlyMap<string, string>, server: string): Finding {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Redis, ReplyError } from 'ioredis';
-import { broken, type Finding, ok } from './finding.ts';
+import { broken, type Finding, ok, within } from './finding.ts';
 
 const timeoutMs = 3_000;
 /** Long enough for one script. What it has written is gone after that, also if this process ends before. */
 const keptMs = 1_000;
 
 /** Each command that the scripts of the store use, on keys that begin as the store's do. Says which of them fail, and how. */
-const script = `
+export const script = `
 local text, list, set = KEYS[1], KEYS[2], KEYS[3]
 local failed = {}
 local function try(...)
@@ -28,6 +28,7 @@ try('ZRANGEBYSCORE', set, 0, 1)
 try('ZREMRANGEBYSCORE', set, 2, 3)
 try('ZREMRANGEBYRANK', set, 1, 2)
 try('PEXPIRE', set, ARGV[1])
+try('DEL', text)
 return failed`;
 
 /** Runs every kind of command that the store uses, as its processes do, so that a right that is missing is found whatever its reason. */
@@ -39,7 +40,7 @@ export async function checkCommands(client: Redis): Promise<Finding> {
   };
   for (const [command, run] of Object.entries(commands)) {
     try {
-      const failed = await withinTime(run());
+      const failed = await within(timeoutMs, command, run());
       if (Array.isArray(failed) && failed.length > 0) return judgeFailure(String(failed[0]));
     } catch (error) {
       if (error instanceof ReplyError) return judgeFailure(`${command}: ${(error as Error).message}`);
@@ -61,13 +62,4 @@ export function judgeFailure(failure: string): Finding {
     );
   }
   return broken('redis-commands', found, 'Remove what the message names, or look at the log of Redis.');
-}
-
-function withinTime<T>(reply: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), timeoutMs);
-  });
-  reply.catch(() => {});
-  return Promise.race([reply, late]).finally(() => clearTimeout(timer));
 }

@@ -29,7 +29,9 @@ export function judgeSchema(found: Schema, expected: Schema): Finding {
   }
   const own = Object.keys(found).filter((name) => !(name in expected));
   // What others have made in the store's own tables takes part in each write.
-  const hooks = own.filter((name) => /^(trigger|constraint|policy|rule) /.test(name) && names.includes(`table ${name.split(' of ')[1]}`));
+  const hooks = own.filter(
+    (name) => /^(trigger|constraint|policy|rule|default partition) /.test(name) && names.includes(`table ${name.split(' of ')[1]}`),
+  );
   if (hooks.length > 0) {
     const text = `Somebody has added to the store's tables: ${hooks.slice(0, shownMax).join(', ')}${more(hooks)}. It may reject what the store writes.`;
     return warning('postgres-schema', text, `If requests fail since then: ${dropOf(hooks[0] ?? '')}.`);
@@ -43,7 +45,7 @@ const more = (names: readonly string[]) => (names.length > shownMax ? `; and ${n
 
 function describe(name: string, found: string | undefined, expected: string | undefined): string {
   if (found === undefined) return `${name} is missing`;
-  if (name.startsWith('function ')) return `${name} was changed`;
+  if (name.startsWith('function ') && !found.includes('of the owner')) return `${name} was changed`;
   return `${name} is "${found || 'nothing'}", not "${expected || 'nothing'}"`;
 }
 
@@ -58,13 +60,32 @@ function fixOf(name: string, found: string | undefined, expected: string): strin
     return `${owner}alter table ${table} validate constraint ${object}.`;
   if (name.startsWith('table ') && found?.includes('unlogged')) return `${owner}alter table ${object} set logged.`;
   if (name.startsWith('table ') && found?.includes('row security')) return `${owner}alter table ${object} disable row level security.`;
+  if (name.startsWith('table ') && found?.includes('replica identity'))
+    return `${owner}alter table ${object} replica identity default. Or drop the publication that needs another.`;
+  const [, right] = /of the owner .* in place of (\S+)/.exec(found ?? '') ?? [];
+  if (right)
+    return `As a superuser: alter ${name.startsWith('function ') ? `function ${object.split('/')[0]}` : `table ${object}`} owner to ${right}.`;
+  if (name.startsWith('right of the owner ')) {
+    const [, schema = '', role = ''] = /^no: (\S+) for (\S+)$/.exec(found ?? '') ?? [];
+    return `As a superuser: grant create on schema ${schema} to ${role}.`;
+  }
   if (name.startsWith('rights on ')) return `${owner}${grantOf(object, found ?? '', expected)}.`;
-  if (name.startsWith('right to call '))
-    return `${owner}grant execute on function ${name.split(' ').at(-1)?.split('/')[0]} to homeward_app.`;
+  if (name.startsWith('right to call ')) {
+    const callee = name.split(' ').at(-1)?.split('/')[0];
+    return `${owner}${expected === 'yes' ? `grant execute on function ${callee} to homeward_app` : `revoke execute on function ${callee} from public, homeward_app`}.`;
+  }
   if (name.startsWith('extension ')) return `As a superuser: alter extension ${object} set schema public.`;
   const definition = findDefinition(name.startsWith('column ') ? (object.split('.')[1] ?? object) : (object.split('/')[0] ?? object));
-  if (definition?.statement) return `${owner}${definition.statement}`;
+  if (definition?.statement) return `${owner}${withoutBlocking(definition.statement)}`;
   return `${owner}make it again as the migration ${definition?.file ?? 'that has made it'} did. What it was is in an empty database that 'homeward migrate' has made: pg_dump --schema-only.`;
+}
+
+/** Orders must not wait while an index is built. */
+function withoutBlocking(statement: string): string {
+  const concurrently = statement.replace(/^create (unique )?index (?!concurrently)/i, 'create $1index concurrently ');
+  return /^create unique index/i.test(statement)
+    ? `${concurrently} If it says that a key is duplicated: 'homeward verify' first.`
+    : concurrently;
 }
 
 /** What is missing is granted, what is too much is revoked. */
@@ -78,7 +99,8 @@ function grantOf(table: string, found: string, expected: string): string {
 }
 
 function dropOf(name: string): string {
-  const [kind = '', object = '', , table = ''] = name.split(' ');
+  const [kind = '', object = '', , table = ''] = name.replace('default partition', 'partition').split(' ');
+  if (kind === 'partition') return `alter table ${table} detach partition ${object}`;
   return kind === 'constraint' ? `alter table ${table} drop constraint ${object}` : `drop ${kind} ${object} on ${table}`;
 }
 

@@ -16,8 +16,27 @@ const relations = `select * from pg_class where relnamespace = current_schema():
 const named = (...words: string[]) => `concat_ws(' ', ${words.join(', ')})`;
 const when = (condition: string, text: string) => `case when ${condition} then '${text}' end`;
 
+/** All objects belong to one role, which functions of the store act as. */
+const ownerOfAll = "(select relowner from pg_class where oid = to_regclass('schema_migrations'))";
+const otherOwner = (owner: string) =>
+  `case when ${owner} <> ${ownerOfAll} then 'of the owner ' || quote_ident(pg_get_userbyid(${owner})) || ' in place of ' || quote_ident(pg_get_userbyid(${ownerOfAll})) end`;
+
+/** Functions of the store make partitions in it. */
+const schemas = `select 'right of the owner to create tables in the schema', case when has_schema_privilege(${ownerOfAll}, current_schema(), 'create') then 'yes'
+    else 'no: ' || quote_ident(current_schema()) || ' for ' || quote_ident(pg_get_userbyid(${ownerOfAll})) end`;
+
+/** It takes the rows of days that have no partition, and then none can be made for them. */
+const defaultPartitions = `select ${named("'default partition'", 'partition.relname', "'of'", 'relations.relname')}, ''
+  from relations join pg_partitioned_table on partrelid = relations.oid join pg_class as partition on partition.oid = partdefid`;
+
 const tables = `select ${named("'table'", 'relname')} as name,
-    ${named("'kind ' || relkind::text", when("relpersistence <> 'p'", 'unlogged'), when('relrowsecurity', 'row security'))} as properties
+    ${named(
+      "'kind ' || relkind::text",
+      when("relpersistence <> 'p'", 'unlogged'),
+      when('relrowsecurity', 'row security'),
+      when("relkind in ('r', 'p') and relreplident <> 'd'", 'replica identity not default'),
+      otherOwner('relowner'),
+    )} as properties
   from relations where relkind in ('r', 'p', 'v', 'm')`;
 
 const columns = `select ${named("'column'", "relname || '.' || attname")},
@@ -62,7 +81,7 @@ const triggers = `select ${named("'trigger'", 'tgname', "'of'", 'relname')},
 
 /** The text of a function is stored as it was written. */
 const functions = `select ${named("'function'", "proname || '/' || pronargs")},
-    ${named('lanname::text', "'kind ' || prokind::text", "'volatility ' || provolatile::text", when('prosecdef', 'security definer'), "'text ' || md5(prosrc)")}
+    ${named('lanname::text', "'kind ' || prokind::text", "'volatility ' || provolatile::text", when('prosecdef', 'security definer'), otherOwner('proowner'), "'text ' || md5(prosrc)")}
   from pg_proc join pg_language on pg_language.oid = prolang where pronamespace = current_schema()::regnamespace
     and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')`;
 
@@ -96,7 +115,7 @@ const grants = `select ${named("'rights on'", 'relname')}, coalesce(nullif(${may
     and not exists (select from pg_depend where objid = pg_proc.oid and deptype = 'e')`;
 
 const selectSchema = `with relations as (${relations}), described (name, properties) as (
-  ${[tables, columns, indexes, constraints, triggers, functions, enums, hooks, extensions, grants].join('\n  union all\n  ')})
+  ${[tables, columns, indexes, constraints, triggers, functions, enums, hooks, extensions, schemas, defaultPartitions, grants].join('\n  union all\n  ')})
   select name, properties from described order by name collate "C"`;
 
 export interface BehindSequence {

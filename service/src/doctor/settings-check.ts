@@ -1,16 +1,32 @@
 import pg from 'pg';
 import type { Environment } from '../config.ts';
 import type { Archiver, SessionSetting } from './doctor-queries.ts';
-import { broken, duration, type Finding, ok } from './finding.ts';
+import { broken, duration, type Finding, note, ok, warning } from './finding.ts';
 
-/** What new sessions must have, and what happens otherwise. Everything else the processes set themselves. */
-export const requiredSettings: Readonly<Record<string, { readonly value: string; readonly effect: string }>> = {
-  default_transaction_read_only: { value: 'off', effect: 'nothing can be written, and every request is 503' },
-  default_transaction_isolation: { value: 'read committed', effect: 'orders that race are server errors instead of 409' },
-  session_replication_role: { value: 'origin', effect: 'neither triggers nor foreign keys are checked' },
-  client_min_messages: { value: 'notice', effect: 'a commit that no standby has confirmed looks like any other' },
-  row_security: { value: 'on', effect: 'tables with row level security are errors' },
-  standard_conforming_strings: { value: 'on', effect: 'texts with a backslash are not what was sent' },
+const is = (right: string) => (value: string) => value === right;
+
+interface RequiredSetting {
+  isRight(value: string): boolean;
+  /** What happens otherwise. */
+  readonly effect: string;
+  /** The processes of this release set it themselves; those of earlier ones, and other programs, don't. */
+  readonly isPinned?: true;
+}
+
+/** What new sessions must have. Everything else the processes set themselves. */
+export const requiredSettings: Readonly<Record<string, RequiredSetting>> = {
+  default_transaction_read_only: { isRight: is('off'), effect: 'nothing can be written, and every request is 503' },
+  default_transaction_isolation: { isRight: is('read committed'), effect: 'orders that race are server errors instead of 409' },
+  session_replication_role: { isRight: is('origin'), effect: 'neither triggers nor foreign keys are checked' },
+  // PostgreSQL says it in a warning.
+  client_min_messages: { isRight: (value) => value !== 'error', effect: 'a commit that no standby has confirmed looks like any other' },
+  DateStyle: { isRight: (value) => value.startsWith('ISO'), effect: 'processes of earlier releases return empty times', isPinned: true },
+  lock_timeout: {
+    isRight: is('0'),
+    effect: 'in processes of earlier releases, orders that wait for each other are server errors',
+    isPinned: true,
+  },
+  standard_conforming_strings: { isRight: is('on'), effect: 'texts with a backslash are not what was sent' },
 };
 
 /** Of a session of this login that nobody has changed. */
@@ -18,12 +34,13 @@ export function judgeSettings(
   settings: readonly SessionSetting[],
   { login, database }: { readonly login: string; readonly database: string },
 ): Finding {
-  const wrong = settings.filter(({ name, value }) => requiredSettings[name] && requiredSettings[name].value !== value);
+  const isPinned = ({ name }: SessionSetting) => Number(requiredSettings[name]?.isPinned ?? false);
+  const wrong = settings.filter(({ name, value }) => !requiredSettings[name]?.isRight(value)).toSorted((a, b) => isPinned(a) - isPinned(b));
   const [first] = wrong;
   if (!first) return ok('postgres-settings', 'New sessions have the settings that the store needs.');
   const { name, source } = first;
   const found = `${wrong.map((one) => `${one.name} is ${one.value}`).join(', ')} in new sessions: ${requiredSettings[name]?.effect}.`;
-  return broken(
+  return (isPinned(first) ? warning : broken)(
     'postgres-settings',
     found,
     `As a superuser: ${resetOf(name, source, login, database)}. Then end the sessions of ${pg.escapeIdentifier(login)}, or restart the processes.`,
@@ -40,15 +57,19 @@ function resetOf(name: string, source: string, login: string, database: string):
   return places[source] ?? `alter system reset ${name}, or remove it from postgresql.conf, and select pg_reload_conf()`;
 }
 
-export function judgeArchiving({ mode, command, failedCount, lastFailedWal, failedSeconds, isFailing }: Archiver): Finding {
+export function judgeArchiving({ mode, archivedCount, failedCount, lastFailedWal, failedSeconds, isFailing }: Archiver): Finding {
   if (mode === 'off')
     return ok('postgres-archiving', 'PostgreSQL archives no WAL: what was written since the last backup is on its disk alone.');
+  if (!isFailing && archivedCount === 0) {
+    const found = 'archive_mode is on, and PostgreSQL has archived nothing since it counts.';
+    return note('postgres-archiving', found, 'Is archive_command set, and does it end? select pg_switch_wal(), and look again.');
+  }
   if (!isFailing) return ok('postgres-archiving', 'WAL is archived.');
   const found = `Archiving has failed ${failedCount} times, the last time ${duration(failedSeconds ?? 0)} ago with ${lastFailedWal}: backups end there, and pg_wal grows until the disk is full.`;
   return broken(
     'postgres-archiving',
     found,
-    `Let archive_command work again (${command || 'it is empty'}): its message is in the log of PostgreSQL. pg_wal empties by itself then.`,
+    'Let archive_command work again: its message is in the log of PostgreSQL. pg_wal empties by itself then.',
   );
 }
 

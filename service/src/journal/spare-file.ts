@@ -3,13 +3,16 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync, statfsSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { isHostFile, spareFileEnd } from '../journal-place.ts';
 
 /** Room for some five thousand lines. */
 const spareBytes = 1_000_000;
 /** With less, the disk counts as full: the spare file is not made, and the alert fires. */
 export const journalFreeBytesMin = 10_000_000;
 
-export const spareFileOf = (journalFile: string): string => `${journalFile}.spare`;
+/** The hosts of a directory share one: they also share its disk, and one for each pod that ever ran would fill it. */
+export const spareFileOf = (journalFile: string): string =>
+  isHostFile(journalFile) ? path.join(path.dirname(journalFile), `journal${spareFileEnd}`) : `${journalFile}${spareFileEnd}`;
 
 export const hasSpareFile = (journalFile: string): boolean =>
   (statSync(spareFileOf(journalFile), { throwIfNoEntry: false })?.size ?? 0) >= spareBytes;

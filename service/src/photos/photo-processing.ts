@@ -6,6 +6,7 @@ import { lockExistingPet, petEvent } from '../pets/pets.ts';
 import { boundsOf } from '../rate-limit/plans.ts';
 import type { Picture } from './image-reply.ts';
 import type { PhotoFailure } from './photo-failures.ts';
+import { requireMark } from './photo-mark.ts';
 import type { PictureFile } from './photo-queries.ts';
 import { type PhotoStore, pictureName, StoreFull } from './photo-store.ts';
 import type { PictureMaker } from './picture-maker.ts';
@@ -19,6 +20,7 @@ import {
   releaseClaim,
   selectUncounted,
   setPicturesBytes,
+  waitForOriginal,
 } from './processing-queries.ts';
 import { storedBytesMaxOf } from './upload-allowance.ts';
 
@@ -53,6 +55,7 @@ const countedAtOnceMax = 100;
  * - The row names its files and counts their bytes before they are written, so that the sweep doesn't delete them, and a client never
  *   stores more than it may. A worker waits for a sweep that is just deleting one of them.
  * - The original is deleted only when the photo is ready or has failed.
+ * - A missing original is looked for as long as the photo exists. If the photos are elsewhere, nothing is done.
  */
 export async function processPhoto(parts: Parts): Promise<number> {
   const { db } = parts;
@@ -62,6 +65,7 @@ export async function processPhoto(parts: Parts): Promise<number> {
   parts.turn.clientId = claim.clientId;
   const extending = setInterval(() => void extendClaim(db, claim, claimSeconds).catch(() => {}), extendMs);
   try {
+    await requireMark(db, parts.store);
     await processClaimed(parts, claim);
     return 1;
   } catch (error) {
@@ -79,7 +83,7 @@ async function processClaimed(parts: Parts, claim: Claim): Promise<void> {
   const { db, store, makePictures, signal } = parts;
   if (claim.attempts > attemptsMax) return fail(parts, claim, 'not_processed');
   const original = await store.get(claim.originalName);
-  if (!original) return fail(parts, claim, 'not_processed');
+  if (!original) return waitForOriginal(db, claim);
   const outcome = await makePictures(original, signal);
   if (signal.aborted) return releaseClaim(db, claim, 0, false);
   if ('failure' in outcome) return fail(parts, claim, outcome.failure);
@@ -92,6 +96,7 @@ async function processClaimed(parts: Parts, claim: Claim): Promise<void> {
 /** Counts the pictures of photos that were processed before that was done. Returns of how many. */
 export async function countPictures(db: Db & Writer, store: PhotoStore): Promise<number> {
   const photos = await selectUncounted(db, countedAtOnceMax);
+  if (photos.length > 0) await requireMark(db, store);
   for (const { id, hashes } of photos) {
     const sizes = await Promise.all(hashes.map((hash) => store.sizeOf(pictureName(hash))));
     await setPicturesBytes(

@@ -71,10 +71,14 @@ export async function selectRecentTransactions(tx: Transaction, petId: bigint): 
   return rows.flatMap(({ transactionId }) => transactionId ?? []);
 }
 
-export async function findPhotoByOriginal(tx: Transaction, petId: bigint, originalHash: string): Promise<PhotoRow | undefined> {
-  const { rows } = await tx.query<PhotoRow>({
+export async function findPhotoByOriginal(
+  tx: Transaction,
+  petId: bigint,
+  originalHash: string,
+): Promise<(PhotoRow & { readonly isMissing: boolean }) | undefined> {
+  const { rows } = await tx.query<PhotoRow & { readonly isMissing: boolean }>({
     name: 'photo-by-original',
-    text: `select ${photoColumns} from photos where pet_id = $1 and original_hash = $2`,
+    text: `select ${photoColumns}, status = 'processing' and original_missing_since is not null as "isMissing" from photos where pet_id = $1 and original_hash = $2`,
     values: [petId, originalHash],
   });
   return rows[0];
@@ -99,7 +103,7 @@ export async function insertPhoto(
   return row;
 }
 
-/** Processes a photo that has failed again, from a new copy of its original. */
+/** Processes a photo that has failed, or whose original is missing, again, from a new copy of its original. */
 export async function restartPhoto(
   tx: Transaction,
   id: bigint,
@@ -110,7 +114,7 @@ export async function restartPhoto(
   const { rows } = await tx.query<PhotoRow>({
     name: 'restart-photo',
     text: `update photos set status = 'processing', failure = null, client_id = $2, original_name = $3, original_bytes = $4,
-      pictures_bytes = null, is_unlimited = $5, attempts = 0, claimed_until = null, updated_at = now() where id = $1 returning ${photoColumns}`,
+      pictures_bytes = null, is_unlimited = $5, attempts = 0, claimed_until = null, original_missing_since = null, updated_at = now() where id = $1 returning ${photoColumns}`,
     values: [id, clientId, original.name, original.bytes, isUnlimited],
   });
   const [row] = rows;

@@ -13,6 +13,7 @@ import type { Catalogue } from '../pets/catalogue.ts';
 import { petNotFound } from '../pets/pets.ts';
 import { imageTypes } from './image-types.ts';
 import { photoJson, photosJson } from './photo-json.ts';
+import { requireHere } from './photo-mark.ts';
 import type { PhotoRow } from './photo-queries.ts';
 import { PhotoChangesSchema, PhotoPath, PhotoSchema, PhotosPath } from './photo-schemas.ts';
 import type { PhotoStore } from './photo-store.ts';
@@ -129,6 +130,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         await requireAllowance(db, caller, Number(request.headers['content-length'] ?? 1));
         await requireRoom(store);
         using _slot = slots.take(caller.clientId);
+        await requireHere(db, store);
         const original = await receivePhoto(store, request.raw, stopping.signal);
         const { photo, isUsed } = await addPhoto(db, petId, original, caller).catch(async (error: unknown) => {
           await store.delete(original.name).catch(leaveToSweep);

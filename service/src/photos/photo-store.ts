@@ -4,8 +4,11 @@ import type { Stored } from './free-space.ts';
 /** Originals are private and are deleted once they are processed. Only files of `photos` are served. */
 export type Folder = 'originals' | 'photos';
 
+/** By which a store recognises its own photos. */
+export const markName = 'homeward-store-id';
+
 /** `originals/NAME`, or `photos/HASH.webp` with the SHA-256 of the content. */
-export type FileName = `${Folder}/${string}`;
+export type FileName = `${Folder}/${string}` | typeof markName;
 
 export interface StoredFile {
   readonly bytes: number;

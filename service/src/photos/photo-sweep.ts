@@ -1,4 +1,5 @@
 import type { Transactor } from '../db/handles.ts';
+import { requireMark } from './photo-mark.ts';
 import { type FileName, type ListedFile, type PhotoStore, pictureName } from './photo-store.ts';
 import {
   claimDeletion,
@@ -35,6 +36,7 @@ const deletingMsMax = 60_000;
  * time is deleted by that one, or by the next.
  */
 export async function sweepFiles(db: Transactor, store: PhotoStore, ageMsMin = agesMin): Promise<number> {
+  await requireMark(db, store);
   await deleteEndedDeletions(db);
   const before = new Date(Date.now() - ageMsMin);
   let deleted = 0;

@@ -60,7 +60,7 @@ export async function requireWriter(db: Db, petId: bigint, { shelterId, scopes }
 
 /**
  * Adds a photo from the bytes that were stored. The same bytes for the same animal are the same photo: a retry gets it again, and one
- * that has failed is processed again. `isUsed` says whether the photo refers to the stored bytes.
+ * that has failed, or whose original is missing, is processed again. `isUsed` says whether the photo refers to the stored bytes.
  */
 export async function addPhoto(
   db: Transactor,
@@ -72,7 +72,7 @@ export async function addPhoto(
   return db.transaction(async (tx) => {
     await lockForWriter(tx, petId, writer);
     const known = await findPhotoByOriginal(tx, petId, original.hash);
-    if (known && known.status !== 'failed') return { photo: known, isUsed: false };
+    if (known && known.status !== 'failed' && !known.isMissing) return { photo: known, isUsed: false };
     const { length } = known ? { length: 0 } : await selectPhotos(tx, petId);
     if (length >= photosMax) throw photoLimit(petId, length);
     await countUpload(tx, writer, original.bytes);

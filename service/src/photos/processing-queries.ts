@@ -54,6 +54,17 @@ export async function releaseClaim(db: Writer, { id, attempts }: Claim, seconds:
   });
 }
 
+/** Lets the original be looked for again: after seconds at first, at last every hour. The attempt doesn't count. */
+export async function waitForOriginal(db: Writer, { id, attempts }: Claim): Promise<void> {
+  await db.write({
+    name: 'wait-for-original',
+    text: `update photos set attempts = attempts - 1, original_missing_since = coalesce(original_missing_since, now()),
+        claimed_until = now() + least(greatest(now() - original_missing_since, interval '5 s'), interval '1 hour')
+      where ${isClaimed}`,
+    values: [id, attempts],
+  });
+}
+
 /** A sweep holds this lock while it reads which files are in use and says which others it deletes. */
 const sweepLock = 4_663_959;
 

@@ -142,7 +142,7 @@ const storageFull = (headers: Record<string, string> = {}) =>
     headers,
   });
 
-const notStored = (cause: unknown) =>
+export const notStored = (cause: unknown) =>
   new AppError('unavailable', "The photo can't be stored at the moment. Retry in 1 s.", {
     cause,
     headers: { 'retry-after': '1', ...closing },

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Redis, ReplyError } from 'ioredis';
+import { findTlsFault } from '../tls-faults.ts';
 import { createRedis } from './redis-client.ts';
+import { saysOnlyClosed } from './redis-failures.ts';
+import { readGreeting } from './redis-greeting.ts';
 import { isNotPermitted, NoPrimary, primaryRole, watchedServersOf } from './sentinels.ts';
 
 /** The longest that a request waits for Redis. */
@@ -56,6 +59,7 @@ export class RedisLink {
   /** Since the link was up. */
   #reconnects = 0;
   #failure: Error | undefined;
+  #hasAsked = false;
   readonly #lateListeners: Array<() => void> = [];
   readonly #replyListeners: Array<(ms: number) => void> = [];
   readonly #lostListeners: Array<() => void> = [];
@@ -76,7 +80,10 @@ export class RedisLink {
       retryStrategy: () => this.#nextDelayMs(),
     });
     this.client.on('error', (error: Error) => {
-      this.#failure = error;
+      // What tells the reason may be followed by the end of the connection, which does not.
+      const isTold = this.#failure !== undefined && (this.#failure instanceof ReplyError || findTlsFault(this.#failure) !== undefined);
+      if (!(isTold && saysOnlyClosed(error))) this.#failure = error;
+      if (this.#failure === error && saysOnlyClosed(error) && !watched && !this.#hasAsked) void this.#findReason(error);
       this.#lose();
       // Here the library does not try again.
       if (error instanceof NoPrimary) void this.#connectLater();
@@ -91,6 +98,13 @@ export class RedisLink {
 
   get up(): boolean {
     return this.#up;
+  }
+
+  /** Once in an outage, for an error that does not tell why the connection was closed. */
+  async #findReason(error: Error): Promise<void> {
+    this.#hasAsked = true;
+    const said = await readGreeting(this.client.options);
+    if (said && this.#failure === error) this.#failure = said;
   }
 
   /** Why there is no connection, if that is known. */
@@ -208,6 +222,7 @@ export class RedisLink {
         this.#up = true;
         this.#reconnects = 0;
         this.#failure = undefined;
+        this.#hasAsked = false;
         for (const listener of this.#restoredListeners) listener();
       }
       await sleep(this.#up ? heartbeatIntervalMs : probeIntervalMs, undefined, { ref: false });

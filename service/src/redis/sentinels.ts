@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions, ReplyError } from 'ioredis';
 import { isSentinelUrl, parseSentinelUrl, type RedisAddress, type SentinelUrl } from '../sentinel-url.ts';
+import { findTlsFault } from '../tls-faults.ts';
 
 /** All Sentinels are asked at the same time, so those that hang delay a connection by this, once. The same again for the server's role. */
 const askTimeoutMs = 300;
@@ -129,17 +130,17 @@ async function findProblem(address: RedisAddress, watched: WatchedServers): Prom
   }
 }
 
-/** Codes of certificates that no known CA has signed. */
-const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
-
 function explain(error: Error & { code?: string }, secret: string, { tls }: Pick<WatchedServers, 'tls'>): string {
   if (error.message.startsWith('WRONGPASS')) return `rejects ${secret}`;
   if (error.message.startsWith('NOAUTH')) return `demands a password: set ${secret}`;
   if (error.code === 'ECONNREFUSED') return 'does not listen';
   if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') return 'was not found';
-  if (error.code === 'ERR_SSL_WRONG_VERSION_NUMBER' || error.code === 'EPROTO')
-    return 'does not speak TLS: write redis+sentinel:// instead';
-  if (untrusted.test(error.code ?? ''))
+  const fault = findTlsFault(error);
+  if (fault?.kind === 'noTls') return 'does not speak TLS: write redis+sentinel:// instead';
+  if (fault?.kind === 'otherName')
+    return `has a certificate for ${fault.names} and not for ${fault.host}: name it in REDIS_URL, and let Sentinels announce it, as the certificate does`;
+  if (fault?.kind === 'clientCertificate') return 'demands a certificate of the client: set tls-auth-clients no there';
+  if (fault?.kind === 'untrusted')
     return `has a certificate that is not trusted (${error.message}): set NODE_EXTRA_CA_CERTS to the file of its CA`;
   if (/timed out|ETIMEDOUT/.test(error.message))
     return `does not reply within ${askTimeoutMs} ms${tls ? ', by TLS: without it, REDIS_URL begins with redis+sentinel://' : ''}`;

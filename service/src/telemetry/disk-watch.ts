@@ -7,6 +7,7 @@ import { hasRoomFor } from '../photos/free-space.ts';
 
 interface Seen {
   readonly freeBytes: number;
+  readonly totalBytes: number;
   readonly isFull: boolean;
 }
 
@@ -45,7 +46,7 @@ export class DiskWatch {
   async look(): Promise<0> {
     for (const { name, folder, isFull } of this.#places) {
       const space = await readDiskSpace(folder);
-      this.#note(name, { freeBytes: space.freeBytes, isFull: isFull(space) });
+      this.#note(name, { freeBytes: space.freeBytes, totalBytes: space.totalBytes, isFull: isFull(space) });
     }
     if (this.#journalFile) this.#ensureSpare();
     return 0;

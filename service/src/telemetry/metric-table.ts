@@ -108,6 +108,12 @@ export const metricTable = {
     help: '0 while this process rejects writes because a commit was not confirmed: a synchronous standby is away. Else 1.',
   },
   homeward_postgres_up: { type: 'gauge', in: 'both', labels: [], help: '1 while PostgreSQL replies to this process, else 0.' },
+  homeward_postgres_timeline: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'The timeline of PostgreSQL, which changes with each failover and each restore. Each worker has the same figure: use max().',
+  },
   homeward_postgres_connections: {
     type: 'gauge',
     in: 'both',
@@ -158,11 +164,60 @@ export const metricTable = {
     labels: ['disk'],
     help: 'Free space on the disk of the journal, and on that of photos if they are in a directory.',
   },
+  homeward_disk_size_bytes: { type: 'gauge', in: 'worker', labels: ['disk'], help: 'The size of that disk.' },
   homeward_disk_full: {
     type: 'gauge',
     in: 'worker',
     labels: ['disk'],
     help: '1 if that is too little, else 0: below 10 MB for the journal; below 1 GB or 5% of the disk for photos, so that uploads are rejected.',
+  },
+  homeward_archive_failing: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'Whether PostgreSQL failed to archive its log the last time that it tried: 1, else 0. Missing if archive_mode is off. Each worker has the same figure: use max().',
+  },
+  homeward_archive_age_seconds: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'Time since PostgreSQL last archived a segment of its log, while a finished one waits; 0 if none waits. Missing if archive_mode is off, or if nothing was ever archived. Each worker has the same figure: use max().',
+  },
+  homeward_backup_timestamp_seconds: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'When the last backup was made, as a Unix time, by the file HOMEWARD_BACKUP_STAMP; 0 if there is no such file.',
+  },
+  homeward_certificate_expiry_timestamp_seconds: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'When the certificate at HOMEWARD_PUBLIC_URL expires, as a Unix time, as it was last seen.',
+  },
+  homeward_photos_here: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: '1 if the photos of the store are where HOMEWARD_PHOTOS says, else 0.',
+  },
+  homeward_photo_originals_missing: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'Photos whose original has been missing for more than a day, counted up to a bound. Each worker has the same figure: use max().',
+  },
+  homeward_photos_waiting: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'Photos that are not processed yet and whose originals are there, counted up to a bound. Each worker has the same figure: use max().',
+  },
+  homeward_photos_oldest_waiting_seconds: {
+    type: 'gauge',
+    in: 'worker',
+    labels: [],
+    help: 'How long the oldest of them has waited, 0 if there is none. Each worker has the same figure: use max().',
   },
   homeward_webhook_deliveries_total: {
     type: 'counter',

@@ -10,9 +10,17 @@ export interface StoreFacts {
   readonly strays: Unpublished;
   /** The store is not known to be on this server: it was restored, or a standby has taken over. */
   readonly server: { readonly isAnother: boolean };
+  readonly wal: { readonly timeline: number /** Undefined: archive_mode is off. */; readonly archive: ArchiveFacts | undefined };
+  readonly photos: { readonly waiting: number; readonly oldestWaitingSeconds: number; readonly originalsMissing: number };
   readonly feed: { readonly position: number /** Undefined: no event is stored. */; readonly newestAgeSeconds: number | undefined };
   readonly words: { readonly lagSeconds: number };
   readonly endpoints: { readonly unverified: number; readonly enabled: number; readonly disabled: number; readonly failing: number };
+}
+
+interface ArchiveFacts {
+  readonly isFailing: boolean;
+  /** While a finished segment waits; 0 if none does. Undefined: nothing was ever archived. */
+  readonly ageSeconds: number | undefined;
 }
 
 interface Unpublished {
@@ -39,6 +47,8 @@ export async function readStoreFacts(db: Db): Promise<{ facts: Partial<StoreFact
     // By itself: it reads the dead rows of the outbox, of which there are many while a snapshot is old.
     ...(await attempt(async () => ({ strays: await readOutbox(db, 'id <= (select published_to from feed)') }))),
     ...(await attempt(async () => ({ server: { isAnother: await isOnAnotherServer(db) } }))),
+    ...(await attempt(async () => ({ wal: await readWal(db) }))),
+    ...(await attempt(async () => ({ photos: await countWaitingPhotos(db) }))),
     ...(await attempt(async () => ({ feed: await readFeedEnd(db) }))),
     ...(await attempt(async () => ({ words: await readWordsLag(db) }))),
     ...(await attempt(async () => ({ endpoints: await countEndpoints(db) }))),
@@ -75,6 +85,42 @@ async function readFeedEnd(db: Db): Promise<StoreFacts['feed']> {
   });
   const [{ position, age } = { position: 0n, age: null }] = rows;
   return { position: Number(position), newestAgeSeconds: age === null ? undefined : Math.max(age, 0) };
+}
+
+/**
+ * An archive that is old is no fault while nothing was written, so its age counts only while a finished segment waits. What was archived
+ * last may be the file of a timeline, which says nothing about segments.
+ */
+async function readWal(db: Db): Promise<StoreFacts['wal']> {
+  const { rows } = await db.query<{ timeline: number; isOn: boolean; isFailing: boolean; waits: boolean | null; age: number | null }>({
+    name: 'facts-wal',
+    text: `select ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline,
+        current_setting('archive_mode') <> 'off' as "isOn",
+        last_failed_time is not null and last_failed_time > coalesce(last_archived_time, '-infinity') as "isFailing",
+        pg_current_wal_lsn() - '0/0'::pg_lsn >= ('x' || substr(segment, 9, 8))::bit(32)::bigint * 4294967296::numeric
+          + (('x' || substr(segment, 17, 8))::bit(32)::bigint + 2) * segment_size as waits,
+        extract(epoch from clock_timestamp() - last_archived_time)::float8 as age
+      from pg_stat_archiver, substring(last_archived_wal from '^[0-9A-F]{24}') as segment,
+        pg_size_bytes(current_setting('wal_segment_size')) as segment_size`,
+  });
+  const [row] = rows;
+  if (!row) throw new Error('pg_stat_archiver is empty');
+  const ageSeconds = row.age === null ? undefined : row.waits ? Math.max(row.age, 0) : 0;
+  return { timeline: row.timeline, archive: row.isOn ? { isFailing: row.isFailing, ageSeconds } : undefined };
+}
+
+async function countWaitingPhotos(db: Db): Promise<StoreFacts['photos']> {
+  const { rows } = await db.query<{ count: number; age: number | null; missing: number }>({
+    name: 'facts-photos',
+    // By the time of the last change: a photo that was sent again waits since then. One without its original waits for that.
+    text: `select count(*) filter (where original_missing_since is null)::int as count,
+        extract(epoch from clock_timestamp() - min(updated_at) filter (where original_missing_since is null))::float8 as age,
+        count(*) filter (where original_missing_since < now() - interval '1 day')::int as missing
+      from (select updated_at, original_missing_since from photos where status = 'processing' order by client_id, attempts, id limit $1) as waiting`,
+    values: [countMax],
+  });
+  const [{ count, age, missing } = { count: 0, age: null, missing: 0 }] = rows;
+  return { waiting: count, oldestWaitingSeconds: Math.max(age ?? 0, 0), originalsMissing: missing };
 }
 
 async function readWordsLag(db: Db): Promise<StoreFacts['words']> {

@@ -1,9 +1,12 @@
 import type { Db } from '../db/handles.ts';
 import type { DelivererParts, DelivererState } from '../delivery/deliverer.ts';
+import type { BackupWatch } from './backup-watch.ts';
+import type { CertificateWatch } from './certificate-watch.ts';
 import type { DiskWatch } from './disk-watch.ts';
 import { Histogram } from './histogram.ts';
 import type { JobTally } from './job-tally.ts';
 import type { MetricRegistry } from './metric-registry.ts';
+import type { PhotoWatch } from './photo-watch.ts';
 import { readStoreFacts, type StoreFacts } from './store-facts-queries.ts';
 
 type OnConcluded = NonNullable<DelivererParts['onConcluded']>;
@@ -40,10 +43,16 @@ interface Parts {
   readonly deliverer: { readonly state: DelivererState };
   readonly store: LastStoreFacts;
   readonly disks: DiskWatch;
+  readonly photoWatch: PhotoWatch;
+  readonly backup: BackupWatch;
+  readonly certificate: CertificateWatch;
 }
 
 /** Metrics of `worker`. */
-export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, deliverer, store, disks }: Parts): void {
+export function addWorkerMetrics(
+  registry: MetricRegistry,
+  { jobs, deliveries, deliverer, store, disks, photoWatch, backup, certificate }: Parts,
+): void {
   registry.addValues('homeward_jobs_failed_total', () => [...jobs].map(([task, { failures }]) => ({ labels: { task }, value: failures })));
   registry.addValues('homeward_job_items_total', () => [...jobs].map(([task, { items }]) => ({ labels: { task }, value: items })));
   registry.addValues('homeward_job_last_success_timestamp_seconds', () =>
@@ -51,7 +60,20 @@ export function addWorkerMetrics(registry: MetricRegistry, { jobs, deliveries, d
   );
 
   registry.addValues('homeward_disk_free_bytes', () => [...disks].map(([disk, { freeBytes }]) => ({ labels: { disk }, value: freeBytes })));
+  registry.addValues('homeward_disk_size_bytes', () =>
+    [...disks].map(([disk, { totalBytes }]) => ({ labels: { disk }, value: totalBytes })),
+  );
   registry.addValues('homeward_disk_full', () => [...disks].map(([disk, { isFull }]) => ({ labels: { disk }, value: Number(isFull) })));
+
+  registry.addValue('homeward_postgres_timeline', () => store.facts.wal?.timeline);
+  registry.addValue('homeward_archive_failing', () => store.facts.wal?.archive && Number(store.facts.wal.archive.isFailing));
+  registry.addValue('homeward_archive_age_seconds', () => store.facts.wal?.archive?.ageSeconds);
+  registry.addValue('homeward_backup_timestamp_seconds', () => backup.madeAtSeconds);
+  registry.addValue('homeward_certificate_expiry_timestamp_seconds', () => certificate.expiresAtSeconds);
+  registry.addValue('homeward_photos_here', () => (photoWatch.isHere === undefined ? undefined : Number(photoWatch.isHere)));
+  registry.addValue('homeward_photo_originals_missing', () => store.facts.photos?.originalsMissing);
+  registry.addValue('homeward_photos_waiting', () => store.facts.photos?.waiting);
+  registry.addValue('homeward_photos_oldest_waiting_seconds', () => store.facts.photos?.oldestWaitingSeconds);
 
   registry.addValues('homeward_webhook_deliveries_total', () =>
     Object.entries(deliveries.outcomes).map(([outcome, value]) => ({ labels: { outcome }, value })),

@@ -137,7 +137,10 @@ describe('a failure outside the command exits with 1 and one line', () => {
   test('homeward bans list without Redis', async () => {
     const env = { ...migrated, REDIS_URL: nowhere.REDIS_URL };
     expect(rejection(await homeward(['bans', 'list'], { env }))).toEqual(
-      rejectedWith(1, 'Redis at 127.0.0.1:1 does not respond. Is REDIS_URL correct, and is Redis running?'),
+      rejectedWith(
+        1,
+        'Redis at 127.0.0.1:1: nothing is listening there. Start Redis, or correct REDIS_URL. Meanwhile each process counts limits by itself.',
+      ),
     );
   });
 

@@ -65,7 +65,7 @@ describe('a failure names the server and the database that were tried, and never
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: expect.stringContaining(
-        `PostgreSQL at ${postgres.host}, database "${postgres.pathname.slice(1)}": it rejects the user or the password.`,
+        `PostgreSQL at ${postgres.host}, database "${postgres.pathname.slice(1)}": it has no role "nobody_here".`,
       ),
     });
   });
@@ -74,7 +74,7 @@ describe('a failure names the server and the database that were tried, and never
     const env = { DATABASE_URL: postgres.href, REDIS_URL: `redis://:sesame@127.0.0.1:${silentPort}` };
     expect(await failureOf(['bans', 'list'], env)).toEqual({
       status: 1,
-      stderr: `homeward: Redis at 127.0.0.1:${silentPort} does not respond. Is REDIS_URL correct, and is Redis running?\n`,
+      stderr: `homeward: Redis at 127.0.0.1:${silentPort}: it does not reply. Is Redis running, is REDIS_URL correct, and does a firewall let this machine through?\n`,
     });
   });
 });

@@ -19,6 +19,7 @@ const commands = {
     'categories',
     'shelters',
     'pets',
+    'photos',
     'orders',
     'webhooks',
     'doctor',
@@ -35,9 +36,10 @@ const commands = {
   categories: ['prune'],
   shelters: ['list', 'create', 'update'],
   pets: ['list', 'show', 'add', 'move', 'remove'],
+  photos: ['check', 'mark'],
   orders: ['list', 'show', 'place', 'approve', 'complete', 'cancel', 'return', 'erase'],
   webhooks: ['list', 'disable', 'enable', 'replay'],
-  journal: ['apply'],
+  journal: ['apply', 'forget'],
 };
 
 test.each(Object.entries(commands))('homeward %s --help lists exactly its subcommands and exits with 0', async (command, subcommands) => {

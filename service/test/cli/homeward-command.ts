@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileCache } from '../../../testkit/compile-cache.ts';
 import { stillRunning } from '../../../testkit/running-processes.ts';
+import { guard } from '../../../testkit/servers.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/homeward.mjs', import.meta.url));
 const timeoutMs = 30_000;
@@ -119,8 +120,11 @@ function isOlder(node: string): boolean {
 }
 
 function start(args: readonly string[], { env, node = process.execPath }: CommandOptions): ChildProcess {
-  return spawn(node, [launcher, ...args], {
+  const child = spawn(node, [launcher, ...args], {
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // An older Node.js hands over to a child, which it ends with itself only in order.
+  guard(child, 'pkill -KILL -P "$0"; kill -KILL "$0"');
+  return child;
 }

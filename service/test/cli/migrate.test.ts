@@ -94,6 +94,41 @@ test('a user who has only the application role can serve a store that another us
   expect(await response.json()).toEqual({ status: 'ready', postgres: true, redis: true });
 });
 
+describe('--plan', () => {
+  test('on an empty database lists every migration and creates nothing', async () => {
+    const url = await createDatabase(postgres.url, { name: 'planned' });
+    const plan = await homewardJson<Plan>(['migrate', '--plan'], environment(url));
+    expect(plan).toMatchObject({ applied: [], unknown: [], canGoBack: null, oldestRelease: '1.1.0' });
+    expect(plan.pending[0]).toEqual({ name: '0001_store', release: '1.0.0', change: 'expand', runsWith: '1.0.0' });
+    expect(await sql(url, "select relname from pg_class where relnamespace = 'public'::regnamespace")).toEqual([]);
+  });
+
+  test('on a migrated store says which releases run on its schema, with the login of the owner and with that of the processes', async () => {
+    const url = await createDatabase(postgres.url, { name: 'planned_again' });
+    await homewardJson(['migrate'], environment(url));
+    await sql(postgres.url, 'create role planner login noinherit in role homeward_app');
+    for (const one of [url, userUrl(postgres.url, 'planner', 'planned_again')]) {
+      const { status, stdout, stderr } = await homeward(['migrate', '--plan'], { env: environment(one) });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expect(stdout).toMatch(/^Nothing to do: the database has all \d+ migrations\.\n/);
+      expect(stdout).toContain(
+        "Releases from 1.1.0 on run on the schema of this one, and earlier ones don't (0008_queued_deliveries: workers of 1.0.0 send no webhooks from it).",
+      );
+    }
+  });
+
+  test('names what only a newer release knows', async () => {
+    const url = await createDatabase(postgres.url, { name: 'newer' });
+    await homewardJson(['migrate'], environment(url));
+    await sql(url, "insert into schema_migrations (name, run_on) values ('9999_newer', now())");
+    expect((await homeward(['migrate', '--plan'], { env: environment(url) })).stdout).toContain('Only a newer release knows 9999_newer');
+  });
+});
+
+interface Plan {
+  readonly pending: readonly unknown[];
+}
+
 /** The output of the first two commands of a new store. */
 async function migrateAndUse(url: string): Promise<{ migrated: unknown; key: unknown }> {
   const migrated = await homewardJson(['migrate'], environment(url));

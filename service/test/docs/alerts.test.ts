@@ -15,21 +15,40 @@ const { groups } = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8')) a
 const rules = groups.flatMap((group) => group.rules);
 const operations = readFileSync('docs/operations.md', 'utf8');
 
+const partsOfRunbook = ['Users notice', 'Look at', 'Mend', 'Over when', 'Wake someone else'];
+/** Those that must show what to type: a query or a command. */
+const partsWithCode = new Set(['Look at', 'Mend']);
+
 /** The names of metrics in an expression. */
 const metricsOf = (expression: string) => [...expression.matchAll(/\b(?:homeward|process)_\w+/g)].map(([name]) => name);
 const known = (name: string) => name.replace(/_(bucket|sum|count)$/, '') in metricTable || name in metricTable;
 
 describe.each(rules)('The alert $alert', ({ alert, expr, labels, annotations }) => {
-  test('has a runbook: what it means, what to look at, what to do', () => {
-    expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+  test('has a runbook: what users notice, the query, what mends it, when it is over, and when to wake someone else', () => {
+    expect(annotations.runbook).toBe(`{{ or $externalLabels.runbooks "docs/operations.md" }}#${alert.toLowerCase()}`);
     const [, runbook = ''] = operations.split(`\n### ${alert}\n`);
-    expect(runbook.split('\n#', 1)[0]).toMatch(/^\n- \*\*Means\*\*: .+\n- \*\*Look at\*\*: .+\n- \*\*Do\*\*: .+\n$/);
+    const lines = (runbook.split('\n#', 1)[0] ?? '').trim().split('\n');
+    const parts = lines.map((line) => /^- \*\*(.+?)\*\*: (.+)$/.exec(line)?.slice(1) ?? [line, '']);
+    expect(parts.map(([name]) => name)).toEqual(partsOfRunbook);
+    expect(parts.filter(([name = '', text = '']) => partsWithCode.has(name) && !/`[^`]+`/.test(text))).toEqual([]);
+  });
+
+  test('is the only one of its name', () => {
+    expect(rules.filter((rule) => rule.alert === alert)).toHaveLength(1);
   });
 
   test('is of metrics that exist, and says how urgent it is', () => {
     expect(metricsOf(expr).filter((name) => !known(name))).toEqual([]);
     expect(['page', 'ticket']).toContain(labels.severity);
   });
+});
+
+test('docs/operations.md has no section of an alert that does not exist, and names metrics that exist', () => {
+  const sections = [...operations.matchAll(/^### (Homeward\w+)$/gm)].map(([, name]) => name);
+  expect(sections.sort()).toEqual(rules.map(({ alert }) => alert).sort());
+  const codes = [...operations.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+  const named = codes.flatMap((code) => [...code.matchAll(/\bhomeward_(?!app\b|api\b|owner\b)\w+/g)].map(([name]) => name));
+  expect(named.filter((name) => !known(name))).toEqual([]);
 });
 
 describe('The dashboard', () => {

@@ -50,7 +50,7 @@ function faultOf(line: string, as: 'whole' | 'named'): string | undefined {
   const rest = words.slice(depth);
   const [first] = rest;
   const fault = (what: string) => `${line}: ${what}`;
-  if (first === '--help') return undefined;
+  if (first === '--help' || first === '--version') return undefined;
   if (command.commands.length > 0) {
     if (first !== undefined) return fault(`there is no command "${first}"`);
     return as === 'named' ? undefined : fault('a command is missing');

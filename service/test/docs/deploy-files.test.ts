@@ -1,6 +1,6 @@
 // The files of deploy/ agree with the source and with each other. The proof `deploy` runs them.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +23,7 @@ interface Service {
   readonly read_only?: boolean;
   readonly security_opt?: readonly string[];
   readonly stop_grace_period?: string;
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
 }
 
 interface Compose {
@@ -34,7 +35,7 @@ const compose = parseDocument(read('compose.yaml'), { merge: true }).toJS() as C
 
 describe('The release and its Node.js', () => {
   test('are those of the image', () => {
-    expect(/^ARG NODE_IMAGE=node:([\d.]+)-/m.exec(read('Dockerfile'))?.[1]).toBe(read('.nvmrc').trim());
+    expect(/^FROM node:([\d.]+)-/m.exec(read('Dockerfile'))?.[1]).toBe(read('.nvmrc').trim());
     expect(/^ARG VERSION=(.+)$/m.exec(read('Dockerfile'))?.[1]).toBe(version);
   });
 
@@ -58,6 +59,24 @@ describe('compose.yaml', () => {
       expect([name, security_opt, cap_drop, read_only]).toEqual([name, ['no-new-privileges:true'], ['ALL'], true]);
   });
 
+  test('bounds the log of every service', () => {
+    for (const [name, { logging }] of Object.entries(compose.services))
+      expect([name, logging]).toEqual([name, { driver: 'json-file', options: { 'max-size': '50m', 'max-file': '5' } }]);
+  });
+
+  test('has Prometheus scrape the jobs that alerts name, and send to Alertmanager', () => {
+    const { scrape_configs, alerting } = parseDocument(read('deploy/compose/prometheus.yml')).toJS() as {
+      scrape_configs: ReadonlyArray<{ job_name: string; static_configs: ReadonlyArray<{ targets: readonly string[] }> }>;
+      alerting: { alertmanagers: ReadonlyArray<{ static_configs: ReadonlyArray<{ targets: readonly string[] }> }> };
+    };
+    const named = [...read('deploy/prometheus/alerts.yml').matchAll(/job="([^"]+)"/g)].map(([, job]) => job);
+    expect(new Set(scrape_configs.map(({ job_name }) => job_name))).toEqual(new Set(named));
+    const targets = [...scrape_configs, ...alerting.alertmanagers].flatMap(({ static_configs }) =>
+      static_configs.flatMap((one) => one.targets),
+    );
+    expect(targets.map((target) => target.split(':')[0]).filter((service = '') => !(service in compose.services))).toEqual([]);
+  });
+
   test('gives the address of the owner to the migration only', () => {
     const receivers = Object.entries(compose.services).filter(([, { secrets = [] }]) => secrets.includes('owner-database-url'));
     expect(receivers.map(([name]) => name)).toEqual(['migrate']);
@@ -72,11 +91,13 @@ describe('compose.yaml', () => {
 describe('deploy/compose/prepare', () => {
   let folder: string;
   beforeAll(() => {
-    folder = mkdtempSync(path.join(tmpdir(), 'homeward-prepare-'));
-    cpSync(path.join(root, 'deploy/compose/prepare'), path.join(folder, 'prepare'));
+    const deploy = mkdtempSync(path.join(tmpdir(), 'homeward-prepare-'));
+    for (const file of ['compose/prepare', 'alertmanager/alertmanager.yml'])
+      cpSync(path.join(root, 'deploy', file), path.join(deploy, file), { recursive: true });
+    folder = path.join(deploy, 'compose');
     execFileSync(path.join(folder, 'prepare'));
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  afterAll(() => rmSync(path.dirname(folder), { recursive: true }));
   const secrets = () => path.join(folder, 'secrets');
   const contents = () => readdirSync(secrets()).map((file) => readFileSync(path.join(secrets(), file), 'utf8'));
 
@@ -92,6 +113,68 @@ describe('deploy/compose/prepare', () => {
     execFileSync(path.join(folder, 'prepare'));
     expect(contents()).toEqual(before);
   });
+});
+
+describe('deploy/compose/use-image', () => {
+  test('writes the image to .env, keeps other lines, and goes back to the one before', () => {
+    const folder = copyOf('deploy/compose/use-image');
+    const use = (image: string) => execFileSync(path.join(folder, 'deploy/compose/use-image'), [image], { encoding: 'utf8' });
+    const env = () => readFileSync(path.join(folder, '.env'), 'utf8');
+    writeFileSync(path.join(folder, '.env'), 'POSTGRES_IMAGE=mine\n');
+    expect(() => use('--before')).toThrow('names no image before');
+    use('homeward:1.0.0');
+    expect(use('homeward:1.1.0-abcdef0')).toBe('homeward:1.1.0-abcdef0\n');
+    // Again: the one before is still the other one.
+    use('homeward:1.1.0-abcdef0');
+    expect(env()).toBe('POSTGRES_IMAGE=mine\nHOMEWARD_IMAGE=homeward:1.1.0-abcdef0\nHOMEWARD_IMAGE_BEFORE=homeward:1.0.0\n');
+    expect(use('--before')).toBe('homeward:1.0.0\n');
+    expect(env()).toContain('HOMEWARD_IMAGE=homeward:1.0.0\n');
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('deploy/version', () => {
+  const name = (what: string, env: Record<string, string>) =>
+    execFileSync(path.join(root, 'deploy/version'), [what], { encoding: 'utf8', env: { ...process.env, ...env } }).trim();
+
+  test('names an image, a package and the commit', () => {
+    const env = { REVISION: 'abcdef0', REVISION_TIME: '1763337600' };
+    expect(['image', 'deb', 'commit'].map((what) => name(what, env))).toEqual([
+      `${version}-abcdef0`,
+      `${version}+20251117000000.abcdef0`,
+      'abcdef0',
+    ]);
+  });
+
+  test('knows the commit of a checkout', () => {
+    expect(name('commit', { REVISION: '' })).toMatch(/^[0-9a-f]{7,}(-dirty)?$/);
+  });
+
+  test('of a folder without git says the version alone', () => {
+    const folder = copyOf('deploy/version', 'service/package.json');
+    const printed = ['image', 'deb', 'commit'].map((what) =>
+      execFileSync(path.join(folder, 'deploy/version'), [what], { encoding: 'utf8' }),
+    );
+    expect(printed).toEqual([`${version}\n`, `${version}\n`, '\n']);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+test('deploy/image/pin adds the digest of every public image once', () => {
+  const folder = copyOf('deploy/image/pin', 'Dockerfile', 'compose.yaml');
+  const digest = `sha256:${'1'.repeat(64)}`;
+  // In place of the registry, which no test reaches.
+  writeFileSync(path.join(folder, 'skopeo'), `#!/bin/sh\necho ${digest}\n`, { mode: 0o755 });
+  const pin = () =>
+    execFileSync(path.join(folder, 'deploy/image/pin'), { encoding: 'utf8', env: { PATH: `${folder}:${process.env['PATH']}` } });
+  const public_ = Object.values(compose.services).filter(({ image }) => !image.includes('homeward:')).length;
+  expect(pin().trim().split('\n')).toHaveLength(public_ + 1);
+  const files = ['Dockerfile', 'compose.yaml'].map((file) => readFileSync(path.join(folder, file), 'utf8'));
+  expect(files[0]).toContain(`-bookworm-slim@${digest} AS node`);
+  expect(files[1]?.match(new RegExp(`@${digest}}`, 'g'))).toHaveLength(public_);
+  expect(files[1]).toContain(`homeward:${version}}`);
+  expect(pin()).toBe('');
+  rmSync(folder, { recursive: true });
 });
 
 describe('The time to shut down', () => {
@@ -118,6 +201,13 @@ test('deploy/systemd/homeward.env sets and suggests only variables that exist', 
   expect(names.length).toBeGreaterThan(3);
   expect(names.filter((name) => !isVariable(name))).toEqual([]);
 });
+
+/** Some files of the project in a folder of their own. */
+function copyOf(...files: readonly string[]): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-files-'));
+  for (const file of files) cpSync(path.join(root, file), path.join(folder, file));
+  return folder;
+}
 
 function isVariable(name: string): boolean {
   return Object.hasOwn(variables, name);

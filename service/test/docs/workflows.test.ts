@@ -68,7 +68,7 @@ describe.each(workflowFiles)('%s', (file) => {
     const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
     expect(named(/npm run (\S+)/g).filter((name) => !scripts[name])).toEqual([]);
     expect(named(/--workspace (\S+)/g).filter((name) => !workspaces.includes(name))).toEqual([]);
-    const files = named(/(?:^|\s)(?:\.\/)?((?:\.ci|sdk|tools|proofs)\/[\w./-]+)/gm);
+    const files = named(/(?:^|\s)(?:\.\/)?((?:\.ci|sdk|tools|proofs|deploy)\/[\w./-]+)/gm);
     // The build makes this one.
     expect(files.filter((name) => name !== 'sdk/sdk.tgz' && !existsSync(path.join(root, name)))).toEqual([]);
   });
@@ -104,6 +104,14 @@ describe('What is run', () => {
   test('before a release is the whole check', () => {
     const { jobs } = parse<Workflow>('.github/workflows/release.yml');
     expect(jobs['check']?.uses).toBe('./.github/workflows/check.yml');
+  });
+
+  test('in a release are the scripts that the proof `deploy` runs', () => {
+    const built = ['deploy/image/build', 'deploy/systemd/build-deb'];
+    for (const script of built) {
+      expect(commandsOf('.github/workflows/release.yml').join('\n')).toContain(script);
+      expect(read('proofs/deploy/images.ts')).toContain(`'${script}'`);
+    }
   });
 
   test('of mutants on every change is what docs/promises.md lists', () => {
@@ -159,11 +167,18 @@ test('Editors recommend the same extensions inside and outside of the dev contai
   expect(customizations.vscode.extensions).toEqual(recommendations);
 });
 
-test('Dependabot ignores the packages of the pinned Node.js, and no other', () => {
+test('Dependabot ignores the packages of the pinned Node.js and no other, and of images only what is built or chosen by hand', () => {
   const { optionalDependencies } = JSON.parse(read('tools/node-runtime/package.json')) as { optionalDependencies: Record<string, string> };
-  const { updates } = parse<{ updates: ReadonlyArray<{ ignore?: ReadonlyArray<{ 'dependency-name': string }> }> }>(
-    '.github/dependabot.yml',
-  );
-  const ignored = updates.flatMap(({ ignore = [] }) => ignore.map((one) => one['dependency-name']));
-  expect(ignored.toSorted()).toEqual(Object.keys(optionalDependencies).toSorted());
+  interface Update {
+    readonly 'package-ecosystem': string;
+    readonly ignore?: ReadonlyArray<{ readonly 'dependency-name': string }>;
+  }
+  const { updates } = parse<{ updates: readonly Update[] }>('.github/dependabot.yml');
+  const ignoredOf = (pattern: RegExp) =>
+    updates
+      .filter((update) => pattern.test(update['package-ecosystem']))
+      .flatMap(({ ignore = [] }) => ignore.map((one) => one['dependency-name']))
+      .toSorted();
+  expect(ignoredOf(/^npm$/)).toEqual(Object.keys(optionalDependencies).toSorted());
+  expect(ignoredOf(/^docker(-compose)?$/)).toEqual(['homeward', 'node', 'postgres']);
 });

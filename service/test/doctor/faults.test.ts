@@ -48,7 +48,7 @@ const faults: readonly Fault[] = [
     fault: 'wrong password',
     first: 'postgres',
     severity: 'broken',
-    found: /rejects the user or the password/,
+    found: /rejects the user "homeward_api" or the password/,
     fix: /Correct DATABASE_URL/,
     induce: async () => ({ env: { DATABASE_URL: store.urlOf('homeward_api', 'not sesame') } }),
   },

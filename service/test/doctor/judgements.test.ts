@@ -11,6 +11,7 @@ import { checkPhotos } from '../../src/doctor/photos-check.ts';
 import { judgeReplication, judgeSnapshots } from '../../src/doctor/postgres-activity.ts';
 import { judgeEviction, judgeLatency, judgeMemory, judgePersistence, judgeServer, parseInfo } from '../../src/doctor/redis-checks.ts';
 import { judgeReplicas } from '../../src/doctor/sentinel-checks.ts';
+import { judgeSettings } from '../../src/doctor/settings-check.ts';
 import { judgeEndpoints, judgeWork } from '../../src/doctor/work-checks.ts';
 
 const severityAndText = ({ severity, found }: Finding) => `${severity}: ${found}`;
@@ -78,14 +79,24 @@ test.each<[holders: SnapshotHolder[], judged: string, fix: string | undefined]>(
 
 test.each<[given: Parameters<typeof judgeReplication>, judged: string]>([
   [[[], [], undefined], 'ok: No standby is connected.'],
-  [[[{ name: 'b', bytes: 10, seconds: 0.1 }], [{ name: 's', bytes: 10 }], { names: '', connected: 0 }], 'ok: 1 standby, not behind.'],
+  [
+    [[{ name: 'b', bytes: 10, seconds: 0.1 }], [{ name: 's', bytes: 10, isEndless: true, isLost: false }], { names: '', connected: 0 }],
+    'ok: 1 standby, not behind.',
+  ],
   [[[{ name: 'b', bytes: 2 ** 31, seconds: null }], [], undefined], 'warning: The standby b is behind by 2.0 GiB, 0 s.'],
   [[[{ name: 'b', bytes: 10, seconds: 90 }], [], undefined], 'warning: The standby b is behind by 10 B, 90 s.'],
   [
-    [[], [{ name: 's', bytes: 2 ** 34 }], undefined],
+    [[], [{ name: 's', bytes: 2 ** 34, isEndless: false, isLost: false }], undefined],
     "warning: The replication slot 's' has no reader and keeps 16 GiB of the log on disk.",
   ],
-  [[[], [{ name: 's', bytes: null }], undefined], "warning: The replication slot 's' has no reader and has lost the log that it needs."],
+  [
+    [[], [{ name: 's', bytes: 2 ** 26, isEndless: true, isLost: false }], undefined],
+    "warning: The replication slot 's' has no reader and keeps 64 MiB of the log on disk, without a limit (max_slot_wal_keep_size).",
+  ],
+  [
+    [[], [{ name: 's', bytes: null, isEndless: false, isLost: true }], undefined],
+    "warning: The replication slot 's' has no reader and has lost the log that it needs.",
+  ],
   [[[], [], { names: 'b', connected: 0 }], "broken: Commits wait for a standby (synchronous_standby_names = 'b'), and none is connected."],
   [
     [[], [], { names: '', connected: 0 }, 'lossless'],
@@ -124,7 +135,15 @@ test('a server that is down is left to the failover tool: started by hand, a for
     'Let your failover tool start it, as a standby of b, or remove it from DATABASE_URL.',
   );
   const rejected = Object.assign(new Error('password authentication failed'), { code: '28P01' });
-  expect(judgeHosts([hostOf('a', rejected), hostOf('b', {})]).fix).toBe('Correct DATABASE_URL.');
+  expect(judgeHosts([hostOf('a', rejected), hostOf('b', {})]).fix).toBe(
+    'Correct DATABASE_URL: in the user and the password, special characters are percent-encoded.',
+  );
+});
+
+test('if no server accepts writes, and this machine can not log in to one, that is mended first', () => {
+  const rejected = Object.assign(new Error('password authentication failed'), { code: '28P01' });
+  expect(judgeHosts([hostOf('a', rejected), hostOf('b', standby), hostOf('c', silent)]).fix).toMatch(/^Correct DATABASE_URL/);
+  expect(judgeHosts([hostOf('b', standby), hostOf('c', silent)]).fix).toMatch(/^During a failover, wait/);
 });
 
 test('of two primaries, the one that was promoted later is kept, unless they are of different systems', () => {
@@ -231,10 +250,25 @@ test.each<[env: Record<string, string>, judged: RegExp]>([
   expect(severityAndText(checkSettings(loadConfig(env)))).toMatch(judged);
 });
 
+const noPhotos = { hasPhotos: false, picture: undefined, originalsMissing: 0, mark: { id: 'x', isWritten: false } };
+
 test('photos that the variables do not name are no photos that are off', async () => {
-  expect(await checkPhotos(undefined, { hasPhotos: true })).toMatchObject({
+  expect(await checkPhotos(undefined, { ...noPhotos, hasPhotos: true })).toMatchObject({
     severity: 'note',
     found: expect.stringContaining('the store has photos'),
   });
-  expect(await checkPhotos(undefined, { hasPhotos: false })).toMatchObject({ severity: 'ok' });
+  expect(await checkPhotos(undefined, noPhotos)).toMatchObject({ severity: 'ok' });
+});
+
+test.each([
+  ['client_min_messages', 'warning', 'ok'],
+  ['client_min_messages', 'error', 'broken'],
+  ['default_transaction_isolation', 'serializable', 'broken'],
+  ['DateStyle', 'ISO, DMY', 'ok'],
+  ['DateStyle', 'SQL, DMY', 'warning'],
+  ['lock_timeout', '5', 'warning'],
+])('%s is %s: %s', (name, value, severity) => {
+  const judged = judgeSettings([{ name, value, source: 'database' }], { login: 'api', database: 'store' });
+  expect(judged.severity).toBe(severity);
+  expect(judged.fix ?? '').toContain(severity === 'ok' ? '' : `alter database "store" reset ${name}`);
 });

@@ -1,9 +1,10 @@
 // The user of Redis that docs/operations.md has may do all that the store does, and no more.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
 import type { Finding } from '../../src/doctor/finding.ts';
+import { script } from '../../src/doctor/redis-commands.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
@@ -31,6 +32,14 @@ test('limits are counted in Redis, changes are announced, and nothing is rejecte
   // The client library introduces itself, and does without.
   const rejected = ((await admin.call('ACL', 'LOG')) as string[][]).map((entry) => entry[entry.indexOf('object') + 1]);
   expect(rejected.filter((command) => !command?.startsWith('client'))).toEqual([]);
+});
+
+test('doctor tries each command that a script of the store uses', () => {
+  const sources = globSync('service/src/**/*.{lua,ts}').filter((file) => !file.includes('/doctor/'));
+  const used = sources.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/redis\.p?call\('(\w+)'/g)].map(([, command]) => command));
+  const tried = [...script.matchAll(/^try\('(\w+)'/gm)].map(([, command]) => command);
+  expect(used.length).toBeGreaterThan(20);
+  expect([...new Set(used)].filter((command) => !tried.includes(command))).toEqual([]);
 });
 
 test('doctor has nothing to say of it', async () => {

@@ -35,7 +35,7 @@ describe('The schema', () => {
     [
       'drop index orders_one_open_per_pet',
       /index orders_one_open_per_pet is missing/,
-      /^As the owner: create unique index orders_one_open_per_pet on orders/,
+      /^As the owner: create unique index concurrently orders_one_open_per_pet on orders/,
     ],
     [
       'alter table pets disable trigger user',
@@ -54,6 +54,11 @@ describe('The schema', () => {
       /: grant insert on history to homeward_app\.$/,
     ],
     ['grant update on history to homeward_app', /rights on history/, /: revoke update on history from homeward_app\.$/],
+    [
+      'grant execute on function skip_ids() to homeward_app',
+      /right to call skip_ids\/0 is "yes", not "no"/,
+      /: revoke execute on function skip_ids from public, homeward_app\.$/,
+    ],
     ['alter table idempotent_answers set unlogged', /table idempotent_answers is "kind r unlogged"/, /set logged/],
     ['alter table pets drop column updated_at', /column pets\.updated_at is missing/, /./],
     [

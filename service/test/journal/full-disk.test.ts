@@ -1,10 +1,11 @@
-import { openSync, readFileSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, SmallDisk } from '../../../testkit/small-disk.ts';
 import { type JournalEntry, openJournal } from '../../src/journal/journal.ts';
 import { readJournalLine } from '../../src/journal/journal-lines.ts';
 import { hasSpareFile, makeSpareFile, spareFileOf } from '../../src/journal/spare-file.ts';
+import { findJournalPlace } from '../../src/journal-place.ts';
 
 const mayMount = await canMount();
 if (!mayMount) console.warn('This user may not mount a disk: a full disk is not tested here. It takes root.');
@@ -68,6 +69,23 @@ describe.skipIf(!mayMount)('A journal on a full disk', () => {
     await using _ = await disk.protect(spareFileOf(file));
     expect(openJournal({ fd: log, file })(suspended)).toBe(false);
     expect(hasSpareFile(file)).toBe(true);
+  });
+
+  test('that is a directory uses the one spare file of its hosts, and lets an access end when that is used up', () => {
+    const { journalFile } = findJournalPlace(`${disk.folder}/`);
+    const another = path.join(disk.folder, 'another.host.log');
+    makeSpareFile(journalFile);
+    makeSpareFile(another);
+    expect(readdirSync(disk.folder)).toEqual(['journal.spare']);
+    disk.fill();
+    const journals = [journalFile, another].map((one) => openJournal({ fd: log, file: one }));
+    for (const journal of journals) expect(journal(suspended)).toBe(true);
+    expect(hasSpareFile(journalFile)).toBe(false);
+    disk.fill();
+    // The rest of the last block first.
+    const written = Array.from({ length: 100 }, () => journals.map((journal) => journal(suspended)));
+    expect(written.at(-1)).toEqual([false, false]);
+    expect(() => journals[0]?.(erased)).toThrow('Make room on its disk');
   });
 
   test('that is also the disk of the log lets an access end', () => {

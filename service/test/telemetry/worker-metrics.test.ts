@@ -1,4 +1,5 @@
 // The metrics of a real `homeward worker`, beside a store that gives it something to do.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type CuttableProxy, startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
 import { freePort } from '../../../testkit/servers.ts';
@@ -17,6 +18,7 @@ let key: TestKey;
 let port: number;
 let receiver: WebhookReceiver;
 let postgres: CuttableProxy;
+let worker: ReturnType<typeof startWorker>;
 beforeAll(async () => {
   port = await freePort();
   store = resources.use(await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } }));
@@ -33,7 +35,7 @@ beforeAll(async () => {
     HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
     HOMEWARD_METRICS_PORT: String(port),
   };
-  resources.use(startWorker({ env }));
+  worker = resources.use(startWorker({ env }));
   await vi.waitUntil(() => scrape(port).catch(() => undefined), { timeout: 30_000, interval: 100 });
 });
 afterAll(() => resources.disposeAsync());
@@ -91,10 +93,23 @@ test('The ages of the outbox, of the feed and of words that are not counted are 
   await becomes('homeward_words_lag_seconds', 0);
 });
 
-test('A worker without PostgreSQL says so, since an alert on its jobs must not hide that one', async () => {
+test('A worker without PostgreSQL says so, since an alert on its jobs must not hide that one, and logs the outage once, with its duration', async () => {
   expect(await read('homeward_postgres_up')).toBe(1);
   postgres.cut('closed');
   await becomes('homeward_postgres_up', 0);
+  await sleep(1_000);
   postgres.restore();
   await becomes('homeward_postgres_up', 1);
+  const lines = worker
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"msg":"PostgreSQL '));
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ level: 40, msg: expect.stringMatching(/^PostgreSQL lost/), reason: expect.any(String) }),
+    expect.objectContaining({
+      level: 30,
+      msg: 'PostgreSQL restored',
+      seconds: expect.toSatisfy((seconds) => seconds >= 1 && seconds < 30),
+    }),
+  ]);
 });

@@ -1,0 +1,42 @@
+// The journal of commands: the only way for a command to get one, so that none forgets to look whether the store has a journal.
+import { findRecordedJournal } from '../db/deployment-queries.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { type Journal, openJournal } from '../journal/journal.ts';
+import { printProblem, UsageError } from './output.ts';
+
+export interface JournalOptions {
+  readonly withoutJournal?: boolean;
+}
+
+export const withoutJournalOption = [
+  '--without-journal',
+  'make the change although the store has a journal and HOMEWARD_JOURNAL is not set; append the line that is printed to the journal',
+] as const;
+
+/**
+ * Throws if the store has a journal that this command would not write to: a restore would undo the change, since nobody collects what
+ * commands print. Call it before the operator is asked.
+ */
+export async function openCommandJournal(
+  { config, db }: Pick<Dependencies, 'config' | 'db'>,
+  { withoutJournal = false }: JournalOptions,
+): Promise<Journal> {
+  // A command's standard output is its result, so its journal goes to standard error.
+  const journal = openJournal({ fd: 2, file: config.journalFile });
+  const recorded = config.journalFile ? undefined : await findRecordedJournal(db);
+  if (recorded === undefined) return journal;
+  if (!withoutJournal)
+    throw new UsageError(
+      `This store has a journal, and HOMEWARD_JOURNAL is not set: a restore would undo this change. Nothing was changed. Set HOMEWARD_JOURNAL to ${recorded}, as the worker has it, or run the command where the worker runs. Or add --without-journal, and append the line that is printed to the journal.`,
+    );
+  let isSaid = false;
+  return (entry) => {
+    const isWritten = journal(entry);
+    if (!isSaid)
+      printProblem(
+        `This change is not in the journal. Append each line with "journal":true that is printed here to ${recorded.endsWith('/') ? 'a file in ' : ''}${recorded}.`,
+      );
+    isSaid = true;
+    return isWritten;
+  };
+}
