@@ -21,21 +21,26 @@ import { history } from './history.ts';
 import { hostilePartner } from './hostile-partner/hostile-partner.ts';
 import { idempotency } from './idempotency.ts';
 import { isolation } from './isolation/isolation.ts';
+import { leftovers } from './leftovers.ts';
 import { limiterSimulation } from './limiter-simulation/limiter-simulation.ts';
 import { limits } from './limits.ts';
 import { manyKeys } from './many-keys/many-keys.ts';
+import { matrix } from './matrix/matrix.ts';
 import { model } from './model/model.ts';
 import { onlineMigration } from './online-migration/online-migration.ts';
 import { pages } from './pages/pages.ts';
 import { paging } from './paging.ts';
 import { photos } from './photos/photos.ts';
 import { postgresLoss } from './postgres-loss/postgres-loss.ts';
+import { proceduresProof } from './procedures/procedures.ts';
 import type { Claim, Proof } from './proof.ts';
 import { quickstart } from './quickstart/quickstart.ts';
 import { rawSockets } from './raw-sockets/raw-sockets.ts';
 import { redisLoss } from './redis-loss/redis-loss.ts';
 import { restore } from './restore/restore.ts';
+import { restorePhotos } from './restore/restore-photos.ts';
 import { revocation } from './revocation.ts';
+import { rollBack } from './roll-back/roll-back.ts';
 import { rolling } from './rolling/rolling.ts';
 import { sdk } from './sdk/sdk.ts';
 import { secrets } from './secrets/secrets.ts';
@@ -75,7 +80,9 @@ const proofs: Proof[] = [
   expiry,
   idempotency,
   erasure,
+  leftovers,
   restore,
+  restorePhotos,
   isolation,
   history,
   freshness,
@@ -96,7 +103,10 @@ const proofs: Proof[] = [
   usage,
   alerts,
   doctorFaults,
+  matrix,
+  proceduresProof,
   deploy,
+  rollBack,
   faults,
 ];
 

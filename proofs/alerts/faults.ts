@@ -1,7 +1,13 @@
 // What each alert of a cause is for, done to a real store.
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import pg from 'pg';
+import { markName } from '../../service/src/photos/photo-store.ts';
+import { makePhoto, type Photographer, photographerOf } from './photographer.ts';
 import { photosMegabytes, type WatchedStore } from './watched-store.ts';
 
 export interface Fault {
@@ -19,6 +25,8 @@ export interface Fault {
 const publisherLock = 4_663_958;
 /** More than the pool has connections. */
 const callers = 40;
+const endpointsFailing = 3;
+const dayMs = 86_400_000;
 /** Enough to keep a process busy, and few enough that it still replies to Prometheus. */
 const parsers = 8;
 
@@ -46,10 +54,18 @@ export const faults: readonly Fault[] = [
   },
   {
     alert: 'HomewardApiDown',
-    name: 'one of two API processes killed',
+    name: 'every API process killed',
     async cause(watched) {
-      watched.killSecond();
-      return undo(() => watched.restartSecond());
+      watched.killApi();
+      return undo(() => watched.startApi());
+    },
+  },
+  {
+    alert: 'HomewardProcessDown',
+    name: 'one of four API processes killed',
+    async cause(watched) {
+      watched.killApi(1);
+      return undo(() => watched.startApi(1));
     },
   },
   {
@@ -66,9 +82,9 @@ export const faults: readonly Fault[] = [
     name: 'an API process that crashes three times',
     async cause(watched) {
       for (let crash = 0; crash < 3; crash += 1) {
-        watched.killSecond();
-        await watched.restartSecond();
-        await watched.waitFor(async () => (await watched.prometheus.query('sum(up) == 3')).length > 0, 5_000);
+        watched.killApi(1);
+        await watched.startApi(1);
+        await watched.waitFor(() => watched.allApisAreUp(), 5_000);
       }
       return nothing;
     },
@@ -82,7 +98,7 @@ export const faults: readonly Fault[] = [
       // Orders wait without a connection.
       const { key } = await store.createKey('editor', { perMinute: 1e6, perDay: 1e8 }, '--scopes', 'pets:read,pets:write,store:manage');
       const ids: number[] = [];
-      for (let i = 0; i < callers; i += 1) ids.push((JSON.parse((await watched.add(1)).text) as { id: number }).id);
+      for (let i = 0; i < callers; i += 1) ids.push(await watched.addPet());
       const lock = await watched.session('begin', `select from pets where id in (${ids}) for update`);
       let calls = 0;
       return keepCalling(lock, callers, () =>
@@ -128,6 +144,18 @@ export const faults: readonly Fault[] = [
     },
   },
   {
+    alert: 'HomewardFailover',
+    name: 'a standby takes over: PostgreSQL is promoted to a new timeline',
+    async cause({ store: { postgres } }) {
+      const folder = await queryOne(postgres.url, 'show data_directory');
+      await postgres.signal('SIGINT');
+      writeFileSync(path.join(folder, 'standby.signal'), '');
+      await postgres.start();
+      await queryOne(postgres.url, 'select pg_promote()');
+      return nothing;
+    },
+  },
+  {
     alert: 'HomewardJobFailing',
     name: 'a right that a job needs is revoked',
     async cause(watched) {
@@ -139,7 +167,7 @@ export const faults: readonly Fault[] = [
   },
   {
     alert: 'HomewardWebhooksFailing',
-    name: 'an endpoint that rejects everything',
+    name: 'three endpoints that reject everything',
     async cause({ http, url, key: { key } }) {
       const receiver = createServer((request, response) => {
         request.resume();
@@ -147,12 +175,15 @@ export const faults: readonly Fault[] = [
       });
       await once(receiver.listen(0, '127.0.0.1'), 'listening');
       const { port } = receiver.address() as AddressInfo;
-      const body = { url: `http://127.0.0.1:${port}/`, types: ['pet.created'] };
-      const { status, text } = await http.send(`${url}/webhooks`, { method: 'POST', key, body });
-      if (status !== 201) throw new Error(`no endpoint was added: ${text}`);
-      const { id } = JSON.parse(text) as { id: number };
+      const ids: number[] = [];
+      while (ids.length < endpointsFailing) {
+        const body = { url: `http://127.0.0.1:${port}/${ids.length}`, types: ['pet.created'] };
+        const { status, text } = await http.send(`${url}/webhooks`, { method: 'POST', key, body });
+        if (status !== 201) throw new Error(`no endpoint was added: ${text}`);
+        ids.push((JSON.parse(text) as { id: number }).id);
+      }
       return undo(async () => {
-        await http.send(`${url}/webhooks/${id}`, { method: 'DELETE', key });
+        for (const id of ids) await http.send(`${url}/webhooks/${id}`, { method: 'DELETE', key });
         receiver.closeAllConnections();
         receiver.close();
       });
@@ -161,26 +192,118 @@ export const faults: readonly Fault[] = [
   {
     alert: 'HomewardJournalFull',
     name: 'the disk of the journal is full; a key is revoked and a client suspended all the same',
-    async cause({ store, journalDisk }) {
-      journalDisk.fill();
+    async cause({ store, disks: { journal } }) {
+      journal.fill();
       const { id } = await store.createKey('leaked', 'free');
       await store.homeward('keys', 'revoke', String(id));
       await store.homeward('clients', 'suspend', 'leaked');
-      return undo(async () => journalDisk.empty());
+      return undo(async () => journal.empty());
     },
   },
   {
     alert: 'HomewardPhotoStorageFull',
     name: 'the disk of photos is full; uploads are 409, animals are added and listed',
-    async cause({ store, photosDisk, http, url }) {
-      const { key } = await store.createKey('staff', 'pro', '--scopes', 'pets:read,pets:write,store:manage');
-      await photosDisk.resize(512);
-      const body = { name: 'Biscuit', categoryId: 1 };
-      const { id } = JSON.parse((await http.send(`${url}/pets`, { method: 'POST', key, body })).text) as { id: number };
-      const headers = { 'content-type': 'image/jpeg' };
-      const { text } = await http.send(`${url}/pets/${id}/photos`, { method: 'POST', key, raw: 'photo', headers });
+    async cause(watched) {
+      const photographer = await photographerOf(watched);
+      await watched.disks.photos.resize(512);
+      const { text } = await photographer.upload(await makePhoto());
       if (!text.includes('photo_storage_full')) throw new Error(`an upload to a full disk got ${text}`);
-      return undo(() => photosDisk.resize(photosMegabytes));
+      return undo(() => watched.disks.photos.resize(photosMegabytes));
+    },
+  },
+  {
+    alert: 'HomewardDiskFilling',
+    name: 'the disk of the journal has 12% left',
+    async cause({ disks: { journal } }) {
+      journal.fillTo(0.12);
+      return undo(async () => journal.empty());
+    },
+  },
+  {
+    alert: 'HomewardPostgresDiskFilling',
+    name: 'a disk of the machine of PostgreSQL has 10% left',
+    async cause({ disks: { postgres } }) {
+      postgres.fillTo(0.1);
+      return undo(async () => postgres.empty());
+    },
+  },
+  {
+    alert: 'HomewardPostgresDiskFull',
+    name: 'a disk of the machine of PostgreSQL has 2% left',
+    async cause({ disks: { postgres } }) {
+      postgres.fillTo(0.02);
+      return undo(async () => postgres.empty());
+    },
+  },
+  {
+    alert: 'HomewardArchiveFailing',
+    name: 'archive_command fails',
+    async cause(watched) {
+      await watched.setArchiveCommand('false');
+      await using _ = await watched.session('select pg_switch_wal()');
+      return undo(() => watched.setArchiveCommand('true'));
+    },
+  },
+  {
+    alert: 'HomewardBackupOld',
+    name: 'the last backup was made two days ago',
+    async cause(watched) {
+      watched.setBackupTime(new Date(Date.now() - 2 * dayMs));
+      return undo(async () => watched.setBackupTime());
+    },
+  },
+  // Faults of certificates restart the worker twice, so others are between them: HomewardRestarting is about three times.
+  {
+    alert: 'HomewardCertificateNotRenewed',
+    name: 'a certificate for ten days',
+    async cause(watched) {
+      await watched.setCertificate(10);
+      return undo(() => watched.setCertificate());
+    },
+  },
+  {
+    alert: 'HomewardPhotosGone',
+    name: 'the directory of photos lacks the mark of the store',
+    async cause({ disks: { photos } }) {
+      const [mark, away] = [path.join(photos.folder, markName), path.join(photos.folder, 'away')];
+      await rename(mark, away);
+      return undo(() => rename(away, mark));
+    },
+  },
+  {
+    alert: 'HomewardOriginalsMissing',
+    name: 'a photo whose original is missing for two days',
+    async cause(watched) {
+      const photographer = await photographerOf(watched);
+      await watched.whileWorkerRests(async () => {
+        await upload(photographer, 202);
+        await using _ = await watched.session(
+          `update photos set original_missing_since = now() - interval '2 days', claimed_until = now() + interval '1 hour' where status = 'processing'`,
+        );
+      });
+      return undo(async () => {
+        await using _ = await watched.session(
+          `update photos set original_missing_since = null, claimed_until = null where status = 'processing'`,
+        );
+      });
+    },
+  },
+  {
+    alert: 'HomewardUploadsFailing',
+    name: 'uploads of photos of an animal that is locked',
+    async cause(watched) {
+      const photographer = await photographerOf(watched);
+      const photo = await makePhoto();
+      const lock = await watched.session('begin', `select from pets where id = ${photographer.petId} for update`);
+      return keepCalling(lock, 1, () => photographer.upload(photo));
+    },
+  },
+  {
+    alert: 'HomewardCertificateExpiresSoon',
+    name: 'a certificate for a day',
+    async cause(watched) {
+      await watched.setCertificate(1);
+      return undo(() => watched.setCertificate());
     },
   },
   {
@@ -191,7 +314,34 @@ export const faults: readonly Fault[] = [
       return keepCalling(nothing, parsers, () => http.send(`${url}/pets`, { method: 'POST', key, raw }));
     },
   },
+  {
+    alert: 'HomewardPhotosLate',
+    name: 'a photo that no worker can claim',
+    async cause(watched) {
+      const photographer = await photographerOf(watched);
+      let lock: AsyncDisposable = nothing;
+      await watched.whileWorkerRests(async () => {
+        await upload(photographer, 202);
+        lock = await watched.session('begin', `select from photos where status = 'processing' for update`);
+      });
+      return lock;
+    },
+  },
 ];
+
+async function upload(photographer: Photographer, wanted: number): Promise<void> {
+  const { status, text } = await photographer.upload(await makePhoto());
+  if (status !== wanted) throw new Error(`an upload got ${status}: ${text}`);
+}
+
+/** The first column of the first row. */
+async function queryOne(url: string, statement: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<[unknown]>({ text: statement, rowMode: 'array' });
+  await client.end();
+  return String(rows[0]?.[0]);
+}
 
 /** Sends one request after another, from several callers, until it is disposed. */
 function keepCalling(before: AsyncDisposable, count: number, send: () => Promise<unknown>): AsyncDisposable {

@@ -1,12 +1,10 @@
 // A real Prometheus with the alerts of deploy/prometheus, whose times are shortened.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { freePort } from '../../testkit/servers.ts';
+import { startMonitor } from './monitor.ts';
 
 interface Rule {
   readonly alert: string;
@@ -29,57 +27,66 @@ export interface Sample {
 }
 
 /** Times of the rules are divided by this. Prometheus scrapes every second instead of every 15. */
-const haste = 12;
-/** Unlike all others, it is about a figure that a worker reads every 15 s. */
+export const haste = 12;
+/** Unlike all others, they are about an age, which a worker reads every 15 s. */
 const unhurried: Readonly<Record<string, { readonly for: string; readonly from: string; readonly to: string }>> = {
   HomewardEventsLate: { for: '20s', from: '> 60', to: '> 20' },
+  HomewardPhotosLate: { for: '20s', from: '> 900', to: '> 20' },
 };
+/** A process starts as slowly as ever, so what it may take is divided less where restarts are tried. */
+const slowStarts: ReadonlySet<string> = new Set(['HomewardApiDown', 'HomewardWorkerDown', 'HomewardPostgresDown']);
+const startFor = '20s';
 const rulesFile = 'deploy/prometheus/alerts.yml';
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-const startTimeoutMs = 30_000;
+
+export const runbooksUrl = 'https://wiki.example/homeward/operations.md';
+
+export interface Watched {
+  readonly targets: readonly Target[];
+  /** Of file systems only this one is scraped; the others are those of this machine. */
+  readonly mountpoint: string;
+  /** Restarts are tried. */
+  readonly hasRestarts: boolean;
+  /** The address of Alertmanager; undefined: none. */
+  readonly alertmanager: string | undefined;
+}
 
 export class Prometheus implements AsyncDisposable {
-  readonly #child: ChildProcess;
   readonly #url: string;
-  readonly #folder: string;
+  readonly #resources: AsyncDisposable;
 
-  private constructor(child: ChildProcess, url: string, folder: string) {
-    this.#child = child;
+  private constructor(url: string, resources: AsyncDisposable) {
     this.#url = url;
-    this.#folder = folder;
+    this.#resources = resources;
   }
 
-  static async start(targets: readonly Target[]): Promise<Prometheus> {
-    const folder = mkdtempSync(path.join(tmpdir(), 'homeward-prometheus-'));
+  static async start({ targets, mountpoint, hasRestarts, alertmanager }: Watched): Promise<Prometheus> {
+    await using onFailure = new AsyncDisposableStack();
+    const resources = onFailure.use(new AsyncDisposableStack());
+    const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-prometheus-')), (made) => rmSync(made, { recursive: true }));
     const file = (name: string) => path.join(folder, name);
     const jobs = Object.entries(Object.groupBy(targets, ({ job }) => job));
     const config = {
-      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+      global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s', external_labels: { runbooks: runbooksUrl } },
       rule_files: [file('rules.yml')],
+      ...(alertmanager && { alerting: { alertmanagers: [{ static_configs: [{ targets: [alertmanager] }] }] } }),
       scrape_configs: jobs.map(([job, ofJob = []]) => ({
         job_name: job,
         static_configs: [{ targets: ofJob.map(({ port }) => `127.0.0.1:${port}`) }],
+        metric_relabel_configs: [{ source_labels: ['mountpoint'], regex: `|${mountpoint}`, action: 'keep' }],
       })),
     };
     writeFileSync(file('prometheus.yml'), stringify(config));
-    writeFileSync(file('rules.yml'), stringify(hurried(parse(readFileSync(rulesFile, 'utf8')) as RuleFile)));
-    const port = await freePort();
+    writeFileSync(file('rules.yml'), stringify(hurried(parse(readFileSync(rulesFile, 'utf8')) as RuleFile, hasRestarts)));
+    const url = `http://127.0.0.1:${await freePort()}`;
     const args = [
       `--config.file=${file('prometheus.yml')}`,
       `--storage.tsdb.path=${file('data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
+      `--web.listen-address=${url.slice('http://'.length)}`,
     ];
-    const child = spawn('prometheus', args, { stdio: 'ignore' });
-    const prometheus = new Prometheus(child, `http://127.0.0.1:${port}`, folder);
-    const deadlineMs = Date.now() + startTimeoutMs;
-    while (!(await prometheus.#isReady())) {
-      if (Date.now() > deadlineMs || child.exitCode !== null) {
-        await prometheus[Symbol.asyncDispose]();
-        throw new Error("Prometheus did not start; is Debian's package 'prometheus' installed?");
-      }
-      await sleep(50);
-    }
-    return prometheus;
+    resources.use(await startMonitor({ program: 'prometheus', args, readyUrl: `${url}/-/ready` }));
+    onFailure.move();
+    return new Prometheus(url, resources);
   }
 
   async query(expression: string): Promise<Sample[]> {
@@ -95,25 +102,20 @@ export class Prometheus implements AsyncDisposable {
     return new Set(samples.map(({ metric }) => metric['alertname'] ?? ''));
   }
 
-  async #isReady(): Promise<boolean> {
-    return fetch(`${this.#url}/-/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
+  /** The names of the alerts of this severity that have fired within the last so many seconds. */
+  async firedWithin(seconds: number, severity: 'page' | 'ticket'): Promise<string[]> {
+    const expression = `count by (alertname) (max_over_time(ALERTS{alertstate="firing",severity="${severity}"}[${Math.ceil(seconds)}s]))`;
+    return (await this.query(expression)).map(({ metric }) => metric['alertname'] ?? '');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.pid && this.#child.exitCode === null) {
-      const ended = once(this.#child, 'exit');
-      this.#child.kill('SIGTERM');
-      await ended;
-    }
-    rmSync(this.#folder, { recursive: true, force: true });
+    await this.#resources[Symbol.asyncDispose]();
   }
 }
 
-export function hurried({ groups }: RuleFile): RuleFile {
-  return { groups: groups.map((group) => ({ ...group, rules: group.rules.map(hurriedRule) })) };
+function hurried({ groups }: RuleFile, hasRestarts: boolean): RuleFile {
+  const hurry = (rule: Rule) => ({ ...hurriedRule(rule), ...(hasRestarts && slowStarts.has(rule.alert) && { for: startFor }) });
+  return { groups: groups.map((group) => ({ ...group, rules: group.rules.map(hurry) })) };
 }
 
 function hurriedRule(rule: Rule): Rule {

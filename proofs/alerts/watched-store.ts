@@ -1,94 +1,175 @@
-// A store whose processes serve metrics, a load, and a Prometheus that watches it all.
-import type { ChildProcess } from 'node:child_process';
+// A store whose processes serve metrics, a load, and a Prometheus that watches it all, with an Alertmanager that sends what fires.
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer, type Server } from 'node:tls';
 import pg from 'pg';
 import { HttpClient } from '../../testkit/http.ts';
 import { freePort } from '../../testkit/servers.ts';
 import { SmallDisk } from '../../testkit/small-disk.ts';
 import { SteadyLoad } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
-import { Prometheus } from './prometheus.ts';
+import { Alertmanager } from './alertmanager.ts';
+import { startMonitor } from './monitor.ts';
+import { Prometheus, type Target } from './prometheus.ts';
 
 const plenty = { perMinute: 1_000_000, perDay: 100_000_000 };
 const requestsPerSecond = 20;
-const journalMegabytes = 16;
+/** The journal leaves 10 MB free, which must be less than the part at which its disk counts as filling. */
+const journalMegabytes = 100;
 /** More than photos leave free. It takes no memory for what is free. */
 export const photosMegabytes = 2_000;
+const postgresMegabytes = 50;
+const certificateDays = 90;
+
+interface Api {
+  readonly env: { readonly PORT: string; readonly HOMEWARD_METRICS_PORT: string };
+  child: ChildProcess;
+}
+
+interface Options {
+  /** How many processes the API has. */
+  readonly processes: number;
+  /** With an Alertmanager, and with node_exporter. */
+  readonly isComplete: boolean;
+}
 
 export class WatchedStore implements AsyncDisposable {
   readonly store: Store;
   readonly prometheus: Prometheus;
+  readonly alertmanager: Alertmanager | undefined;
   readonly http = new HttpClient(128);
   readonly key: Key;
-  readonly journalDisk: SmallDisk;
-  readonly photosDisk: SmallDisk;
-  readonly #metricsPorts: { readonly first: number; readonly second: number; readonly worker: number };
-  readonly #load: SteadyLoad;
-  #second: ChildProcess;
+  readonly disks: Readonly<Record<'journal' | 'photos' | 'postgres', SmallDisk>>;
+  readonly #resources: AsyncDisposable;
+  readonly #apis: readonly Api[];
+  readonly #front: Front;
+  readonly #stampFile: string;
+  readonly #workerEnv: Record<string, string>;
+  #load: SteadyLoad | undefined;
   #worker: ChildProcess;
 
   private constructor(
-    parts: Pick<WatchedStore, 'store' | 'prometheus' | 'key' | 'journalDisk' | 'photosDisk'> & {
-      ports: { readonly first: number; readonly second: number; readonly worker: number };
-      second: ChildProcess;
+    parts: Pick<WatchedStore, 'store' | 'prometheus' | 'alertmanager' | 'key' | 'disks'> & {
+      resources: AsyncDisposable;
+      apis: readonly Api[];
+      front: Front;
+      stampFile: string;
+      workerEnv: Record<string, string>;
       worker: ChildProcess;
     },
   ) {
     this.store = parts.store;
     this.prometheus = parts.prometheus;
+    this.alertmanager = parts.alertmanager;
     this.key = parts.key;
-    this.journalDisk = parts.journalDisk;
-    this.photosDisk = parts.photosDisk;
-    this.#metricsPorts = parts.ports;
-    this.#second = parts.second;
+    this.disks = parts.disks;
+    this.#resources = parts.resources;
+    this.#apis = parts.apis;
+    this.#front = parts.front;
+    this.#stampFile = parts.stampFile;
+    this.#workerEnv = parts.workerEnv;
     this.#worker = parts.worker;
-    this.#load = new SteadyLoad(requestsPerSecond, (i) =>
-      i % 5 === 0 ? this.add(2) : this.http.send(`${this.url}/pets?limit=5`, { key: this.key.key }),
-    );
+    this.resumeLoad();
   }
 
-  static async open(): Promise<WatchedStore> {
+  static async open({ processes, isComplete }: Options): Promise<WatchedStore> {
     await using onFailure = new AsyncDisposableStack();
-    const journalDisk = onFailure.use(await SmallDisk.mount(journalMegabytes));
-    const photosDisk = onFailure.use(await SmallDisk.mount(photosMegabytes));
+    const resources = onFailure.use(new AsyncDisposableStack());
+    const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-watched-')), (made) => rmSync(made, { recursive: true }));
+    const disks = {
+      journal: resources.use(await SmallDisk.mount(journalMegabytes)),
+      photos: resources.use(await SmallDisk.mount(photosMegabytes)),
+      postgres: resources.use(await SmallDisk.mount(postgresMegabytes)),
+    };
+    const front = resources.use(await Front.open(folder));
+    const stampFile = path.join(folder, 'last-backup');
+    writeStamp(stampFile, new Date());
     const env = {
       HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
-      HOMEWARD_JOURNAL: path.join(journalDisk.folder, 'journal.log'),
-      HOMEWARD_PHOTOS: photosDisk.folder,
+      HOMEWARD_JOURNAL: path.join(disks.journal.folder, 'journal.log'),
+      HOMEWARD_PHOTOS: disks.photos.folder,
+      HOMEWARD_BACKUP_STAMP: stampFile,
+      HOMEWARD_PUBLIC_URL: front.url,
     };
-    const store = onFailure.use(await Store.open({ processes: 0, env }));
-    const ports = { first: await freePort(), second: await freePort(), worker: await freePort() };
-    await store.serve(metricsOn(ports.first));
-    const { child: second } = await store.serve(metricsOn(ports.second));
-    const worker = store.work(metricsOn(ports.worker));
+    // Commits wait for a standby only if they are synchronous.
+    const settings = { archive_mode: 'on', synchronous_commit: 'on' };
+    const store = resources.use(await Store.open({ processes: 0, env, settings }));
     const key = await store.createKey('watched', plenty);
-    const prometheus = onFailure.use(
-      await Prometheus.start([
-        { job: 'homeward-api', port: ports.first },
-        { job: 'homeward-api', port: ports.second },
-        { job: 'homeward-worker', port: ports.worker },
-      ]),
+    const apis: Api[] = [];
+    while (apis.length < processes) {
+      const env = { PORT: String(await freePort()), HOMEWARD_METRICS_PORT: String(await freePort()) };
+      apis.push({ env, child: (await store.serve(env)).child });
+    }
+    const workerEnv = { HOMEWARD_METRICS_PORT: String(await freePort()) };
+    const worker = store.work(workerEnv);
+    const targets: Target[] = [
+      ...apis.map(({ env }) => ({ job: 'homeward-api', port: Number(env.HOMEWARD_METRICS_PORT) })),
+      { job: 'homeward-worker', port: Number(workerEnv.HOMEWARD_METRICS_PORT) },
+    ];
+    const alertmanager = isComplete ? resources.use(await Alertmanager.start()) : undefined;
+    if (isComplete) targets.push({ job: 'homeward-postgres', port: await startNodeExporter(resources) });
+    const mountpoint = disks.postgres.folder;
+    const prometheus = resources.use(
+      await Prometheus.start({ targets, mountpoint, hasRestarts: isComplete, alertmanager: alertmanager?.address }),
     );
     onFailure.move();
-    return new WatchedStore({ store, prometheus, key, ports, second, worker, journalDisk, photosDisk });
+    const watched = new WatchedStore({ store, prometheus, alertmanager, key, disks, resources, apis, front, stampFile, workerEnv, worker });
+    await watched.setArchiveCommand('true');
+    return watched;
   }
 
-  /** Of the first process, which is never stopped. Ends in /v1. */
+  /** Of the first process. Ends in /v1. */
   get url(): string {
-    return this.store.processes[0]?.url ?? '';
+    return `http://127.0.0.1:${this.#apis[0]?.env.PORT}/v1`;
   }
 
   add(categoryId: number) {
     return this.http.send(`${this.url}/pets`, { method: 'POST', key: this.key.key, body: { name: 'Biscuit', categoryId } });
   }
 
-  killSecond(): void {
-    this.#second.kill('SIGKILL');
+  async addPet(): Promise<number> {
+    return (JSON.parse((await this.add(1)).text) as { id: number }).id;
   }
 
-  async restartSecond(): Promise<void> {
-    this.#second = (await this.store.serve(metricsOn(this.#metricsPorts.second))).child;
+  list() {
+    return this.http.send(`${this.url}/pets?limit=5`, { key: this.key.key });
+  }
+
+  resumeLoad(): void {
+    this.#load ??= new SteadyLoad(requestsPerSecond, (i) => (i % 5 === 0 ? this.add(2) : this.list()));
+  }
+
+  async pauseLoad(): Promise<void> {
+    await this.#load?.stop();
+    this.#load = undefined;
+  }
+
+  /** One process of the API, or all of them. */
+  killApi(which?: number): void {
+    for (const { child } of this.#chosen(which)) child.kill('SIGKILL');
+  }
+
+  async startApi(which?: number): Promise<void> {
+    for (const api of this.#chosen(which)) api.child = (await this.store.serve(api.env)).child;
+  }
+
+  /** One after the other, in order, as a deploy does. */
+  async replaceApis(): Promise<void> {
+    for (const api of this.#apis) {
+      const ended = once(api.child, 'exit');
+      api.child.kill('SIGTERM');
+      await ended;
+      api.child = (await this.store.serve(api.env)).child;
+    }
+  }
+
+  async allApisAreUp(): Promise<boolean> {
+    return (await this.prometheus.query(`sum(up{job="homeward-api"}) == ${this.#apis.length}`)).length > 0;
   }
 
   stopWorker(): Promise<void> {
@@ -96,7 +177,32 @@ export class WatchedStore implements AsyncDisposable {
   }
 
   startWorker(): void {
-    this.#worker = this.store.work(metricsOn(this.#metricsPorts.worker));
+    this.#worker = this.store.work(this.#workerEnv);
+  }
+
+  /** Does something while no job of the worker runs. */
+  async whileWorkerRests(act: () => Promise<void>): Promise<void> {
+    this.#worker.kill('SIGSTOP');
+    try {
+      await act();
+    } finally {
+      this.#worker.kill('SIGCONT');
+    }
+  }
+
+  /** The worker looks at the certificate when it starts, and then every few minutes. */
+  async setCertificate(days: number = certificateDays): Promise<void> {
+    this.#front.setCertificate(days);
+    await this.stopWorker();
+    this.startWorker();
+  }
+
+  setBackupTime(time = new Date()): void {
+    writeStamp(this.#stampFile, time);
+  }
+
+  async setArchiveCommand(command: string): Promise<void> {
+    await using _ = await this.session(`alter system set archive_command = '${command}'`, 'select pg_reload_conf()');
   }
 
   /** Runs statements in a session, which stays open until it is disposed. */
@@ -118,13 +224,57 @@ export class WatchedStore implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#load.stop();
+    await this.pauseLoad();
     this.http[Symbol.dispose]();
-    await this.prometheus[Symbol.asyncDispose]();
-    await this.store[Symbol.asyncDispose]();
-    await this.journalDisk[Symbol.asyncDispose]();
-    await this.photosDisk[Symbol.asyncDispose]();
+    await this.#resources[Symbol.asyncDispose]();
+  }
+
+  #chosen(which: number | undefined): readonly Api[] {
+    return which === undefined ? this.#apis : this.#apis.slice(which, which + 1);
   }
 }
 
-const metricsOn = (port: number) => ({ HOMEWARD_METRICS_PORT: String(port) });
+/** What callers see of the store: a TLS server with a certificate for so many days. */
+class Front implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #folder: string;
+
+  private constructor(server: Server, folder: string) {
+    this.#server = server;
+    this.#folder = folder;
+  }
+
+  static async open(folder: string): Promise<Front> {
+    const server = createServer((socket) => socket.on('error', () => {}));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const front = new Front(server, folder);
+    front.setCertificate(certificateDays);
+    return front;
+  }
+
+  get url(): string {
+    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  setCertificate(days: number): void {
+    const [key, cert] = [path.join(this.#folder, 'key.pem'), path.join(this.#folder, 'certificate.pem')];
+    const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-subj', '/CN=api.example.org'];
+    execFileSync('openssl', ['req', '-x509', ...kind, '-days', String(days), '-keyout', key, '-out', cert], { stdio: 'ignore' });
+    const context = { key: readFileSync(key), cert: readFileSync(cert) };
+    this.#server.setSecureContext(context);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+  }
+}
+
+async function startNodeExporter(resources: AsyncDisposableStack): Promise<number> {
+  const port = await freePort();
+  const address = `127.0.0.1:${port}`;
+  const args = ['--collector.disable-defaults', '--collector.filesystem', `--web.listen-address=${address}`];
+  resources.use(await startMonitor({ program: 'prometheus-node-exporter', args, readyUrl: `http://${address}/metrics` }));
+  return port;
+}
+
+const writeStamp = (file: string, time: Date): void => writeFileSync(file, `${time.toISOString()}\n`);

@@ -7,16 +7,17 @@ import type { Claim } from '../proof.ts';
 import { firstClaim } from './first-claim.ts';
 import { hostileImageClaim, readAttempts } from './hostile-image-claims.ts';
 import { contentClaim, podmanClaims } from './image-claims.ts';
-import { buildImages, containerEnv, homewardImage, imageVariables } from './images.ts';
+import { buildImages, containerEnv, homewardImage, imageVariables, proofCommit } from './images.ts';
 import { run } from './programs.ts';
+import { releaseClaim } from './release-claim.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const trialTimeoutMs = 5 * 60_000;
 
 export async function containerClaims(progress: (text: string) => void): Promise<Claim[]> {
   using checkout = new CleanCheckout();
-  const { packages } = await buildImages(checkout, progress);
-  const claims = [await contentClaim()];
+  const release = await buildImages(checkout, progress);
+  const claims = [await contentClaim(), await releaseClaim(release, proofCommit)];
   progress('podman run');
   claims.push(...(await podmanClaims(progress)));
   progress('images');
@@ -24,7 +25,7 @@ export async function containerClaims(progress: (text: string) => void): Promise
   progress('compose');
   claims.push(...(await composeClaims(checkout)));
   progress('systemd');
-  return [...claims, ...(await systemdClaims(packages, await makePhoto(checkout)))];
+  return [...claims, ...(await systemdClaims(release.files, await makePhoto(checkout)))];
 }
 
 async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
@@ -33,14 +34,15 @@ async function composeClaims(checkout: CleanCheckout): Promise<Claim[]> {
     firstClaim('compose, by HAProxy with TLS and HTTP/2', lines['first'] === '200 2' ? 200 : 0, Number(lines['first-ms']) / 1_000),
     {
       claim:
-        'compose: services that run, published ports, the documentation, processes that Prometheus scrapes, and a journal that all share',
-      bar: '8 services, 1 port, 200, 3 processes, a journal',
-      figure: `${lines['running']} services, ${lines['published']} port, ${lines['docs']?.split(' ')[0]}, ${lines['targets']} processes, ${lines['journal'] === 'true' ? 'a' : 'no'} journal`,
+        'compose: services that run, published ports, the documentation, processes that Prometheus scrapes, Alertmanagers that it sends to, and a journal that all share',
+      bar: '10 services, 1 port, 200, 4 processes, 1 Alertmanager, a journal',
+      figure: `${lines['running']} services, ${lines['published']} port, ${lines['docs']?.split(' ')[0]}, ${lines['targets']} processes, ${lines['alertmanagers']} Alertmanager, ${lines['journal'] === 'true' ? 'a' : 'no'} journal`,
       holds:
-        lines['running'] === '8' &&
+        lines['running'] === '10' &&
         lines['published'] === '1' &&
         lines['docs'] === '200 2' &&
-        lines['targets'] === '3' &&
+        lines['targets'] === '4' &&
+        lines['alertmanagers'] === '1' &&
         lines['journal'] === 'true',
     },
     photoClaim('compose', lines),

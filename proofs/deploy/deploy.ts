@@ -28,13 +28,17 @@ export const deploy: Proof = {
   run,
 };
 
-/** In the mutant a probe is misspelt, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address. */
+/** In the mutant a probe is misspelt, images are decoded by the worker's user, a unit keeps its capabilities, and the proxies pass on what callers say about their address, accept any number of connections, and log no id. */
 const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
   { file: 'kubernetes/base/api.yaml', from: 'readinessProbe:', to: 'readynessProbe:' },
   { file: 'kubernetes/base/worker.yaml', from: 'runAsUser: 1001', to: 'runAsUser: 1000' },
   { file: 'systemd/homeward-worker.service', from: 'CapabilityBoundingSet=\n', to: '' },
   { file: 'haproxy/haproxy.cfg', from: 'set-header x-forwarded-for', to: 'set-header x-other' },
   { file: 'nginx/homeward.conf', from: 'proxy_set_header x-forwarded-for $remote_addr;', to: '' },
+  { file: 'haproxy/haproxy.cfg', from: 'connection reject if', to: 'connection accept if' },
+  { file: 'haproxy/haproxy.cfg', from: 'capture response header x-request-id', to: 'capture response header x-other' },
+  { file: 'nginx/homeward-connections.conf', from: 'limit_conn homeward 256;', to: '' },
+  { file: 'nginx/homeward.conf', from: ' $sent_http_x_request_id', to: '' },
 ];
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {

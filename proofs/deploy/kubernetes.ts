@@ -19,7 +19,7 @@ interface Container {
   readonly readinessProbe?: object;
   readonly env?: ReadonlyArray<{ readonly name: string }>;
   readonly envFrom?: readonly object[];
-  readonly volumeMounts?: ReadonlyArray<{ readonly name: string }>;
+  readonly volumeMounts?: ReadonlyArray<{ readonly name: string; readonly mountPath?: string; readonly readOnly?: boolean }>;
   readonly securityContext?: {
     readonly runAsUser?: number;
     readonly allowPrivilegeEscalation?: boolean;
@@ -35,13 +35,14 @@ interface PodSpec {
   readonly shareProcessNamespace?: boolean;
   readonly securityContext?: { readonly runAsUser?: number };
   readonly containers: readonly Container[];
+  readonly volumes?: ReadonlyArray<{ readonly name: string; readonly persistentVolumeClaim?: { readonly claimName: string } }>;
 }
 
-interface KubernetesObject {
+export interface KubernetesObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly spec?: { readonly template?: { readonly spec: PodSpec } };
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly spec?: { readonly template?: { readonly spec: PodSpec }; readonly accessModes?: readonly string[] };
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -56,6 +57,7 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
     ...(await findInvalid(objects)),
     ...(await findUnknownFields(objects)),
     ...rendered.slice(1).flat().flatMap(findUnsafe),
+    ...rendered.flatMap(findWithoutJournal),
   ];
   const decoders = objects.filter(({ spec }) => spec?.template?.spec.containers.some(({ args }) => args?.includes('images')));
   const kinds = new Set(objects.map(({ kind }) => kind));
@@ -63,7 +65,7 @@ export async function kubernetesClaims(deploy: string): Promise<Claim[]> {
   return [
     {
       claim:
-        'Kustomize: the base and the overlays for production, without and with photos, are rendered, Kubernetes knows every field and value, and the container that decodes images shares no user, setting, secret or volume but its socket',
+        'Kustomize: the base and the overlays for production, without and with photos, are rendered, Kubernetes knows every field and value, the API and the worker write to one journal, and the container that decodes images shares no user, setting, secret or volume but its socket',
       bar: `0 problems in ${expectedKinds.length} kinds of objects`,
       figure: `${objects.length} objects of ${kinds.size} kinds, ${problems.length} problems${problems.length > 0 ? `: ${problems.slice(0, 5).join('; ')}` : ''}${missing.length > 0 ? `; missing: ${missing.join(', ')}` : ''}`,
       holds: problems.length === 0 && missing.length === 0 && objects.length > 20 && decoders.length === rendered.length,
@@ -79,12 +81,13 @@ const expectedKinds = [
   'Job',
   'Namespace',
   'NetworkPolicy',
+  'PersistentVolumeClaim',
   'PodDisruptionBudget',
   'Service',
   'ServiceAccount',
 ];
 
-async function render(folder: string): Promise<KubernetesObject[]> {
+export async function render(folder: string): Promise<KubernetesObject[]> {
   const text = await run('kubectl', ['kustomize', folder]);
   return parseAllDocuments(text).flatMap((document) => (document.toJS() as KubernetesObject | null) ?? []);
 }
@@ -149,11 +152,30 @@ function findUnsafe(object: KubernetesObject): string[] {
     if (args.includes('images')) problems.push(...findShared(pod, { name, args, securityContext, ...container }).map(fault));
     if (!securityContext.readOnlyRootFilesystem) problems.push(fault(`${name} can write to its file system`));
     if (!securityContext.capabilities?.drop?.includes('ALL')) problems.push(fault(`${name} has capabilities`));
-    if (!/:\d+\.\d+\.\d+$/.test(container.image)) problems.push(fault(`${name} has the image ${container.image}, without a version`));
+    if (!/:\d+\.\d+\.\d+(?:-[0-9a-f]{7,})?$/.test(container.image))
+      problems.push(fault(`${name} has the image ${container.image}, without a version`));
     const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
     if (args.includes('serve') && probes.includes(undefined)) problems.push(fault(`${name} lacks a probe`));
   }
   return problems;
+}
+
+/** A key that is revoked in a pod of the API must be in the journal that the workers have, on whatever node each of them is. */
+function findWithoutJournal(objects: readonly KubernetesObject[]): string[] {
+  const setting = objects.find(({ kind }) => kind === 'ConfigMap')?.data?.['HOMEWARD_JOURNAL'] ?? '';
+  const claims = objects.filter(({ kind, spec }) => kind === 'PersistentVolumeClaim' && spec?.accessModes?.includes('ReadWriteMany'));
+  const names = claims.map(({ metadata }) => metadata.name);
+  const writers = objects.flatMap((object) =>
+    (object.spec?.template?.spec.containers ?? []).map((container) => ({ object, ...container })),
+  );
+  return writers
+    .filter(({ args = [] }) => args.includes('serve') || args.includes('worker'))
+    .filter(({ object, envFrom = [], volumeMounts = [] }) => {
+      const mount = volumeMounts.find(({ mountPath, readOnly }) => `${mountPath}/` === setting && !readOnly);
+      const volume = object.spec?.template?.spec.volumes?.find(({ name }) => name === mount?.name);
+      return envFrom.length === 0 || !names.includes(volume?.persistentVolumeClaim?.claimName ?? '');
+    })
+    .map(({ object, name }) => `${nameOf(object)}: ${name} does not write to the journal that all share`);
 }
 
 /** What the container that decodes images must not have in common with the one that it decodes for. */

@@ -1,5 +1,5 @@
 // HAProxy and nginx with the files of deploy/, in front of a store of two processes.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,13 +7,18 @@ import { accepts, freePort } from '../../testkit/servers.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
 import type { Claim } from '../proof.ts';
 import { requirePrograms, run, startServer } from './programs.ts';
-import { TlsClient, type TlsOptions } from './tls-client.ts';
+import { openConnections, TlsClient, type TlsOptions } from './tls-client.ts';
 
 const startTimeoutMs = 15_000;
+/** Debian's package libnginx-mod-stream; other builds of nginx have it inside. */
+const streamModule = '/usr/lib/nginx/modules/ngx_stream_module.so';
 const eventTimeoutMs = 10_000;
 /** More than two windows' worth of requests without a key: whenever they begin, one window gets more than its 60. */
 const anonymousCount = 130;
 const afterLossCount = 40;
+/** Of one address, and how many of them the proxies accept. */
+const connectionCount = 300;
+const connectionsMax = 256;
 
 interface Backend {
   /** Of the two processes of the store. */
@@ -25,45 +30,56 @@ interface Backend {
 
 interface Proxy {
   readonly name: string;
-  /** Two addresses that no other proxy's callers have. */
-  readonly callers: readonly [string, string];
-  start(backend: Backend, port: number): AsyncDisposable & { output(): string };
+  /** Three addresses that no other proxy's callers have. */
+  readonly callers: readonly [string, string, string];
+  /** `log` returns the lines of requests. */
+  start(backend: Backend, port: number): Promise<AsyncDisposable & { output(): string; log(): string }>;
 }
 
 const haproxy: Proxy = {
   name: 'HAProxy',
-  callers: ['127.0.0.2', '127.0.0.3'],
-  start: ({ deploy, certificate, ports }, port) =>
-    startServer('haproxy', ['-db', '-f', path.join(deploy, 'haproxy/haproxy.cfg')], {
+  callers: ['127.0.0.2', '127.0.0.3', '127.0.0.6'],
+  async start({ deploy, certificate, ports }, port) {
+    const server = startServer('haproxy', ['-db', '-f', path.join(deploy, 'haproxy/haproxy.cfg')], {
       env: {
         HOMEWARD_BIND: `127.0.0.1:${port}`,
         HOMEWARD_CERTIFICATE: certificate,
         HOMEWARD_API_1: `127.0.0.1:${ports[0]}`,
         HOMEWARD_API_2: `127.0.0.1:${ports[1]}`,
       },
-    }),
+    });
+    return { ...server, log: server.output };
+  },
 };
 
 const nginx: Proxy = {
   name: 'nginx',
-  callers: ['127.0.0.4', '127.0.0.5'],
-  start({ deploy, certificate, folder, ports }, port) {
+  callers: ['127.0.0.4', '127.0.0.5', '127.0.0.7'],
+  async start({ deploy, certificate, folder, ports }, port) {
+    const log = path.join(folder, 'nginx-requests.log');
+    const inner = await freePort();
     const edits: ReadonlyArray<readonly [string, string]> = [
-      ['listen 443 ', `listen 127.0.0.1:${port} `],
+      ['listen 127.0.0.1:8443 ', `listen 127.0.0.1:${inner} `],
+      ['/var/log/nginx/homeward.log', log],
       ['server 127.0.0.1:8081 ', `server 127.0.0.1:${ports[0]} `],
       ['server 127.0.0.1:8082 ', `server 127.0.0.1:${ports[1]} `],
       ['/etc/nginx/homeward.crt', certificate],
       ['/etc/nginx/homeward.key', certificate],
     ];
-    const own = edits.reduce(
-      (text, [from, to]) => replaceOnce(text, from, to),
-      readFileSync(path.join(deploy, 'nginx/homeward.conf'), 'utf8'),
-    );
+    const edited = (name: string, changes: typeof edits) =>
+      changes.reduce((text, [from, to]) => replaceOnce(text, from, to), readFileSync(path.join(deploy, 'nginx', name), 'utf8'));
+    const own = edited('homeward.conf', edits);
+    const connections = edited('homeward-connections.conf', [
+      ['listen 443;', `listen 127.0.0.1:${port};`],
+      ['proxy_pass 127.0.0.1:8443;', `proxy_pass 127.0.0.1:${inner};`],
+    ]);
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((what) => `${what}_temp_path ${folder}/nginx-${what};`);
-    const main = `daemon off; pid ${folder}/nginx.pid; error_log stderr warn; events {} http { access_log off; ${temporary.join(' ')}\n${own} }`;
+    const modules = `${existsSync(streamModule) ? `load_module ${streamModule};` : ''} worker_rlimit_nofile 16384;`;
+    const main = `${modules} daemon off; pid ${folder}/nginx.pid; error_log stderr warn; events { worker_connections 8192; }
+      http { access_log off; ${temporary.join(' ')}\n${own} }\n${connections}`;
     const file = path.join(folder, 'nginx.conf');
     writeFileSync(file, main);
-    return startServer('nginx', ['-c', file, '-p', folder, '-e', 'stderr']);
+    return { ...startServer('nginx', ['-c', file, '-p', folder, '-e', 'stderr']), log: () => readFileSync(log, 'utf8') };
   },
 };
 
@@ -101,13 +117,15 @@ interface Trial {
 
 async function tryProxy(proxy: Proxy, backend: Backend, { key, second, streamSeconds }: Trial): Promise<Claim[]> {
   const port = await freePort();
-  await using server = proxy.start(backend, port);
+  await using server = await proxy.start(backend, port);
   for (const deadlineMs = Date.now() + startTimeoutMs; !(await accepts(port)); await sleep(50))
     if (Date.now() > deadlineMs) throw new Error(`${proxy.name} did not start:\n${server.output()}`);
   const options: TlsOptions = { port, ca: readFileSync(path.join(backend.deploy, 'compose/secrets/certificate.crt')) };
   return [
     await requestClaim(proxy, options, key),
     await addressClaim(proxy, options),
+    await connectionClaim(proxy, options, key),
+    await logClaim(proxy, options, key, server.log),
     await streamClaim(proxy, options, key, streamSeconds),
     await lossClaim(proxy, second, options, key),
   ];
@@ -144,6 +162,46 @@ async function addressClaim({ name, callers }: Proxy, options: TlsOptions): Prom
     bar: `429 among ${anonymousCount} requests of one address, 401 for another`,
     figure: `${limited} of them 429; ${status}`,
     holds: limited > 0 && statuses.every((one) => one === 401 || one === 429) && status === 401,
+  };
+}
+
+/** Connections are limited by address, before TLS, and requests are not: one connection may send more than there may be connections. */
+async function connectionClaim({ name, callers }: Proxy, options: TlsOptions, key: Key): Promise<Claim> {
+  await using crowd = await openConnections({ ...options, from: callers[2] }, connectionCount);
+  const { accepted, closedUnread } = crowd;
+  using other = new TlsClient({ ...options, from: callers[1] });
+  const elsewhere = await other.send('/v1/pets', { headers: bearer(key) });
+  const requests = await Promise.all(Array.from({ length: connectionCount }, () => other.send('/v1/pets', { headers: bearer(key) })));
+  const served = requests.filter(({ status }) => status === 200).length;
+  return {
+    claim: `${name}: ${connectionCount} connections of one address; of another, a request meanwhile, and then ${connectionCount} at once on one connection`,
+    bar: `${connectionsMax} accepted, the others closed before TLS; 200; all 200`,
+    figure: `${accepted} accepted, ${closedUnread} closed before TLS; ${elsewhere.status}; ${served} of them 200`,
+    holds:
+      accepted === connectionsMax &&
+      closedUnread === connectionCount - connectionsMax &&
+      elsewhere.status === 200 &&
+      served === connectionCount,
+  };
+}
+
+/** The leaked-key playbook joins both logs by the id: the proxy has the address, the service has the key. */
+async function logClaim({ name, callers }: Proxy, options: TlsOptions, key: Key, log: () => string): Promise<Claim> {
+  using client = new TlsClient({ ...options, from: callers[1] });
+  const { headers } = await client.send('/v1/pets?limit=7', { headers: bearer(key) });
+  const id = String(headers['x-request-id']);
+  const find = () =>
+    log()
+      .split('\n')
+      .filter((line) => line.includes(id));
+  for (const deadlineMs = Date.now() + eventTimeoutMs; find().length === 0 && Date.now() < deadlineMs; ) await sleep(50);
+  const [line = ''] = find();
+  const holds = /^req_[\w-]+$/.test(id) && find().length === 1 && line.includes(callers[1]) && !log().includes(key.key);
+  return {
+    claim: `${name}: the line of a request in its log has the id of the response and the caller's address; the key is nowhere in the log`,
+    bar: '1 line with both; 0 keys',
+    figure: `${find().length} lines${line.includes(callers[1]) ? ' with both' : ''}; ${log().split(key.key).length - 1} keys`,
+    holds,
   };
 }
 

@@ -1,7 +1,7 @@
 // HTTP/2 over TLS from a chosen address of this machine, with the certificate checked.
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectPlain } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 const timeoutMs = 20_000;
 
@@ -76,4 +76,36 @@ export class TlsClient implements Disposable {
   [Symbol.dispose](): void {
     this.#session.destroy();
   }
+}
+
+interface Connections extends AsyncDisposable {
+  /** With TLS, and still open. */
+  readonly accepted: number;
+  /** Closed by the server before it has sent a byte. */
+  readonly closedUnread: number;
+}
+
+/** Opens connections one after the other, and leaves them open. */
+export async function openConnections({ port, ca, from = '127.0.0.1' }: TlsOptions, count: number): Promise<Connections> {
+  const open = new Set<TLSSocket>();
+  let closedUnread = 0;
+  for (let i = 0; i < count; i += 1) {
+    const plain = connectPlain({ host: '127.0.0.1', port, localAddress: from });
+    const socket = connectTls({ socket: plain, ca, servername: 'localhost', ALPNProtocols: ['http/1.1'] });
+    socket.on('error', () => {}).on('close', () => open.delete(socket));
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.once('secureConnect', () => resolve(true));
+      plain.once('close', () => resolve(false));
+      plain.once('error', () => resolve(false));
+    });
+    if (isOpen) open.add(socket);
+    else if (plain.bytesRead === 0) closedUnread += 1;
+  }
+  return {
+    accepted: open.size,
+    closedUnread,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+    },
+  };
 }

@@ -53,12 +53,18 @@ seconds first-ms
 echo "docs $(get /docs)"
 echo "published $(podman ps --format '{{.Names}} {{.Ports}}' --filter "label=com.docker.compose.project=$project" | grep -c -- '->' || true)"
 echo "running $(podman ps --quiet --filter "label=com.docker.compose.project=$project" | wc -l)"
+query() { compose exec -T prometheus promtool query instant http://127.0.0.1:9090 "$1" 2>/dev/null | sed -n 's/.*=> \([0-9]*\) .*/\1/p' || true; }
 for _ in $(seq 60); do
-  targets=$(compose exec -T prometheus promtool query instant http://127.0.0.1:9090 'sum(up)' 2>/dev/null | sed -n 's/.*=> \([0-9]*\) .*/\1/p' || true)
-  [ "$targets" = 3 ] && break
+  targets=$(query 'sum(up)')
+  [ "$targets" = 4 ] && break
   sleep 0.5
 done
 echo "targets ${targets:-0}"
+# Those that Prometheus sends to, if the one here accepts alerts.
+echo "alertmanagers $(compose exec -T worker node --input-type=module --eval "
+  const { data } = await (await fetch('http://prometheus:9090/api/v1/alertmanagers')).json();
+  const { ok } = await fetch('http://alertmanager:9093/-/ready');
+  console.log(ok ? data.activeAlertmanagers.length : 0)" | tr -d '\r')"
 staff=$(compose exec -T api-1 homeward keys create --client Staff --plan enterprise --per-minute 1000 --per-day 10000 --scopes pets:read,pets:write,store:manage --json)
 staff_key=$(echo "$staff" | sed -n 's/.*"key":"\([^"]*\)".*/\1/p')
 echo "photo $(show_photo "$staff_key" https://localhost:8443 https://localhost:8443 --cacert deploy/compose/secrets/certificate.crt)"

@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { plantMutant } from '../../testkit/mutant.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type OpenNightStore, openNightStore } from './open-night-store.ts';
+import { secondFaults } from './second-faults.ts';
 import { type UnforeseenFault, unforeseenFaults } from './unforeseen-faults.ts';
+
+const faults: readonly UnforeseenFault[] = [...unforeseenFaults, ...secondFaults];
 
 /** In CI, those that differ most from each other. */
 const shortNames = new Set([
@@ -22,7 +25,7 @@ export const doctorFaults: Proof = {
   name: 'doctor-faults',
   promise: 'doctor names what is wrong first, with what to do about it, also for faults that nobody has thought of',
   hasMutant: true,
-  parts: unforeseenFaults.map(({ name }) => name),
+  parts: faults.map(({ name }) => name),
   run,
 };
 
@@ -36,7 +39,7 @@ interface Judged {
 async function run({ short, mutant, parts, progress }: ProofContext): Promise<Claim[]> {
   // Doctor no longer compares the schema with what it should be.
   using tree = mutant ? plantMutant([{ file: 'doctor/schema-check.ts', from: 'found[name] !== expected[name]', to: 'false' }]) : undefined;
-  const chosen = unforeseenFaults.filter(({ name }) => (parts.length > 0 ? parts.includes(name) : !short || shortNames.has(name)));
+  const chosen = faults.filter(({ name }) => (parts.length > 0 ? parts.includes(name) : !short || shortNames.has(name)));
   await using store = await openNightStore(tree?.root);
   const before = await alarmsOf(store);
   const judged: Judged[] = [];
