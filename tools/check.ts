@@ -16,6 +16,8 @@ interface Outcome {
   readonly failed: number;
   /** Shown where something failed. */
   readonly output: string;
+  /** What failed, a line each: shown first, since the output may be cut. */
+  readonly failures?: readonly string[];
   /** What failed beside others and passed alone: shown, so that it is seen. */
   readonly passedAlone?: readonly string[];
   /** What took longest: the time of a run is bounded, and this is where it goes. */
@@ -115,6 +117,7 @@ async function perform(step: Step): Promise<Outcome> {
   const mark = ok ? styleText('green', 'ok    ') : styleText('red', 'FAILED');
   console.log(`${mark} ${step.name.padEnd(16)} ${seconds().toFixed(1).padStart(6)} s${counts}`);
   if (outcome.slowest) console.log(`       longest: ${outcome.slowest.join(', ')}`);
+  for (const line of outcome.failures ?? []) console.log(`       ${line}`);
   for (const name of outcome.passedAlone ?? []) console.log(`       passed only when it was run again, alone: ${name}`);
   const output = process.stdout.isTTY ? outcome.output : stripVTControlCharacters(outcome.output);
   if (!ok) console.log(output.trim().slice(-outputCharsMax).replace(/^/gm, '       '));
@@ -277,6 +280,7 @@ async function runProofs(...args: string[]): Promise<Outcome> {
     ...together,
     passed: together.passed + Math.max(0, together.failed - stillBroken),
     failed: stillBroken,
+    failures: again.flatMap(({ failures = [] }) => failures),
     output: [together, ...again].map(({ output }) => output).join('\n'),
     passedAlone: names.filter((_, i) => again[i]?.failed === 0),
   };
@@ -301,7 +305,8 @@ async function proofs(...args: string[]): Promise<ProofOutcome> {
   return {
     passed: claims.length - broken.length,
     failed,
-    output: [output, ...lines].join('\n'),
+    failures: lines,
+    output,
     brokenNames: [...new Set([...broken.map(({ proof }) => proof), ...unfinished])],
     slowest: slowestOf([...output.matchAll(/^(\S+), ([\d.]+) s$/gm)].map(([, name = '', took]) => ({ name, seconds: Number(took) }))),
   };
@@ -314,7 +319,7 @@ async function runMutants(names: readonly string[]): Promise<Outcome> {
   const isCaught = (name: string) => claims.some(({ proof, claim, holds }) => proof === name && !holds && !claim.startsWith('Control'));
   const missed = names.filter((name) => !isCaught(name));
   const lines = missed.map((name) => `the proof ${name} does not catch its mutant`);
-  return { passed: names.length - missed.length, failed: missed.length, output: [output, ...lines].join('\n') };
+  return { passed: names.length - missed.length, failed: missed.length, failures: lines, output };
 }
 
 async function proofsWithMutant(): Promise<string[]> {
