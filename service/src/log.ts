@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
-import { withoutKeys } from './clients/api-key.ts';
 import type { Config } from './config.ts';
+import { withoutKeys } from './domain/key-format.ts';
 import { readableLogLine } from './readable-log.ts';
 
 const endTimeoutMs = 1_000;

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { withoutKeys } from '../clients/api-key.ts';
+import { withoutKeys } from '../domain/key-format.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../errors.ts';
-import type { Bounds } from '../rate-limit/plans.ts';
 
 const streamsMax = 5_000;
 /** How long a reader waits before it reconnects. */
@@ -40,7 +39,10 @@ export class EventStreams {
   }
 
   /** Takes the response over from Fastify, with the headers that are set so far. */
-  open(reply: FastifyReply, { clientId, bounds }: { readonly clientId: bigint; readonly bounds: Pick<Bounds, 'streams'> }): EventStream {
+  open(
+    reply: FastifyReply,
+    { clientId, bounds }: { readonly clientId: bigint; readonly bounds: { readonly streams: number } },
+  ): EventStream {
     this.#rejectTooMany(clientId, bounds.streams);
     const stream = new EventStream(reply, this.#times);
     reply.request.isStream = true;

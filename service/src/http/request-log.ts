@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { withoutKeys } from '../clients/api-key.ts';
+import { withoutKeys } from '../domain/key-format.ts';
 import type { FinishedRequest, ObserveRequest } from './finished-requests.ts';
 
 /** Undefined if the log level hides the lines. */
