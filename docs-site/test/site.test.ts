@@ -161,6 +161,14 @@ describe('A guide', () => {
     expect(pages.get('/docs/webhooks')).toContain('<a href="/docs/events">');
   });
 
+  test('links, as Markdown, only to what is served', async () => {
+    for (const path of [...guides.map(({ slug }) => `/docs/${slug}.md`), '/docs/changelog.md']) {
+      const links = [...(await get(path)).text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, href = '']) => new URL(href, `http://store${path}`));
+      for (const { host, pathname } of links)
+        if (host === 'store') expect({ path, pathname, status: (await get(pathname)).status }).toMatchObject({ status: 200 });
+    }
+  });
+
   test('links from an error code to its page', () => {
     expect(pages.get('/docs/orders')).toContain('<a href="/docs/errors/pet_not_available"><code>pet_not_available</code></a>');
   });
