@@ -1,4 +1,4 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | words | writes | memory | cost | telemetry | capacity measures it alone
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | words | writes | memory | cost | telemetry | capacity measures it alone; list --mix what quota leases bring
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
@@ -11,6 +11,7 @@ const parts: Record<string, () => Promise<unknown>> = {
   capacity: () => import('./capacity.ts'),
 };
 
-const part = parts[process.argv[2] ?? ''];
+const isMix = process.argv[2] === 'list' && process.argv.includes('--mix');
+const part = isMix ? () => import('./list-mix.ts') : parts[process.argv[2] ?? ''];
 if (part) process.argv.splice(2, 1);
 await (part ?? (() => import('./side-by-side.ts')))();

@@ -33,19 +33,24 @@ export async function fillStore(connectionString: string, animals = animalCount)
 interface NewKeys {
   readonly clients: number;
   readonly perClient: number;
+  /** What the names of the clients begin with. */
+  readonly named?: string;
   readonly scopes?: readonly Scope[];
 }
 
 /** The same keys as by `homeward keys create --plan enterprise`, but with one statement for all clients and one for all keys. */
 export async function insertKeys(
   connectionString: string,
-  { clients: count, perClient, scopes: granted = defaultScopes }: NewKeys = { clients: clientCount, perClient: keysPerClient },
+  { clients: count, perClient, named = 'client', scopes: granted = defaultScopes }: NewKeys = {
+    clients: clientCount,
+    perClient: keysPerClient,
+  },
 ): Promise<BenchKey[]> {
   return withClient(connectionString, async (client) => {
     const { rows: clients } = await client.query<{ id: string }>({
       text: `insert into clients (name, plan, per_minute, per_day)
-        select 'client ' || i, 'enterprise', $2, $2 from generate_series(1, $1::int) as i returning id`,
-      values: [count, limit],
+        select $3 || ' ' || i, 'enterprise', $2, $2 from generate_series(1, $1::int) as i returning id`,
+      values: [count, limit, named],
     });
     const minted = clients.flatMap(({ id }) => Array.from({ length: perClient }, () => ({ clientId: id, key: mintApiKey('production') })));
     const { rows } = await client.query<{ id: string }>({
