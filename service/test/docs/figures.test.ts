@@ -412,7 +412,6 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
       `register ${byPlan('newCategoriesPerDay').slice(0, -1).join(', ')} or ${byPlan('newCategoriesPerDay').at(-1)} per UTC day by plan; an Enterprise client ${enterprise.newCategoriesPerDay.toLocaleString('en')}`,
     ],
     ['It lists {listedMax} keys at once', 'cli/keys.ts'],
-    ['Processes of release 1.0.0 beside newer ones count nothing'],
     ["You can't go back to 1.0.0: its workers send nothing from a migrated database"],
     // release-table.test.ts compares these with the migrations.
     ['| 1.0.0 | | |'],

@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { matrix } from '../../../testkit/isolation-matrix.ts';
+import { type Scope, scopes } from '../../src/domain/scopes.ts';
+import { visibilityOf } from '../../src/domain/visibility.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
@@ -43,6 +46,36 @@ describe.each(documents)('%s', (file) => {
     const named = [...text.matchAll(/npm run ([a-z]+)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !scripts[name])).toEqual([]);
   });
+});
+
+const migrations = readdirSync(path.join(root, 'service/migrations')).map((file) => path.basename(file, '.sql'));
+
+test.each([...documents, 'CHANGELOG.md'])('%s names migrations that exist', (file) => {
+  const named = [...read(file).matchAll(/\b\d{4}_[a-z_]+/g)].map(([name]) => name);
+  expect(named.filter((name) => !migrations.includes(name))).toEqual([]);
+});
+
+test('docs/operations.md says of every migration since 1.0.0 what to know, and how many there are', () => {
+  const [, section = ''] = /\n## Migrating\n(.*?)\n## /s.exec(read('docs/operations.md')) ?? [];
+  expect(migrations.filter((name) => name > '0005' && !section.includes(`\`${name}\``))).toEqual([]);
+  expect(section).toContain(`of ${migrations.length} migrations`);
+});
+
+test('docs/adr/0020-adopters-data.md names every scope whose keys see orders of other clients', () => {
+  const seesOthers = (scope: Scope) => {
+    const visibility = visibilityOf({ clientId: 1n, shelterId: 2n, scopes: [scope] });
+    return visibility === 'all' || visibility.shelterId !== undefined;
+  };
+  const seeing = scopes.filter(seesOthers);
+  expect(seeing.length).toBeGreaterThan(0);
+  expect(seeing.filter((scope) => !read('docs/adr/0020-adopters-data.md').includes(`\`${scope}\``))).toEqual([]);
+});
+
+test('docs/promises.md counts the operations and the kinds of callers that there are', () => {
+  const [, kinds, operations] = /Every operation by (\d+) kinds of caller.*none of (\d+) \|/.exec(read('docs/promises.md')) ?? [];
+  expect(Number(operations)).toBe(Object.keys(matrix).length);
+  // Each scope alone, the default, none, all, another client, revoked, expired, suspended, no key.
+  expect(Number(kinds)).toBe(scopes.length + 8);
 });
 
 test.each(readdirSync(path.join(root, 'docs/guides')))('docs/guides/%s links to guides that exist', (guide) => {
