@@ -36,6 +36,8 @@ versions() { for name in api-1 api-2 worker; do podman inspect --format '{{.Imag
 # Its image was built before, by the same script.
 printf '#!/bin/sh\necho %s\n' "$NEW_IMAGE" >deploy/image/build
 document a-container-functions
+# By the name that the document has for it.
+podman tag "$OLD_IMAGE" "localhost/$(sed -n 's/^image=//p' "$STEPS/roll-back-containers.sh")"
 step 'the old release'
 image=$OLD_IMAGE
 migrate >&2

@@ -9,7 +9,9 @@ on() { podman exec --interactive "$machine" "$@"; }
 
 step 'the old release'
 mkdir "$work/packages"
-cp "$OLD_PACKAGE" "$work/packages/homeward_1.0.0_amd64.deb"
+# By the name that the document has for it.
+old_package=$(sed -n 's#.* \./\(homeward_.*_amd64\.deb\)$#\1#p' "$STEPS/roll-back-systemd.sh")
+cp "$OLD_PACKAGE" "$work/packages/$old_package"
 cp "$NEW_PACKAGE" "$work/packages/"
 podman run --detach --name "$machine" --systemd=always --privileged --network=host --hostname=store \
   --volume "$work/packages:/packages:ro" --volume "$STEPS:/steps:ro" "$MACHINE_IMAGE" >/dev/null
@@ -21,9 +23,9 @@ done
 on sh -euc "printf '#!/bin/sh\nexec \"\$@\"\n' >/usr/local/bin/sudo
   mkdir -p /root/checkout/deploy/systemd
   printf '#!/bin/sh\necho /packages/$(basename "$NEW_PACKAGE")\n' >/root/checkout/deploy/systemd/build-deb
-  cp /packages/homeward_1.0.0_amd64.deb /root/checkout
+  cp /packages/$old_package /root/checkout
   chmod 755 /usr/local/bin/sudo /root/checkout/deploy/systemd/build-deb
-  dpkg --install /packages/homeward_1.0.0_amd64.deb >/dev/null
+  dpkg --install /packages/$old_package >/dev/null
   systemctl start postgresql redis-server"
 on runuser -u postgres -- psql --quiet --set=ON_ERROR_STOP=1 <<'SQL'
 create role homeward_app nologin;
