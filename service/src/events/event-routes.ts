@@ -4,8 +4,8 @@ import type { Caller } from '../admission/admission.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { KeyWatch } from '../clients/key-watch.ts';
 import type { Db } from '../db/handles.ts';
-import type { EventType } from '../domain/event-types.ts';
-import { maySeeOrderEvents, visibilityOf } from '../domain/visibility.ts';
+import { type EventType, mayReadPrivateEvents } from '../domain/event-types.ts';
+import { visibilityOf } from '../domain/visibility.ts';
 import { ClientTurns } from '../http/client-turns.ts';
 import { type EventStream, type EventStreams, eventText } from '../http/event-stream.ts';
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../http/paging.ts';
@@ -185,4 +185,4 @@ function streamTextOf(event: EventRow): string {
   return text;
 }
 
-const visibleOrders = (caller: Caller): EventFilter['orders'] => (maySeeOrderEvents(caller.scopes) ? visibilityOf(caller) : 'none');
+const visibleOrders = (caller: Caller): EventFilter['orders'] => (mayReadPrivateEvents(caller.scopes) ? visibilityOf(caller) : 'none');

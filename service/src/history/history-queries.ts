@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/handles.ts';
 import { recentTransactionOf } from '../db/recent-transactions.ts';
-import type { Actor } from '../domain/actor.ts';
+import type { Author } from '../domain/actor.ts';
 
 export interface Transition {
   readonly petId: bigint;
@@ -12,7 +12,7 @@ export interface Transition {
 }
 
 /** Inserts any number of rows with one statement, in the given order. */
-export async function insertTransitions(tx: Transaction, actor: Actor, transitions: readonly Transition[]): Promise<void> {
+export async function insertTransitions(tx: Transaction, author: Author, transitions: readonly Transition[]): Promise<void> {
   await tx.query({
     name: 'insert-transitions',
     text: `insert into history (client_id, key_id, pet_id, order_id, from_status, to_status, why)
@@ -20,8 +20,8 @@ export async function insertTransitions(tx: Transaction, actor: Actor, transitio
       from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
         with ordinality as row (pet_id, order_id, from_status, to_status, why, n) order by n`,
     values: [
-      actor.clientId,
-      actor.keyId,
+      author.clientId,
+      author.keyId,
       transitions.map(({ petId }) => petId),
       transitions.map(({ orderId }) => orderId),
       transitions.map(({ from }) => from),

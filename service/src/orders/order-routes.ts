@@ -3,7 +3,7 @@ import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
 import type { Db, Transactions } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { callerActions, orderActions } from '../domain/order-states.ts';
+import { callerActions, orderActions, scopesFor } from '../domain/order-states.ts';
 import { visibilityOf } from '../domain/visibility.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
@@ -120,11 +120,11 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
   );
 
   for (const name of callerActions) {
-    const { scope, summary, from, to, pet } = orderActions[name];
+    const { summary, from, to, pet } = orderActions[name];
     api.post(
       `/store/orders/:orderId/${name}`,
       {
-        config: { scope },
+        config: { scope: scopesFor(name) },
         schema: {
           operationId: `${name}Order`,
           tags: ['Orders'],
@@ -141,8 +141,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
       },
       (request, reply) =>
         respondOnce(catalogue, request, reply, async (tx) => {
-          const caller = callerOf(request);
-          const order = await actOnOrder(tx, visibilityOf(caller), readOrderId(request.params.orderId), name, caller);
+          const order = await actOnOrder(tx, readOrderId(request.params.orderId), name, callerOf(request));
           return { status: 200, body: orderJson(order), headers: {}, orderId: order.id };
         }),
     );

@@ -7,9 +7,9 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Pool } from '../db/pool.ts';
+import { whoMay } from '../domain/access.ts';
 import { deprecations } from '../domain/deprecations.ts';
-import { staffScopes } from '../domain/scopes.ts';
-import { managesShelter } from '../domain/shelter-access.ts';
+import { isUnlimited, scopesThat } from '../domain/scopes.ts';
 import { AppError, unavailable } from '../errors.ts';
 import { compress } from '../http/content-coding.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
@@ -150,13 +150,12 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   api.patch(
     '/pets/:petId',
     {
-      config: { scope: staffScopes },
+      config: { scope: scopesThat('changePets') },
       schema: {
         operationId: 'updatePet',
         tags: ['Pets'],
         summary: 'Update an animal',
-        description:
-          "Changes the name, the category or the status. The status can't be changed while the animal has an open order. A key with the scope shelter:manage can change animals of its shelter only.",
+        description: `Changes the name, the category or the status. The status can't be changed while the animal has an open order. Needs ${whoMay('changePets')}.`,
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
@@ -171,7 +170,6 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
       const expect = expectEtag(request.headers['if-match']);
       const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, callerOf(request), {
         expect,
-        mayManage: mayManage(callerOf(request)),
         findOpenOrder,
         categories: config.categories,
       });
@@ -182,13 +180,12 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   api.delete(
     '/pets/:petId',
     {
-      config: { scope: staffScopes },
+      config: { scope: scopesThat('changePets') },
       schema: {
         operationId: 'removePet',
         tags: ['Pets'],
         summary: 'Remove an animal',
-        description:
-          "For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. A key with the scope shelter:manage can remove animals of its shelter only.",
+        description: `For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. Needs ${whoMay('changePets')}.`,
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
@@ -200,8 +197,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
     },
     async (request, reply) => {
       const expect = expectEtag(request.headers['if-match']);
-      const caller = callerOf(request);
-      await removePet(catalogue, readPetId(request.params.petId), caller, { expect, mayManage: mayManage(caller), findOpenOrder });
+      await removePet(catalogue, readPetId(request.params.petId), callerOf(request), { expect, findOpenOrder });
       return reply.status(204).send();
     },
   );
@@ -213,12 +209,8 @@ const createdResponse = (pet: Pet) => ({
   headers: { location: `/v1/pets/${pet.id}`, etag: petEtag(pet) },
 });
 
-const mayManage = (caller: Caller) =>
-  caller.scopes.includes('store:manage') ? undefined : (shelterId: bigint) => managesShelter(caller, shelterId);
-
-/** Keys of the store's staff may register any number of categories. */
 const registrantOf = ({ scopes, clientId, bounds }: Caller) =>
-  scopes.includes('store:manage') ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
+  isUnlimited(scopes) ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
 
 async function readPetPage(db: Parts['db'], query: ListPets): Promise<PetPage> {
   if (db.isBusy) throw unavailable(new Error('too many statements are in flight to read a list'));

@@ -1,8 +1,9 @@
 import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
 import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
+import { requireAccess } from '../domain/access.ts';
 import type { Actor } from '../domain/actor.ts';
-import type { PetEventType } from '../domain/event-types.ts';
+import type { PublicEventType } from '../domain/event-types.ts';
 import { placing } from '../domain/order-states.ts';
 import { type PetStatus, removed } from '../domain/pet-statuses.ts';
 import { AppError } from '../errors.ts';
@@ -31,9 +32,6 @@ export const firstShelterId = 1n;
 
 /** Throws if the locked animal is not the version that the caller expects. */
 type Expectation = (pet: Pet) => void;
-
-/** Says whether the caller may change the animals of a shelter. Undefined: it may change all. */
-type MayManage = ((shelterId: bigint) => boolean) | undefined;
 
 /** Finds the open order of an animal. Passed as an argument, since the folder orders imports pets and not the other way round. */
 export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
@@ -99,10 +97,10 @@ export async function changePet(
   id: bigint,
   changes: PetChanges,
   actor: Actor,
-  options: { expect: Expectation; mayManage?: MayManage; findOpenOrder: FindOpenOrder; categories: Categories },
+  options: { expect: Expectation; findOpenOrder: FindOpenOrder; categories: Categories },
 ): Promise<Pet> {
   return catalogue.transaction(async (tx) => {
-    const pet = await lockManaged(tx, id, options.mayManage);
+    const pet = await lockToChange(tx, id, actor);
     options.expect(pet);
     // Field by field, since the body may contain other fields, such as an id.
     const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
@@ -132,10 +130,10 @@ export async function removePet(
   catalogue: Catalogue,
   id: bigint,
   actor: Actor,
-  { expect, mayManage, findOpenOrder }: { expect: Expectation; mayManage?: MayManage; findOpenOrder: FindOpenOrder },
+  { expect, findOpenOrder }: { expect: Expectation; findOpenOrder: FindOpenOrder },
 ): Promise<void> {
   await catalogue.transaction(async (tx) => {
-    const pet = await lockManaged(tx, id, mayManage);
+    const pet = await lockToChange(tx, id, actor);
     expect(pet);
     rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
     await markPetRemoved(tx, pet);
@@ -179,7 +177,7 @@ export const petStatusChanged = (pet: Pet, previous: PetStatus): NewEvent =>
   petEvent('pet.status_changed', pet, `,"previousStatus":"${previous}"`);
 
 /** The event for a change of an animal. The caller records it while it holds the animal's lock. */
-export const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
+export const petEvent = (type: PublicEventType, pet: Pet, more = ''): NewEvent => ({
   type,
   petId: pet.id,
   clientId: null,
@@ -216,16 +214,11 @@ export const petNotAvailable = ({ id, name, status }: Pet) =>
 
 export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with id ${id.slice(0, 40)}.`);
 
-async function lockManaged(tx: Transaction, id: bigint, mayManage: MayManage): Promise<Pet> {
+async function lockToChange(tx: Transaction, id: bigint, actor: Actor): Promise<Pet> {
   const pet = await lockPet(tx, id);
   if (!pet) throw petNotFound(String(id));
-  if (!mayManage) return pet;
-  const shelterId = await readShelterId(tx, id);
-  if (mayManage(shelterId)) return pet;
-  throw new AppError(
-    'insufficient_scope',
-    `${pet.name} (id ${id}) belongs to shelter ${shelterId}, and this key manages another one. Use a key of that shelter, or one with the scope store:manage.`,
-  );
+  requireAccess(actor, 'changePets', { petId: id, shelterId: await readShelterId(tx, id) });
+  return pet;
 }
 
 function rejectIfOrdered(order: bigint | undefined, pet: Pet, what: string): void {

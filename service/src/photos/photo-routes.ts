@@ -4,7 +4,8 @@ import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
 import type { Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { profileWriteScopes } from '../domain/shelter-access.ts';
+import { whoMay } from '../domain/access.ts';
+import { scopesThat } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import { bodyErrors, errorResponses, etagHeader, jsonResponse, locationHeader, notModified, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
@@ -31,8 +32,7 @@ interface Parts {
 }
 
 const common = { tags: ['Photos'], 'x-stability': 'experimental' } as const;
-const whoWrites =
-  'For keys with store:manage, and for keys that are bound to the shelter of the animal and have pets:write or shelter:manage.';
+const whoWrites = `Needs ${whoMay('describePets')}.`;
 /** Every POST accepts the header; here it does nothing. */
 const photoIdempotency = Type.Object({
   'idempotency-key': Type.Optional(Type.String({ description: 'Not needed: the same bytes for the same animal are the same photo.' })),
@@ -95,7 +95,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
     uploads.post(
       '/pets/:petId/photos',
       {
-        config: { scope: profileWriteScopes },
+        config: { scope: scopesThat('describePets') },
         schema: {
           ...common,
           operationId: 'addPhoto',
@@ -145,7 +145,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
   api.patch(
     '/pets/:petId/photos/:photoId',
     {
-      config: { scope: profileWriteScopes },
+      config: { scope: scopesThat('describePets') },
       // Before the body is parsed, like the scopes of other operations.
       onRequest: (request) => requireWriter(db, readPetId((request.params as { petId: string }).petId), callerOf(request)),
       schema: {
@@ -170,7 +170,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
   api.delete(
     '/pets/:petId/photos/:photoId',
     {
-      config: { scope: profileWriteScopes },
+      config: { scope: scopesThat('describePets') },
       schema: {
         ...common,
         operationId: 'removePhoto',

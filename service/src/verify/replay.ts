@@ -1,4 +1,4 @@
-import { isLegalOrderTransition, isOpen, petMoveOf, placing } from '../domain/order-states.ts';
+import { findOrderTransition, isOpen, placing } from '../domain/order-states.ts';
 import { petStatuses, removed } from '../domain/pet-statuses.ts';
 import { readMove } from '../domain/shelter-moves.ts';
 import type { HistoryRow, OrderState, PetState } from './verify-queries.ts';
@@ -65,7 +65,8 @@ export class Replay {
   #applyToOrder({ from, to }: HistoryRow, orderId: bigint): string | undefined {
     const was = this.#orders.get(orderId) ?? null;
     if (from !== was) return `the order changes from ${named(from)} to ${to}, but its status was ${named(was)}`;
-    if (!isLegalOrderTransition(was, to)) return `an order can't change from ${named(was)} to ${to}`;
+    const transition = findOrderTransition(was, to);
+    if (!transition) return `an order can't change from ${named(was)} to ${to}`;
     if (this.#due) return this.#missingChange(this.#due);
     this.#orders.set(orderId, to);
     if (isOpen(to)) this.#open.add(orderId);
@@ -73,9 +74,8 @@ export class Replay {
     if (this.#open.size > 1) return `orders ${[...this.#open].join(' and ')} are open at once`;
     if (to === placing.to && this.#pet !== placing.pet.from)
       return `an order was placed for an animal that is ${this.#pet ?? 'not added yet'}`;
-    const move = petMoveOf(to);
-    // A return does not change the animal if staff have changed its status since, or another order has sold it.
-    if (move?.always) this.#due = { from: move.from, to: move.to, order: orderId };
+    const { pet, always } = transition;
+    if (pet && always) this.#due = { ...pet, order: orderId };
     return undefined;
   }
 

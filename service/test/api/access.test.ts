@@ -159,3 +159,32 @@ describe('A key', () => {
     expect(await findWrong(cellsOfOrders(key))).toEqual([]);
   });
 });
+
+describe('The 403 for an animal of another shelter', () => {
+  const scopesOfStaff = [...ofPartners, 'shelter:manage'];
+  const key = keys.find(({ scopes }) => scopes.join() === scopesOfStaff.join()) as Key;
+  const path = (place: Place) => `/v1/pets/${pets.get(place)}`;
+  const order = () => `/v1/store/orders/${orders.get('another shelter its client')}`;
+
+  type Request = readonly [method: string, path: string, body: object | undefined];
+  test.each<readonly [string, string, string, () => Request]>([
+    ['a change', 'change or remove it', 'shelter:manage', () => ['PATCH', path('another shelter'), { name: 'Rex' }]],
+    ['a removal', 'change or remove it', 'shelter:manage', () => ['DELETE', path('another shelter'), undefined]],
+    ['a profile', 'write its profile or photos', 'pets:write or shelter:manage', () => ['PUT', `${path('another shelter')}/profile`, {}]],
+    [
+      'a photo',
+      'write its profile or photos',
+      'pets:write or shelter:manage',
+      () => ['DELETE', `${path('another shelter')}/photos/1`, undefined],
+    ],
+    ['an order', 'decide on its orders', 'shelter:manage', () => ['POST', `${order()}/approve`, undefined]],
+  ])('of %s has the same words and the same header', async (_, intention, scopes, call) => {
+    const [method, target, body] = call();
+    const response = await store.call<{ message: string }>(method, target, { key: keyText(key), ...(body && { body }) });
+    expect(response.status).toBe(403);
+    expect(response.json.message.replaceAll(/\d+/g, 'N')).toBe(
+      `Animal N belongs to shelter N. To ${intention}, use a key with store:manage, or one that is bound to the animal's shelter and has ${scopes}. This key is bound to shelter N and has ${scopesOfStaff.join(', ')}.`,
+    );
+    expect(response.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="store:manage"');
+  });
+});
