@@ -162,8 +162,8 @@ function transitionsOf(
   { id, petId, ...move }: { id: bigint; petId: bigint; from: string | null; to: string; why: string },
   pet: { from: string; to: string } | undefined,
 ): Transition[] {
-  const ofOrder = { petId, orderId: id, ...move };
-  return pet ? [ofOrder, { petId, orderId: null, ...pet, why: `order ${id} ${move.to}` }] : [ofOrder];
+  const ofOrder = { kind: 'order_status', petId, orderId: id, ...move } as const;
+  return pet ? [ofOrder, { kind: 'pet_status', petId, ...pet, why: `order ${id} ${move.to}` }] : [ofOrder];
 }
 
 /** An event about an order. It never contains the adopter, since receivers may log and store events anywhere. */

@@ -114,8 +114,10 @@ export async function changePet(
     if (isStatusChanged) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${updated.status}`);
     if (options.categories === 'open' && updated.categoryId !== pet.categoryId) await registerCategory(tx, updated.categoryId, undefined);
     const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, pet, updated, actor));
-    const why = isStatusChanged ? 'status set by staff' : 'edited by staff';
-    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
+    const what = isStatusChanged
+      ? ({ kind: 'pet_status', why: 'status set by staff' } as const)
+      : ({ kind: 'pet_edited', why: 'edited by staff' } as const);
+    await recordTransitions(tx, actor, { petId: id, from: pet.status, to: changed.status, ...what });
     await recordEvents(
       tx,
       ...(isEdited ? [petEvent('pet.updated', changed)] : []),
@@ -138,7 +140,7 @@ export async function removePet(
     rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
     await markPetRemoved(tx, pet);
     // In the words of earlier releases: rows of history are compared over the years.
-    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'taken back by staff' });
+    await recordTransitions(tx, actor, { kind: 'pet_removed', petId: id, from: pet.status, to: removed, why: 'taken back by staff' });
     await recordEvents(tx, petEvent('pet.removed', pet));
   });
 }

@@ -1,6 +1,6 @@
 import { findOrderTransition, isOpen, placing } from '../domain/order-states.ts';
 import { petStatuses, removed } from '../domain/pet-statuses.ts';
-import { readMove } from '../domain/shelter-moves.ts';
+import type { ShelterMove } from '../history/history.ts';
 import type { HistoryRow, OrderState, PetState } from './verify-queries.ts';
 
 /** Replays the history of one animal, row by row. The methods return what is wrong as a sentence, or undefined. */
@@ -41,7 +41,7 @@ export class Replay {
     return absent === undefined ? undefined : `order ${absent}: it is in the history of animal ${this.#petId}, but it does not exist`;
   }
 
-  #applyToPet({ from, to, why }: HistoryRow): string | undefined {
+  #applyToPet({ from, to, move }: HistoryRow): string | undefined {
     if (from !== this.#pet) return `the animal changes from ${named(from)} to ${to}, but its status was ${named(this.#pet)}`;
     if (this.#due && (from !== this.#due.from || to !== this.#due.to))
       return `order ${this.#due.order} changed, and the animal changed to ${to} instead of ${this.#due.to}`;
@@ -49,12 +49,10 @@ export class Replay {
     if (to !== placing.pet.to && this.#open.size > 0) return `the animal changes to ${to} while order ${[...this.#open][0]} is open`;
     this.#due = undefined;
     this.#pet = to;
-    return this.#applyMove(why);
+    return move && this.#applyMove(move);
   }
 
-  #applyMove(why: string): string | undefined {
-    const move = readMove(why);
-    if (!move) return undefined;
+  #applyMove(move: ShelterMove): string | undefined {
     const was = this.#shelter;
     this.#shelter = move.to;
     return was === undefined || was === move.from
