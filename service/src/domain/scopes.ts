@@ -35,18 +35,26 @@ export interface ScopeRow {
   readonly givenTo: 'every key' | 'staff';
   /** For the documents and the command line. */
   readonly meaning: string;
-  readonly permits: Readonly<Partial<Record<Permission, Reach>>>;
+  readonly permits: Permits;
   /** A key with this scope must be bound to a shelter. */
   readonly needsShelter?: true;
   /** The limits of the plan on categories and photos don't apply. */
   readonly isUnlimited?: true;
 }
 
-/** What is permitted with animals and their orders. To describe an animal is to write its profile and photos. */
-export type Permission = 'changePets' | 'describePets' | 'seeOrders' | 'manageOrders';
+interface Permits {
+  readonly changePets?: ShelterReach;
+  /** To write their profiles and photos. */
+  readonly describePets?: ShelterReach;
+  readonly seeOrders?: ShelterReach | 'own client';
+  /** To decide on them as staff. */
+  readonly manageOrders?: ShelterReach;
+}
 
-/** With which animals: of any shelter, or of the shelter that the key is bound to. Or with which orders: also those of its client. */
-export type Reach = 'any shelter' | 'own shelter' | 'own client';
+export type Permission = keyof Permits;
+
+/** With animals of any shelter and their orders, or with those of the shelter that the key is bound to. */
+type ShelterReach = 'any shelter' | 'own shelter';
 
 export type Scope = keyof typeof table;
 
@@ -61,7 +69,7 @@ export const scopesOfBoundKeys = scopesWhere(({ needsShelter }) => needsShelter 
 const unlimitedScopes = scopesWhere(({ isUnlimited }) => isUnlimited === true);
 
 /** The scopes that permit something, with any reach or with this one. A key needs one of them. */
-export const scopesThat = (permission: Permission, reach?: Reach): readonly Scope[] =>
+export const scopesThat = (permission: Permission, reach?: ShelterReach): readonly Scope[] =>
   scopesWhere(({ permits }) => permits[permission] !== undefined && (reach === undefined || permits[permission] === reach));
 
 /** Whether a key has one of these scopes. A key may also have scopes that this release doesn't know. */

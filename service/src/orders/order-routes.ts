@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Db, Transactions } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import { callerActions, orderActions, scopesFor } from '../domain/order-states.ts';
+import { scopesThat } from '../domain/scopes.ts';
 import { visibilityOf } from '../domain/visibility.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
@@ -47,8 +48,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         operationId: 'listOrders',
         tags: ['Orders'],
         summary: 'List orders',
-        description:
-          "Returns a page of orders in ascending order of id: this client's own orders, with the scope shelter:manage also those for animals of the key's shelter, or every order with the scope store:manage.",
+        description: `Returns a page of orders in ascending order of id: this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, or every order with the scope ${scopesThat('seeOrders', 'any shelter').join(' or ')}.`,
         'x-stability': 'beta',
         querystring: ListOrdersQuery,
         response: {

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
 import type { Transactor } from '../db/handles.ts';
+import { scopesThat } from '../domain/scopes.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
   bodyErrors,
@@ -72,8 +73,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         ...common,
         operationId: 'createWebhook',
         summary: 'Add an endpoint',
-        description:
-          "The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope shelter:manage also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.",
+        description: `The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.`,
         headers: idempotencyHeader,
         body: Ref(NewWebhookSchema),
         response: {
