@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/handles.ts';
 import { recentTransactionOf } from '../db/recent-transactions.ts';
 import type { Author } from '../domain/actor.ts';
+import type { ShelterMove } from '../domain/shelter-moves.ts';
 
 export type Transition = {
   readonly petId: bigint;
@@ -13,12 +14,6 @@ export type Transition = {
   | { readonly kind: 'pet_edited' | 'pet_status' | 'pet_removed' }
   | { readonly kind: 'pet_moved'; readonly move: ShelterMove }
 );
-
-/** The shelters that an animal was moved between. */
-export interface ShelterMove {
-  readonly from: bigint;
-  readonly to: bigint;
-}
 
 /** Inserts any number of rows with one statement, in the given order. */
 export async function insertTransitions(tx: Transaction, author: Author, transitions: readonly Transition[]): Promise<void> {

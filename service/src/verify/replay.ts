@@ -1,6 +1,6 @@
 import { findOrderTransition, isOpen, placing } from '../domain/order-states.ts';
 import { petStatuses, removed } from '../domain/pet-statuses.ts';
-import type { ShelterMove } from '../history/history.ts';
+import type { ShelterMove } from '../domain/shelter-moves.ts';
 import type { HistoryRow, OrderState, PetState } from './verify-queries.ts';
 
 /** Replays the history of one animal, row by row. The methods return what is wrong as a sentence, or undefined. */

@@ -1,5 +1,5 @@
 import type { Db } from '../db/handles.ts';
-import { type MoveColumns, readMove, type ShelterMove } from '../history/history.ts';
+import { type MoveColumns, readMove, type ShelterMove } from '../domain/shelter-moves.ts';
 
 /** What the replay reads of a history row. */
 export interface HistoryRow {

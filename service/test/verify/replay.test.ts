@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ShelterMove } from '../../src/history/history.ts';
+import type { ShelterMove } from '../../src/domain/shelter-moves.ts';
 import { Replay } from '../../src/verify/replay.ts';
 
 const petId = 7n;
