@@ -183,7 +183,7 @@ describe('GET /openapi.json', () => {
       updatePet: 'store:manage or shelter:manage',
       movePet: 'store:manage',
       createShelter: 'store:manage',
-      putProfile: 'pets:write or shelter:manage or store:manage',
+      putProfile: 'pets:write or store:manage or shelter:manage',
       putCategory: 'store:manage',
       removeCategory: 'store:manage',
       listOrders: 'orders:read',
