@@ -26,7 +26,7 @@ import { OrderGate } from './order-gate.ts';
 import { orderJson } from './order-json.ts';
 import { selectOrders } from './order-queries.ts';
 import { ListOrdersQuery, NewOrderSchema, OrderSchema } from './order-schemas.ts';
-import { actOnOrder, getOrder, orderNotFound, placeOrder } from './orders.ts';
+import { actOnOrder, getOrder, orderErrors, orderNotFound, placeOrder } from './orders.ts';
 
 interface Parts {
   readonly db: Db;
@@ -81,7 +81,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         body: Ref(NewOrderSchema),
         response: {
           201: jsonResponse('The order.', Ref(OrderSchema), locationHeader),
-          ...errorResponses(...bodyErrors, 'pet_not_found', 'pet_not_available', 'open_order_limit', ...idempotencyErrors),
+          ...errorResponses(...bodyErrors, ...orderErrors.place, ...idempotencyErrors),
         },
       },
     },
@@ -112,7 +112,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         response: {
           200: jsonResponse('The order.', Ref(OrderSchema), etagHeader),
           304: notModified,
-          ...errorResponses('order_not_found'),
+          ...errorResponses(...orderErrors.get),
         },
       },
     },
@@ -135,7 +135,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
           headers: idempotencyHeader,
           response: {
             200: jsonResponse('The updated order.', Ref(OrderSchema)),
-            ...errorResponses('order_not_found', 'order_state_conflict', ...idempotencyErrors),
+            ...errorResponses(...orderErrors.act, ...idempotencyErrors),
           },
         },
       },

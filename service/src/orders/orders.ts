@@ -5,7 +5,7 @@ import { type Actor, theService } from '../domain/actor.ts';
 import { actionsFrom, alwaysMovesPet, type CallerAction, type OrderStatus, orderActions, placing } from '../domain/order-states.ts';
 import type { PetStatus } from '../domain/pet-statuses.ts';
 import { managedOrders, type Visibility, visibilityOf } from '../domain/visibility.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
@@ -28,6 +28,13 @@ import {
   selectOpenOrderIds,
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
+
+/** The errors of the operations, for the documents. */
+export const orderErrors = {
+  place: ['pet_not_found', 'pet_not_available', 'open_order_limit'],
+  get: ['order_not_found'],
+  act: ['order_not_found', 'order_state_conflict'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 /**
  * Reserves the animal and records the order of a client. Enforces the client's bounds, also for concurrent requests. The actor is

@@ -34,7 +34,17 @@ import type { Footprint } from './pet-changes.ts';
 import { petEtag, petJson, petsJson } from './pet-json.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
-import { addPetToCategory, changePet, createPet, type FindOpenOrder, firstShelterId, getPet, petNotFound, removePet } from './pets.ts';
+import {
+  addPetToCategory,
+  changePet,
+  createPet,
+  type FindOpenOrder,
+  firstShelterId,
+  getPet,
+  petErrors,
+  petNotFound,
+  removePet,
+} from './pets.ts';
 
 interface Parts {
   readonly db: Db & Pick<Pool, 'isBusy'>;
@@ -91,7 +101,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         body: Ref(NewPetSchema),
         response: {
           201: jsonResponse('The created animal.', Ref(PetSchema), { ...locationHeader, ...etagHeader }),
-          ...errorResponses(...bodyErrors, 'category_not_found', 'category_limit', ...idempotencyErrors),
+          ...errorResponses(...bodyErrors, ...petErrors.create, ...idempotencyErrors),
         },
       },
     },
@@ -131,7 +141,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
             },
           }),
           304: notModified,
-          ...errorResponses('pet_not_found', 'operation_removed'),
+          ...errorResponses(...petErrors.get, 'operation_removed'),
         },
       },
     },
@@ -162,7 +172,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         body: Ref(PetChangesSchema),
         response: {
           200: jsonResponse('The updated animal.', Ref(PetSchema), etagHeader),
-          ...errorResponses(...bodyErrors, 'category_not_found', 'pet_not_found', 'pet_has_open_order', 'precondition_failed'),
+          ...errorResponses(...bodyErrors, ...petErrors.change, 'precondition_failed'),
         },
       },
     },
@@ -191,7 +201,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         headers: ifMatch,
         response: {
           204: { type: 'null', description: 'The animal was removed.' },
-          ...errorResponses('pet_not_found', 'pet_has_open_order', 'precondition_failed'),
+          ...errorResponses(...petErrors.remove, 'precondition_failed'),
         },
       },
     },

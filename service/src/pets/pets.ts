@@ -6,7 +6,7 @@ import type { Actor } from '../domain/actor.ts';
 import type { PublicEventType } from '../domain/event-types.ts';
 import { placing } from '../domain/order-states.ts';
 import { type PetStatus, removed } from '../domain/pet-statuses.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { findRecentTransactions, recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from './catalogue.ts';
@@ -26,6 +26,14 @@ import {
 import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
 type Categories = 'open' | 'closed';
+
+/** The errors of the operations, for the documents. */
+export const petErrors = {
+  create: ['category_not_found', 'category_limit'],
+  get: ['pet_not_found'],
+  change: ['category_not_found', 'pet_not_found', 'pet_has_open_order'],
+  remove: ['pet_not_found', 'pet_has_open_order'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 /** Where an animal is added without a key that is bound to a shelter. It is there from the start. */
 export const firstShelterId = 1n;

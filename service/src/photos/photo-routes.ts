@@ -18,7 +18,7 @@ import { requireHere } from './photo-mark.ts';
 import type { PhotoRow } from './photo-queries.ts';
 import { PhotoChangesSchema, PhotoPath, PhotoSchema, PhotosPath } from './photo-schemas.ts';
 import type { PhotoStore } from './photo-store.ts';
-import { addPhoto, changePhoto, getPhoto, listPhotos, photoNotFound, removePhoto, requireWriter } from './photos.ts';
+import { addPhoto, changePhoto, getPhoto, listPhotos, photoErrors, photoNotFound, removePhoto, requireWriter } from './photos.ts';
 import { requireAllowance } from './upload-allowance.ts';
 import { receivePhoto, requirePhotoHeaders, requireRoom } from './upload-listener.ts';
 import { UploadSlots } from './upload-slots.ts';
@@ -59,7 +59,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         response: {
           200: jsonResponse('The photos, at most 12.', Type.Array(Ref(PhotoSchema)), etagHeader),
           304: notModified,
-          ...errorResponses('pet_not_found'),
+          ...errorResponses(...photoErrors.list),
         },
       },
     },
@@ -78,7 +78,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         response: {
           200: jsonResponse('The photo.', Ref(PhotoSchema), etagHeader),
           304: notModified,
-          ...errorResponses('photo_not_found'),
+          ...errorResponses(...photoErrors.get),
         },
       },
     },
@@ -106,18 +106,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
           body: { content: Object.fromEntries(imageTypes.map((type) => [type, { schema: {} }])) },
           response: {
             202: jsonResponse('The photo, which is being processed, or is ready if it was sent before.', Ref(PhotoSchema), locationHeader),
-            ...errorResponses(
-              'pet_not_found',
-              'photos_off',
-              'unsupported_image',
-              'photo_too_large',
-              'upload_too_slow',
-              'too_many_uploads',
-              'photo_limit_reached',
-              'photo_bytes_limit',
-              'photo_storage_limit',
-              'photo_storage_full',
-            ),
+            ...errorResponses(...photoErrors.add),
           },
         },
       },
@@ -157,7 +146,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         body: Ref(PhotoChangesSchema),
         response: {
           200: jsonResponse('The changed photo.', Ref(PhotoSchema)),
-          ...errorResponses(...bodyErrors, 'pet_not_found', 'photo_not_found'),
+          ...errorResponses(...bodyErrors, ...photoErrors.change),
         },
       },
     },
@@ -177,7 +166,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         summary: 'Remove a photo',
         description: `Its pictures are deleted after a day; caches may keep them longer. ${whoWrites}`,
         params: PhotoPath,
-        response: { 204: { type: 'null', description: 'The photo was removed.' }, ...errorResponses('pet_not_found', 'photo_not_found') },
+        response: { 204: { type: 'null', description: 'The photo was removed.' }, ...errorResponses(...photoErrors.change) },
       },
     },
     async (request, reply) => {

@@ -2,7 +2,7 @@ import type { Caller } from '../admission/admission.ts';
 import type { Db, Transaction, Transactor } from '../db/handles.ts';
 import { type KeyRights, requireAccess } from '../domain/access.ts';
 import { isUnlimited } from '../domain/scopes.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { recordEvents } from '../events/events.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
@@ -25,6 +25,25 @@ import type { FileName } from './photo-store.ts';
 import { countUpload, requireStorage } from './upload-allowance.ts';
 
 export type { PhotoRow };
+
+/** The errors of the operations, for the documents. */
+export const photoErrors = {
+  list: ['pet_not_found'],
+  get: ['photo_not_found'],
+  add: [
+    'pet_not_found',
+    'photos_off',
+    'unsupported_image',
+    'photo_too_large',
+    'upload_too_slow',
+    'too_many_uploads',
+    'photo_limit_reached',
+    'photo_bytes_limit',
+    'photo_storage_limit',
+    'photo_storage_full',
+  ],
+  change: ['pet_not_found', 'photo_not_found'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId' | 'bounds'>;
 

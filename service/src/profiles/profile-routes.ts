@@ -19,7 +19,7 @@ import type { StoredProfile } from './profile-changes.ts';
 import { dayOf } from './profile-checks.ts';
 import { profileEtag, profileJson } from './profile-json.ts';
 import { type ProfileChanges, ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
-import { getProfile, writeProfile } from './profiles.ts';
+import { getProfile, profileErrors, writeProfile } from './profiles.ts';
 
 interface Parts {
   readonly db: Db;
@@ -35,7 +35,7 @@ const ifMatch = Type.Object({
 });
 const written = {
   200: jsonResponse('The profile as it is now.', Ref(ProfileSchema), etagHeader),
-  ...errorResponses(...bodyErrors, 'pet_not_found', 'external_id_taken', 'precondition_failed'),
+  ...errorResponses(...bodyErrors, ...profileErrors.write, 'precondition_failed'),
 };
 
 export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
@@ -64,7 +64,7 @@ export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
         response: {
           200: jsonResponse('The profile.', Ref(ProfileSchema), etagHeader),
           304: notModified,
-          ...errorResponses('pet_not_found'),
+          ...errorResponses(...profileErrors.get),
         },
       },
     },

@@ -1,7 +1,7 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
 import { type KeyRights, requireAccess } from '../domain/access.ts';
-import { AppError, show } from '../errors.ts';
+import { AppError, type ErrorCode, show } from '../errors.ts';
 import { recordEvents } from '../events/events.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
@@ -26,6 +26,12 @@ interface ProfileWrite {
   /** Throws if the profile is not the version that the caller expects. */
   readonly expect: (pet: Pet, profile: StoredProfile) => void;
 }
+
+/** The errors of the operations, for the documents. */
+export const profileErrors = {
+  get: ['pet_not_found'],
+  write: ['pet_not_found', 'external_id_taken'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 const externalIdIndex = 'profiles_external_id';
 

@@ -4,7 +4,7 @@ import { parseInt64 } from '../db/int64.ts';
 import { insufficientScope } from '../domain/access.ts';
 import { type EventType, mayReadPrivateEvents, scopesToRead } from '../domain/event-types.ts';
 import { hasOne, type Scope } from '../domain/scopes.ts';
-import { AppError, show } from '../errors.ts';
+import { AppError, type ErrorCode, show } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
 import { makeDueNow } from './delivery-queries.ts';
@@ -41,6 +41,13 @@ const failingShownMax = 100;
 const dueNowMax = 10_000;
 /** Each pause while deliveries are queued is a gap in what is sent, and stored with the endpoint. */
 const pausesMax = 100;
+
+/** The errors of the operations, for the documents. */
+export const webhookErrors = {
+  add: ['webhook_url_refused', 'webhook_limit_reached'],
+  get: ['webhook_not_found'],
+  change: ['webhook_url_refused', 'webhook_not_found', 'webhook_disabled'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 export async function addWebhook(
   tx: Transaction,
