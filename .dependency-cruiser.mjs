@@ -190,10 +190,10 @@ export default {
     {
       name: 'leaves',
       comment:
-        'All of the service may import domain/, errors.ts, config.ts, clock.ts, characters.ts, journal-place.ts, sentinel-url.ts and server-urls.ts; these import only domain/ and the last four.',
+        'All of the service may import domain/, errors.ts, config.ts, clock.ts, characters.ts, journal-place.ts, sentinel-url.ts and server-urls.ts; these import only domain/, errors.ts and the last four.',
       severity: 'error',
       from: { path: `${src}/(domain/|(errors|config|clock|characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
-      to: { path: `${src}/`, pathNot: `${src}/(domain/|(characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
+      to: { path: `${src}/`, pathNot: `${src}/(domain/|(errors|characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
     },
   ],
   options: {

@@ -1,9 +1,8 @@
 // Endpoints of keys with different scopes, and what becomes of their permissions while events wait for them.
 import { settleClientChange } from '../../service/src/clients/client-epochs.ts';
 import { setSuspended } from '../../service/src/clients/clients.ts';
-import { type EventType, eventTypes, isOrderEvent } from '../../service/src/domain/event-types.ts';
+import { type EventType, eventTypes, isPrivateEvent, mayReadPrivateEvents } from '../../service/src/domain/event-types.ts';
 import { defaultScopes, scopes as everyScope, type Scope } from '../../service/src/domain/scopes.ts';
-import { maySeeOrderEvents } from '../../service/src/domain/visibility.ts';
 import { revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../service/src/webhooks/endpoint-keys.ts';
 import { generous } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
@@ -38,9 +37,9 @@ export const nothing: Permission = { scopes: [], types: [] };
 
 export const isPermitted = ({ scopes, types }: Permission, { clientId, shelterId, type }: ToldEvent, ownClientId: number): boolean => {
   if (types.length > 0 && !types.includes(type)) return false;
-  if (!isOrderEvent(type)) return scopes.includes('pets:read');
+  if (!isPrivateEvent(type)) return scopes.includes('pets:read');
   if (scopes.includes('shelter:manage') && shelterId === managedShelter) return true;
-  return clientId === ownClientId && maySeeOrderEvents(scopes);
+  return clientId === ownClientId && mayReadPrivateEvents(scopes);
 };
 
 /** An endpoint before the change, at the change, and after it is resumed. */

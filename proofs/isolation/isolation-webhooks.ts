@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EventType, eventTypes, isOrderEvent } from '../../service/src/domain/event-types.ts';
+import { type EventType, eventTypes, isPrivateEvent } from '../../service/src/domain/event-types.ts';
 import type { NewEvent } from '../../service/src/events/event-queries.ts';
 import { recordEvents } from '../../service/src/events/events.ts';
 import { Publisher } from '../../service/src/events/publisher.ts';
@@ -168,7 +168,7 @@ async function sendAgain(
   await until(async () => (await countUnverified(store, subjects)) === 0, 'verified endpoints');
   for (const { id, key, manager } of subjects) {
     const samples = [
-      events.find(({ type }) => !isOrderEvent(type)),
+      events.find(({ type }) => !isPrivateEvent(type)),
       events.find(({ clientId }) => clientId === key.clientId),
       events.find(({ clientId }) => clientId !== null && clientId !== key.clientId),
       events.find(({ shelterId }) => shelterId === managedShelter),
@@ -277,20 +277,14 @@ async function tell(
   clientIds: readonly bigint[],
   ofShelters: OfShelters,
 ): Promise<void> {
-  const events = eventTypes.flatMap((type, i) => {
-    const of = (clientId: bigint | null) => eventOf(type, pets[i] ?? 1n, clientId);
-    const atShelters = ofShelters.pets.map((pet) => eventOf(type, pet, ofShelters.clientId));
-    return isOrderEvent(type) ? [...clientIds.map(of), ...atShelters] : [of(null)];
+  const events = eventTypes.flatMap((type, i): NewEvent[] => {
+    const petId = pets[i] ?? 1n;
+    if (!isPrivateEvent(type)) return [{ type, petId, clientId: null, data: `{"pet":{"id":${petId}}}` }];
+    const of = (clientId: bigint, ofPet = petId) => ({ type, petId: ofPet, clientId, data: `{"order":{"id":1,"petId":${ofPet}}}` });
+    return [...clientIds.map((clientId) => of(clientId)), ...ofShelters.pets.map((pet) => of(ofShelters.clientId, pet))];
   });
   await db.transaction((tx) => recordEvents(tx, ...events));
 }
-
-const eventOf = (type: EventType, petId: bigint, clientId: bigint | null): NewEvent => ({
-  type,
-  petId,
-  clientId,
-  data: clientId === null ? `{"pet":{"id":${petId}}}` : `{"order":{"id":1,"petId":${petId}}}`,
-});
 
 /** As a worker does; none is running. */
 async function publishAll({ dependencies: { db } }: Staff): Promise<void> {

@@ -16,6 +16,13 @@ export interface TestStoreOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly clock?: Clock;
   readonly progressBounds?: Partial<ProgressBounds>;
+  /** The service in place of this one: a copy with changes. */
+  readonly code?: ServiceCode;
+}
+
+interface ServiceCode {
+  readonly createApp: typeof createApp;
+  readonly openDependencies: typeof openDependencies;
 }
 
 export interface KeyOptions {
@@ -103,8 +110,9 @@ export async function createTestStore(options: TestStoreOptions = {}): Promise<T
     HOMEWARD_POOL_SIZE: '5',
     ...options.env,
   });
-  const dependencies = resources.use(await openDependencies(config, options.clock ? { clock: options.clock } : {}));
-  const created = await createApp(dependencies, undefined, undefined, options.progressBounds);
+  const code: ServiceCode = options.code ?? { createApp, openDependencies };
+  const dependencies = resources.use(await code.openDependencies(config, options.clock ? { clock: options.clock } : {}));
+  const created = await code.createApp(dependencies, undefined, undefined, options.progressBounds);
   const { server, drain } = resources.adopt(created, (app) => app.server.close());
   // As `serve` does: PostgreSQL then rejects a write that is sent as a read.
   await dependencies.db.open();

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { insufficientScope } from '../domain/access.ts';
 import type { ListVersion } from '../domain/list-version.ts';
-import type { Scope } from '../domain/scopes.ts';
-import { AppError } from '../errors.ts';
+import { hasOne, type Scope } from '../domain/scopes.ts';
+import type { AppError } from '../errors.ts';
 import { requestSubject } from '../http/addresses.ts';
 import { corsHeaders } from '../http/cors.ts';
 import { asAppError, routeNotFound, sendError } from '../http/error-handler.ts';
@@ -68,10 +69,7 @@ function requireScope(request: FastifyRequest): void {
   const { scope } = request.routeOptions.config;
   const accepted = [scope ?? []].flat();
   const { scopes } = callerOf(request);
-  if (accepted.length === 0 || accepted.some((one) => scopes.includes(one))) return;
+  if (accepted.length === 0 || hasOne(scopes, accepted)) return;
   const message = `This operation needs the scope ${accepted.join(' or ')}; this key has ${scopes.join(', ') || 'none'}.`;
-  throw new AppError('insufficient_scope', message, {
-    // The header has no way to say "or", so it names the first.
-    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${accepted[0]}"` },
-  });
+  throw insufficientScope(message, accepted);
 }

@@ -1,6 +1,6 @@
 import type { Transaction, Transactor } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
-import { AppError, show } from '../errors.ts';
+import { AppError, type ErrorCode, show } from '../errors.ts';
 import {
   deleteUnusedCategories,
   findCategory,
@@ -49,6 +49,11 @@ export async function registerCategory(tx: Transaction, id: bigint, registrant: 
 export async function nameCategory(db: Transactor, id: bigint, name: string): Promise<{ category: Category; created: boolean }> {
   return db.transaction((tx) => upsertCategory(tx, id, name));
 }
+
+/** The errors of the operations, for the documents. */
+export const categoryErrors = {
+  remove: ['category_unknown', 'category_in_use'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 /** Removes a category that has neither a name nor an animal. */
 export async function removeCategory(db: Transactor, id: bigint): Promise<void> {

@@ -5,7 +5,7 @@ import { AppError, show } from '../errors.ts';
 import { nextLink, readPage, sendPage } from '../http/paging.ts';
 import { bodyErrors, errorResponses, etagHeader, jsonResponse, locationHeader, notModified, PathIds, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
-import { categoryUnknown, nameCategory, removeCategory } from './categories.ts';
+import { categoryErrors, categoryUnknown, nameCategory, removeCategory } from './categories.ts';
 import { selectCategories } from './category-queries.ts';
 import { type Category, CategorySchema, ListCategoriesQuery, NewCategorySchema } from './category-schemas.ts';
 
@@ -76,7 +76,7 @@ export function categoryRoutes(api: Api, { db }: { readonly db: Transactor }): v
         params: categoryId,
         response: {
           204: { type: 'null', description: 'The category was removed.' },
-          ...errorResponses('category_unknown', 'category_in_use'),
+          ...errorResponses(...categoryErrors.remove),
         },
       },
     },

@@ -6,7 +6,7 @@ import type { Config, ReadConfig } from '../config.ts';
 import { isOutcomeUnknown } from '../db/connection-faults.ts';
 import type { Db } from '../db/handles.ts';
 import { openDependencies } from '../dependencies.ts';
-import { defaultScopes, isScope, type Scope, scopes } from '../domain/scopes.ts';
+import { defaultScopes, isScope, type Scope, scopes, scopesOfBoundKeys, scopeTable } from '../domain/scopes.ts';
 import { planNames } from '../rate-limit/plans.ts';
 import { retentionDays } from '../usage/usage.ts';
 import { findLastUses } from '../usage/usage-queries.ts';
@@ -42,9 +42,10 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       .addOption(choiceOption('--plan <plan>', 'needed for a new client', planNames)),
   )
     .option('--scopes <list>', `comma-separated, of ${scopes.join(', ')} (default: ${defaultScopes.join(',')})`)
-    .option('--shelter <id>', 'the shelter that the animals it adds belong to; needed for the scope shelter:manage')
+    .option('--shelter <id>', `the shelter that the animals it adds belong to; needed for the scope ${scopesOfBoundKeys.join(' or ')}`)
     .option('--expires <duration>', 'how long the key is valid: 90d, 12h, 30m')
     .option('--json', 'print one JSON object')
+    .addHelpText('after', ['', 'Scopes:', ...scopes.map((scope) => `  ${scope.padEnd(16)}${scopeTable[scope].meaning}`)].join('\n'))
     .action(async (options: CreateOptions) => {
       const limits = readLimitsIfGiven(options);
       const requestedScopes = readScopes(options.scopes);

@@ -3,7 +3,7 @@ import type { Client } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
 import { type Dependencies, openDependencies } from '../dependencies.ts';
 import { theService } from '../domain/actor.ts';
-import { type CallerAction, orderActions } from '../domain/order-states.ts';
+import { type CallerAction, callerActions, orderActions } from '../domain/order-states.ts';
 import { AppError } from '../errors.ts';
 import { findNamedOrder, findOpenOrdersOfPets, type NamedOrder } from '../orders/order-queries.ts';
 import { NewAdopterSchema, type NewOrder, type Order } from '../orders/order-schemas.ts';
@@ -61,9 +61,13 @@ export function addOrderActionCommands(orders: Command, config: ReadConfig): voi
         );
     });
 
-  addActionCommand(orders, config, 'approve');
-  addActionCommand(orders, config, 'complete');
+  for (const name of callerActions) {
+    if (name === 'cancel') addCancelCommand(orders, config);
+    else addActionCommand(orders, config, name);
+  }
+}
 
+function addCancelCommand(orders: Command, config: ReadConfig): void {
   orders
     .command('cancel')
     .description(
@@ -85,8 +89,6 @@ export function addOrderActionCommands(orders: Command, config: ReadConfig): voi
       if (orderId !== undefined) await cancelOne(dependencies, orderId, options);
       else await cancelAll(dependencies, options);
     });
-
-  addActionCommand(orders, config, 'return');
 }
 
 function addActionCommand(orders: Command, config: ReadConfig, name: Exclude<CallerAction, 'cancel'>): void {
@@ -118,7 +120,7 @@ async function cancelOne(dependencies: Dependencies, id: bigint, { yes, json }: 
 
 /** The same operation as the API's, done as the store's staff. */
 async function act({ db, catalogue }: Dependencies, order: NamedOrder, name: CallerAction, json: boolean | undefined): Promise<void> {
-  const changed = await catalogue.transaction((tx) => actOnOrder(tx, 'all', order.id, name, theService)).catch(asUsageError);
+  const changed = await catalogue.transaction((tx) => actOnOrder(tx, order.id, name, theService)).catch(asUsageError);
   if (json) return printJson(withActions({ ...order, ...changed }));
   const pet = await findPet(db, order.petId);
   const status = pet ? ` ${petOf(order)} is ${pet.status}.` : ` ${petOf(order)} was removed before.`;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ReadConfig } from '../config.ts';
 import { openDependencies } from '../dependencies.ts';
+import { defaultScopes, scopesOfBoundKeys } from '../domain/scopes.ts';
 import { createValidatorCompiler } from '../http/validation.ts';
 import { selectShelters } from '../shelters/shelter-queries.ts';
 import { type NewShelter, NewShelterSchema, type Shelter, type ShelterChanges, ShelterChangesSchema } from '../shelters/shelter-schemas.ts';
@@ -38,7 +39,7 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
       else
         printLines(
           `Created ${named(created.name, created.id)}.`,
-          `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes pets:read,pets:write,orders:read,orders:write,webhooks:manage,shelter:manage`,
+          `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes ${[...defaultScopes, ...scopesOfBoundKeys].join()}`,
         );
     },
   );

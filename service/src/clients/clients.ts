@@ -2,7 +2,7 @@ import { controls, findCharacter, reorderings } from '../characters.ts';
 import type { Environment } from '../config.ts';
 import type { Db, Transaction, Transactor, Writer } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
-import type { Scope } from '../domain/scopes.ts';
+import { type Scope, scopesOfBoundKeys } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import { boundsOf, planNames, type Quota, quotaOf } from '../rate-limit/plans.ts';
@@ -56,9 +56,10 @@ export async function createKey(
     throw new ClientsError(`A client's name must have 1–${nameLengthMax} characters and must not be blank. This one has ${nameLength}.`);
   }
   const { shelterId = null } = input;
-  if (shelterId === null && input.scopes.includes('shelter:manage')) {
+  const needsShelter = input.scopes.find((scope) => scopesOfBoundKeys.includes(scope));
+  if (shelterId === null && needsShelter) {
     throw new ClientsError(
-      "A key with the scope shelter:manage must be bound to a shelter: give --shelter. 'homeward shelters list' lists all.",
+      `A key with the scope ${needsShelter} must be bound to a shelter: give --shelter. 'homeward shelters list' lists all.`,
     );
   }
   return db.transaction(async (tx) => {

@@ -1,6 +1,6 @@
 import type { Db, Writer } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
-import { isServed, managedShelter, maySeeOrders, maySeePets } from '../webhooks/endpoint-conditions.ts';
+import { isServed, managedShelter, mayReadPrivate, mayReadPublic } from '../webhooks/endpoint-conditions.ts';
 
 /** What a worker knows of an endpoint. */
 export interface EndpointRow {
@@ -16,8 +16,8 @@ export interface EndpointRow {
   readonly url: string;
   /** Empty: every type. */
   readonly types: readonly EventType[];
-  readonly maySeePets: boolean;
-  readonly maySeeOrders: boolean;
+  readonly mayReadPublic: boolean;
+  readonly mayReadPrivate: boolean;
   readonly isFailing: boolean;
   readonly position: bigint | null;
   /** A multirange. */
@@ -28,7 +28,7 @@ export interface EndpointRow {
 }
 
 const select = `select webhooks.id, webhooks.client_id as "clientId", ${managedShelter} as "shelterId", shard, revision, ${isServed} as "isServed", verified_at is not null as "isVerified",
-    url, types, ${maySeePets} as "maySeePets", ${maySeeOrders} as "maySeeOrders", failing_since is not null as "isFailing",
+    url, types, ${mayReadPublic} as "mayReadPublic", ${mayReadPrivate} as "mayReadPrivate", failing_since is not null as "isFailing",
     webhooks.position, skipped::text as skipped,
     webhook_replays.position as "replayPosition", to_position as "replayUpTo", webhook_replays.created_at as "replayCreatedAt"
   from webhooks left join api_keys on api_keys.id = key_id left join webhook_replays on webhook_id = webhooks.id`;

@@ -113,8 +113,8 @@ export class Endpoint {
   }
 
   get subscription(): Subscription {
-    const { petTypes, orderTypes } = this.types;
-    return { clientId: this.clientId, shelterId: this.settings.shelterId, petTypes, orderTypes };
+    const { publicTypes, privateTypes } = this.types;
+    return { clientId: this.clientId, shelterId: this.settings.shelterId, publicTypes, privateTypes };
   }
 
   wake(line: Line): void {
@@ -246,13 +246,13 @@ export class Endpoint {
 }
 
 /** The types of a subscription. Many endpoints have the same ones, and share the objects. */
-type SubscribedTypes = Pick<Subscription, 'petTypes' | 'orderTypes'> & { readonly all: ReadonlySet<EventType> };
+type SubscribedTypes = Pick<Subscription, 'publicTypes' | 'privateTypes'> & { readonly all: ReadonlySet<EventType> };
 const sharedTypes = new Map<string, SubscribedTypes>();
 
 function typesOf(row: EndpointRow): SubscribedTypes {
-  const { petTypes, orderTypes } = subscriptionOf(row);
-  const key = [...petTypes, ...orderTypes].sort().join();
-  const shared = sharedTypes.get(key) ?? { petTypes, orderTypes, all: new Set([...petTypes, ...orderTypes]) };
+  const { publicTypes, privateTypes } = subscriptionOf(row);
+  const key = [...publicTypes, ...privateTypes].sort().join();
+  const shared = sharedTypes.get(key) ?? { publicTypes, privateTypes, all: new Set([...publicTypes, ...privateTypes]) };
   sharedTypes.set(key, shared);
   return shared;
 }

@@ -13,8 +13,8 @@ export class Endpoints {
   readonly detached = new Set<Endpoint>();
   readonly #byId = new Map<bigint, Endpoint>();
   readonly #byShard = new Map<bigint, Set<Endpoint>>();
-  /** Endpoints that get events about animals, by type. */
-  readonly #byPetType = new Map<EventType, Set<Endpoint>>();
+  /** Endpoints that get public events, by type. */
+  readonly #byPublicType = new Map<EventType, Set<Endpoint>>();
   readonly #byClient = new Map<bigint, Set<Endpoint>>();
   /** Endpoints whose keys manage a shelter. */
   readonly #byShelter = new Map<bigint, Set<Endpoint>>();
@@ -59,7 +59,7 @@ export class Endpoints {
   /** The endpoints that get an event. */
   *matching(event: EventRow): Iterable<Endpoint> {
     if (event.clientId === null) {
-      yield* this.#byPetType.get(event.type) ?? [];
+      yield* this.#byPublicType.get(event.type) ?? [];
       return;
     }
     for (const endpoint of this.#byClient.get(event.clientId) ?? []) if (endpoint.types.all.has(event.type)) yield endpoint;
@@ -69,7 +69,7 @@ export class Endpoints {
   }
 
   #index(endpoint: Endpoint): void {
-    for (const type of endpoint.types.petTypes) addTo(this.#byPetType, type, endpoint);
+    for (const type of endpoint.types.publicTypes) addTo(this.#byPublicType, type, endpoint);
     const { shelterId } = endpoint.settings;
     if (shelterId === null) return;
     addTo(this.#byShelter, shelterId, endpoint);
@@ -77,7 +77,7 @@ export class Endpoints {
   }
 
   #unindex(endpoint: Endpoint): void {
-    for (const type of this.#byPetType.keys()) removeFrom(this.#byPetType, type, endpoint);
+    for (const type of this.#byPublicType.keys()) removeFrom(this.#byPublicType, type, endpoint);
     const shelterId = this.#shelterOf.get(endpoint);
     if (shelterId !== undefined) removeFrom(this.#byShelter, shelterId, endpoint);
     this.#shelterOf.delete(endpoint);

@@ -2,7 +2,7 @@ import type { Db } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
 import { testType } from '../domain/event-types.ts';
 import type { EventRow } from '../events/events.ts';
-import { isServed, managedShelter, maySeeOrders, maySeePets } from '../webhooks/endpoint-conditions.ts';
+import { isServed, managedShelter, mayReadPrivate, mayReadPublic } from '../webhooks/endpoint-conditions.ts';
 
 /** Something to send to an endpoint: an event, or a test. */
 export interface Candidate {
@@ -39,8 +39,8 @@ export async function decide(db: Db, candidates: readonly Candidate[]): Promise<
         case when webhooks.id is null or not ${isServed} or (api_keys.revoked_at is null and api_keys.expires_at <= now()) then 'wait'
           when item.type = '${testType}' then 'send'
           when verified_at is null then 'wait'
-          when not ((types = '{}' or item.type = any(types)) and case when item.client_id is null then ${maySeePets}
-            else (item.client_id = webhooks.client_id or coalesce(item.shelter_id = ${managedShelter}, false)) and ${maySeeOrders} end) then 'skip'
+          when not ((types = '{}' or item.type = any(types)) and case when item.client_id is null then ${mayReadPublic}
+            else (item.client_id = webhooks.client_id or coalesce(item.shelter_id = ${managedShelter}, false)) and ${mayReadPrivate} end) then 'skip'
           when not is_row and exists (select from delivery_exceptions where webhook_id = item.webhook_id
             and delivery_id = item.delivery_id and (status = 'pending' or not item.is_replay)) then 'decided'
           when exists (select from delivery_exceptions as earlier where webhook_id = item.webhook_id and pet_id = item.pet_id

@@ -1,7 +1,13 @@
-/** Who makes a change: a client with one of its keys, or the service itself. */
-export interface Actor {
+import type { KeyRights } from './access.ts';
+
+/** Who has made a change, as it is recorded: a client with one of its keys, or the service itself. */
+export interface Author {
   readonly clientId: bigint | null;
   readonly keyId: bigint | null;
 }
 
-export const theService: Actor = { clientId: null, keyId: null };
+/** Who makes a change, with what it may do. */
+export interface Actor extends Author, KeyRights {}
+
+/** It acts for the store's staff. */
+export const theService: Actor = { clientId: null, keyId: null, shelterId: null, scopes: ['store:manage'] };

@@ -1,39 +1,74 @@
-import { type OrderStatus, orderStatuses } from './order-states.ts';
+import { type OrderStatus, orderStates, orderStatuses } from './order-states.ts';
+import { hasOne, type Scope, scopesThat } from './scopes.ts';
 
-/** These change nothing that a list of animals shows. */
-const describingEvents = ['pet.profile_changed', 'pet.photos_changed'] as const;
-const petEvents = ['pet.created', 'pet.updated', 'pet.status_changed', 'pet.removed', ...describingEvents] as const;
+/**
+ * The types of events: what each means, who may read it, and whether cached lists of animals stay valid. The feed, streams, webhooks,
+ * the publisher and the documents all use this table.
+ */
+const petEvents = {
+  'pet.created': { meaning: 'An animal was added.', audience: 'public', data: 'pet', keepsListsValid: false },
+  'pet.updated': { meaning: 'The name or category of an animal was changed.', audience: 'public', data: 'pet', keepsListsValid: false },
+  'pet.status_changed': {
+    meaning: 'An animal became available, pending or sold.',
+    audience: 'public',
+    data: 'pet',
+    keepsListsValid: false,
+  },
+  'pet.removed': { meaning: 'An animal was removed and is no longer listed.', audience: 'public', data: 'pet', keepsListsValid: false },
+  'pet.profile_changed': { meaning: 'The profile of an animal was changed.', audience: 'public', data: 'pet', keepsListsValid: true },
+  'pet.photos_changed': {
+    meaning: 'A photo of an animal became ready, was described or moved, or was removed.',
+    audience: 'public',
+    data: 'pet',
+    keepsListsValid: true,
+  },
+} as const satisfies Record<string, EventTypeRow>;
+
+const aboutOrder = { audience: 'private', data: 'order', keepsListsValid: true } as const;
 
 /** An event of an order is named after the new status. order.adopter_erased does not change the status. */
-const orderEvents = [...orderStatuses.map((status) => `order.${status}` as const), 'order.adopter_erased'] as const;
+const orderEvents = {
+  ...(Object.fromEntries(
+    orderStatuses.map((status) => [`order.${status}`, { meaning: orderStates[status].event, ...aboutOrder }]),
+  ) as Record<`order.${OrderStatus}`, { meaning: string } & typeof aboutOrder>),
+  'order.adopter_erased': { meaning: "The adopter's data was erased from the order. Erase your copy too.", ...aboutOrder },
+} as const satisfies Record<string, EventTypeRow>;
 
-export type PetEventType = (typeof petEvents)[number];
-export type OrderEventType = `order.${OrderStatus}` | 'order.adopter_erased';
-export type EventType = PetEventType | OrderEventType;
+const table = { ...petEvents, ...orderEvents };
+
+export interface EventTypeRow {
+  /** For the OpenAPI document and the guides. */
+  readonly meaning: string;
+  readonly audience: Audience;
+  /** What the event contains. */
+  readonly data: 'pet' | 'order';
+  /** Whether every list of animals that was cached before is still valid. */
+  readonly keepsListsValid: boolean;
+}
+
+/** Private events have a client. Only this client, the staff of the animal's shelter and those of the store get them. */
+type Audience = 'public' | 'private';
+
+type Table = typeof table;
+export type EventType = keyof Table;
+export type PrivateEventType = { [Type in EventType]: Table[Type]['audience'] extends 'public' ? never : Type }[EventType];
+export type PublicEventType = Exclude<EventType, PrivateEventType>;
+
+export const eventTable: Readonly<Record<EventType, EventTypeRow>> = table;
+export const eventTypes = Object.keys(table) as EventType[];
+
+const publicTypes: ReadonlySet<string> = new Set(eventTypes.filter((type) => eventTable[type].audience === 'public'));
+
+/** A type that this release doesn't know is private. */
+export const isPrivateEvent = (type: EventType): type is PrivateEventType => !publicTypes.has(type);
+
+/** Events after which every cached list of animals is still valid. */
+export const eventsThatKeepListsValid = eventTypes.filter((type) => eventTable[type].keepsListsValid);
+
+/** A key needs one of these to read events, of those that are visible to it. */
+export const audienceScopes: Readonly<Record<Audience, readonly Scope[]>> = { public: ['pets:read'], private: scopesThat('seeOrders') };
+export const scopesToRead = (type: EventType): readonly Scope[] => audienceScopes[isPrivateEvent(type) ? 'private' : 'public'];
+export const mayReadPrivateEvents = (scopes: readonly Scope[]): boolean => hasOne(scopes, audienceScopes.private);
 
 /** The type of a test delivery, which is no event of the feed. */
 export const testType = 'webhook.test';
-
-export const isOrderEvent = (type: EventType): boolean => type.startsWith('order.');
-
-/** Events about animals after which every cached list of animals is still valid. */
-export const eventsThatKeepListsValid: readonly EventType[] = describingEvents;
-
-export const eventTypes: readonly EventType[] = [...petEvents, ...orderEvents];
-
-/** The meaning of each type, for the OpenAPI document and the guides. */
-export const eventMeanings: Record<EventType, string> = {
-  'pet.created': 'An animal was added.',
-  'pet.updated': 'The name or category of an animal was changed.',
-  'pet.status_changed': 'An animal became available, pending or sold.',
-  'pet.removed': 'An animal was removed and is no longer listed.',
-  'pet.profile_changed': 'The profile of an animal was changed.',
-  'pet.photos_changed': 'A photo of an animal became ready, was described or moved, or was removed.',
-  'order.placed': 'An order was placed.',
-  'order.approved': 'The store approved the adoption.',
-  'order.completed': 'The adoption was completed.',
-  'order.cancelled': 'The order was cancelled.',
-  'order.expired': 'The order was not approved in time.',
-  'order.returned': 'The animal was returned to the store.',
-  'order.adopter_erased': "The adopter's data was erased from the order. Erase your copy too.",
-};

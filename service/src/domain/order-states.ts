@@ -1,67 +1,142 @@
 import type { PetStatus } from './pet-statuses.ts';
-import { type Scope, staffScopes } from './scopes.ts';
+import { type Scope, scopesThat } from './scopes.ts';
 
 /**
- * The states of an order, its actions, and how they change the animal. The API, `homeward verify` and the documents all
- * use this table.
+ * The states of an order, its actions, and how they change the animal. The API, the retention of adopters' data, events, `homeward
+ * verify` and the documents all use these two tables.
  */
-export const orderStatuses = ['placed', 'approved', 'completed', 'cancelled', 'expired', 'returned'] as const;
-export type OrderStatus = (typeof orderStatuses)[number];
+const table = {
+  placed: {
+    isOpen: true,
+    reserves: true,
+    meaning: 'The order waits for the store to approve it, until it expires.',
+    event: 'An order was placed.',
+  },
+  approved: {
+    isOpen: true,
+    reserves: true,
+    meaning: 'The store has agreed to the adoption.',
+    event: 'The store approved the adoption.',
+  },
+  completed: {
+    isOpen: false,
+    reserves: true,
+    end: 'with adoption',
+    meaning: 'The animal was adopted.',
+    event: 'The adoption was completed.',
+  },
+  cancelled: {
+    isOpen: false,
+    reserves: false,
+    end: 'without adoption',
+    meaning: 'The client or the store has cancelled the adoption.',
+    event: 'The order was cancelled.',
+  },
+  expired: {
+    isOpen: false,
+    reserves: false,
+    end: 'without adoption',
+    meaning: 'The store did not approve the order in time.',
+    event: 'The order was not approved in time.',
+  },
+  returned: {
+    isOpen: false,
+    reserves: false,
+    end: 'with adoption',
+    meaning: 'The adopter has returned the animal.',
+    event: 'The animal was returned to the store.',
+  },
+} as const satisfies Record<string, OrderState>;
 
-/** An open order reserves its animal: nobody else can order it. */
-export const openOrderStatuses = ['placed', 'approved'] as const satisfies readonly OrderStatus[];
+export type OrderState = {
+  /** For the documents. */
+  readonly meaning: string;
+  /** What the event says that is named after the status. */
+  readonly event: string;
+} & (
+  | {
+      /** An open order reserves its animal: nobody else can order it. */
+      readonly isOpen: true;
+      readonly reserves: true;
+    }
+  | {
+      readonly isOpen: false;
+      /** Whether the order has reserved or sold its animal. */
+      readonly reserves: boolean;
+      /** Decides how long the adopter's data is kept. */
+      readonly end: OrderEnd;
+    }
+);
 
-/** An order with one of these statuses has reserved or sold its animal. */
-export const reservingOrderStatuses = [...openOrderStatuses, 'completed'] as const satisfies readonly OrderStatus[];
+export type OrderEnd = 'without adoption' | 'with adoption';
+export type OrderStatus = keyof typeof table;
+
+export const orderStates: Readonly<Record<OrderStatus, OrderState>> = table;
+export const orderStatuses = Object.keys(table) as OrderStatus[];
+export const openOrderStatuses = orderStatuses.filter((status) => orderStates[status].isOpen);
+export const reservingOrderStatuses = orderStatuses.filter((status) => orderStates[status].reserves);
+
+/** The statuses of orders that have ended, each with the kind of its end. */
+export const endedOrderStatuses = orderStatuses.flatMap((status) => {
+  const state = orderStates[status];
+  return state.isOpen ? [] : [{ status, end: state.end }];
+});
 
 export const placing = { to: 'placed', pet: { from: 'available', to: 'pending' } } as const;
 
 export const orderActions = {
-  approve: { from: ['placed'], to: 'approved', pet: undefined, scope: staffScopes, summary: 'The store approves the adoption.' },
+  approve: { from: ['placed'], to: 'approved', pet: undefined, by: 'staff', summary: 'The store approves the adoption.' },
   complete: {
     from: ['approved'],
     to: 'completed',
     pet: { from: 'pending', to: 'sold' },
-    scope: staffScopes,
+    by: 'staff',
     summary: 'The adoption is complete: the animal is sold.',
   },
   cancel: {
     from: ['placed', 'approved'],
     to: 'cancelled',
     pet: { from: 'pending', to: 'available' },
-    scope: 'orders:write',
+    by: 'client',
     summary: 'The client that placed the order, or the store, cancels the adoption.',
   },
   expire: {
     from: ['placed'],
     to: 'expired',
     pet: { from: 'pending', to: 'available' },
-    scope: undefined,
+    by: 'service',
     summary: 'The worker expires an order that was not approved in time.',
   },
   return: {
     from: ['completed'],
     to: 'returned',
     pet: { from: 'sold', to: 'available' },
-    scope: staffScopes,
+    by: 'staff',
     summary: 'The adopter returns the animal.',
   },
 } as const satisfies Record<string, OrderAction>;
 
-interface OrderAction {
+export interface OrderAction {
   readonly from: readonly OrderStatus[];
   readonly to: OrderStatus;
   readonly pet: { readonly from: PetStatus; readonly to: PetStatus } | undefined;
-  /** One of them is needed. Undefined if callers can't request the action. */
-  readonly scope: Scope | readonly Scope[] | undefined;
+  /** Who may request it: staff, or also the client that placed the order. Nobody may request what the service does itself. */
+  readonly by: 'staff' | 'client' | 'service';
   readonly summary: string;
 }
 
-export type OrderActionName = keyof typeof orderActions;
-
+type OrderActionName = keyof typeof orderActions;
 /** The actions that callers can request. */
-export const callerActions = ['approve', 'complete', 'cancel', 'return'] as const satisfies readonly OrderActionName[];
-export type CallerAction = (typeof callerActions)[number];
+export type CallerAction = {
+  [Name in OrderActionName]: (typeof orderActions)[Name]['by'] extends 'service' ? never : Name;
+}[OrderActionName];
+
+const isCallerAction = (name: OrderActionName): name is CallerAction => orderActions[name].by !== 'service';
+export const callerActions = (Object.keys(orderActions) as OrderActionName[]).filter(isCallerAction);
+
+/** A key needs one of these to request the action. */
+export const scopesFor = (name: CallerAction): readonly Scope[] =>
+  orderActions[name].by === 'staff' ? scopesThat('manageOrders') : ['orders:write'];
 
 /** The actions that an order with this status allows. */
 export const actionsFrom = (status: OrderStatus): CallerAction[] =>
@@ -70,16 +145,20 @@ export const actionsFrom = (status: OrderStatus): CallerAction[] =>
 export const isOpen = (status: string): boolean => (openOrderStatuses as readonly string[]).includes(status);
 
 /**
- * How the animal changes when its order reaches `status`. `always` is false for a return: the animal may have changed since it was
- * sold.
+ * Whether the animal of an order always changes with it. An order that is not open no longer reserves its animal, which may have
+ * changed since: staff have set its status, or another order has sold it.
  */
-export function petMoveOf(status: string): { from: PetStatus; to: PetStatus; always: boolean } | undefined {
-  if (status === placing.to) return { ...placing.pet, always: true };
-  const action = Object.values(orderActions).find(({ to }) => to === status);
-  return action?.pet && { ...action.pet, always: action !== orderActions.return };
-}
+export const alwaysMovesPet = ({ from }: Pick<OrderAction, 'from'>): boolean => from.every(isOpen);
 
-export const isLegalOrderTransition = (from: string | null, to: string): boolean =>
-  from === null
-    ? to === placing.to
-    : Object.values(orderActions).some((action) => action.to === to && (action.from as readonly string[]).includes(from));
+/**
+ * How the animal changes with its order between two statuses: `pet` is undefined if it does not. Undefined if there is no such
+ * transition. An order comes from null when it is placed.
+ */
+export function findOrderTransition(
+  from: string | null,
+  to: string,
+): { readonly pet: OrderAction['pet']; readonly always: boolean } | undefined {
+  if (from === null) return to === placing.to ? { pet: placing.pet, always: true } : undefined;
+  const action = Object.values(orderActions).find((one) => one.to === to && (one.from as readonly string[]).includes(from));
+  return action && { pet: action.pet, always: alwaysMovesPet(action) };
+}

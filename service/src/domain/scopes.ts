@@ -1,18 +1,80 @@
-export const scopes = [
-  'pets:read',
-  'pets:write',
-  'orders:read',
-  'orders:write',
-  'webhooks:manage',
-  'shelter:manage',
-  'store:manage',
-] as const;
-export type Scope = (typeof scopes)[number];
+/**
+ * The scopes of a key: who gets each, what it means, and what it permits. Routes, checks of access, visibility of orders and events,
+ * conditions in SQL, the command line and the documents all use this table.
+ */
+const table = {
+  'pets:read': { givenTo: 'every key', meaning: 'Read animals, listings, shelters, categories and events.', permits: {} },
+  'pets:write': {
+    givenTo: 'every key',
+    meaning: 'Add animals. If the key is bound to a shelter: write the profiles and photos of its animals.',
+    permits: { describePets: 'own shelter' },
+  },
+  'orders:read': {
+    givenTo: 'every key',
+    meaning: "Read the client's own orders, and the events about them.",
+    permits: { seeOrders: 'own client' },
+  },
+  'orders:write': { givenTo: 'every key', meaning: "Place orders, and cancel the client's own.", permits: {} },
+  'webhooks:manage': { givenTo: 'every key', meaning: "Manage the client's own webhook endpoints.", permits: {} },
+  'store:manage': {
+    givenTo: 'staff',
+    meaning: 'Change all animals, describe them and decide on all orders; manage shelters and categories.',
+    permits: { changePets: 'any shelter', describePets: 'any shelter', seeOrders: 'any shelter', manageOrders: 'any shelter' },
+    isUnlimited: true,
+  },
+  'shelter:manage': {
+    givenTo: 'staff',
+    meaning: 'Change the animals of the shelter that the key is bound to, describe them and decide on their orders.',
+    permits: { changePets: 'own shelter', describePets: 'own shelter', seeOrders: 'own shelter', manageOrders: 'own shelter' },
+    needsShelter: true,
+  },
+} as const satisfies Record<string, ScopeRow>;
 
-/** The scopes of staff: of the whole store, and of one shelter. An operation with both needs one of them. */
-export const staffScopes = ['store:manage', 'shelter:manage'] as const satisfies readonly Scope[];
+export interface ScopeRow {
+  /** Every key: unless it is created with other scopes. So a client that uses only the documented interface never gets a 403. */
+  readonly givenTo: 'every key' | 'staff';
+  /** For the documents and the command line. */
+  readonly meaning: string;
+  readonly permits: Permits;
+  /** A key with this scope must be bound to a shelter. */
+  readonly needsShelter?: true;
+  /** The limits of the plan on categories and photos don't apply. */
+  readonly isUnlimited?: true;
+}
 
-/** All except the scopes of staff, so that a client which uses only the documented interface never gets a 403. */
-export const defaultScopes: readonly Scope[] = scopes.filter((scope) => !(staffScopes as readonly Scope[]).includes(scope));
+interface Permits {
+  readonly changePets?: ShelterReach;
+  /** To write their profiles and photos. */
+  readonly describePets?: ShelterReach;
+  readonly seeOrders?: ShelterReach | 'own client';
+  /** To decide on them as staff. */
+  readonly manageOrders?: ShelterReach;
+}
 
-export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text);
+export type Permission = keyof Permits;
+
+/** With animals of any shelter and their orders, or with those of the shelter that the key is bound to. */
+type ShelterReach = 'any shelter' | 'own shelter';
+
+export type Scope = keyof typeof table;
+
+export const scopeTable: Readonly<Record<Scope, ScopeRow>> = table;
+export const scopes = Object.keys(table) as Scope[];
+
+const scopesWhere = (matches: (row: ScopeRow) => boolean): readonly Scope[] => scopes.filter((scope) => matches(scopeTable[scope]));
+
+export const defaultScopes = scopesWhere(({ givenTo }) => givenTo === 'every key');
+export const staffScopes = scopesWhere(({ givenTo }) => givenTo === 'staff');
+export const scopesOfBoundKeys = scopesWhere(({ needsShelter }) => needsShelter === true);
+const unlimitedScopes = scopesWhere(({ isUnlimited }) => isUnlimited === true);
+
+/** The scopes that permit something, with any reach or with this one. A key needs one of them. */
+export const scopesThat = (permission: Permission, reach?: ShelterReach): readonly Scope[] =>
+  scopesWhere(({ permits }) => permits[permission] !== undefined && (reach === undefined || permits[permission] === reach));
+
+/** Whether a key has one of these scopes. A key may also have scopes that this release doesn't know. */
+export const hasOne = (held: readonly Scope[], accepted: readonly Scope[]): boolean => accepted.some((scope) => held.includes(scope));
+
+export const isUnlimited = (held: readonly Scope[]): boolean => hasOne(held, unlimitedScopes);
+
+export const isScope = (text: string): text is Scope => Object.hasOwn(table, text);

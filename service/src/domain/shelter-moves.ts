@@ -1,8 +1,23 @@
-/** How the history says that an animal was moved to another shelter. `homeward verify` reads it. */
-export const movedWhy = (from: bigint, to: bigint): string => `moved from shelter ${from} to shelter ${to}`;
+/** The shelters that an animal was moved between. */
+export interface ShelterMove {
+  readonly from: bigint;
+  readonly to: bigint;
+}
 
-/** Undefined if a row of the history is about something else. */
-export function readMove(why: string): { readonly from: bigint; readonly to: bigint } | undefined {
+/** The columns of a row of history that say whether it is about a move. */
+export interface MoveColumns {
+  readonly kind: string | null;
+  readonly fromShelterId: bigint | null;
+  readonly toShelterId: bigint | null;
+  readonly why: string;
+}
+
+/**
+ * The move that a row of history records; undefined: the row is about something else. Rows from before there were kinds, and those of
+ * processes of release 1.0.0, say it in words only.
+ */
+export function readMove({ kind, fromShelterId, toShelterId, why }: MoveColumns): ShelterMove | undefined {
+  if (kind !== null) return fromShelterId !== null && toShelterId !== null ? { from: fromShelterId, to: toShelterId } : undefined;
   const [, from, to] = /^moved from shelter (\d+) to shelter (\d+)$/.exec(why) ?? [];
   return from === undefined || to === undefined ? undefined : { from: BigInt(from), to: BigInt(to) };
 }

@@ -1,27 +1,18 @@
-import type { Scope } from './scopes.ts';
+import type { Actor } from './actor.ts';
+import { hasOne, type Permission, scopesThat } from './scopes.ts';
 
-/** Which orders a caller may see: all, or those of its client and, if it manages a shelter, those of that shelter's animals. */
-export type Visibility = 'all' | { readonly clientId: bigint; readonly shelterId?: bigint | undefined };
+/** Some orders: all, or those of a client and those for animals of a shelter. Null: of none. */
+export type Visibility = 'all' | { readonly clientId: bigint | null; readonly shelterId: bigint | null };
 
-/** Which orders a caller may act on as staff: all, or those of the animals of a shelter; undefined: none. */
-export type ManagedOrders = 'all' | { readonly clientId?: undefined; readonly shelterId: bigint | undefined };
+type Reader = Omit<Actor, 'keyId'>;
 
-export interface KeyOfClient {
-  readonly clientId: bigint;
-  /** The shelter that the key is bound to; null: none. */
-  readonly shelterId: bigint | null;
-  readonly scopes: readonly Scope[];
+/** Which orders a key may see. Those of its client are always among them: each operation also needs a scope. */
+export const visibilityOf = (reader: Reader): Visibility => reachOf(reader, 'seeOrders', reader.clientId);
+
+/** Which orders a key may decide on as staff. Those of its client for animals of other shelters are not among them. */
+export const managedOrders = (reader: Reader): Visibility => reachOf(reader, 'manageOrders', null);
+
+function reachOf({ shelterId, scopes }: Reader, permission: Permission, clientId: bigint | null): Visibility {
+  if (hasOne(scopes, scopesThat(permission, 'any shelter'))) return 'all';
+  return { clientId, shelterId: hasOne(scopes, scopesThat(permission, 'own shelter')) ? shelterId : null };
 }
-
-export function visibilityOf({ clientId, shelterId, scopes }: KeyOfClient): Visibility {
-  if (scopes.includes('store:manage')) return 'all';
-  return shelterId !== null && scopes.includes('shelter:manage') ? { clientId, shelterId } : { clientId };
-}
-
-/** A key that manages a shelter sees its client's orders for animals of other shelters, but does not manage them. */
-export const managedOrders = (visibility: Visibility): ManagedOrders =>
-  visibility === 'all' ? 'all' : { shelterId: visibility.shelterId };
-
-/** Whether a key may read events of orders, of those that are visible to it. */
-export const maySeeOrderEvents = (scopes: readonly Scope[]): boolean =>
-  (['orders:read', 'shelter:manage', 'store:manage'] as const).some((scope) => scopes.includes(scope));

@@ -1,16 +1,17 @@
 import type { Db, Transaction, Writer } from '../db/handles.ts';
 import { knownServer } from '../db/server-identity.ts';
-import { type EventType, eventsThatKeepListsValid } from '../domain/event-types.ts';
+import { type EventType, eventsThatKeepListsValid, type PrivateEventType, type PublicEventType } from '../domain/event-types.ts';
 import type { Visibility } from '../domain/visibility.ts';
 
-export interface NewEvent {
-  readonly type: EventType;
+export type NewEvent = {
   readonly petId: bigint;
-  /** The client whose order the event is about. Null: the event is about an animal and visible to everyone. */
-  readonly clientId: bigint | null;
   /** JSON. */
   readonly data: string;
-}
+} & (
+  | { readonly type: PublicEventType; readonly clientId: null }
+  /** The client whose order the event is about. */
+  | { readonly type: PrivateEventType; readonly clientId: bigint }
+);
 
 /** A published event. */
 export interface EventRow {
@@ -19,7 +20,7 @@ export interface EventRow {
   readonly at: Date;
   readonly publishedAt: Date;
   readonly petId: bigint;
-  /** The client whose order the event is about, or null. */
+  /** The client whose order the event is about. Null: the event is public. */
   readonly clientId: bigint | null;
   /** The shelter of the order's animal when the event was published; null: it is not about an order, or older than shelters. */
   readonly shelterId: bigint | null;
@@ -139,7 +140,7 @@ interface UnpublishedEvent {
 export async function selectUnpublished(tx: Transaction, limit: number): Promise<UnpublishedEvent[]> {
   const { rows } = await tx.query<UnpublishedEvent>({
     name: 'select-unpublished',
-    text: `select id, case when client_id is null and type <> all ($2::text[]) then xmin::text end as "petChangedIn"
+    text: `select id, case when type <> all ($2::text[]) then xmin::text end as "petChangedIn"
       from outbox where id > (select published_to from feed) order by id limit $1`,
     values: [limit, eventsThatKeepListsValid],
   });
@@ -201,8 +202,7 @@ export async function selectEvents(
   orders: Visibility | 'none',
   page: { readonly after: bigint; readonly span: number; readonly limit: number },
 ): Promise<FeedPage> {
-  const [whose, clientId, shelterId] =
-    typeof orders === 'string' ? [orders, null, null] : ['own', orders.clientId, orders.shelterId ?? null];
+  const [whose, clientId, shelterId] = typeof orders === 'string' ? [orders, null, null] : ['own', orders.clientId, orders.shelterId];
   return readFeed(db, {
     name: 'events',
     where: `${inSpan} and (client_id is null or $4 = 'all' or ($4 = 'own' and (client_id = $5 or shelter_id = $6)))`,
@@ -239,7 +239,7 @@ export async function selectEventsOfType(
   if (orders === 'all') return read({ name: 'events-of-type', where: 'type = $3 and position > start', values });
   const { clientId, shelterId } = orders;
   const where = 'client_id = $4 and type = $3 and position > start';
-  if (shelterId === undefined) return read({ name: 'events-of-type-and-client', where, values: [...values, clientId] });
+  if (shelterId === null) return read({ name: 'events-of-type-and-client', where, values: [...values, clientId] });
   return read({
     name: 'events-of-type-client-and-shelter',
     where,
@@ -295,9 +295,9 @@ async function readFeed<Event extends { readonly position: bigint }>(
 /** Which events an endpoint gets. */
 export interface Subscription {
   readonly clientId: bigint;
-  readonly petTypes: readonly EventType[];
-  /** Of orders of this client, and of those for animals of the shelter that its key manages. */
-  readonly orderTypes: readonly EventType[];
+  readonly publicTypes: readonly EventType[];
+  /** Of this client, and of animals of the shelter that its key manages. */
+  readonly privateTypes: readonly EventType[];
   /** Null: its key manages none. */
   readonly shelterId: bigint | null;
 }
@@ -309,8 +309,8 @@ interface SubscribedPage {
 }
 
 /**
- * Reads the indexes on the type and on the client, so that a reader of rare events doesn't read all others. $1 are the types of events
- * about animals, $2 those about orders of the client $3 and, if it is given, of the shelter $7; after $4, up to $5, limited to $6.
+ * Reads the indexes on the type and on the client, so that a reader of rare events doesn't read all others. $1 are types of public
+ * events, $2 those of private events of the client $3 and, if it is given, of the shelter $7; after $4, up to $5, limited to $6.
  *
  * The comparisons of rows leave the planner no other index. The time of the first event after $4 excludes the partitions before it.
  */
@@ -323,11 +323,11 @@ const subscribed = (
       and (events.type, position) > (subscribed.type, $4) and (events.type, position) <= (subscribed.type, $5)
       order by events.type, position limit $6) as found
   union all
-  (${subscribedOrders(columns, 'client_id', '$3')}
-    ${shelterId === null ? '' : `union ${subscribedOrders(columns, 'shelter_id', '$7')}`})
+  (${subscribedPrivately(columns, 'client_id', '$3')}
+    ${shelterId === null ? '' : `union ${subscribedPrivately(columns, 'shelter_id', '$7')}`})
   order by position limit $6`;
 
-const subscribedOrders = (columns: string, owner: 'client_id' | 'shelter_id', value: string) =>
+const subscribedPrivately = (columns: string, owner: 'client_id' | 'shelter_id', value: string) =>
   `select found.* from unnest($2::text[]) as subscribed (type) cross join lateral (
     select ${columns} from events where published_at >= (select published_at from start) and ${owner} is not null
       and (${owner}, events.type, position) > (${value}, subscribed.type, $4) and (${owner}, events.type, position) <= (${value}, subscribed.type, $5)
@@ -336,9 +336,9 @@ const subscribedOrders = (columns: string, owner: 'client_id' | 'shelter_id', va
 /** Each text is a separate prepared statement. */
 const subscribedName = (name: string, { shelterId }: Subscription) => (shelterId === null ? name : `${name}-of-shelter`);
 
-const subscribedValues = ({ clientId, shelterId, petTypes, orderTypes }: Subscription, { after, upTo, limit }: SubscribedPage) => [
-  petTypes,
-  orderTypes,
+const subscribedValues = ({ clientId, shelterId, publicTypes, privateTypes }: Subscription, { after, upTo, limit }: SubscribedPage) => [
+  publicTypes,
+  privateTypes,
   clientId,
   after,
   upTo,

@@ -4,8 +4,9 @@ import type { Caller } from '../admission/admission.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { KeyWatch } from '../clients/key-watch.ts';
 import type { Db } from '../db/handles.ts';
-import type { EventType } from '../domain/event-types.ts';
-import { maySeeOrderEvents, visibilityOf } from '../domain/visibility.ts';
+import { type EventType, mayReadPrivateEvents } from '../domain/event-types.ts';
+import { scopesThat } from '../domain/scopes.ts';
+import { visibilityOf } from '../domain/visibility.ts';
 import { ClientTurns } from '../http/client-turns.ts';
 import { type EventStream, type EventStreams, eventText } from '../http/event-stream.ts';
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../http/paging.ts';
@@ -62,7 +63,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
         operationId: 'listEvents',
         tags: ['Events'],
         summary: 'Read the feed of changes',
-        description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope shelter:manage it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page of ${catchUpSize} events that a stream reads to catch up counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
+        description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page of ${catchUpSize} events that a stream reads to catch up counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
         'x-stability': 'experimental',
         querystring: ListEventsQuery,
         headers: Type.Object({
@@ -185,4 +186,4 @@ function streamTextOf(event: EventRow): string {
   return text;
 }
 
-const visibleOrders = (caller: Caller): EventFilter['orders'] => (maySeeOrderEvents(caller.scopes) ? visibilityOf(caller) : 'none');
+const visibleOrders = (caller: Caller): EventFilter['orders'] => (mayReadPrivateEvents(caller.scopes) ? visibilityOf(caller) : 'none');

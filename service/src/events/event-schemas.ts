@@ -1,12 +1,12 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { eventMeanings, eventTypes } from '../domain/event-types.ts';
+import { type EventType, eventTable, eventTypes } from '../domain/event-types.ts';
 import { pageQuery } from '../http/paging.ts';
 import { StringEnum } from '../http/schemas.ts';
 
 const schemaIds = { pet: 'PetEvent', order: 'OrderEvent' } as const;
 type Kind = keyof typeof schemaIds;
 
-const kindOf = (type: string): Kind => (type.startsWith('pet.') ? 'pet' : 'order');
+const kindOf = (type: EventType): Kind => eventTable[type].data;
 
 /** The schema of events about animals or orders. Each feature passes the schema of its data. */
 export const EventSchema = (
@@ -47,7 +47,7 @@ export const eventWebhooks = Object.fromEntries(
           // For code generators: pet.status_changed becomes petStatusChanged.
           operationId: type.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
           tags: ['Events'],
-          summary: eventMeanings[type],
+          summary: eventTable[type].meaning,
           requestBody: { required: true, content: { 'application/json': { schema } } },
           responses: { '2XX': { description: 'Received.' } },
         },

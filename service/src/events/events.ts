@@ -1,5 +1,5 @@
 import type { Db, Transaction, Writer } from '../db/handles.ts';
-import { type EventType, isOrderEvent } from '../domain/event-types.ts';
+import { type EventType, isPrivateEvent } from '../domain/event-types.ts';
 import type { Visibility } from '../domain/visibility.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -81,8 +81,7 @@ function endOf({ events, scannedTo }: FeedPage<Pick<EventRow, 'position'>>, limi
 
 async function selectPage(db: Db, { type, orders }: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
   if (type === undefined) return selectEvents(db, orders, { ...page, span });
-  // Events about animals are visible to everyone.
-  if (orders === 'all' || !isOrderEvent(type)) return selectEventsOfType(db, type, 'all', page);
+  if (orders === 'all' || !isPrivateEvent(type)) return selectEventsOfType(db, type, 'all', page);
   // The caller sees no events of this type. A span of 0 reads only the ends of the feed.
   if (orders === 'none') {
     const ends = await selectEvents(db, orders, { ...page, span: 0 });

@@ -1,32 +1,40 @@
 import type { Transaction } from '../db/handles.ts';
 import { recentTransactionOf } from '../db/recent-transactions.ts';
-import type { Actor } from '../domain/actor.ts';
+import type { Author } from '../domain/actor.ts';
+import type { ShelterMove } from '../domain/shelter-moves.ts';
 
-export interface Transition {
+export type Transition = {
   readonly petId: bigint;
-  /** Null for a transition of the animal. */
-  readonly orderId: bigint | null;
   readonly from: string | null;
   readonly to: string;
+  /** For people. Programs read the kind. */
   readonly why: string;
-}
+} & (
+  | { readonly kind: 'order_status'; readonly orderId: bigint }
+  | { readonly kind: 'pet_edited' | 'pet_status' | 'pet_removed' }
+  | { readonly kind: 'pet_moved'; readonly move: ShelterMove }
+);
 
 /** Inserts any number of rows with one statement, in the given order. */
-export async function insertTransitions(tx: Transaction, actor: Actor, transitions: readonly Transition[]): Promise<void> {
+export async function insertTransitions(tx: Transaction, author: Author, transitions: readonly Transition[]): Promise<void> {
+  const moves = transitions.map((transition) => (transition.kind === 'pet_moved' ? transition.move : undefined));
   await tx.query({
     name: 'insert-transitions',
-    text: `insert into history (client_id, key_id, pet_id, order_id, from_status, to_status, why)
-      select $1, $2, pet_id, order_id, from_status, to_status, why
-      from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
-        with ordinality as row (pet_id, order_id, from_status, to_status, why, n) order by n`,
+    text: `insert into history (client_id, key_id, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id)
+      select $1, $2, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id
+      from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::bigint[])
+        with ordinality as row (pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, n) order by n`,
     values: [
-      actor.clientId,
-      actor.keyId,
+      author.clientId,
+      author.keyId,
       transitions.map(({ petId }) => petId),
-      transitions.map(({ orderId }) => orderId),
+      transitions.map((transition) => (transition.kind === 'order_status' ? transition.orderId : null)),
       transitions.map(({ from }) => from),
       transitions.map(({ to }) => to),
       transitions.map(({ why }) => why),
+      transitions.map(({ kind }) => kind),
+      moves.map((move) => move?.from ?? null),
+      moves.map((move) => move?.to ?? null),
     ],
   });
 }

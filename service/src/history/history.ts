@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/handles.ts';
-import type { Actor } from '../domain/actor.ts';
+import type { Author } from '../domain/actor.ts';
 import { insertTransitions, selectRecentTransactions, type Transition } from './history-queries.ts';
 
 export type { Transition };
@@ -8,8 +8,8 @@ export type { Transition };
  * Records transitions in the transaction of the change, after it has locked the animal's row, so that ids are in chronological
  * order.
  */
-export async function recordTransitions(tx: Transaction, actor: Actor, ...transitions: Transition[]): Promise<void> {
-  await insertTransitions(tx, actor, transitions);
+export async function recordTransitions(tx: Transaction, author: Author, ...transitions: Transition[]): Promise<void> {
+  await insertTransitions(tx, author, transitions);
 }
 
 /** More transitions of one animal don't fit into the two seconds for which a cached page is used. */

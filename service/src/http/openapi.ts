@@ -1,8 +1,11 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
+import { scopes, scopeTable } from '../domain/scopes.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { type InlineDocument, shareComponents } from './openapi-components.ts';
 import { makeStatic, type StaticContent, sendStatic } from './static-content.ts';
+
+const aboutKeys = `Your API key, as a bearer token. Its scopes say what it may do:\n\n${scopes.map((scope) => `- \`${scope}\`: ${scopeTable[scope].meaning}`).join('\n')}`;
 
 /** Serves the OpenAPI document, generated from the schemas that validate and serialise. */
 export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, object>): Promise<void> {
@@ -29,7 +32,7 @@ export async function addOpenApi(app: FastifyInstance, webhooks: Record<string, 
         { name: 'Webhooks', description: 'Your endpoints that receive events, and the status of each delivery.' },
         { name: 'Usage', description: 'How many requests your keys have sent, and the limits in force.' },
       ],
-      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'Your API key, as a bearer token.' } } },
+      components: { securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: aboutKeys } } },
       security: [{ apiKey: [] }],
       webhooks,
     },

@@ -43,7 +43,7 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 function fingerprintOf(request: FastifyRequest): string {
   const { method, url, rawBody } = request;
   const visibility = visibilityOf(callerOf(request));
-  const seen = visibility === 'all' ? 'all' : visibility.shelterId === undefined ? 'own' : `own and shelter ${visibility.shelterId}`;
+  const seen = visibility === 'all' ? 'all' : visibility.shelterId === null ? 'own' : `own and shelter ${visibility.shelterId}`;
   return createHash('sha256')
     .update(`${seen} ${method} ${url}\n`)
     .update(rawBody ?? '')

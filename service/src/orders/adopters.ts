@@ -1,5 +1,5 @@
 import type { Db, Transaction, Transactor } from '../db/handles.ts';
-import type { OrderStatus } from '../domain/order-states.ts';
+import { endedOrderStatuses, type OrderEnd } from '../domain/order-states.ts';
 import { recordEvents } from '../events/events.ts';
 import { eraseAdoptersFromResponses } from '../idempotency/idempotency.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -17,15 +17,13 @@ import { orderEvent } from './orders.ts';
 
 /** How many days after the end of an order the adopter's data is erased. */
 export interface Retention {
-  /** For cancelled and expired orders. */
+  /** For orders that ended without an adoption. */
   readonly adopterDays: number;
-  /** For completed and returned orders. Undefined: never, since a shelter may need to contact its adopters. */
+  /** For those that ended with one. Undefined: never, since a shelter may need to contact its adopters. */
   readonly adoptionDays: number | undefined;
 }
 
 const openShownMax = 1_000;
-const withoutAdoption = ['cancelled', 'expired'] as const satisfies readonly OrderStatus[];
-const withAdoption = ['completed', 'returned'] as const satisfies readonly OrderStatus[];
 
 /** Erases a batch of adopters after the retention period. Returns how many. */
 export async function eraseOldAdopters(
@@ -35,12 +33,12 @@ export async function eraseOldAdopters(
   batchSizeMax: number,
 ): Promise<number> {
   return db.transaction(async (tx) => {
+    const daysAfter: Readonly<Record<OrderEnd, number | undefined>> = { 'without adoption': adopterDays, 'with adoption': adoptionDays };
     const found: OrderToErase[] = [];
-    const find = async (statuses: readonly OrderStatus[], days: number) => {
-      for (const status of statuses) found.push(...(await lockOrdersToErase(tx, status, days, batchSizeMax - found.length)));
-    };
-    await find(withoutAdoption, adopterDays);
-    if (adoptionDays !== undefined) await find(withAdoption, adoptionDays);
+    for (const { status, end } of endedOrderStatuses) {
+      const days = daysAfter[end];
+      if (days !== undefined) found.push(...(await lockOrdersToErase(tx, status, days, batchSizeMax - found.length)));
+    }
     return (await erase(tx, journal, found)).orders;
   });
 }

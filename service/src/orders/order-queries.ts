@@ -1,11 +1,14 @@
 import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
-import { type OrderStatus, openOrderStatuses, reservingOrderStatuses } from '../domain/order-states.ts';
-import type { ManagedOrders, Visibility } from '../domain/visibility.ts';
+import { type OrderStatus, openOrderStatuses, orderActions, placing, reservingOrderStatuses } from '../domain/order-states.ts';
+import type { Visibility } from '../domain/visibility.ts';
 import type { NewAdopter, Order } from './order-schemas.ts';
 
+/** Literals, so that the indexes of open orders fit. */
+const isOpen = `status in (${openOrderStatuses.map((status) => `'${status}'`).join(', ')})`;
+const expired = orderActions.expire.to;
 // An overdue order is shown as expired, even if the worker has not expired it yet.
-const overdue = `(status = 'placed' and expires_at <= now())`;
-const columns = `id, pet_id as "petId", case when ${overdue} then 'expired' else status end as status,
+const overdue = `(status = '${placing.to}' and expires_at <= now())`;
+const columns = `id, pet_id as "petId", case when ${overdue} then '${expired}' else status end as status,
   case when adopter_name is null then null else json_build_object('name', adopter_name, 'email', adopter_email) end as adopter,
   created_at as "createdAt", case when ${overdue} then expires_at else updated_at end as "updatedAt", expires_at as "expiresAt"`;
 
@@ -23,7 +26,7 @@ export async function selectOrders(
   }
   const { clientId, shelterId } = visibility;
   const client = `$${values.push(clientId)}`;
-  if (shelterId === undefined) {
+  if (shelterId === null) {
     const text = `select ${columns} from orders where id > $1 and client_id = ${client} ${filters} order by id limit $2`;
     return (await db.query<Order>({ name: `${name}-of-client`, text, values })).rows;
   }
@@ -75,13 +78,13 @@ function pageConditions(filter: OrderFilter, page: { afterId: bigint | undefined
     used.push(name);
   };
   if (filter.petId !== undefined) where('pet', 'pet_id = ?', filter.petId);
-  if (filter.status === 'placed') where('placed', `status = ? and not ${overdue}`, 'placed');
-  else if (filter.status === 'expired') where('expired', `(status = ? or ${overdue})`, 'expired');
+  if (filter.status === placing.to) where('placed', `status = ? and not ${overdue}`, placing.to);
+  else if (filter.status === expired) where('expired', `(status = ? or ${overdue})`, expired);
   else if (filter.status) where('status', 'status = ?', filter.status);
   return { name: used.join('-by-'), filters: conditions.join(''), values };
 }
 
-export async function findOrder(db: Db, visibility: Visibility | ManagedOrders, id: bigint): Promise<Order | undefined> {
+export async function findOrder(db: Db, visibility: Visibility, id: bigint): Promise<Order | undefined> {
   const { rows } = await db.query<Order>({
     name: 'order',
     text: `select ${columns} from orders where id = $1 and ${isVisible('$2', '$3', '$4')}`,
@@ -103,7 +106,7 @@ export interface OrderBounds {
 
 /** Counts open orders up to the limits only, since a client may have many. */
 const openOrdersOf = (clientLimit: string, adopterLimit: string) => {
-  const ofClient = `from orders where client_id = $1 and status in ('placed', 'approved')`;
+  const ofClient = `from orders where client_id = $1 and ${isOpen}`;
   return `select (select count(*) from (select ${ofClient} limit ${clientLimit}) as first) as of_client,
     (select count(*) from (select ${ofClient} and lower(adopter_email) = lower($2) limit ${adopterLimit}) as first) as of_adopter`;
 };
@@ -150,7 +153,7 @@ export async function selectOpenOrderIds(
   const { rows } = await db.query<{ id: bigint }>({
     // Materialized, so that the index on the client or the address is used. Otherwise the planner may scan the primary key in order
     // of id.
-    text: `with found as materialized (select id from orders where status in ('placed', 'approved')
+    text: `with found as materialized (select id from orders where ${isOpen}
         and ($1::bigint is null or client_id = $1) and ($2::text is null or lower(adopter_email) = lower($2)))
       select id from found where id > $3 order by id limit $4`,
     values: [whose.clientId ?? null, whose.email ?? null, page.afterId, page.limit],
@@ -163,7 +166,7 @@ export async function selectOpenOrderIds(
  */
 export async function moveOrder(
   tx: Transaction,
-  visibility: Visibility | ManagedOrders,
+  visibility: Visibility,
   id: bigint,
   from: readonly OrderStatus[],
   to: OrderStatus,
@@ -172,7 +175,7 @@ export async function moveOrder(
     name: 'move-order',
     text: `with old as (
         select id, status from orders where id = $1 and ${isVisible('$4', '$5', '$6')}
-          and status = any($2::order_status[]) and (status <> 'placed' or expires_at > clock_timestamp()) for update),
+          and status = any($2::order_status[]) and (status <> '${placing.to}' or expires_at > clock_timestamp()) for update),
       moved as (update orders set status = $3, updated_at = now() where id = (select id from old) returning ${columns}, client_id as "clientId")
       select moved.*, old.status as "from" from moved join old using (id)`,
     values: [id, from, to, ...visibilityValues(visibility)],
@@ -198,7 +201,7 @@ export async function findOpenOrderId(tx: Transaction, petId: bigint): Promise<b
 /** The open orders of animals, by the animal's id. Without a lock, for display. */
 export async function findOpenOrdersOfPets(db: Db, petIds: readonly bigint[]): Promise<Map<bigint, bigint>> {
   const { rows } = await db.query<{ id: bigint; petId: bigint }>({
-    text: `select id, pet_id as "petId" from orders where pet_id = any($1::bigint[]) and status in ('placed', 'approved') and not ${overdue}`,
+    text: `select id, pet_id as "petId" from orders where pet_id = any($1::bigint[]) and ${isOpen} and not ${overdue}`,
     values: [petIds],
   });
   return new Map(rows.map(({ id, petId }) => [petId, id]));
@@ -222,8 +225,8 @@ export async function expireOrders(tx: Transaction, batchSizeMax: number): Promi
   const { rows } = await tx.query<Order & { clientId: bigint }>({
     name: 'expire-orders',
     text: `with due as materialized (
-        select id from orders where status = 'placed' and expires_at <= now() order by expires_at limit $1 for update skip locked)
-      update orders set status = 'expired', updated_at = expires_at where id in (select id from due)
+        select id from orders where ${overdue} order by expires_at limit $1 for update skip locked)
+      update orders set status = '${expired}', updated_at = expires_at where id in (select id from due)
         returning ${columns}, client_id as "clientId"`,
     values: [batchSizeMax],
   });
@@ -234,7 +237,7 @@ export async function expireOrders(tx: Transaction, batchSizeMax: number): Promi
 export async function isAnyOrderDue(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ due: boolean }>({
     name: 'any-order-due',
-    text: `select exists (select from orders where status = 'placed' and expires_at <= now()) as due`,
+    text: `select exists (select from orders where ${overdue}) as due`,
   });
   return rows[0]?.due ?? false;
 }
@@ -248,7 +251,7 @@ export interface OrderToErase {
 /** Locks orders with this e-mail address (compared case-insensitively) that are not open. */
 export async function lockClosedOrdersOfAdopter(tx: Transaction, email: string, limit: number): Promise<OrderToErase[]> {
   const { rows } = await tx.query<OrderToErase>({
-    text: `select id, pet_id as "petId" from orders where lower(adopter_email) = lower($1) and status not in ('placed', 'approved')
+    text: `select id, pet_id as "petId" from orders where lower(adopter_email) = lower($1) and not ${isOpen}
       limit $2 for update`,
     values: [email, limit],
   });
@@ -305,5 +308,5 @@ export async function eraseAdopters(tx: Transaction, ids: readonly bigint[]): Pr
 const isVisible = (all: string, clientId: string, shelterId: string) =>
   `(${all}::boolean or client_id = ${clientId}::bigint or shelter_id = ${shelterId}::bigint)`;
 
-const visibilityValues = (visibility: Visibility | ManagedOrders) =>
-  visibility === 'all' ? [true, null, null] : [false, visibility.clientId ?? null, visibility.shelterId ?? null];
+const visibilityValues = (visibility: Visibility) =>
+  visibility === 'all' ? [true, null, null] : [false, visibility.clientId, visibility.shelterId];

@@ -3,7 +3,8 @@ import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
 import type { Db, Transactions } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { callerActions, orderActions } from '../domain/order-states.ts';
+import { callerActions, orderActions, scopesFor } from '../domain/order-states.ts';
+import { scopesThat } from '../domain/scopes.ts';
 import { visibilityOf } from '../domain/visibility.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
@@ -25,7 +26,7 @@ import { OrderGate } from './order-gate.ts';
 import { orderJson } from './order-json.ts';
 import { selectOrders } from './order-queries.ts';
 import { ListOrdersQuery, NewOrderSchema, OrderSchema } from './order-schemas.ts';
-import { actOnOrder, getOrder, orderNotFound, placeOrder } from './orders.ts';
+import { actOnOrder, getOrder, orderErrors, orderNotFound, placeOrder } from './orders.ts';
 
 interface Parts {
   readonly db: Db;
@@ -47,8 +48,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         operationId: 'listOrders',
         tags: ['Orders'],
         summary: 'List orders',
-        description:
-          "Returns a page of orders in ascending order of id: this client's own orders, with the scope shelter:manage also those for animals of the key's shelter, or every order with the scope store:manage.",
+        description: `Returns a page of orders in ascending order of id: this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, or every order with the scope ${scopesThat('seeOrders', 'any shelter').join(' or ')}.`,
         'x-stability': 'beta',
         querystring: ListOrdersQuery,
         response: {
@@ -81,7 +81,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         body: Ref(NewOrderSchema),
         response: {
           201: jsonResponse('The order.', Ref(OrderSchema), locationHeader),
-          ...errorResponses(...bodyErrors, 'pet_not_found', 'pet_not_available', 'open_order_limit', ...idempotencyErrors),
+          ...errorResponses(...bodyErrors, ...orderErrors.place, ...idempotencyErrors),
         },
       },
     },
@@ -112,7 +112,7 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         response: {
           200: jsonResponse('The order.', Ref(OrderSchema), etagHeader),
           304: notModified,
-          ...errorResponses('order_not_found'),
+          ...errorResponses(...orderErrors.get),
         },
       },
     },
@@ -120,11 +120,11 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
   );
 
   for (const name of callerActions) {
-    const { scope, summary, from, to, pet } = orderActions[name];
+    const { summary, from, to, pet } = orderActions[name];
     api.post(
       `/store/orders/:orderId/${name}`,
       {
-        config: { scope },
+        config: { scope: scopesFor(name) },
         schema: {
           operationId: `${name}Order`,
           tags: ['Orders'],
@@ -135,14 +135,13 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
           headers: idempotencyHeader,
           response: {
             200: jsonResponse('The updated order.', Ref(OrderSchema)),
-            ...errorResponses('order_not_found', 'order_state_conflict', ...idempotencyErrors),
+            ...errorResponses(...orderErrors.act, ...idempotencyErrors),
           },
         },
       },
       (request, reply) =>
         respondOnce(catalogue, request, reply, async (tx) => {
-          const caller = callerOf(request);
-          const order = await actOnOrder(tx, visibilityOf(caller), readOrderId(request.params.orderId), name, caller);
+          const order = await actOnOrder(tx, readOrderId(request.params.orderId), name, callerOf(request));
           return { status: 200, body: orderJson(order), headers: {}, orderId: order.id };
         }),
     );

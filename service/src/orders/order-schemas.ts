@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { orderStatuses } from '../domain/order-states.ts';
+import { orderStates, orderStatuses } from '../domain/order-states.ts';
 import { EventSchema } from '../events/event-schemas.ts';
 import { EmailText } from '../http/email-text.ts';
 import { pageQuery } from '../http/paging.ts';
@@ -7,7 +7,10 @@ import { Int64, PlainName, Ref, StringEnum } from '../http/schemas.ts';
 
 const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
 
-export const OrderStatusSchema = StringEnum(orderStatuses, { $id: 'OrderStatus', description: 'The status of the order.' });
+export const OrderStatusSchema = StringEnum(orderStatuses, {
+  $id: 'OrderStatus',
+  description: `The status of the order. ${orderStatuses.map((status) => `${status}: ${orderStates[status].meaning}`).join(' ')}`,
+});
 
 const visibleTo = "Visible only to the client that placed the order, to the store, and to the animal's shelter.";
 const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };

@@ -1,15 +1,16 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import { isLockedByOther } from '../db/pool.ts';
+import { requireAccess } from '../domain/access.ts';
 import { type Actor, theService } from '../domain/actor.ts';
-import { actionsFrom, type CallerAction, type OrderStatus, orderActions, placing } from '../domain/order-states.ts';
-import { staffScopes } from '../domain/scopes.ts';
-import { managedOrders, type Visibility } from '../domain/visibility.ts';
-import { AppError } from '../errors.ts';
+import { actionsFrom, alwaysMovesPet, type CallerAction, type OrderStatus, orderActions, placing } from '../domain/order-states.ts';
+import type { PetStatus } from '../domain/pet-statuses.ts';
+import { managedOrders, type Visibility, visibilityOf } from '../domain/visibility.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { lockExistingPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
+import { getShelterIdOf, lockExistingPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
 import { explainConflict } from './order-conflicts.ts';
 import { orderEventJson } from './order-json.ts';
 import {
@@ -27,6 +28,13 @@ import {
   selectOpenOrderIds,
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
+
+/** The errors of the operations, for the documents. */
+export const orderErrors = {
+  place: ['pet_not_found', 'pet_not_available', 'open_order_limit'],
+  get: ['order_not_found'],
+  act: ['order_not_found', 'order_state_conflict'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 /**
  * Reserves the animal and records the order of a client. Enforces the client's bounds, also for concurrent requests. The actor is
@@ -55,23 +63,18 @@ export async function getOrder(db: Db, visibility: Visibility, id: bigint): Prom
 }
 
 /** Performs an action on an order and its animal, if the table of states allows it. */
-export async function actOnOrder(
-  tx: CatalogueTransaction,
-  visibility: Visibility,
-  id: bigint,
-  name: CallerAction,
-  actor: Actor,
-): Promise<Order> {
+export async function actOnOrder(tx: CatalogueTransaction, id: bigint, name: CallerAction, actor: Actor): Promise<Order> {
   const action = orderActions[name];
-  const actedOn = action.scope === staffScopes ? managedOrders(visibility) : visibility;
-  const moved = await moveOrder(tx, actedOn, id, action.from, action.to);
+  const visible = visibilityOf(actor);
+  const moved = await moveOrder(tx, action.by === 'staff' ? managedOrders(actor) : visible, id, action.from, action.to);
   if (!moved) {
-    const order = await getOrder(tx, visibility, id);
-    throw (await findOrder(tx, actedOn, id)) ? conflict(order, name) : ofOtherShelter(order, name);
+    const { petId, ...order } = await getOrder(tx, visible, id);
+    if (action.by === 'staff') requireAccess(actor, 'manageOrders', { petId, shelterId: await getShelterIdOf(tx, petId) });
+    throw conflict(order, name);
   }
   const { from, clientId, ...order } = moved;
   const { petId } = order;
-  const petMove = action.pet && (name !== 'return' || (await isStillSoldBy(tx, id, petId))) ? action.pet : undefined;
+  const petMove = action.pet && (alwaysMovesPet(action) || (await isStill(action.pet.from, tx, id, petId))) ? action.pet : undefined;
   const pets = petMove ? await movePetsWithOrders(tx, [petId], petMove) : [];
   const move = { id, petId, from, to: action.to, why: action.to };
   await recordTransitions(tx, actor, ...transitionsOf(move, petMove));
@@ -145,7 +148,7 @@ export async function cancelOpenOrders(
 
 /** Each order in a separate transaction: one transaction that locks several animals could deadlock with another. */
 async function cancelIfOpen(catalogue: Catalogue, id: bigint): Promise<boolean> {
-  return catalogue.transaction((tx) => actOnOrder(tx, 'all', id, 'cancel', theService)).then(() => true, ignoreConflict);
+  return catalogue.transaction((tx) => actOnOrder(tx, id, 'cancel', theService)).then(() => true, ignoreConflict);
 }
 
 function ignoreConflict(error: unknown): false {
@@ -155,13 +158,10 @@ function ignoreConflict(error: unknown): false {
 
 export const orderNotFound = (id: string) => new AppError('order_not_found', `You have no order with id ${id.slice(0, 40)}.`);
 
-/**
- * False if staff have changed the animal's status since, or another order has reserved it. A return then leaves the animal
- * unchanged.
- */
-async function isStillSoldBy(tx: Transaction, orderId: bigint, petId: bigint): Promise<boolean> {
+/** False if staff have changed the animal's status since, or another order has reserved it. It is then left unchanged. */
+async function isStill(status: PetStatus, tx: Transaction, orderId: bigint, petId: bigint): Promise<boolean> {
   const pet = await lockExistingPet(tx, petId);
-  return pet?.status === orderActions.return.pet.from && !(await isReservedByAnotherOrder(tx, petId, orderId));
+  return pet?.status === status && !(await isReservedByAnotherOrder(tx, petId, orderId));
 }
 
 /** The history row of the order, followed by the row of its animal if the animal changes too. */
@@ -169,8 +169,8 @@ function transitionsOf(
   { id, petId, ...move }: { id: bigint; petId: bigint; from: string | null; to: string; why: string },
   pet: { from: string; to: string } | undefined,
 ): Transition[] {
-  const ofOrder = { petId, orderId: id, ...move };
-  return pet ? [ofOrder, { petId, orderId: null, ...pet, why: `order ${id} ${move.to}` }] : [ofOrder];
+  const ofOrder = { kind: 'order_status', petId, orderId: id, ...move } as const;
+  return pet ? [ofOrder, { kind: 'pet_status', petId, ...pet, why: `order ${id} ${move.to}` }] : [ofOrder];
 }
 
 /** An event about an order. It never contains the adopter, since receivers may log and store events anywhere. */
@@ -189,13 +189,7 @@ function tooManyOpen({ ofClient, ofAdopter }: { ofClient: number; ofAdopter: num
   return new AppError('open_order_limit', `${what} Wait until the store completes some, or cancel orders that are no longer wanted.`);
 }
 
-const ofOtherShelter = ({ id, petId }: Order, name: CallerAction) =>
-  new AppError(
-    'insufficient_scope',
-    `Order ${id} is for animal ${petId} of another shelter than this key's, so this key can't ${name} it. That shelter's staff can.`,
-  );
-
-function conflict({ id, status }: Order, name: CallerAction): AppError {
+function conflict({ id, status }: Pick<Order, 'id' | 'status'>, name: CallerAction): AppError {
   // The order reached the required status after the update had looked for it. A retry will succeed.
   const message = actionsFrom(status).includes(name)
     ? `Order ${id} has just become ${status}. Retry the request.`

@@ -1,6 +1,6 @@
 import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
 import { runningTransaction } from '../db/recent-transactions.ts';
-import type { Actor } from '../domain/actor.ts';
+import type { Author } from '../domain/actor.ts';
 import type { PetStatus } from '../domain/pet-statuses.ts';
 import type { CatalogueWriter, ChangeOf, ListingWriter } from './catalogue.ts';
 import { type Pet, petFields } from './pet-schemas.ts';
@@ -118,7 +118,7 @@ export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Prom
 export async function insertPet(
   catalogue: CatalogueWriter,
   pet: Omit<Pet, 'id'>,
-  actor: Actor,
+  author: Author,
   shelterId: bigint,
 ): Promise<Pet | undefined> {
   const [added] = await catalogue.writePets<Pet>(
@@ -127,10 +127,10 @@ export async function insertPet(
       text: `with pet as (
         insert into pets (name, category_id, status, shelter_id) select $1::text, id, $3::pet_status, $6::bigint from categories where id = $2
           returning ${columns}),
-      added as (insert into history (pet_id, client_id, key_id, to_status, why) select id, $4, $5, status, 'added' from pet),
+      added as (insert into history (pet_id, client_id, key_id, to_status, why, kind) select id, $4, $5, status, 'added', 'pet_added' from pet),
       event as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${createdEventData} from pet)
       select *, ${transactionId} from pet`,
-      values: [pet.name, pet.categoryId, pet.status, actor.clientId, actor.keyId, shelterId],
+      values: [pet.name, pet.categoryId, pet.status, author.clientId, author.keyId, shelterId],
     },
     (after) => ({ id: after.id, before: undefined, after }),
   );
@@ -177,7 +177,7 @@ export async function lockAndMovePet(
 }
 
 /** `before` is the animal as lockPet has returned it. If the name changes, it is noted which key has set it. */
-export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>, { keyId }: Actor): Promise<Pet> {
+export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>, { keyId }: Author): Promise<Pet> {
   const [updated] = await tx.writePets<Pet>(
     {
       name: 'update-pet',

@@ -7,9 +7,9 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Pool } from '../db/pool.ts';
+import { whoMay } from '../domain/access.ts';
 import { deprecations } from '../domain/deprecations.ts';
-import { staffScopes } from '../domain/scopes.ts';
-import { managesShelter } from '../domain/shelter-access.ts';
+import { isUnlimited, scopesThat } from '../domain/scopes.ts';
 import { AppError, unavailable } from '../errors.ts';
 import { compress } from '../http/content-coding.ts';
 import { etagOf, matchesEtag } from '../http/etags.ts';
@@ -34,7 +34,17 @@ import type { Footprint } from './pet-changes.ts';
 import { petEtag, petJson, petsJson } from './pet-json.ts';
 import { selectPets } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
-import { addPetToCategory, changePet, createPet, type FindOpenOrder, firstShelterId, getPet, petNotFound, removePet } from './pets.ts';
+import {
+  addPetToCategory,
+  changePet,
+  createPet,
+  type FindOpenOrder,
+  firstShelterId,
+  getPet,
+  petErrors,
+  petNotFound,
+  removePet,
+} from './pets.ts';
 
 interface Parts {
   readonly db: Db & Pick<Pool, 'isBusy'>;
@@ -91,7 +101,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
         body: Ref(NewPetSchema),
         response: {
           201: jsonResponse('The created animal.', Ref(PetSchema), { ...locationHeader, ...etagHeader }),
-          ...errorResponses(...bodyErrors, 'category_not_found', 'category_limit', ...idempotencyErrors),
+          ...errorResponses(...bodyErrors, ...petErrors.create, ...idempotencyErrors),
         },
       },
     },
@@ -131,7 +141,7 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
             },
           }),
           304: notModified,
-          ...errorResponses('pet_not_found', 'operation_removed'),
+          ...errorResponses(...petErrors.get, 'operation_removed'),
         },
       },
     },
@@ -150,20 +160,19 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   api.patch(
     '/pets/:petId',
     {
-      config: { scope: staffScopes },
+      config: { scope: scopesThat('changePets') },
       schema: {
         operationId: 'updatePet',
         tags: ['Pets'],
         summary: 'Update an animal',
-        description:
-          "Changes the name, the category or the status. The status can't be changed while the animal has an open order. A key with the scope shelter:manage can change animals of its shelter only.",
+        description: `Changes the name, the category or the status. The status can't be changed while the animal has an open order. Needs ${whoMay('changePets')}.`,
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
         body: Ref(PetChangesSchema),
         response: {
           200: jsonResponse('The updated animal.', Ref(PetSchema), etagHeader),
-          ...errorResponses(...bodyErrors, 'category_not_found', 'pet_not_found', 'pet_has_open_order', 'precondition_failed'),
+          ...errorResponses(...bodyErrors, ...petErrors.change, 'precondition_failed'),
         },
       },
     },
@@ -171,7 +180,6 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
       const expect = expectEtag(request.headers['if-match']);
       const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, callerOf(request), {
         expect,
-        mayManage: mayManage(callerOf(request)),
         findOpenOrder,
         categories: config.categories,
       });
@@ -182,26 +190,24 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   api.delete(
     '/pets/:petId',
     {
-      config: { scope: staffScopes },
+      config: { scope: scopesThat('changePets') },
       schema: {
         operationId: 'removePet',
         tags: ['Pets'],
         summary: 'Remove an animal',
-        description:
-          "For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. A key with the scope shelter:manage can remove animals of its shelter only.",
+        description: `For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. Needs ${whoMay('changePets')}.`,
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
         response: {
           204: { type: 'null', description: 'The animal was removed.' },
-          ...errorResponses('pet_not_found', 'pet_has_open_order', 'precondition_failed'),
+          ...errorResponses(...petErrors.remove, 'precondition_failed'),
         },
       },
     },
     async (request, reply) => {
       const expect = expectEtag(request.headers['if-match']);
-      const caller = callerOf(request);
-      await removePet(catalogue, readPetId(request.params.petId), caller, { expect, mayManage: mayManage(caller), findOpenOrder });
+      await removePet(catalogue, readPetId(request.params.petId), callerOf(request), { expect, findOpenOrder });
       return reply.status(204).send();
     },
   );
@@ -213,12 +219,8 @@ const createdResponse = (pet: Pet) => ({
   headers: { location: `/v1/pets/${pet.id}`, etag: petEtag(pet) },
 });
 
-const mayManage = (caller: Caller) =>
-  caller.scopes.includes('store:manage') ? undefined : (shelterId: bigint) => managesShelter(caller, shelterId);
-
-/** Keys of the store's staff may register any number of categories. */
 const registrantOf = ({ scopes, clientId, bounds }: Caller) =>
-  scopes.includes('store:manage') ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
+  isUnlimited(scopes) ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
 
 async function readPetPage(db: Parts['db'], query: ListPets): Promise<PetPage> {
   if (db.isBusy) throw unavailable(new Error('too many statements are in flight to read a list'));

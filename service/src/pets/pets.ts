@@ -1,11 +1,12 @@
 import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
 import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
+import { requireAccess } from '../domain/access.ts';
 import type { Actor } from '../domain/actor.ts';
-import type { PetEventType } from '../domain/event-types.ts';
+import type { PublicEventType } from '../domain/event-types.ts';
 import { placing } from '../domain/order-states.ts';
 import { type PetStatus, removed } from '../domain/pet-statuses.ts';
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 import { findRecentTransactions, recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from './catalogue.ts';
@@ -26,14 +27,19 @@ import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
 
 type Categories = 'open' | 'closed';
 
+/** The errors of the operations, for the documents. */
+export const petErrors = {
+  create: ['category_not_found', 'category_limit'],
+  get: ['pet_not_found'],
+  change: ['category_not_found', 'pet_not_found', 'pet_has_open_order'],
+  remove: ['pet_not_found', 'pet_has_open_order'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+
 /** Where an animal is added without a key that is bound to a shelter. It is there from the start. */
 export const firstShelterId = 1n;
 
 /** Throws if the locked animal is not the version that the caller expects. */
 type Expectation = (pet: Pet) => void;
-
-/** Says whether the caller may change the animals of a shelter. Undefined: it may change all. */
-type MayManage = ((shelterId: bigint) => boolean) | undefined;
 
 /** Finds the open order of an animal. Passed as an argument, since the folder orders imports pets and not the other way round. */
 export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
@@ -99,10 +105,10 @@ export async function changePet(
   id: bigint,
   changes: PetChanges,
   actor: Actor,
-  options: { expect: Expectation; mayManage?: MayManage; findOpenOrder: FindOpenOrder; categories: Categories },
+  options: { expect: Expectation; findOpenOrder: FindOpenOrder; categories: Categories },
 ): Promise<Pet> {
   return catalogue.transaction(async (tx) => {
-    const pet = await lockManaged(tx, id, options.mayManage);
+    const pet = await lockToChange(tx, id, actor);
     options.expect(pet);
     // Field by field, since the body may contain other fields, such as an id.
     const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
@@ -116,8 +122,10 @@ export async function changePet(
     if (isStatusChanged) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${updated.status}`);
     if (options.categories === 'open' && updated.categoryId !== pet.categoryId) await registerCategory(tx, updated.categoryId, undefined);
     const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, pet, updated, actor));
-    const why = isStatusChanged ? 'status set by staff' : 'edited by staff';
-    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: changed.status, why });
+    const what = isStatusChanged
+      ? ({ kind: 'pet_status', why: 'status set by staff' } as const)
+      : ({ kind: 'pet_edited', why: 'edited by staff' } as const);
+    await recordTransitions(tx, actor, { petId: id, from: pet.status, to: changed.status, ...what });
     await recordEvents(
       tx,
       ...(isEdited ? [petEvent('pet.updated', changed)] : []),
@@ -132,15 +140,15 @@ export async function removePet(
   catalogue: Catalogue,
   id: bigint,
   actor: Actor,
-  { expect, mayManage, findOpenOrder }: { expect: Expectation; mayManage?: MayManage; findOpenOrder: FindOpenOrder },
+  { expect, findOpenOrder }: { expect: Expectation; findOpenOrder: FindOpenOrder },
 ): Promise<void> {
   await catalogue.transaction(async (tx) => {
-    const pet = await lockManaged(tx, id, mayManage);
+    const pet = await lockToChange(tx, id, actor);
     expect(pet);
     rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
     await markPetRemoved(tx, pet);
     // In the words of earlier releases: rows of history are compared over the years.
-    await recordTransitions(tx, actor, { petId: id, orderId: null, from: pet.status, to: removed, why: 'taken back by staff' });
+    await recordTransitions(tx, actor, { kind: 'pet_removed', petId: id, from: pet.status, to: removed, why: 'taken back by staff' });
     await recordEvents(tx, petEvent('pet.removed', pet));
   });
 }
@@ -179,7 +187,7 @@ export const petStatusChanged = (pet: Pet, previous: PetStatus): NewEvent =>
   petEvent('pet.status_changed', pet, `,"previousStatus":"${previous}"`);
 
 /** The event for a change of an animal. The caller records it while it holds the animal's lock. */
-export const petEvent = (type: PetEventType, pet: Pet, more = ''): NewEvent => ({
+export const petEvent = (type: PublicEventType, pet: Pet, more = ''): NewEvent => ({
   type,
   petId: pet.id,
   clientId: null,
@@ -216,16 +224,11 @@ export const petNotAvailable = ({ id, name, status }: Pet) =>
 
 export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with id ${id.slice(0, 40)}.`);
 
-async function lockManaged(tx: Transaction, id: bigint, mayManage: MayManage): Promise<Pet> {
+async function lockToChange(tx: Transaction, id: bigint, actor: Actor): Promise<Pet> {
   const pet = await lockPet(tx, id);
   if (!pet) throw petNotFound(String(id));
-  if (!mayManage) return pet;
-  const shelterId = await readShelterId(tx, id);
-  if (mayManage(shelterId)) return pet;
-  throw new AppError(
-    'insufficient_scope',
-    `${pet.name} (id ${id}) belongs to shelter ${shelterId}, and this key manages another one. Use a key of that shelter, or one with the scope store:manage.`,
-  );
+  requireAccess(actor, 'changePets', { petId: id, shelterId: await readShelterId(tx, id) });
+  return pet;
 }
 
 function rejectIfOrdered(order: bigint | undefined, pet: Pet, what: string): void {

@@ -4,7 +4,8 @@ import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
 import type { Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { profileWriteScopes } from '../domain/shelter-access.ts';
+import { whoMay } from '../domain/access.ts';
+import { scopesThat } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import { bodyErrors, errorResponses, etagHeader, jsonResponse, locationHeader, notModified, Ref } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
@@ -17,7 +18,7 @@ import { requireHere } from './photo-mark.ts';
 import type { PhotoRow } from './photo-queries.ts';
 import { PhotoChangesSchema, PhotoPath, PhotoSchema, PhotosPath } from './photo-schemas.ts';
 import type { PhotoStore } from './photo-store.ts';
-import { addPhoto, changePhoto, getPhoto, listPhotos, photoNotFound, removePhoto, requireWriter } from './photos.ts';
+import { addPhoto, changePhoto, getPhoto, listPhotos, photoErrors, photoNotFound, removePhoto, requireWriter } from './photos.ts';
 import { requireAllowance } from './upload-allowance.ts';
 import { receivePhoto, requirePhotoHeaders, requireRoom } from './upload-listener.ts';
 import { UploadSlots } from './upload-slots.ts';
@@ -31,8 +32,7 @@ interface Parts {
 }
 
 const common = { tags: ['Photos'], 'x-stability': 'experimental' } as const;
-const whoWrites =
-  'For keys with store:manage, and for keys that are bound to the shelter of the animal and have pets:write or shelter:manage.';
+const whoWrites = `Needs ${whoMay('describePets')}.`;
 /** Every POST accepts the header; here it does nothing. */
 const photoIdempotency = Type.Object({
   'idempotency-key': Type.Optional(Type.String({ description: 'Not needed: the same bytes for the same animal are the same photo.' })),
@@ -59,7 +59,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         response: {
           200: jsonResponse('The photos, at most 12.', Type.Array(Ref(PhotoSchema)), etagHeader),
           304: notModified,
-          ...errorResponses('pet_not_found'),
+          ...errorResponses(...photoErrors.list),
         },
       },
     },
@@ -78,7 +78,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         response: {
           200: jsonResponse('The photo.', Ref(PhotoSchema), etagHeader),
           304: notModified,
-          ...errorResponses('photo_not_found'),
+          ...errorResponses(...photoErrors.get),
         },
       },
     },
@@ -95,7 +95,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
     uploads.post(
       '/pets/:petId/photos',
       {
-        config: { scope: profileWriteScopes },
+        config: { scope: scopesThat('describePets') },
         schema: {
           ...common,
           operationId: 'addPhoto',
@@ -106,18 +106,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
           body: { content: Object.fromEntries(imageTypes.map((type) => [type, { schema: {} }])) },
           response: {
             202: jsonResponse('The photo, which is being processed, or is ready if it was sent before.', Ref(PhotoSchema), locationHeader),
-            ...errorResponses(
-              'pet_not_found',
-              'photos_off',
-              'unsupported_image',
-              'photo_too_large',
-              'upload_too_slow',
-              'too_many_uploads',
-              'photo_limit_reached',
-              'photo_bytes_limit',
-              'photo_storage_limit',
-              'photo_storage_full',
-            ),
+            ...errorResponses(...photoErrors.add),
           },
         },
       },
@@ -145,7 +134,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
   api.patch(
     '/pets/:petId/photos/:photoId',
     {
-      config: { scope: profileWriteScopes },
+      config: { scope: scopesThat('describePets') },
       // Before the body is parsed, like the scopes of other operations.
       onRequest: (request) => requireWriter(db, readPetId((request.params as { petId: string }).petId), callerOf(request)),
       schema: {
@@ -157,7 +146,7 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         body: Ref(PhotoChangesSchema),
         response: {
           200: jsonResponse('The changed photo.', Ref(PhotoSchema)),
-          ...errorResponses(...bodyErrors, 'pet_not_found', 'photo_not_found'),
+          ...errorResponses(...bodyErrors, ...photoErrors.change),
         },
       },
     },
@@ -170,14 +159,14 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
   api.delete(
     '/pets/:petId/photos/:photoId',
     {
-      config: { scope: profileWriteScopes },
+      config: { scope: scopesThat('describePets') },
       schema: {
         ...common,
         operationId: 'removePhoto',
         summary: 'Remove a photo',
         description: `Its pictures are deleted after a day; caches may keep them longer. ${whoWrites}`,
         params: PhotoPath,
-        response: { 204: { type: 'null', description: 'The photo was removed.' }, ...errorResponses('pet_not_found', 'photo_not_found') },
+        response: { 204: { type: 'null', description: 'The photo was removed.' }, ...errorResponses(...photoErrors.change) },
       },
     },
     async (request, reply) => {

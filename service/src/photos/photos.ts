@@ -1,7 +1,8 @@
 import type { Caller } from '../admission/admission.ts';
 import type { Db, Transaction, Transactor } from '../db/handles.ts';
-import { describesAnimalsOf } from '../domain/shelter-access.ts';
-import { AppError } from '../errors.ts';
+import { type KeyRights, requireAccess } from '../domain/access.ts';
+import { isUnlimited } from '../domain/scopes.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import { recordEvents } from '../events/events.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
@@ -21,9 +22,28 @@ import {
 } from './photo-queries.ts';
 import { type PhotoChanges, photosMax } from './photo-schemas.ts';
 import type { FileName } from './photo-store.ts';
-import { countUpload, isStaff, requireStorage } from './upload-allowance.ts';
+import { countUpload, requireStorage } from './upload-allowance.ts';
 
 export type { PhotoRow };
+
+/** The errors of the operations, for the documents. */
+export const photoErrors = {
+  list: ['pet_not_found'],
+  get: ['photo_not_found'],
+  add: [
+    'pet_not_found',
+    'photos_off',
+    'unsupported_image',
+    'photo_too_large',
+    'upload_too_slow',
+    'too_many_uploads',
+    'photo_limit_reached',
+    'photo_bytes_limit',
+    'photo_storage_limit',
+    'photo_storage_full',
+  ],
+  change: ['pet_not_found', 'photo_not_found'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId' | 'bounds'>;
 
@@ -47,15 +67,10 @@ export async function getPhoto(db: Db, petId: bigint, id: bigint): Promise<Photo
 }
 
 /** Throws unless the caller may write the photos of this animal. */
-export async function requireWriter(db: Db, petId: bigint, { shelterId, scopes }: Pick<Caller, 'shelterId' | 'scopes'>): Promise<void> {
-  const ofPet = await findShelterOf(db, petId);
-  if (ofPet === undefined) throw petNotFound(String(petId));
-  if (describesAnimalsOf({ shelterId, scopes }, ofPet)) return;
-  const bound = shelterId === null ? 'bound to no shelter' : `bound to shelter ${shelterId}`;
-  throw new AppError(
-    'insufficient_scope',
-    `Animal ${petId} belongs to shelter ${ofPet}. Its photos are written with the scope store:manage, or with pets:write or shelter:manage and a key that is bound to that shelter; this key is ${bound} and has ${scopes.join(', ') || 'no scope'}.`,
-  );
+export async function requireWriter(db: Db, petId: bigint, key: KeyRights): Promise<void> {
+  const shelterId = await findShelterOf(db, petId);
+  if (shelterId === undefined) throw petNotFound(String(petId));
+  requireAccess(key, 'describePets', { petId, shelterId });
 }
 
 /**
@@ -77,8 +92,8 @@ export async function addPhoto(
     if (length >= photosMax) throw photoLimit(petId, length);
     await countUpload(tx, writer, original.bytes);
     const photo = known
-      ? await restartPhoto(tx, known.id, clientId, original, isStaff(writer))
-      : await insertPhoto(tx, petId, clientId, original, isStaff(writer));
+      ? await restartPhoto(tx, known.id, clientId, original, isUnlimited(writer.scopes))
+      : await insertPhoto(tx, petId, clientId, original, isUnlimited(writer.scopes));
     await requireStorage(tx, writer, original.bytes);
     return { photo, isUsed: true };
   }, clientId);

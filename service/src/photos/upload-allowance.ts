@@ -1,5 +1,6 @@
 import type { Caller } from '../admission/admission.ts';
 import type { Db, Transaction } from '../db/handles.ts';
+import { isUnlimited } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
 import { countUploadedBytes, getStoredBytes, getUploadedBytes } from './photo-queries.ts';
@@ -11,7 +12,7 @@ type Sender = Pick<Caller, 'clientId' | 'scopes' | 'bounds'>;
  * its limit does not fill the disk with what is deleted again.
  */
 export async function requireAllowance(db: Db, sender: Sender, bytes: number): Promise<void> {
-  if (isStaff(sender)) return;
+  if (isUnlimited(sender.scopes)) return;
   const sent = await getUploadedBytes(db, sender.clientId);
   if (sent + bytes > bytesPerDayMaxOf(sender.bounds)) throw overDay(sender, sent, bytes);
   const stored = await getStoredBytes(db, sender.clientId);
@@ -20,7 +21,7 @@ export async function requireAllowance(db: Db, sender: Sender, bytes: number): P
 
 /** Counts the bytes of a photo that is added. Throws if they are too many today; nothing is counted then. */
 export async function countUpload(tx: Transaction, sender: Sender, bytes: number): Promise<void> {
-  if (isStaff(sender)) return;
+  if (isUnlimited(sender.scopes)) return;
   const { clientId } = sender;
   if (await countUploadedBytes(tx, { clientId, bytes, perDayMax: bytesPerDayMaxOf(sender.bounds) })) return;
   throw overDay(sender, await getUploadedBytes(tx, clientId), bytes);
@@ -28,13 +29,10 @@ export async function countUpload(tx: Transaction, sender: Sender, bytes: number
 
 /** Throws if the client now stores too much, with a photo of this many bytes that the transaction has added. */
 export async function requireStorage(tx: Transaction, sender: Sender, bytes: number): Promise<void> {
-  if (isStaff(sender)) return;
+  if (isUnlimited(sender.scopes)) return;
   const stored = await getStoredBytes(tx, sender.clientId);
   if (stored > storedBytesMaxOf(sender.bounds)) throw overStorage(sender, stored - bytes, bytes);
 }
-
-/** The store's own staff may send any number of photos, as it may register any number of categories. */
-export const isStaff = ({ scopes }: Pick<Sender, 'scopes'>): boolean => scopes.includes('store:manage');
 
 /** What a client's photos take, and may take. */
 export async function readPhotoStorage(

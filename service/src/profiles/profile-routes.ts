@@ -4,7 +4,8 @@ import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { profileWriteScopes } from '../domain/shelter-access.ts';
+import { whoMay } from '../domain/access.ts';
+import { scopesThat } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import { matchesEtag } from '../http/etags.ts';
 import { mergePatchType } from '../http/json-body.ts';
@@ -18,7 +19,7 @@ import type { StoredProfile } from './profile-changes.ts';
 import { dayOf } from './profile-checks.ts';
 import { profileEtag, profileJson } from './profile-json.ts';
 import { type ProfileChanges, ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
-import { getProfile, writeProfile } from './profiles.ts';
+import { getProfile, profileErrors, writeProfile } from './profiles.ts';
 
 interface Parts {
   readonly db: Db;
@@ -32,10 +33,9 @@ const petId = PathIds({ petId: 'Identifier of the animal.' });
 const ifMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ description: "The profile's ETag. Returns 412 if the profile has changed since." })),
 });
-const whoWrites = 'Needs a key with store:manage, or one that is bound to the shelter of the animal and has pets:write or shelter:manage.';
 const written = {
   200: jsonResponse('The profile as it is now.', Ref(ProfileSchema), etagHeader),
-  ...errorResponses(...bodyErrors, 'pet_not_found', 'external_id_taken', 'precondition_failed'),
+  ...errorResponses(...bodyErrors, ...profileErrors.write, 'precondition_failed'),
 };
 
 export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
@@ -64,7 +64,7 @@ export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
         response: {
           200: jsonResponse('The profile.', Ref(ProfileSchema), etagHeader),
           304: notModified,
-          ...errorResponses('pet_not_found'),
+          ...errorResponses(...profileErrors.get),
         },
       },
     },
@@ -74,12 +74,12 @@ export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
   api.put(
     '/pets/:petId/profile',
     {
-      config: { scope: profileWriteScopes },
+      config: { scope: scopesThat('describePets') },
       schema: {
         operationId: 'putProfile',
         tags: ['Profiles'],
         summary: 'Replace the profile of an animal',
-        description: `What is left out is removed. ${whoWrites}`,
+        description: `What is left out is removed. Needs ${whoMay('describePets')}.`,
         'x-stability': 'experimental',
         params: petId,
         headers: ifMatch,
@@ -93,12 +93,12 @@ export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
   api.patch(
     '/pets/:petId/profile',
     {
-      config: { scope: profileWriteScopes, mergePatch: true },
+      config: { scope: scopesThat('describePets'), mergePatch: true },
       schema: {
         operationId: 'patchProfile',
         tags: ['Profiles'],
         summary: 'Change the profile of an animal',
-        description: `A merge patch (RFC 7396): what is left out stays, and null removes a value, also within breeds, goodWith, adoptionFee and attributes. ${whoWrites}`,
+        description: `A merge patch (RFC 7396): what is left out stays, and null removes a value, also within breeds, goodWith, adoptionFee and attributes. Needs ${whoMay('describePets')}.`,
         'x-stability': 'experimental',
         consumes: ['application/json', mergePatchType],
         params: petId,

@@ -1,8 +1,7 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
-import type { Scope } from '../domain/scopes.ts';
-import { describesAnimalsOf } from '../domain/shelter-access.ts';
-import { AppError, show } from '../errors.ts';
+import { type KeyRights, requireAccess } from '../domain/access.ts';
+import { AppError, type ErrorCode, show } from '../errors.ts';
 import { recordEvents } from '../events/events.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
@@ -14,11 +13,9 @@ import { findExisting, findExternalId, findProfile, upsertProfile } from './prof
 import type { ProfileChanges } from './profile-schemas.ts';
 
 /** The key that writes. */
-interface Writer {
+interface Writer extends KeyRights {
   readonly clientId: bigint;
   readonly keyId: bigint;
-  readonly shelterId: bigint | null;
-  readonly scopes: readonly Scope[];
 }
 
 interface ProfileWrite {
@@ -29,6 +26,12 @@ interface ProfileWrite {
   /** Throws if the profile is not the version that the caller expects. */
   readonly expect: (pet: Pet, profile: StoredProfile) => void;
 }
+
+/** The errors of the operations, for the documents. */
+export const profileErrors = {
+  get: ['pet_not_found'],
+  write: ['pet_not_found', 'external_id_taken'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 const externalIdIndex = 'profiles_external_id';
 
@@ -55,7 +58,7 @@ async function writeWithin(tx: CatalogueTransaction, petId: bigint, writer: Writ
   const pet = await lockExistingPet(tx, petId);
   if (!pet) throw petNotFound(String(petId));
   const { shelterId, profile: current, writtenIn } = await findOrThrow(tx, petId);
-  if (!describesAnimalsOf(writer, shelterId)) throw mayNotWrite(pet, shelterId, writer);
+  requireAccess(writer, 'describePets', { petId, shelterId });
   write.expect(pet, current);
   const merged = mergeProfile(write.how === 'merge' ? current : emptyProfile, write.changes);
   const profile = requireValid(petId, merged, write.nowMs);
@@ -87,15 +90,6 @@ async function requireExisting(tx: Transaction, ids: readonly bigint[]): Promise
 
 /** The day is the same for both, and does not matter. */
 const isSame = (one: StoredProfile, other: StoredProfile) => profileJson(one, '2000-01-01') === profileJson(other, '2000-01-01');
-
-function mayNotWrite({ id, name }: Pet, shelterId: bigint, { shelterId: bound, scopes }: Writer): AppError {
-  const has = `is bound to ${bound === null ? 'no shelter' : `shelter ${bound}`} and has ${scopes.join(', ')}`;
-  return new AppError(
-    'insufficient_scope',
-    `${name} (id ${id}) belongs to shelter ${shelterId}. Its profile is written by a key that is bound to this shelter and has pets:write or shelter:manage, or by a key with store:manage; this key ${has}.`,
-    { headers: { 'www-authenticate': 'Bearer error="insufficient_scope", scope="store:manage"' } },
-  );
-}
 
 async function externalIdTaken(db: Db, petId: bigint, externalId: string, cause: unknown): Promise<AppError> {
   const other = await findExternalId(db, petId, externalId);

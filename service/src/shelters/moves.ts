@@ -1,7 +1,6 @@
 import type { Db } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
 import type { Actor } from '../domain/actor.ts';
-import { movedWhy } from '../domain/shelter-moves.ts';
 import { AppError, show } from '../errors.ts';
 import { recordTransitions } from '../history/history.ts';
 import { lockOrdersOfPet } from '../orders/orders.ts';
@@ -21,7 +20,7 @@ export async function movePetToShelter(
   actor: Actor,
 ): Promise<boolean> {
   try {
-    return await catalogue.transaction((tx) => move(tx, petId, shelterId, actor), actor.clientId ?? undefined);
+    return await catalogue.transaction((tx) => moveWithin(tx, petId, shelterId, actor), actor.clientId ?? undefined);
   } catch (error) {
     if (violates(error, 'pets_shelter_id_fkey')) throw shelterNotFound(String(shelterId));
     if (!violates(error, 'profiles_external_id')) throw error;
@@ -36,7 +35,7 @@ export async function movePetToShelter(
   }
 }
 
-async function move(tx: CatalogueTransaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
+async function moveWithin(tx: CatalogueTransaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
   const pet = await lockExistingPet(tx, petId);
   if (!pet) throw petNotFound(String(petId));
   const from = await getShelterIdOf(tx, petId);
@@ -46,6 +45,8 @@ async function move(tx: CatalogueTransaction, petId: bigint, shelterId: bigint, 
   }
   await lockOrdersOfPet(tx, pet);
   await setShelterIdOf(tx, petId, shelterId);
-  await recordTransitions(tx, actor, { petId, orderId: null, from: pet.status, to: pet.status, why: movedWhy(from, shelterId) });
+  const why = `moved from shelter ${from} to shelter ${shelterId}`;
+  const move = { from, to: shelterId };
+  await recordTransitions(tx, actor, { kind: 'pet_moved', petId, from: pet.status, to: pet.status, move, why });
   return true;
 }

@@ -33,7 +33,7 @@ import {
   ShelterChangesSchema,
   ShelterSchema,
 } from './shelter-schemas.ts';
-import { changeShelter, createShelter, getShelter, shelterNotFound } from './shelters.ts';
+import { changeShelter, createShelter, getShelter, shelterErrors, shelterNotFound } from './shelters.ts';
 
 const path = '/v1/shelters';
 const common = { tags: ['Shelters'], 'x-stability': 'experimental' } as const;
@@ -103,7 +103,7 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
         response: {
           200: jsonResponse('The shelter.', Ref(ShelterSchema), etagHeader),
           304: notModified,
-          ...errorResponses('shelter_not_found'),
+          ...errorResponses(...shelterErrors.get),
         },
       },
     },
@@ -124,7 +124,7 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
         body: Ref(ShelterChangesSchema),
         response: {
           200: jsonResponse('The updated shelter.', Ref(ShelterSchema), etagHeader),
-          ...errorResponses(...bodyErrors, 'shelter_not_found', 'precondition_failed'),
+          ...errorResponses(...bodyErrors, ...shelterErrors.change, 'precondition_failed'),
         },
       },
     },
@@ -145,7 +145,7 @@ export function shelterRoutes(api: Api, { db, catalogue }: { readonly db: Transa
         body: Ref(PetShelterSchema),
         response: {
           200: jsonResponse('The shelter that the animal belongs to now.', Ref(PetShelterSchema)),
-          ...errorResponses(...bodyErrors, 'pet_not_found', 'shelter_not_found', 'external_id_taken'),
+          ...errorResponses(...bodyErrors, ...shelterErrors.movePet),
         },
       },
     },

@@ -1,11 +1,18 @@
 import type { Db, Transaction } from '../db/handles.ts';
-import { AppError, show } from '../errors.ts';
+import { AppError, type ErrorCode, show } from '../errors.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import { findShelter, insertShelter, lockShelter, updateShelter } from './shelter-queries.ts';
 import { lengthsMax, type NewShelter, type Shelter, type ShelterChanges } from './shelter-schemas.ts';
 
 /** Throws if the locked shelter is not the version that the caller expects. */
 type Expectation = (shelter: Shelter) => void;
+
+/** The errors of the operations, for the documents. */
+export const shelterErrors = {
+  get: ['shelter_not_found'],
+  change: ['shelter_not_found'],
+  movePet: ['pet_not_found', 'shelter_not_found', 'external_id_taken'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 export async function getShelter(db: Db, id: bigint): Promise<Shelter> {
   const shelter = await findShelter(db, id);

@@ -1,6 +1,6 @@
-import { isLegalOrderTransition, isOpen, petMoveOf, placing } from '../domain/order-states.ts';
+import { findOrderTransition, isOpen, placing } from '../domain/order-states.ts';
 import { petStatuses, removed } from '../domain/pet-statuses.ts';
-import { readMove } from '../domain/shelter-moves.ts';
+import type { ShelterMove } from '../domain/shelter-moves.ts';
 import type { HistoryRow, OrderState, PetState } from './verify-queries.ts';
 
 /** Replays the history of one animal, row by row. The methods return what is wrong as a sentence, or undefined. */
@@ -41,7 +41,7 @@ export class Replay {
     return absent === undefined ? undefined : `order ${absent}: it is in the history of animal ${this.#petId}, but it does not exist`;
   }
 
-  #applyToPet({ from, to, why }: HistoryRow): string | undefined {
+  #applyToPet({ from, to, move }: HistoryRow): string | undefined {
     if (from !== this.#pet) return `the animal changes from ${named(from)} to ${to}, but its status was ${named(this.#pet)}`;
     if (this.#due && (from !== this.#due.from || to !== this.#due.to))
       return `order ${this.#due.order} changed, and the animal changed to ${to} instead of ${this.#due.to}`;
@@ -49,12 +49,10 @@ export class Replay {
     if (to !== placing.pet.to && this.#open.size > 0) return `the animal changes to ${to} while order ${[...this.#open][0]} is open`;
     this.#due = undefined;
     this.#pet = to;
-    return this.#applyMove(why);
+    return move && this.#applyMove(move);
   }
 
-  #applyMove(why: string): string | undefined {
-    const move = readMove(why);
-    if (!move) return undefined;
+  #applyMove(move: ShelterMove): string | undefined {
     const was = this.#shelter;
     this.#shelter = move.to;
     return was === undefined || was === move.from
@@ -65,7 +63,8 @@ export class Replay {
   #applyToOrder({ from, to }: HistoryRow, orderId: bigint): string | undefined {
     const was = this.#orders.get(orderId) ?? null;
     if (from !== was) return `the order changes from ${named(from)} to ${to}, but its status was ${named(was)}`;
-    if (!isLegalOrderTransition(was, to)) return `an order can't change from ${named(was)} to ${to}`;
+    const transition = findOrderTransition(was, to);
+    if (!transition) return `an order can't change from ${named(was)} to ${to}`;
     if (this.#due) return this.#missingChange(this.#due);
     this.#orders.set(orderId, to);
     if (isOpen(to)) this.#open.add(orderId);
@@ -73,9 +72,8 @@ export class Replay {
     if (this.#open.size > 1) return `orders ${[...this.#open].join(' and ')} are open at once`;
     if (to === placing.to && this.#pet !== placing.pet.from)
       return `an order was placed for an animal that is ${this.#pet ?? 'not added yet'}`;
-    const move = petMoveOf(to);
-    // A return does not change the animal if staff have changed its status since, or another order has sold it.
-    if (move?.always) this.#due = { from: move.from, to: move.to, order: orderId };
+    const { pet, always } = transition;
+    if (pet && always) this.#due = { ...pet, order: orderId };
     return undefined;
   }
 

@@ -1,13 +1,15 @@
 import type { Db } from '../db/handles.ts';
+import { type MoveColumns, readMove, type ShelterMove } from '../domain/shelter-moves.ts';
 
-/** The columns of a history row that the replay reads. */
+/** What the replay reads of a history row. */
 export interface HistoryRow {
   readonly id: bigint;
   readonly petId: bigint;
   readonly orderId: bigint | null;
   readonly from: string | null;
   readonly to: string;
-  readonly why: string;
+  /** The shelters, if the animal was moved. */
+  readonly move: ShelterMove | undefined;
 }
 
 export interface PetState {
@@ -50,13 +52,14 @@ export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigi
 
 /** The history of a range of animals after one row, sorted by animal and time. */
 export async function selectHistory(db: Db, after: RowOfPet, last: RowOfPet, limit: number): Promise<HistoryRow[]> {
-  const { rows } = await db.query<HistoryRow>({
+  const { rows } = await db.query<Omit<HistoryRow, 'move'> & MoveColumns>({
     name: 'verify-history',
-    text: `select id, pet_id as "petId", order_id as "orderId", from_status as "from", to_status as "to", why
+    text: `select id, pet_id as "petId", order_id as "orderId", from_status as "from", to_status as "to", why, kind,
+        from_shelter_id as "fromShelterId", to_shelter_id as "toShelterId"
       from history where (pet_id, id) > ($1, $2) and (pet_id, id) <= ($3, $4) order by pet_id, id limit $5`,
     values: [after.petId, after.id, last.petId, last.id, limit],
   });
-  return rows;
+  return rows.map(({ id, petId, orderId, from, to, ...columns }) => ({ id, petId, orderId, from, to, move: readMove(columns) }));
 }
 
 export async function readLastPetId(db: Db): Promise<bigint> {

@@ -1,6 +1,6 @@
 import type { Db, Transaction, Writer } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { AppError, show } from '../errors.ts';
+import { AppError, type ErrorCode, show } from '../errors.ts';
 import { countSubscribed, type EventRow, findPositions, readSubscribed } from '../events/events.ts';
 import {
   deleteOldDeliveries,
@@ -37,6 +37,14 @@ interface Page {
   readonly toId?: bigint;
   readonly limit: number;
 }
+
+/** The errors of the operations, for the documents. */
+export const deliveryErrors = {
+  list: ['webhook_not_found'],
+  get: ['webhook_not_found', 'delivery_not_found'],
+  test: ['webhook_not_found', 'webhook_disabled'],
+  replay: ['webhook_not_found', 'delivery_not_found', 'webhook_disabled', 'replay_in_progress'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
 
 /**
  * A page of the deliveries of an endpoint, by id. There are three kinds: those with a row, those that were delivered and have none,

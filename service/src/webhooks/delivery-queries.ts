@@ -1,7 +1,7 @@
 import type { Db, Transaction, Writer } from '../db/handles.ts';
 import type { EventType } from '../domain/event-types.ts';
 import { testType } from '../domain/event-types.ts';
-import { managedShelter, maySeeOrders, maySeePets } from './endpoint-conditions.ts';
+import { managedShelter, mayReadPrivate, mayReadPublic } from './endpoint-conditions.ts';
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './webhook-schemas.ts';
 
 /** Where an endpoint is in the feed, and which events it gets. */
@@ -9,8 +9,8 @@ export interface Reading {
   readonly clientId: bigint;
   readonly shelterId: bigint | null;
   readonly types: readonly EventType[];
-  readonly maySeePets: boolean;
-  readonly maySeeOrders: boolean;
+  readonly mayReadPublic: boolean;
+  readonly mayReadPrivate: boolean;
   /** Everything up to here is decided. Of later events, some may be. */
   readonly position: bigint;
   /** The last position that is queued. */
@@ -22,7 +22,7 @@ export interface Reading {
 export async function findReading(db: Db, webhookId: bigint): Promise<Reading | undefined> {
   const { rows } = await db.query<Reading>({
     name: 'webhook-reading',
-    text: `select webhooks.client_id as "clientId", ${managedShelter} as "shelterId", types, ${maySeePets} as "maySeePets", ${maySeeOrders} as "maySeeOrders",
+    text: `select webhooks.client_id as "clientId", ${managedShelter} as "shelterId", types, ${mayReadPublic} as "mayReadPublic", ${mayReadPrivate} as "mayReadPrivate",
         coalesce(webhooks.position, webhook_shards.position) as position, coalesce(paused_position, last_position) as "upTo",
         skipped::text as skipped
       from webhooks join webhook_shards on webhook_shards.id = shard left join api_keys on api_keys.id = key_id cross join feed

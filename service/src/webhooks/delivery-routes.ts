@@ -15,7 +15,7 @@ import {
 } from '../http/schemas.ts';
 import type { Api } from '../http/type-provider.ts';
 import { respondOnce } from '../idempotency/idempotent-route.ts';
-import { getDelivery, listDeliveries, readDeliveryId, replay, testWebhook } from './deliveries.ts';
+import { deliveryErrors, getDelivery, listDeliveries, readDeliveryId, replay, testWebhook } from './deliveries.ts';
 import { deliveryJson } from './webhook-json.ts';
 import {
   DeliveryPath,
@@ -47,7 +47,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         headers: idempotencyHeader,
         response: {
           202: jsonResponse('The queued delivery. Get it later to see the result.', Ref(DeliverySchema), locationHeader),
-          ...errorResponses('webhook_not_found', 'webhook_disabled', ...idempotencyErrors),
+          ...errorResponses(...deliveryErrors.test, ...idempotencyErrors),
         },
       },
     },
@@ -74,7 +74,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         response: {
           200: jsonResponse('A page of deliveries.', Type.Array(Ref(DeliverySchema)), { ...nextLink, ...etagHeader }),
           304: notModified,
-          ...errorResponses('invalid_query', 'invalid_cursor', 'webhook_not_found'),
+          ...errorResponses('invalid_query', 'invalid_cursor', ...deliveryErrors.list),
         },
       },
     },
@@ -99,7 +99,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         response: {
           200: jsonResponse('The delivery.', Ref(DeliveryWithAttemptsSchema), etagHeader),
           304: notModified,
-          ...errorResponses('webhook_not_found', 'delivery_not_found'),
+          ...errorResponses(...deliveryErrors.get),
         },
       },
     },
@@ -124,14 +124,7 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
         body: Ref(ReplaySchema),
         response: {
           202: jsonResponse('The number of queued deliveries.', Ref(ReplayedSchema)),
-          ...errorResponses(
-            ...bodyErrors,
-            'webhook_not_found',
-            'delivery_not_found',
-            'webhook_disabled',
-            'replay_in_progress',
-            ...idempotencyErrors,
-          ),
+          ...errorResponses(...bodyErrors, ...deliveryErrors.replay, ...idempotencyErrors),
         },
       },
     },

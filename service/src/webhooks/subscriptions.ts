@@ -1,4 +1,4 @@
-import { type EventType, eventTypes, isOrderEvent } from '../domain/event-types.ts';
+import { type EventType, eventTypes, isPrivateEvent } from '../domain/event-types.ts';
 import type { Subscription } from '../events/events.ts';
 
 interface Subscriber {
@@ -7,18 +7,18 @@ interface Subscriber {
   readonly shelterId: bigint | null;
   /** Empty: every type. */
   readonly types: readonly EventType[];
-  readonly maySeePets: boolean;
-  readonly maySeeOrders: boolean;
+  readonly mayReadPublic: boolean;
+  readonly mayReadPrivate: boolean;
 }
 
 /** The events that an endpoint gets: those of its types that its key may read. */
-export function subscriptionOf({ clientId, shelterId, types, maySeePets, maySeeOrders }: Subscriber): Subscription {
+export function subscriptionOf({ clientId, shelterId, types, mayReadPublic, mayReadPrivate }: Subscriber): Subscription {
   const wanted = types.length > 0 ? types : eventTypes;
   return {
     clientId,
     shelterId,
-    petTypes: maySeePets ? wanted.filter((type) => !isOrderEvent(type)) : [],
-    orderTypes: maySeeOrders ? wanted.filter(isOrderEvent) : [],
+    publicTypes: mayReadPublic ? wanted.filter((type) => !isPrivateEvent(type)) : [],
+    privateTypes: mayReadPrivate ? wanted.filter(isPrivateEvent) : [],
   };
 }
 

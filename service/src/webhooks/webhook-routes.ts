@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
 import type { Transactor } from '../db/handles.ts';
+import { scopesThat } from '../domain/scopes.ts';
 import { nextLink, type Page, readPage, sendPage } from '../http/paging.ts';
 import {
   bodyErrors,
@@ -26,7 +27,7 @@ import {
   WebhookSchema,
   WebhookWithSecretSchema,
 } from './webhook-schemas.ts';
-import { addWebhook, changeWebhook, getWebhook, readWebhookId, removeWebhook, rotateSecret } from './webhooks.ts';
+import { addWebhook, changeWebhook, getWebhook, readWebhookId, removeWebhook, rotateSecret, webhookErrors } from './webhooks.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -72,13 +73,12 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         ...common,
         operationId: 'createWebhook',
         summary: 'Add an endpoint',
-        description:
-          "The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope shelter:manage also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.",
+        description: `The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.`,
         headers: idempotencyHeader,
         body: Ref(NewWebhookSchema),
         response: {
           201: jsonResponse('The endpoint, with its secret.', Ref(WebhookWithSecretSchema), locationHeader),
-          ...errorResponses(...bodyErrors, 'webhook_url_refused', 'webhook_limit_reached', ...idempotencyErrors),
+          ...errorResponses(...bodyErrors, ...webhookErrors.add, ...idempotencyErrors),
         },
       },
     },
@@ -106,7 +106,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         response: {
           200: jsonResponse('The endpoint.', Ref(WebhookSchema), etagHeader),
           304: notModified,
-          ...errorResponses('webhook_not_found'),
+          ...errorResponses(...webhookErrors.get),
         },
       },
     },
@@ -127,7 +127,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         body: Ref(WebhookChangesSchema),
         response: {
           200: jsonResponse('The updated endpoint.', Ref(WebhookSchema)),
-          ...errorResponses(...bodyErrors, 'webhook_url_refused', 'webhook_not_found', 'webhook_disabled'),
+          ...errorResponses(...bodyErrors, ...webhookErrors.change),
         },
       },
     },
@@ -145,7 +145,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         summary: 'Remove an endpoint',
         description: 'Queued deliveries are no longer sent.',
         params: WebhookPath,
-        response: { 204: { type: 'null', description: 'The endpoint was removed.' }, ...errorResponses('webhook_not_found') },
+        response: { 204: { type: 'null', description: 'The endpoint was removed.' }, ...errorResponses(...webhookErrors.get) },
       },
     },
     async (request, reply) => {
@@ -168,7 +168,7 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
         headers: idempotencyHeader,
         response: {
           200: jsonResponse('The endpoint, with its new secret.', Ref(WebhookWithSecretSchema)),
-          ...errorResponses('webhook_not_found', ...idempotencyErrors),
+          ...errorResponses(...webhookErrors.get, ...idempotencyErrors),
         },
       },
     },

@@ -1,9 +1,10 @@
 import { requireUnrevoked } from '../clients/clients.ts';
 import type { Db, Transaction, Transactor, Writer } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import type { Scope } from '../domain/scopes.ts';
-import { maySeeOrderEvents } from '../domain/visibility.ts';
-import { AppError, show } from '../errors.ts';
+import { insufficientScope } from '../domain/access.ts';
+import { type EventType, mayReadPrivateEvents, scopesToRead } from '../domain/event-types.ts';
+import { hasOne, type Scope } from '../domain/scopes.ts';
+import { AppError, type ErrorCode, show } from '../errors.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Bounds } from '../rate-limit/plans.ts';
 import { makeDueNow } from './delivery-queries.ts';
@@ -41,6 +42,13 @@ const dueNowMax = 10_000;
 /** Each pause while deliveries are queued is a gap in what is sent, and stored with the endpoint. */
 const pausesMax = 100;
 
+/** The errors of the operations, for the documents. */
+export const webhookErrors = {
+  add: ['webhook_url_refused', 'webhook_limit_reached'],
+  get: ['webhook_not_found'],
+  change: ['webhook_url_refused', 'webhook_not_found', 'webhook_disabled'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+
 export async function addWebhook(
   tx: Transaction,
   input: NewWebhook,
@@ -59,7 +67,7 @@ export async function addWebhook(
   }
   const secret = newSecret();
   const { clientId, keyId } = actor;
-  const webhook = await insertWebhook(tx, { ...input, url, clientId, keyId, withOrders: maySeeOrders(actor), secret });
+  const webhook = await insertWebhook(tx, { ...input, url, clientId, keyId, withOrders: mayReadPrivateEvents(actor.scopes), secret });
   return { ...webhook, secret };
 }
 
@@ -95,7 +103,7 @@ export async function changeWebhook(
     // A key that sets the url or the types, or enables an endpoint whose key has ended, becomes the owner of the endpoint. Only
     // events that this key may read are sent.
     const takesOver = url !== undefined || types !== undefined || (status === 'enabled' && webhook.isKeyEnded);
-    const owner = takesOver ? { keyId: actor.keyId, withOrders: maySeeOrders(actor) } : undefined;
+    const owner = takesOver ? { keyId: actor.keyId, withOrders: mayReadPrivateEvents(actor.scopes) } : undefined;
     const changed = await updateWebhook(tx, id, { url, types, description, status, owner });
     if (!changed) throw webhookNotFound(String(id));
     if (status === 'enabled' || url !== undefined) await makeDueNow(tx, id, dueNowMax);
@@ -157,14 +165,10 @@ function requireUrl(text: string, toLoopback: boolean): string {
   return read.href;
 }
 
-const maySeeOrders = ({ scopes }: Manager) => maySeeOrderEvents(scopes);
-
 /** Events of types that the key may not read would never be sent. */
-function requireScopesFor(actor: Manager, types: readonly string[]): void {
-  const order = maySeeOrders(actor) ? undefined : types.find((type) => type.startsWith('order.'));
-  const pet = actor.scopes.includes('pets:read') ? undefined : types.find((type) => type.startsWith('pet.'));
-  const type = order ?? pet;
+function requireScopesFor({ scopes }: Manager, types: readonly EventType[]): void {
+  const type = types.find((one) => !hasOne(scopes, scopesToRead(one)));
   if (!type) return;
-  const scope = order ? 'orders:read' : 'pets:read';
-  throw new AppError('insufficient_scope', `Events of type ${type} need the scope ${scope}; this key has ${actor.scopes.join(', ')}.`);
+  const accepted = scopesToRead(type);
+  throw insufficientScope(`Events of type ${type} need the scope ${accepted[0]}; this key has ${scopes.join(', ')}.`, accepted);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { eventTypes } from '../../src/domain/event-types.ts';
+import { errorCodes } from '../../src/errors.ts';
 import { findComponent, inlineComponents } from '../../src/http/openapi-components.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
@@ -183,7 +184,7 @@ describe('GET /openapi.json', () => {
       updatePet: 'store:manage or shelter:manage',
       movePet: 'store:manage',
       createShelter: 'store:manage',
-      putProfile: 'pets:write or shelter:manage or store:manage',
+      putProfile: 'pets:write or store:manage or shelter:manage',
       putCategory: 'store:manage',
       removeCategory: 'store:manage',
       listOrders: 'orders:read',
@@ -192,6 +193,26 @@ describe('GET /openapi.json', () => {
       approveOrder: 'store:manage or shelter:manage',
       createWebhook: 'webhooks:manage',
     });
+  });
+
+  test('has each error at the operation of its example, except those that are sent before there is one', () => {
+    const inlined = inlineComponents(document, document.paths);
+    const isDocumented = ([code, { status, example }]: [string, (typeof errorCodes)[keyof typeof errorCodes]]) => {
+      const [method = '', target = ''] = example.request.split(/\s/);
+      const [path = ''] = target.replace('/v1', '').split('?');
+      const matching = Object.entries(inlined).filter(([one]) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
+      const responses = matching.map(([, methods]) => methods[method.toLowerCase()]?.responses[status]);
+      return responses.some((response) => JSON.stringify(response ?? {}).includes(`"code":"${code}"`));
+    };
+    const others = Object.entries(errorCodes).filter((entry) => !isDocumented(entry));
+    expect(others.map(([code]) => code)).toEqual([
+      'malformed_request',
+      'invalid_rehearsal',
+      'route_not_found',
+      'method_not_allowed',
+      'request_timeout',
+      'headers_too_large',
+    ]);
   });
 
   test('describes the animal as the interface does', () => {

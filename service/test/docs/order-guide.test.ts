@@ -1,7 +1,7 @@
 // The guide to orders shows the states of an order as a diagram and as a table. Both must match the program.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { orderActions, orderStatuses, placing } from '../../src/domain/order-states.ts';
+import { type CallerAction, orderActions, orderStates, orderStatuses, placing, scopesFor } from '../../src/domain/order-states.ts';
 import { errorCodes } from '../../src/errors.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/orders.md', import.meta.url), 'utf8');
@@ -9,7 +9,11 @@ const guide = readFileSync(new URL('../../../docs/guides/orders.md', import.meta
 /** The transitions of the table of states, and the first state. */
 const actions = [
   { name: 'place', from: [], to: placing.to, pet: placing.pet, scope: 'orders:write' },
-  ...Object.entries(orderActions).map(([name, action]) => ({ name, ...action })),
+  ...Object.entries(orderActions).map(([name, action]) => ({
+    name,
+    ...action,
+    scope: action.by === 'service' ? undefined : scopesFor(name as CallerAction),
+  })),
 ];
 
 describe('docs/guides/orders.md', () => {
@@ -34,8 +38,12 @@ describe('docs/guides/orders.md', () => {
     expect(tableUnder('| Action | From | To | The animal becomes | Needs |')).toEqual(rows);
   });
 
-  test('has a text for each state', () => {
-    expect(tableUnder('| State | Tell the adopter |').map(([status]) => status)).toEqual(orderStatuses.map(code));
+  test('has the meaning of each state, and a text for the adopter', () => {
+    const rows = tableUnder('| State | Meaning | Tell the adopter |');
+    expect(rows.map(([status, meaning]) => [status, meaning])).toEqual(
+      orderStatuses.map((status) => [code(status), orderStates[status].meaning]),
+    );
+    expect(rows.every(([, , text]) => text)).toBe(true);
   });
 
   test('has the right status for each error code', () => {

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { actionsFrom, callerActions, isLegalOrderTransition, orderActions, orderStatuses } from '../../src/domain/order-states.ts';
-import { staffScopes } from '../../src/domain/scopes.ts';
+import {
+  actionsFrom,
+  callerActions,
+  endedOrderStatuses,
+  findOrderTransition,
+  openOrderStatuses,
+  orderActions,
+  orderStatuses,
+  reservingOrderStatuses,
+  scopesFor,
+} from '../../src/domain/order-states.ts';
 
 describe('The states of an order', () => {
   test.each([
@@ -16,7 +25,7 @@ describe('The states of an order', () => {
 
   test('have these transitions and no others', () => {
     const legal = [null, ...orderStatuses].flatMap((from) =>
-      orderStatuses.filter((to) => isLegalOrderTransition(from, to)).map((to) => `${from} to ${to}`),
+      orderStatuses.filter((to) => findOrderTransition(from, to)).map((to) => `${from} to ${to}`),
     );
     expect(legal).toEqual([
       'null to placed',
@@ -30,15 +39,27 @@ describe('The states of an order', () => {
   });
 
   test('have no transition to an unknown state', () => {
-    expect(isLegalOrderTransition('placed', 'lost')).toBe(false);
+    expect(findOrderTransition('placed', 'lost')).toBeUndefined();
   });
 
   test('are changed by staff only, except for a cancellation', () => {
-    expect(callerActions.map((name) => [name, orderActions[name].scope])).toEqual([
-      ['approve', staffScopes],
-      ['complete', staffScopes],
-      ['cancel', 'orders:write'],
-      ['return', staffScopes],
+    const staff = ['store:manage', 'shelter:manage'];
+    expect(callerActions.map((name) => [name, scopesFor(name)])).toEqual([
+      ['approve', staff],
+      ['complete', staff],
+      ['cancel', ['orders:write']],
+      ['return', staff],
+    ]);
+  });
+
+  test('are open, reserve the animal, or have ended with or without an adoption', () => {
+    expect(openOrderStatuses).toEqual(['placed', 'approved']);
+    expect(reservingOrderStatuses).toEqual(['placed', 'approved', 'completed']);
+    expect(endedOrderStatuses.map(({ status, end }) => `${status} ${end}`)).toEqual([
+      'completed with adoption',
+      'cancelled without adoption',
+      'expired without adoption',
+      'returned with adoption',
     ]);
   });
 

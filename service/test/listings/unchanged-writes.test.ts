@@ -1,6 +1,7 @@
 // Writes that change nothing, beside cached pages of another process of the store.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
+import { theService } from '../../src/domain/actor.ts';
 import { type Catalogue, CatalogueTransaction } from '../../src/pets/catalogue.ts';
 import { changePet } from '../../src/pets/pets.ts';
 import { changePhoto } from '../../src/photos/photos.ts';
@@ -79,7 +80,7 @@ const writes: ReadonlyArray<{
     dying: (catalogue) => movePetToShelter({ db: store.dependencies.db, catalogue }, pet, shelter, staff()),
   },
 ];
-const staff = () => ({ clientId: manager.clientId, keyId: manager.id });
+const staff = () => ({ ...theService, clientId: manager.clientId, keyId: manager.id });
 const writer = () => ({ ...staff(), shelterId: null, scopes: ['store:manage' as const] });
 const none = async () => undefined;
 

@@ -58,7 +58,7 @@ export function aWriteToAnimalsInvalidates(): unknown[] {
     // @ts-expect-error: a plain transaction invalidates no list
     placeOrder(tx, placing[1], placing[2], placing[3]),
     // @ts-expect-error: a plain transaction invalidates no list
-    actOnOrder(tx, 'all', 1n, 'cancel', actor),
+    actOnOrder(tx, 1n, 'cancel', actor),
     // @ts-expect-error: the pool invalidates no list
     expireDueOrders(db, pool, 1),
     // @ts-expect-error: the pool invalidates no list

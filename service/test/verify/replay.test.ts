@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { ShelterMove } from '../../src/domain/shelter-moves.ts';
 import { Replay } from '../../src/verify/replay.ts';
 
 const petId = 7n;
-type Row = readonly [who: 'animal' | number, from: string | null, to: string, why?: string];
+type Row = readonly [who: 'animal' | number, from: string | null, to: string, move?: ShelterMove];
 
 /** The first violation in these rows, or between them and the current state. A row is about the animal, or about an order by its id. */
 function findViolation(
@@ -12,8 +13,8 @@ function findViolation(
   { shelterId = 1n, ofOrders }: { shelterId?: bigint; ofOrders?: bigint } = {},
 ): string | undefined {
   const replay = new Replay(petId);
-  for (const [index, [who, from, to, why = '']] of rows.entries()) {
-    const violation = replay.apply({ id: BigInt(index + 1), petId, orderId: who === 'animal' ? null : BigInt(who), from, to, why });
+  for (const [index, [who, from, to, move]] of rows.entries()) {
+    const violation = replay.apply({ id: BigInt(index + 1), petId, orderId: who === 'animal' ? null : BigInt(who), from, to, move });
     if (violation) return violation;
   }
   return replay.compare(
@@ -187,12 +188,7 @@ describe('A current state that does not match the history', () => {
 });
 
 describe('A move to another shelter', () => {
-  const moved = (from: number, to: number, status = 'available'): Row => [
-    'animal',
-    status,
-    status,
-    `moved from shelter ${from} to shelter ${to}`,
-  ];
+  const moved = (from: number, to: number, status = 'available'): Row => ['animal', status, status, { from: BigInt(from), to: BigInt(to) }];
 
   test('that is where the animal and its orders are is no violation, also while it has an open order', () => {
     const rows = [added, moved(1, 3), ...placed(8), moved(3, 2, 'pending'), ...cancelled(8)];

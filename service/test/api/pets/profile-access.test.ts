@@ -67,7 +67,7 @@ describe('The error says which key may', () => {
       errorResponse(
         403,
         'insufficient_scope',
-        `Biscuit (id ${pet.id}) belongs to shelter ${own}. Its profile is written by a key that is bound to this shelter and has pets:write or shelter:manage, or by a key with store:manage; this key is bound to shelter ${other} and has pets:write.`,
+        `Animal ${pet.id} belongs to shelter ${own}. To write its profile or photos, use a key with store:manage, or one that is bound to the animal's shelter and has pets:write or shelter:manage. This key is bound to shelter ${other} and has pets:write.`,
       ),
     );
     expect(response.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="store:manage"');
@@ -75,13 +75,13 @@ describe('The error says which key may', () => {
 
   test('for a key that is not bound', async () => {
     const response = await writeProfile(store, await keyOf('none', ['pets:write']), 'PUT', pet.id, {});
-    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', 'this key is bound to no shelter and has pets:write.'));
+    expect(response).toMatchObject(errorResponse(403, 'insufficient_scope', 'This key is bound to no shelter and has pets:write.'));
   });
 
   test('for a key without any of the scopes, before its body is read', async () => {
     const key = await keyOf('own', ['pets:read']);
     expect(await writeProfile(store, key, 'PUT', pet.id, { sex: 7 })).toMatchObject(
-      errorResponse(403, 'insufficient_scope', 'needs the scope pets:write or shelter:manage or store:manage; this key has pets:read.'),
+      errorResponse(403, 'insufficient_scope', 'needs the scope pets:write or store:manage or shelter:manage; this key has pets:read.'),
     );
   });
 });

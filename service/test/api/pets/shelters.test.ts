@@ -60,7 +60,7 @@ describe('PATCH and DELETE /v1/pets/{petId} with shelter:manage', () => {
 
   test("another shelter's animal is 403, names both, and stays as it is", async () => {
     const pet = await addPet(store, ofOther);
-    const words = `Biscuit (id ${pet.id}) belongs to shelter ${other}`;
+    const words = `Animal ${pet.id} belongs to shelter ${other}`;
     for (const [method, body] of [['PATCH', { name: 'Stolen' }], ['DELETE']] as const) {
       expect(await call(method, `/v1/pets/${pet.id}`, ofOne, body)).toMatchObject(errorResponse(403, 'insufficient_scope', words));
     }

@@ -55,7 +55,11 @@ describe('A key with shelter:manage', () => {
     const order = await orderAt(ofOther, ofOne);
     const refused = await act(store, ofOne, order.id, 'approve');
     expect(refused).toMatchObject(
-      errorResponse(403, 'insufficient_scope', `Order ${order.id} is for animal ${order.petId} of another shelter`),
+      errorResponse(
+        403,
+        'insufficient_scope',
+        `Animal ${order.petId} belongs to shelter ${other}. To decide on its orders, use a key with store:manage`,
+      ),
     );
     expect((await get(order.id, ofOne)).json.status).toBe('placed');
     expect((await act(store, ofOne, order.id, 'cancel')).json.status).toBe('cancelled');
