@@ -43,8 +43,8 @@ export async function countListings(db: Searcher, search: ListingSearch, clientI
 
 /** Undefined: the text of the search has no words, or one that no animal has, so it finds nothing. */
 async function withCorrectWords(tx: Db, search: ListingSearch): Promise<ListingSearch | undefined> {
-  if (search.words === undefined) return search;
-  const corrected = await correctWords(tx, search.words);
+  if (search.q === undefined) return search;
+  const corrected = await correctWords(tx, search.q);
   return corrected && { ...search, ...corrected };
 }
 
