@@ -1,6 +1,5 @@
 /** Unknown is a separate value: it is never shown as no. */
 export const triStates = ['yes', 'no', 'unknown'] as const;
-export type TriState = (typeof triStates)[number];
 
 export const knownSexes = ['male', 'female'] as const;
 export const sexes = [...knownSexes, 'unknown'] as const;

@@ -1,5 +1,6 @@
 import type { Db, Searcher } from '../db/handles.ts';
-import { emptyProfile, type StoredProfile } from '../profiles/profile-changes.ts';
+import type { StoredProfile } from '../domain/profile-fields.ts';
+import { emptyProfile } from '../profiles/profile-changes.ts';
 import { countedMax, countFacets, type FacetCount } from './facet-queries.ts';
 import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-queries.ts';
 import { type ListingRow, selectListings } from './listing-rows-queries.ts';

@@ -4,6 +4,7 @@ import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
+import type { ProfileChanges, StoredProfile } from '../domain/profile-fields.ts';
 import { profileWriteScopes } from '../domain/shelter-access.ts';
 import { AppError } from '../errors.ts';
 import { matchesEtag } from '../http/etags.ts';
@@ -14,10 +15,9 @@ import { alreadySerialized } from '../idempotency/idempotent-route.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { petNotFound } from '../pets/pets.ts';
-import type { StoredProfile } from './profile-changes.ts';
 import { dayOf } from './profile-checks.ts';
 import { profileEtag, profileJson } from './profile-json.ts';
-import { type ProfileChanges, ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
+import { ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
 import { getProfile, writeProfile } from './profiles.ts';
 
 interface Parts {

@@ -1,5 +1,6 @@
 import type { Db, Transaction } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
+import type { ProfileChanges, StoredProfile } from '../domain/profile-fields.ts';
 import type { Scope } from '../domain/scopes.ts';
 import { describesAnimalsOf } from '../domain/shelter-access.ts';
 import { AppError, show } from '../errors.ts';
@@ -7,11 +8,10 @@ import { recordEvents } from '../events/events.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
-import { emptyProfile, mergeProfile, type StoredProfile } from './profile-changes.ts';
+import { emptyProfile, mergeProfile } from './profile-changes.ts';
 import { invalid, requireValid } from './profile-checks.ts';
 import { profileJson } from './profile-json.ts';
 import { findExisting, findExternalId, findProfile, upsertProfile } from './profile-queries.ts';
-import type { ProfileChanges } from './profile-schemas.ts';
 
 /** The key that writes. */
 interface Writer {

@@ -1,6 +1,7 @@
 // Compiled, never run: `npm run check` fails if a line below @ts-expect-error compiles, or if another line does not.
 import type schema from '../../src/doctor/expected-schema.json';
 import type { FilterRow, FilterValue, listingFilters } from '../../src/domain/listing-filters.ts';
+import type { FieldRow, Profile, ProfileChanges, ProfileColumn, StoredProfile } from '../../src/domain/profile-fields.ts';
 
 type ColumnOf<Table extends string, Entry = keyof typeof schema> = Entry extends `column ${Table}.${infer Column}` ? Column : never;
 
@@ -51,3 +52,48 @@ declare const value: FilterValue<typeof planted>;
 export const theValueOfAFilterIsTyped: Array<'a' | 'b'> = value;
 // @ts-expect-error: a search can't ask for what the table has not
 export const noOtherValue: Array<'a' | 'c'> = value;
+
+declare const columnOfAField: ProfileColumn;
+declare const columnOfProfiles: Exclude<
+  ColumnOf<'profiles'>,
+  'pet_id' | 'shelter_id' | 'removed_at' | 'created_at' | 'updated_at' | 'breeds_by'
+>;
+/** If this does not compile, the migration for a field is missing, or `npm run schema` after it. */
+export const theColumnOfAFieldExists: ColumnOf<'profiles'> = columnOfAField;
+/** If this does not compile, nobody reads or writes a column of profiles. */
+export const everyColumnHasAField: ProfileColumn = columnOfProfiles;
+
+const plain = { column: 'chipped', about: '', isListed: true } as const;
+
+export const aFieldIsComplete: FieldRow[] = [
+  { ...plain, kind: 'choice', values: ['yes', 'no', 'unknown'], empty: 'unknown' },
+  // @ts-expect-error: a profile that nobody has written would not have it
+  { ...plain, kind: 'choice', values: ['yes', 'no', 'unknown'] },
+  // @ts-expect-error: null is the value of a day that is not known
+  { ...plain, kind: 'day', empty: '', example: '2026-10-20' },
+  // @ts-expect-error: it does not say whether listings have it
+  { kind: 'choice', values: ['yes', 'no'], column: 'chipped', empty: null, about: '' },
+  // @ts-expect-error: it does not say where it is stored, or that it is computed
+  { kind: 'choice', values: ['yes', 'no'], empty: null, isListed: true, about: '' },
+  // @ts-expect-error: a list without a bound
+  { ...plain, kind: 'labels', empty: [], example: [] },
+  // @ts-expect-error: no code makes a schema, stores or merges this kind
+  { ...plain, kind: 'number', empty: null },
+  // @ts-expect-error: what is checked beyond its schema can't be in a group, which is not checked
+  { kind: 'group', isListed: true, fields: { on: { kind: 'day', column: 'on', empty: null, about: '', example: '' } } },
+];
+
+declare const stored: StoredProfile;
+declare const profile: Profile;
+declare const changes: ProfileChanges;
+export const valuesAreTyped: readonly [string | null, 'yes' | 'no' | 'unknown', { amount: number; currency: string } | null, bigint[]] = [
+  stored.birthDate,
+  stored.goodWith.dogs,
+  profile.adoptionFee,
+  profile.bondedWith,
+];
+export const aChangeMayBeNull: 'yes' | 'no' | 'unknown' | null | undefined = changes.goodWith?.dogs;
+// @ts-expect-error: an age is computed
+export const noAge: unknown = stored.age;
+// @ts-expect-error: an age is computed
+export const noChangeOfAge: unknown = changes.age;
