@@ -44,7 +44,7 @@ const edits = [
   },
   { file: 'events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
   { file: 'delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
-  { file: 'domain/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
+  { file: 'admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
 ];
 
 async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {

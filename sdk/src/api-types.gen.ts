@@ -469,7 +469,7 @@ export type ProfileChanges = {
      */
     specialNeeds?: 'yes' | 'no' | 'unknown' | null;
     /**
-     * What an adopter pays: both fields or neither.
+     * What an adopter pays. Both fields or neither.
      */
     adoptionFee?: {
         /**

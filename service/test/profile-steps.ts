@@ -1,7 +1,7 @@
 // Setup steps for tests about profiles.
 
+import type { Profile } from '../src/domain/profile-fields.ts';
 import type { Scope } from '../src/domain/scopes.ts';
-import type { Profile } from '../src/profiles/profile-schemas.ts';
 import type { PetBody } from './adoption-steps.ts';
 import { executeAsOwner } from './databases.ts';
 import type { CallOptions, TestKey, TestResponse, TestStore } from './test-store.ts';

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { insufficientScope } from '../domain/access.ts';
 import type { ListVersion } from '../domain/list-version.ts';
 import { hasOne, type Scope } from '../domain/scopes.ts';
 import type { AppError } from '../errors.ts';
@@ -10,6 +9,7 @@ import { asAppError, routeNotFound, sendError } from '../http/error-handler.ts';
 import { hasEmptyId } from '../http/methods.ts';
 import { countOfHeader, requireOneHost } from '../http/raw-headers.ts';
 import { securityHeaders } from '../http/security-headers.ts';
+import { insufficientScope } from './access.ts';
 import type { Admission, Caller, Rehearsal } from './admission.ts';
 import { sentTwice } from './authentication.ts';
 

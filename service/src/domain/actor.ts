@@ -1,4 +1,4 @@
-import type { KeyRights } from './access.ts';
+import type { KeyRights } from './key-rights.ts';
 
 /** Who has made a change, as it is recorded: a client with one of its keys, or the service itself. */
 export interface Author {

@@ -1,15 +1,12 @@
 /** Unknown is a separate value: it is never shown as no. */
 export const triStates = ['yes', 'no', 'unknown'] as const;
-export type TriState = (typeof triStates)[number];
 
-export const sexes = ['male', 'female', 'unknown'] as const;
-export type Sex = (typeof sexes)[number];
+export const knownSexes = ['male', 'female'] as const;
+export const sexes = [...knownSexes, 'unknown'] as const;
 
 export const sizes = ['small', 'medium', 'large', 'extra_large'] as const;
-export type Size = (typeof sizes)[number];
 
 export const coats = ['hairless', 'short', 'medium', 'long', 'wire', 'curly'] as const;
-export type Coat = (typeof coats)[number];
 
 export const companions = ['children', 'dogs', 'cats'] as const;
 export type Companion = (typeof companions)[number];

@@ -1,5 +1,4 @@
 import type { Db } from '../db/handles.ts';
-import type { PetStatus } from '../domain/pet-statuses.ts';
 import { ageBands } from '../domain/profile-values.ts';
 import type { ListingSearch } from './listing-search.ts';
 import { idMax, indexRange } from './match-queries.ts';
@@ -26,8 +25,7 @@ export async function countFacets(db: Db, search: ListingSearch): Promise<FacetC
     petConditions(search, parameters, 'listings'),
     profileConditions(search, parameters),
   ].filter((condition) => condition !== '');
-  const walked =
-    terms.length > 0 || search.near || search.ids || search.status === undefined ? undefined : newestOf(search.status, parameters);
+  const walked = terms.length > 0 || search.near || search.id || search.status === undefined ? undefined : newestOf(search, parameters);
   const near = search.near ? `join shelters on shelters.id = listings.shelter_id and ${nearness(search.near, parameters).isNear}` : '';
   const today = parameters.add(search.today);
   const ages = ageBands.map(
@@ -54,13 +52,13 @@ export async function countFacets(db: Db, search: ListingSearch): Promise<FacetC
 }
 
 /** By an index of animals: of a status that is rare, no others are read. */
-function newestOf(status: PetStatus, parameters: Parameters): string {
-  const { inRange, order } = indexRange({ status }, idMax, parameters);
+function newestOf(search: ListingSearch, parameters: Parameters): string {
+  const { inRange, order } = indexRange(search, ['status'], idMax, parameters);
   return `select id as pet_id from pets where removed_at is null and ${inRange} order by ${order} limit ${walkedMax + 1}`;
 }
 
 const listingsOfNewest = 'newest cross join lateral (select * from listings where listings.id = newest.pet_id offset 0) listings';
 
 /** The newest first, unless an index finds the animals. */
-const listingsOf = ({ near, ids }: ListingSearch, hasTerms: boolean) =>
-  hasTerms || near || ids ? 'listings' : '(select * from listings order by id desc) listings';
+const listingsOf = ({ near, id }: ListingSearch, hasTerms: boolean) =>
+  hasTerms || near || id ? 'listings' : '(select * from listings order by id desc) listings';

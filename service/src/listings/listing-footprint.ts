@@ -1,3 +1,4 @@
+import { type AnimalFilterName, filterRows } from '../domain/listing-filters.ts';
 import type { Footprint } from '../pets/pet-changes.ts';
 import type { ListingSearch, ListingSort, Position } from './listing-search.ts';
 import type { Listing } from './listings.ts';
@@ -21,7 +22,7 @@ export function footprintOf(
   found: readonly Listing[],
 ): ListingFootprint {
   const matching = matchingOf(search);
-  if (matching === everyAnimal) return [everyAnimal];
+  if (!matching) return [everyAnimal];
   // Descending: the page begins behind `after` and ends with the animal that shows that another page follows.
   const end = found[count]?.pet.id;
   const range = sort === 'newest' ? { after: end === undefined ? 0n : end - 1n, last: after && after.id - 1n } : {};
@@ -31,7 +32,20 @@ export function footprintOf(
 }
 
 /** The animals whose changes may change the counts of a search: all that match, wherever they are in a list. */
-export const footprintOfCounts = (search: ListingSearch): ListingFootprint => [matchingOf(search)];
+export const footprintOfCounts = (search: ListingSearch): ListingFootprint => [matchingOf(search) ?? everyAnimal];
 
-const matchingOf = ({ words, categoryId, status, ids }: ListingSearch): Footprint =>
-  words === undefined ? { ...everyAnimal, categoryId, status, ids: ids && new Set(ids) } : everyAnimal;
+/** Those that match the filters on what every animal has. Undefined: a filter depends on every animal. */
+function matchingOf(search: ListingSearch): Footprint | undefined {
+  let matching = everyAnimal;
+  for (const { name, part } of animalFilters) {
+    const value = search[name];
+    if (value === undefined) continue;
+    if (part === 'everyAnimal') return undefined;
+    matching = { ...matching, [part]: Array.isArray(value) ? new Set(value) : value };
+  }
+  return matching;
+}
+
+const animalFilters = filterRows.flatMap(([name, row]) =>
+  row.of === 'animal' ? { name: name as AnimalFilterName, part: row.footprint } : [],
+);

@@ -3,7 +3,7 @@ import type { Found, ListingSearch, Near, Position } from './listing-search.ts';
 import {
   documentOf,
   foundColumns,
-  given,
+  type IndexedFilter,
   idMax,
   indexRange,
   isBehind,
@@ -39,7 +39,7 @@ export const byIndexOnly: Settings = { enable_seqscan: 'off', max_parallel_worke
 
 /** The newest animals first, by id. */
 export async function findNewest(db: Db, search: ListingSearch, page: Page): Promise<Found[]> {
-  const isByIndex = !search.near && search.words === undefined && (search.ids !== undefined || !asksForProfile(search));
+  const isByIndex = !search.near && search.q === undefined && (search.id !== undefined || !asksForProfile(search));
   if (isByIndex) return findNewestPets(db, search, page);
   const walked = await walkNewest(db, search, page);
   if (walked) return walked;
@@ -64,7 +64,7 @@ export async function findNearest(db: Db, search: ListingSearch, near: Near, pag
 export async function findRelevant(db: Db, { otherWords, ...search }: ListingSearch, { after, limit }: Page): Promise<Found[]> {
   const parameters = new Parameters();
   const asked = await rankedMatchesOf(db, search, parameters);
-  const other = otherWords === undefined ? undefined : await rankedMatchesOf(db, { ...search, words: otherWords }, parameters);
+  const other = otherWords === undefined ? undefined : await rankedMatchesOf(db, { ...search, q: otherWords }, parameters);
   const from = after ? `where (rank, id) < (${parameters.add(after.rank)}::real, ${parameters.add(after.id)}::bigint)` : '';
   const found = other
     ? `asked as materialized (${asked}), other as materialized (${other}),
@@ -104,48 +104,52 @@ function newestMatchesOf(search: ListingSearch, parameters: Parameters): string 
 }
 
 /** The index of words and filters can find it. */
-const hasIndexedFilter = (search: ListingSearch) => search.words !== undefined || asksForProfile(search);
+const hasIndexedFilter = (search: ListingSearch) => search.q !== undefined || asksForProfile(search);
 
 /** By the primary key, or by the index that begins with the filters; a row comparison, for the reasons that pet-queries.ts gives. */
-async function findNewestPets(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[]> {
-  const { categoryId, status, shelterId, ids } = search;
-  const filters = { category_id: categoryId, status };
-  const ofShelter = { shelter_id: shelterId };
-  if (ids) {
-    const parameters = new Parameters();
-    const before = after ? `and pets.id < ${parameters.add(after.id)}` : '';
-    const conditions = [petConditions(search, parameters), asksForProfile(search) ? profileConditions(search, parameters) : '']
-      .filter((condition) => condition !== '')
-      .join(' and ');
-    const text = `select ${foundColumns('pets.id', 'pets.shelter_id')}, null as distance, null as rank
-      from pets left join listings on listings.id = pets.id where ${conditions} ${before} order by pets.id desc limit ${parameters.add(limit)}`;
-    return select(db, text, parameters);
-  }
-  if (shelterId === undefined) return walkPets(db, filters, {}, { after, limit });
-  const isFiltered = categoryId !== undefined || status !== undefined;
+async function findNewestPets(db: Db, search: ListingSearch, page: Page): Promise<Found[]> {
+  if (search.id) return findByIds(db, search, page);
+  if (search.shelterId === undefined) return walkPets(db, search, ['categoryId', 'status'], page);
+  const isFiltered = search.categoryId !== undefined || search.status !== undefined;
   // If the store has one large shelter, most of what the filters find is there.
-  const walked = isFiltered ? await walkPets(db, filters, ofShelter, { after, limit }, walkedMax) : [];
-  return walked.length === limit ? walked : walkPets(db, ofShelter, filters, { after, limit });
+  const walked = isFiltered ? await walkPets(db, search, ['categoryId', 'status'], page, walkedMax) : [];
+  return walked.length === page.limit ? walked : walkPets(db, search, ['shelterId'], page);
 }
 
-/** By an index that begins with the columns `by`. Skips animals that are not `also`, or looks through `lookedThroughMax` and no more. */
+async function findByIds(db: Db, search: ListingSearch, { after, limit }: Page): Promise<Found[]> {
+  const parameters = new Parameters();
+  const before = after ? `and pets.id < ${parameters.add(after.id)}` : '';
+  const conditions = [petConditions(search, parameters), asksForProfile(search) ? profileConditions(search, parameters) : '']
+    .filter((condition) => condition !== '')
+    .join(' and ');
+  const text = `select ${foundColumns('pets.id', 'pets.shelter_id')}, null as distance, null as rank
+    from pets left join listings on listings.id = pets.id where ${conditions} ${before} order by pets.id desc limit ${parameters.add(limit)}`;
+  return select(db, text, parameters);
+}
+
+/** By an index that begins with the filters `by`. Skips animals that the others don't match, or looks through `lookedThroughMax` and no more. */
 async function walkPets(
   db: Db,
-  by: Readonly<Record<string, unknown>>,
-  also: Readonly<Record<string, unknown>>,
+  search: ListingSearch,
+  by: readonly IndexedFilter[],
   { after, limit }: Page,
   lookedThroughMax?: number,
 ): Promise<Found[]> {
   const parameters = new Parameters();
-  const { inRange, order } = indexRange(by, after?.id ?? idMax, parameters);
-  const others = given(also, parameters).map(({ column, parameter }) => `${column} = ${parameter}`);
-  const walked = `pets where removed_at is null and ${inRange}`;
+  const { inRange, order } = indexRange(search, by, after?.id ?? idMax, parameters);
+  const others = petConditions(without(search, by), parameters, 'walked', 'pets');
   const from = lookedThroughMax
-    ? `(select * from ${walked} order by ${order} limit ${lookedThroughMax}) walked where ${others.join(' and ')}`
-    : [walked, ...others].join(' and ');
+    ? `(select * from pets where removed_at is null and ${inRange} order by ${order} limit ${lookedThroughMax}) walked where ${others}`
+    : `pets walked where ${inRange} and ${others}`;
   const text = `select ${foundColumns('id', 'shelter_id')}, null as distance, null as rank from ${from} order by ${order} limit ${parameters.add(limit)}`;
   return select(db, text, parameters);
 }
+
+/** What is left to compare. */
+const without = (search: ListingSearch, by: readonly IndexedFilter[]): ListingSearch => ({
+  ...search,
+  ...Object.fromEntries(by.map((name) => [name, undefined])),
+});
 
 /** Looks through the newest animals, further if some of them match; undefined: that is not enough for a page. */
 async function walkNewest(db: Db, search: ListingSearch, page: Page): Promise<Found[] | undefined> {
@@ -243,17 +247,17 @@ async function walkShelters(
     after && sort === 'distance'
       ? `and (distance, id) >= (${parameters.add(after.distance)}::float8, ${parameters.add(after.shelterId)}::bigint)`
       : '';
-  const byListing = search.words === undefined && asksForProfile(search);
+  const byListing = search.q === undefined && asksForProfile(search);
   const conditions = [
     `animal.shelter_id = near.id`,
     petConditions(search, parameters, 'animal', byListing ? 'listings' : 'pets'),
     asksForProfile(search) ? profileConditions(search, parameters, byListing ? 'animal' : 'listings') : '',
-    search.words === undefined ? '' : `${documentOf} @@ ${wordsOf(search, parameters)}`,
+    search.q === undefined ? '' : `${documentOf} @@ ${wordsOf(search, parameters)}`,
     position ?? '',
   ].filter((condition) => condition !== '');
   const animals = byListing
     ? 'listings animal'
-    : `pets animal ${search.words !== undefined || asksForProfile(search) ? 'left join listings on listings.id = animal.id' : ''}`;
+    : `pets animal ${search.q !== undefined || asksForProfile(search) ? 'left join listings on listings.id = animal.id' : ''}`;
   const limited = parameters.add(limit);
   const text = `with near as materialized (select * from (${sheltersNear(search.near as Near, parameters)}) shelter
       where true ${skipped} order by distance, id ${lookedThroughMax ? `limit ${lookedThroughMax}` : ''})

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { parseDouble, parseReal } from '../db/floats.ts';
 import type { Searcher } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
+import { filterRows, withinKmDefault } from '../domain/listing-filters.ts';
 import { AppError, show } from '../errors.ts';
 import { compress } from '../http/content-coding.ts';
 import { etagOf } from '../http/etags.ts';
@@ -18,15 +19,7 @@ import { photoJson } from '../photos/photo-json.ts';
 import { listedProfileJson } from '../profiles/profile-json.ts';
 import { footprintOf, footprintOfCounts, type ListingFootprint } from './listing-footprint.ts';
 import { listingsJson } from './listing-json.ts';
-import {
-  FacetsSchema,
-  type ListFacets,
-  ListFacetsQuery,
-  ListingSchema,
-  type ListListings,
-  ListListingsQuery,
-  withinKmDefault,
-} from './listing-schemas.ts';
+import { FacetsSchema, type ListFacets, ListFacetsQuery, ListingSchema, type ListListings, ListListingsQuery } from './listing-schemas.ts';
 import type { Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
 import { countListings, type Listing, searchListings } from './listings.ts';
 
@@ -155,11 +148,11 @@ const bodyOf = (listings: readonly Listing[], today: string, photosUrl: string) 
     pageBytesMax,
   );
 
-function searchOf(query: ListFacets, clock: Clock): ListingSearch {
-  const { status, categoryId, shelterId, id, q, breed, age, sex, size, coat, goodWith } = query;
-  const today = new Date(clock.now()).toISOString().slice(0, 10);
-  return { status, categoryId, shelterId, ids: id, words: q, breed, age, sex, size, coat, goodWith, near: nearOf(query), today };
-}
+const searchOf = (query: ListFacets, clock: Clock): ListingSearch => ({
+  ...query,
+  near: nearOf(query),
+  today: new Date(clock.now()).toISOString().slice(0, 10),
+});
 
 function nearOf({ near, withinKm }: ListFacets): Near | undefined {
   if (near === undefined) {
@@ -190,24 +183,15 @@ function sortOf({ sort, q, near }: ListListings): ListingSort {
 
 /** As they are in the link to the next page. */
 function filtersOf(query: ListListings, near: Near | undefined): Filters {
-  const { status, categoryId, shelterId, id, q, breed, age, sex, size, coat, goodWith, withinKm, sort } = query;
-  return {
-    status,
-    categoryId: categoryId?.toString(),
-    shelterId: shelterId?.toString(),
-    id: id?.map(String),
-    q,
-    breed,
-    age,
-    sex,
-    size,
-    coat,
-    goodWith,
-    near: near && `${near.latitude},${near.longitude}`,
-    withinKm: withinKm?.toString(),
-    sort,
-  };
+  const values = { ...query, near: near && `${near.latitude},${near.longitude}` };
+  const texts = linkedNames.map((name) => {
+    const value = values[name];
+    return [name, Array.isArray(value) ? value.map(String) : value?.toString()];
+  });
+  return Object.fromEntries(texts);
 }
+
+const linkedNames = [...filterRows.map(([name]) => name), 'sort'] as const;
 
 /** What each order is sorted by. */
 const keysOf: Readonly<Record<ListingSort, ReadonlyArray<keyof Found>>> = {

@@ -1,7 +1,7 @@
 import type { Db } from '../db/handles.ts';
+import type { StoredProfile } from '../domain/profile-fields.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import type { PhotoRow } from '../photos/photos.ts';
-import type { StoredProfile } from '../profiles/profile-changes.ts';
 import { listedProfile, type ProfileRow, profileOfRow } from '../profiles/profile-columns.ts';
 import type { ListingShelter } from './listing-schemas.ts';
 import type { Found } from './listing-search.ts';

@@ -1,18 +1,19 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from 'typebox';
 import { controls } from '../characters.ts';
-import { petStatuses } from '../domain/pet-statuses.ts';
-import { ageBands, coats, companions, sexes, sizes } from '../domain/profile-values.ts';
+import {
+  type FilterKind,
+  type FilterName,
+  type FilterRow,
+  type FilterRowOf,
+  type FilterValues,
+  filterRows,
+} from '../domain/listing-filters.ts';
 import { pageQuery } from '../http/paging.ts';
 import { Int64, Ref, StringEnum } from '../http/schemas.ts';
 import { PetSchema } from '../pets/pet-schemas.ts';
 import { PhotoSchema } from '../photos/photo-schemas.ts';
 import { ListedProfileSchema } from '../profiles/profile-schemas.ts';
 import { listingSorts } from './listing-search.ts';
-
-export const withinKmDefault = 100;
-const withinKmMax = 500;
-const idsMax = 100;
-const wordsLengthMax = 100;
 
 const OrNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -78,61 +79,40 @@ export type Facets = Static<typeof FacetsSchema>;
 
 export const listingSchemas = [ListingShelterSchema, ListingSchema, FacetSchema, FacetsSchema];
 
-const words = (description: string, examples: string[]) =>
-  Type.Optional(
+/** The parameter for a filter of each kind. */
+const parameters: { readonly [Kind in FilterKind]: (row: FilterRowOf<Kind>) => TSchema } = {
+  choice: ({ values, about }) => StringEnum(values, { description: about }),
+  choices: ({ values, about }) => Type.Array(StringEnum(values), { maxItems: values.length, description: about }),
+  id: ({ about }) => Int64({ description: about }),
+  ids: ({ countMax, about }) => Type.Array(Int64(), { maxItems: countMax, description: about }),
+  age: ({ values, about }) => StringEnum(values, { description: about }),
+  breed: (row) => Words(row),
+  words: (row) => Words(row),
+  place: ({ about, example }) =>
     Type.String({
-      description,
-      minLength: 1,
-      maxLength: wordsLengthMax,
-      pattern: `^[^${controls}]*$`,
-      'x-must-not-contain': controls,
-      'x-must-be': `a string of 1–${wordsLengthMax} characters, without control characters or lone surrogates`,
-      examples,
-    }),
-  );
-
-const filters = {
-  status: Type.Optional(StringEnum(petStatuses, { description: 'Only animals with this status. Without it, those of every status.' })),
-  categoryId: Type.Optional(Int64({ description: 'Only animals of this category.' })),
-  shelterId: Type.Optional(Int64({ description: 'Only animals of this shelter.' })),
-  id: Type.Optional(Type.Array(Int64(), { maxItems: idsMax, description: `Only animals with these ids, at most ${idsMax}.` })),
-  q: words(
-    'Words of the name, the breeds, the tags or the description, all of which the animal must have. Accents and case do not matter, and a word that no animal has is replaced by the most similar one of a name or a breed.',
-    ['shy labrador'],
-  ),
-  breed: words('Only animals of this breed. Accents and case do not matter.', ['Labrador Retriever']),
-  age: Type.Optional(
-    StringEnum(ageBands, { description: 'baby: under 1 year, young: under 3, adult: under 8, senior: 8 years or older.' }),
-  ),
-  sex: Type.Optional(
-    StringEnum(
-      sexes.filter((sex) => sex !== 'unknown'),
-      { description: 'Only animals that are known to be of this sex.' },
-    ),
-  ),
-  size: Type.Optional(StringEnum(sizes, { description: 'Only animals of this size.' })),
-  coat: Type.Optional(StringEnum(coats, { description: 'Only animals with this coat.' })),
-  goodWith: Type.Optional(
-    Type.Array(StringEnum(companions), {
-      maxItems: companions.length,
-      description: 'Only animals that are known to get along with them. Repeat it to ask for several.',
-    }),
-  ),
-  near: Type.Optional(
-    Type.String({
-      description: 'Only animals of shelters near this place: its latitude and longitude in degrees, rounded to 0.01.',
+      description: about,
       pattern: '^-?\\d{1,2}(\\.\\d{1,15})?,-?\\d{1,3}(\\.\\d{1,15})?$',
       'x-must-be': 'a latitude and a longitude in degrees, such as 48.2,16.37',
-      examples: ['48.2,16.37'],
+      examples: [example],
     }),
-  ),
-  withinKm: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: withinKmMax,
-      description: `How near, in kilometres; ${withinKmDefault} if it is not given. Only with \`near\`.`,
-    }),
-  ),
+  radius: ({ max, about }) => Type.Integer({ minimum: 1, maximum: max, description: about }),
+};
+
+const Words = ({ about, lengthMax, example }: FilterRowOf<'words' | 'breed'>) =>
+  Type.String({
+    description: about,
+    minLength: 1,
+    maxLength: lengthMax,
+    pattern: `^[^${controls}]*$`,
+    'x-must-not-contain': controls,
+    'x-must-be': `a string of 1–${lengthMax} characters, without control characters or lone surrogates`,
+    examples: [example],
+  });
+
+const parameterOf = (row: FilterRow) => Type.Optional((parameters[row.kind] as (row: FilterRow) => TSchema)(row));
+
+const filters = Object.fromEntries(filterRows.map(([name, row]) => [name, parameterOf(row)])) as {
+  [Name in FilterName]: TOptional<TUnsafe<NonNullable<FilterValues[Name]>>>;
 };
 
 export const ListListingsQuery = Type.Object(

@@ -1,22 +1,9 @@
-import type { PetStatus } from '../domain/pet-statuses.ts';
-import type { AgeBand, Coat, Companion, Sex, Size } from '../domain/profile-values.ts';
+import type { FilterValues } from '../domain/listing-filters.ts';
 
-/** What a search asks for. Undefined: any. */
-export interface ListingSearch {
-  readonly status?: PetStatus | undefined;
-  readonly categoryId?: bigint | undefined;
-  readonly shelterId?: bigint | undefined;
-  readonly ids?: readonly bigint[] | undefined;
-  /** Words of names, breeds, tags and descriptions, all of which must be there. Misspelt ones are corrected before. */
-  readonly words?: string | undefined;
-  /** Those with which animals are found as well: some of `words` may be misspelt, though an animal has them. */
+/** What a search asks for: the filters of the request. Undefined: any. */
+export interface ListingSearch extends Omit<FilterValues, 'near' | 'withinKm'> {
+  /** Words with which animals are found as well: some of `q` may be misspelt, though an animal has them. */
   readonly otherWords?: string | undefined;
-  readonly breed?: string | undefined;
-  readonly age?: AgeBand | undefined;
-  readonly sex?: Exclude<Sex, 'unknown'> | undefined;
-  readonly size?: Size | undefined;
-  readonly coat?: Coat | undefined;
-  readonly goodWith?: readonly Companion[] | undefined;
   readonly near?: Near | undefined;
   /** The date that ages are computed for, such as 2026-11-16. */
   readonly today: string;

@@ -1,5 +1,6 @@
 import type { Db, Searcher } from '../db/handles.ts';
-import { emptyProfile, type StoredProfile } from '../profiles/profile-changes.ts';
+import type { StoredProfile } from '../domain/profile-fields.ts';
+import { emptyProfile } from '../profiles/profile-changes.ts';
 import { countedMax, countFacets, type FacetCount } from './facet-queries.ts';
 import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-queries.ts';
 import { type ListingRow, selectListings } from './listing-rows-queries.ts';
@@ -43,8 +44,8 @@ export async function countListings(db: Searcher, search: ListingSearch, clientI
 
 /** Undefined: the text of the search has no words, or one that no animal has, so it finds nothing. */
 async function withCorrectWords(tx: Db, search: ListingSearch): Promise<ListingSearch | undefined> {
-  if (search.words === undefined) return search;
-  const corrected = await correctWords(tx, search.words);
+  if (search.q === undefined) return search;
+  const corrected = await correctWords(tx, search.q);
   return corrected && { ...search, ...corrected };
 }
 

@@ -1,3 +1,4 @@
+import { listingFilters } from '../domain/listing-filters.ts';
 import type { ListingSearch, Near, Position } from './listing-search.ts';
 import { asksForProfile, nearness, type Parameters, petConditions, profileConditions, termsOf, wordsOf } from './search-conditions.ts';
 
@@ -7,7 +8,7 @@ export const foundColumns = (id: string, shelterId: string) => `${id} as id, ${s
 export function newestRows(search: ListingSearch, parameters: Parameters, beforeId = idMax, lookedThroughMax: number): string {
   const limit = `limit ${lookedThroughMax}`;
   if (asksForProfile(search)) return `select * from listings where id < ${parameters.add(beforeId)} order by id desc ${limit}`;
-  const { inRange, order } = indexRange({ category_id: search.categoryId, status: search.status }, beforeId, parameters);
+  const { inRange, order } = indexRange(search, ['categoryId', 'status'], beforeId, parameters);
   return `select * from pets where removed_at is null and ${inRange} order by ${order} ${limit}`;
 }
 
@@ -39,24 +40,25 @@ export function walkOf(
   };
 }
 
-/** The rows of an index that begins with these columns, before an id, and their order. */
+/** The filters that an index of animals begins with. */
+export type IndexedFilter = 'categoryId' | 'status' | 'shelterId';
+
+/** The rows of the index that begins with those of the filters `by` that are given, before an id, and their order. */
 export function indexRange(
-  by: Readonly<Record<string, unknown>>,
+  search: ListingSearch,
+  by: readonly IndexedFilter[],
   beforeId: bigint,
   parameters: Parameters,
 ): { inRange: string; order: string } {
-  const keys = given(by, parameters);
-  const columns = keys.map(({ column }) => column).join(', ');
-  const values = keys.map(({ parameter }) => parameter).join(', ');
+  const names = by.filter((name) => search[name] !== undefined);
+  const columns = names.map((name) => listingFilters[name].column);
+  const values = names.map((name) => parameters.add(search[name])).join(', ');
   const before = parameters.add(beforeId);
   return {
-    inRange: columns === '' ? `id < ${before}` : `(${columns}, id) < (${values}, ${before}) and (${columns}) >= (${values})`,
-    order: [...keys.map(({ column }) => column), 'id'].map((column) => `${column} desc`).join(', '),
+    inRange: names.length === 0 ? `id < ${before}` : `(${columns}, id) < (${values}, ${before}) and (${columns}) >= (${values})`,
+    order: [...columns, 'id'].map((column) => `${column} desc`).join(', '),
   };
 }
-
-export const given = (columns: Readonly<Record<string, unknown>>, parameters: Parameters) =>
-  Object.entries(columns).flatMap(([column, value]) => (value === undefined ? [] : { column, parameter: parameters.add(value) }));
 
 export const idMax = 9_223_372_036_854_775_807n;
 

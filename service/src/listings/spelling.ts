@@ -14,7 +14,7 @@ const doubtfulSimilarityMin = 0.4;
  * A word that an animal has may be misspelt all the same, or be written to be found by who misspells another. If only one client uses it,
  * and one that others use is similar, animals with that one are found as well: nobody takes a misspelling for its own animals.
  */
-export async function correctWords(db: Db, text: string): Promise<Pick<ListingSearch, 'words' | 'otherWords'> | undefined> {
+export async function correctWords(db: Db, text: string): Promise<Pick<ListingSearch, 'q' | 'otherWords'> | undefined> {
   const asked = await selectAskedWords(db, text);
   const misspelt = asked.filter(({ isKnown }) => !isKnown).map(({ word }) => word);
   if (asked.length === 0 || misspelt.length > correctedMax) return undefined;
@@ -26,7 +26,7 @@ export async function correctWords(db: Db, text: string): Promise<Pick<ListingSe
   const isMisspelt = new Set(misspelt);
   const written = (isReplaced: (word: string) => boolean) =>
     asked.map(({ word }) => (isReplaced(word) ? (correct.get(word)?.word ?? word) : word)).join(' ');
-  const words = written((word) => isMisspelt.has(word));
+  const q = written((word) => isMisspelt.has(word));
   const otherWords = written((word) => isMisspelt.has(word) || (correct.get(word)?.similarity ?? 0) >= doubtfulSimilarityMin);
-  return { words, otherWords: otherWords === words ? undefined : otherWords };
+  return { q, otherWords: otherWords === q ? undefined : otherWords };
 }

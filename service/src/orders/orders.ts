@@ -1,6 +1,6 @@
+import { requireAccess } from '../admission/access.ts';
 import type { Db, Transaction } from '../db/handles.ts';
 import { isLockedByOther } from '../db/pool.ts';
-import { requireAccess } from '../domain/access.ts';
 import { type Actor, theService } from '../domain/actor.ts';
 import { actionsFrom, alwaysMovesPet, type CallerAction, type OrderStatus, orderActions, placing } from '../domain/order-states.ts';
 import type { PetStatus } from '../domain/pet-statuses.ts';

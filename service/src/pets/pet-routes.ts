@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { whoMay } from '../admission/access.ts';
 import type { Caller } from '../admission/admission.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
@@ -7,7 +8,6 @@ import type { Config } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
 import type { Pool } from '../db/pool.ts';
-import { whoMay } from '../domain/access.ts';
 import { deprecations } from '../domain/deprecations.ts';
 import { isUnlimited, scopesThat } from '../domain/scopes.ts';
 import { AppError, unavailable } from '../errors.ts';

@@ -1,7 +1,7 @@
+import { requireAccess } from '../admission/access.ts';
 import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
 import type { AdvisoryLock, Db, Transaction } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
-import { requireAccess } from '../domain/access.ts';
 import type { Actor } from '../domain/actor.ts';
 import type { PublicEventType } from '../domain/event-types.ts';
 import { placing } from '../domain/order-states.ts';

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { whoMay } from '../admission/access.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Config } from '../config.ts';
 import type { Transactor } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { whoMay } from '../domain/access.ts';
 import { scopesThat } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import { bodyErrors, errorResponses, etagHeader, jsonResponse, locationHeader, notModified, Ref } from '../http/schemas.ts';

@@ -1,6 +1,7 @@
+import { requireAccess } from '../admission/access.ts';
 import type { Caller } from '../admission/admission.ts';
 import type { Db, Transaction, Transactor } from '../db/handles.ts';
-import { type KeyRights, requireAccess } from '../domain/access.ts';
+import type { KeyRights } from '../domain/key-rights.ts';
 import { isUnlimited } from '../domain/scopes.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import { recordEvents } from '../events/events.ts';

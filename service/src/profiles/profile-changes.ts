@@ -1,75 +1,78 @@
-import type { Profile, ProfileChanges } from './profile-schemas.ts';
+import {
+  type FieldKind,
+  type FieldRow,
+  type ProfileChanges,
+  type profileFields,
+  type RowOf,
+  type StoredProfile,
+  storedParts,
+  storedRows,
+} from '../domain/profile-fields.ts';
 
-/** A profile as it is stored, without what is computed. */
-export interface StoredProfile extends Omit<Profile, 'age' | 'breeds'> {
-  readonly breeds: Omit<Profile['breeds'], 'unknown'>;
-}
-
-/** The profile of an animal of which nothing is known yet. */
-export const emptyProfile: StoredProfile = {
-  description: null,
-  breeds: { primary: null, secondary: null, mixed: 'unknown' },
-  birthDate: null,
-  birthDateIsExact: false,
-  sex: 'unknown',
-  size: null,
-  weightGrams: null,
-  colors: [],
-  coat: null,
-  goodWith: { children: 'unknown', dogs: 'unknown', cats: 'unknown' },
-  spayedNeutered: 'unknown',
-  houseTrained: 'unknown',
-  vaccinated: 'unknown',
-  specialNeeds: 'unknown',
-  adoptionFee: null,
-  bondedWith: [],
-  tags: [],
-  videoUrl: null,
-  arrivedOn: null,
-  externalId: null,
-  attributes: {},
+const emptyOf = (row: FieldRow): unknown => {
+  if (row.kind === 'group') return Object.fromEntries(storedParts(row).map(([name, { empty }]) => [name, empty]));
+  return row.kind === 'fee' ? null : row.empty;
 };
 
-/** A profile of which one half of the fee may be missing. */
-export interface MergedProfile extends Omit<StoredProfile, 'adoptionFee'> {
-  readonly adoptionFee: Partial<NonNullable<StoredProfile['adoptionFee']>> | null;
-}
+/** The profile of an animal of which nothing is known yet. */
+export const emptyProfile = Object.fromEntries(storedRows.map(([name, row]) => [name, emptyOf(row)])) as StoredProfile;
+
+/** A profile of which a part of a fee may be missing. */
+export type MergedProfile = {
+  readonly [Name in keyof StoredProfile]: (typeof profileFields)[Name] extends { readonly kind: 'fee' }
+    ? Partial<NonNullable<StoredProfile[Name]>> | null
+    : StoredProfile[Name];
+};
 
 /** Applies a merge patch (RFC 7396): what is left out stays, and null removes a value. Fields that a profile doesn't have are dropped. */
 export function mergeProfile(current: StoredProfile, changes: ProfileChanges): MergedProfile {
-  const { breeds, goodWith, adoptionFee, attributes, ...others } = changes;
-  const merged = mergeFields(current, others, emptyProfile);
-  return {
-    ...merged,
-    birthDateIsExact: merged.birthDate !== null && merged.birthDateIsExact,
-    breeds: mergeFields(current.breeds, breeds, emptyProfile.breeds),
-    goodWith: mergeFields(current.goodWith, goodWith, emptyProfile.goodWith),
-    adoptionFee: mergeFee(current.adoptionFee, adoptionFee),
-    attributes: mergePairs(current.attributes, attributes),
-  };
-}
-
-type Changes<T> = { readonly [Name in keyof T]?: T[Name] | null };
-
-function mergeFields<T extends object>(current: T, changes: Changes<T> | null | undefined, empty: T): T {
-  if (changes === null) return empty;
-  const names = Object.keys(empty) as Array<keyof T>;
-  const merged = names.map((name) => {
-    const value = changes?.[name];
-    return [name, value === undefined ? current[name] : (value ?? empty[name])];
+  const values = storedRows.map(([name, row]) => {
+    const change = changes[name];
+    if (change === undefined) return [name, current[name]];
+    return [name, change === null ? emptyProfile[name] : (merges[row.kind] as Merge<unknown>)(current[name], change, row as never)];
   });
-  return Object.fromEntries(merged) as T;
+  const merged = Object.fromEntries(values) as MergedProfile;
+  return { ...merged, birthDateIsExact: merged.birthDate !== null && merged.birthDateIsExact };
 }
 
-function mergeFee(current: StoredProfile['adoptionFee'], changes: ProfileChanges['adoptionFee']): MergedProfile['adoptionFee'] {
-  if (changes === undefined) return current;
-  const { amount = current?.amount, currency = current?.currency } = changes ?? { amount: null, currency: null };
-  const fee = { ...(amount != null && { amount }), ...(currency != null && { currency }) };
-  return Object.keys(fee).length === 0 ? null : fee;
+type Pairs = Readonly<Record<string, unknown>>;
+
+const replace = (_: unknown, change: unknown) => change;
+
+function mergeGroup(current: Pairs, change: Pairs, row: RowOf<'group'>): Pairs {
+  return Object.fromEntries(
+    storedParts(row).map(([name, { empty }]) => [name, change[name] === undefined ? current[name] : (change[name] ?? empty)]),
+  );
 }
 
-function mergePairs(current: Readonly<Record<string, string>>, changes: ProfileChanges['attributes']): Record<string, string> {
-  if (changes === null) return {};
-  const merged = new Map<string, string | null>([...Object.entries(current), ...Object.entries(changes ?? {})]);
-  return Object.fromEntries([...merged].filter((pair): pair is [string, string] => pair[1] !== null));
+/** In the order of its parts. */
+function mergeFee(current: Pairs | null, change: Pairs, row: RowOf<'fee'>): Pairs | null {
+  const parts = storedParts(row).map(([name]) => [name, change[name] === undefined ? current?.[name] : change[name]]);
+  const known = parts.filter(([, value]) => value != null);
+  return known.length === 0 ? null : Object.fromEntries(known);
 }
+
+/** In the order in which they were sent. */
+function mergePairs(current: Pairs, change: Pairs): Pairs {
+  const merged = new Map([...Object.entries(current), ...Object.entries(change)]);
+  return Object.fromEntries([...merged].filter(([, value]) => value !== null));
+}
+
+type Merge<Value> = (current: Value, change: Value, row: never) => unknown;
+
+/** What becomes of a value by a change that is not null. */
+const merges: { readonly [Kind in FieldKind]: Merge<never> } = {
+  text: replace,
+  line: replace,
+  day: replace,
+  url: replace,
+  currency: replace,
+  integer: replace,
+  flag: replace,
+  choice: replace,
+  labels: replace,
+  animals: replace,
+  pairs: mergePairs,
+  group: mergeGroup,
+  fee: mergeFee,
+};

@@ -1,6 +1,6 @@
+import { type FieldKind, type FieldRow, type RowOf, type StoredProfile, storedRows } from '../domain/profile-fields.ts';
 import { AppError, show } from '../errors.ts';
-import type { MergedProfile, StoredProfile } from './profile-changes.ts';
-import { attributesMax } from './profile-schemas.ts';
+import type { MergedProfile } from './profile-changes.ts';
 
 const firstDay = '1900-01-01';
 /** Days begin up to 14 hours before they begin in UTC. */
@@ -11,18 +11,17 @@ export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0,
 
 /** Rejects what the schema can't. Whether other animals exist is not checked here. */
 export function requireValid(petId: bigint, profile: MergedProfile, nowMs: number): StoredProfile {
-  requirePastDay('birthDate', profile.birthDate, nowMs);
-  requirePastDay('arrivedOn', profile.arrivedOn, nowMs);
-  requireVideo(profile.videoUrl);
-  const repeated = profile.bondedWith.find((id, i, ids) => ids.indexOf(id) !== i);
-  if (repeated !== undefined) throw invalid(`bondedWith must name each animal once; got ${repeated} twice.`);
-  if (profile.bondedWith.includes(petId)) throw invalid(`bondedWith must name other animals; ${petId} is the animal itself.`);
-  const pairs = Object.keys(profile.attributes).length;
-  if (pairs > attributesMax) throw invalid(`attributes must be at most ${attributesMax} pairs; with these there would be ${pairs}.`);
-  return { ...profile, adoptionFee: requireWholeFee(profile.adoptionFee) };
+  for (const { field, row, check } of checked) check(field, profile[field], { petId, nowMs, row });
+  return profile as StoredProfile;
 }
 
-function requirePastDay(field: string, day: string | null, nowMs: number): void {
+interface Context {
+  readonly petId: bigint;
+  readonly nowMs: number;
+  readonly row: FieldRow;
+}
+
+function requirePastDay(field: string, day: string | null, { nowMs }: Context): void {
   if (day === null) return;
   if (!isDay(day)) throw invalid(`${field} must be a date that exists; got ${show(day)}.`);
   if (day < firstDay) throw invalid(`${field} must be ${firstDay} or later; got ${show(day)}.`);
@@ -35,20 +34,45 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && dayOf(time) === text;
 }
 
-function requireVideo(url: string | null): void {
+function requireUrl(field: string, url: string | null): void {
   if (url === null) return;
-  if (!URL.canParse(url)) throw invalid(`videoUrl must be a valid URL, such as https://video.example/biscuit; got ${show(url)}.`);
+  if (!URL.canParse(url)) throw invalid(`${field} must be a valid URL, such as https://video.example/biscuit; got ${show(url)}.`);
   const { username, password } = new URL(url);
-  if (username || password) throw invalid('videoUrl contains a user name or a password, which everyone would see.');
+  if (username || password) throw invalid(`${field} contains a user name or a password, which everyone would see.`);
 }
 
-function requireWholeFee(fee: MergedProfile['adoptionFee']): StoredProfile['adoptionFee'] {
-  if (fee === null) return null;
-  const { amount, currency } = fee;
-  if (amount === undefined) throw invalid('adoptionFee.amount is required with a currency. To remove the fee, send null as adoptionFee.');
-  if (currency === undefined)
-    throw invalid('adoptionFee.currency is required with an amount. To remove the fee, send null as adoptionFee.');
-  return { amount, currency };
+function requireOtherAnimals(field: string, ids: readonly bigint[], { petId }: Context): void {
+  const repeated = ids.find((id, i) => ids.indexOf(id) !== i);
+  if (repeated !== undefined) throw invalid(`${field} must name each animal once; got ${repeated} twice.`);
+  if (ids.includes(petId)) throw invalid(`${field} must name other animals; ${petId} is the animal itself.`);
 }
+
+/** A merge adds pairs to those that are there. */
+function requireFewPairs(field: string, pairs: object, { row }: Context): void {
+  const count = Object.keys(pairs).length;
+  const { countMax } = row as RowOf<'pairs'>;
+  if (count > countMax) throw invalid(`${field} must be at most ${countMax} pairs; with these there would be ${count}.`);
+}
+
+function requireWholeFee(field: string, fee: MergedProfile['adoptionFee']): void {
+  if (fee === null) return;
+  const remove = `To remove the fee, send null as ${field}.`;
+  if (fee.amount === undefined) throw invalid(`${field}.amount is required with a currency. ${remove}`);
+  if (fee.currency === undefined) throw invalid(`${field}.currency is required with an amount. ${remove}`);
+}
+
+type Check<Value> = (field: string, value: Value, context: Context) => void;
+
+const checks: { readonly [Kind in FieldKind]?: Check<never> } = {
+  day: requirePastDay,
+  url: requireUrl,
+  animals: requireOtherAnimals,
+  pairs: requireFewPairs,
+  fee: requireWholeFee,
+};
+
+const checked = Object.entries(checks).flatMap(([kind, check]) =>
+  storedRows.filter(([, row]) => row.kind === kind).map(([field, row]) => ({ field, row, check: check as Check<unknown> })),
+);
 
 export const invalid = (message: string) => new AppError('invalid_body', message);

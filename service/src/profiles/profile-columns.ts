@@ -1,98 +1,115 @@
-import type { Companion, TriState } from '../domain/profile-values.ts';
-import type { StoredProfile } from './profile-changes.ts';
+import {
+  type PlainKind,
+  type PlainRow,
+  type ProfileColumn,
+  type StoredProfile,
+  storedParts,
+  storedRows,
+} from '../domain/profile-fields.ts';
 
-/** The columns in the order of the fields, and the value of each. */
-export const profileColumns: ReadonlyArray<readonly [column: string, read: (profile: StoredProfile) => unknown]> = [
-  ['description', ({ description }) => description],
-  ['breed_primary', ({ breeds }) => breeds.primary],
-  ['breed_secondary', ({ breeds }) => breeds.secondary],
-  ['breed_mixed', ({ breeds }) => breeds.mixed],
-  ['birth_date', ({ birthDate }) => birthDate],
-  ['birth_date_is_exact', ({ birthDateIsExact }) => birthDateIsExact],
-  ['sex', ({ sex }) => sex],
-  ['size', ({ size }) => size],
-  ['weight_grams', ({ weightGrams }) => weightGrams],
-  ['colors', ({ colors }) => colors],
-  ['coat', ({ coat }) => coat],
-  ['good_with_children', ({ goodWith }) => goodWith.children],
-  ['good_with_dogs', ({ goodWith }) => goodWith.dogs],
-  ['good_with_cats', ({ goodWith }) => goodWith.cats],
-  ['spayed_neutered', ({ spayedNeutered }) => spayedNeutered],
-  ['house_trained', ({ houseTrained }) => houseTrained],
-  ['vaccinated', ({ vaccinated }) => vaccinated],
-  ['special_needs', ({ specialNeeds }) => specialNeeds],
-  ['fee_amount', ({ adoptionFee }) => adoptionFee?.amount ?? null],
-  ['fee_currency', ({ adoptionFee }) => adoptionFee?.currency ?? null],
-  ['bonded_with', ({ bondedWith }) => bondedWith],
-  ['tags', ({ tags }) => tags],
-  ['video_url', ({ videoUrl }) => videoUrl],
-  ['arrived_on', ({ arrivedOn }) => arrivedOn],
-  ['external_id', ({ externalId }) => externalId],
-  ['attributes', ({ attributes }) => (Object.keys(attributes).length === 0 ? null : JSON.stringify(attributes))],
-];
+export type ProfileRow = Readonly<Record<ProfileColumn, unknown>>;
 
-/** Dates as text: a Date would be one in the time zone of the process. Animals that were removed since are left out. */
-const expressions: Readonly<Record<string, string>> = {
-  birth_date: `to_char(profiles.birth_date, 'YYYY-MM-DD')`,
-  arrived_on: `to_char(profiles.arrived_on, 'YYYY-MM-DD')`,
-  bonded_with: `array(select bonded.id from pets as bonded where bonded.id = any (profiles.bonded_with) and bonded.removed_at is null
-    order by array_position(profiles.bonded_with, bonded.id))`,
+/** How the values of a kind are stored. */
+interface Storage {
+  /** The expression that reads a column. */
+  readonly select: (column: string) => string;
+  /** From what is read, unless it is null: then the value is empty. */
+  readonly read: (stored: never) => unknown;
+  readonly write: (value: never) => unknown;
+}
+
+const same = <Value>(value: Value) => value;
+const asItIs: Storage = { select: same, read: same, write: same };
+
+const storages: { readonly [Kind in PlainKind]: Storage } = {
+  text: asItIs,
+  line: asItIs,
+  url: asItIs,
+  currency: asItIs,
+  flag: asItIs,
+  choice: asItIs,
+  labels: asItIs,
+  // A bigint column has a BigInt.
+  integer: { ...asItIs, read: Number },
+  // As text: a Date would be one in the time zone of the process.
+  day: { ...asItIs, select: (column) => `to_char(${column}, 'YYYY-MM-DD')` },
+  // Animals that were removed since are left out. The driver parses only single bigints.
+  animals: {
+    ...asItIs,
+    select: (column) => `array(select bonded.id from pets as bonded where bonded.id = any (${column}) and bonded.removed_at is null
+      order by array_position(${column}, bonded.id))`,
+    read: (ids: readonly string[]) => ids.map(BigInt),
+  },
+  pairs: {
+    ...asItIs,
+    read: (text: string) => JSON.parse(text),
+    write: (pairs: object) => (Object.keys(pairs).length === 0 ? null : JSON.stringify(pairs)),
+  },
 };
 
-const select = (columns: Readonly<Record<string, string>>) =>
-  profileColumns.map(([column]) => `${columns[column] ?? `profiles.${column}`} as ${column}`).join(', ');
+interface Column {
+  readonly column: ProfileColumn;
+  readonly isListed: boolean;
+  readonly selected: string;
+  /** The value of the column for a profile. */
+  readonly write: (profile: StoredProfile) => unknown;
+}
+
+/** The columns in the order of the fields. */
+export const profileColumns: readonly Column[] = storedRows.flatMap(([name, row]) => {
+  const { isListed } = row;
+  if (!('fields' in row)) {
+    const write = storages[row.kind].write as (value: unknown) => unknown;
+    return { ...selected(row), isListed, write: (profile) => write(profile[name]) };
+  }
+  return storedParts(row).map(([part, partRow]) => ({
+    ...selected(partRow),
+    isListed,
+    write: (profile: StoredProfile) => (profile[name] as Readonly<Record<string, unknown>> | null)?.[part] ?? null,
+  }));
+});
+
+function selected({ column, kind }: PlainRow): Pick<Column, 'column' | 'selected'> {
+  return { column: column as ProfileColumn, selected: storages[kind].select(`profiles.${column}`) };
+}
 
 /** What a ProfileRow is selected by. */
-export const selectedProfile = select(expressions);
+export const selectedProfile = profileColumns.map((one) => `${one.selected} as ${one.column}`).join(', ');
 
-/** The same without the attributes: no listing shows them, and those of a page of a hundred animals may have 12 MB. */
-export const listedProfile = select({ ...expressions, attributes: 'null' });
+/** The same without what no listing shows. */
+export const listedProfile = profileColumns.map((one) => `${one.isListed ? one.selected : 'null'} as ${one.column}`).join(', ');
 
-type TriStateColumn = 'breed_mixed' | `good_with_${Companion}` | 'spayed_neutered' | 'house_trained' | 'vaccinated' | 'special_needs';
-type TextColumn =
-  | 'breed_primary'
-  | 'breed_secondary'
-  | 'birth_date'
-  | 'fee_currency'
-  | 'video_url'
-  | 'arrived_on'
-  | 'external_id'
-  | 'attributes';
+type Reader = (row: ProfileRow) => unknown;
 
-export interface ProfileRow
-  extends Pick<StoredProfile, 'description' | 'sex' | 'size' | 'colors' | 'coat' | 'tags'>,
-    Record<TriStateColumn, TriState>,
-    Record<TextColumn, string | null> {
-  readonly birth_date_is_exact: boolean;
-  readonly weight_grams: number | null;
-  readonly fee_amount: bigint | null;
-  /** The driver parses only single bigints. */
-  readonly bonded_with: readonly string[];
-}
-
-export function profileOfRow(row: ProfileRow): StoredProfile {
-  return {
-    description: row.description,
-    breeds: { primary: row.breed_primary, secondary: row.breed_secondary, mixed: row.breed_mixed },
-    birthDate: row.birth_date,
-    birthDateIsExact: row.birth_date_is_exact,
-    sex: row.sex,
-    size: row.size,
-    weightGrams: row.weight_grams,
-    colors: row.colors,
-    coat: row.coat,
-    goodWith: { children: row.good_with_children, dogs: row.good_with_dogs, cats: row.good_with_cats },
-    spayedNeutered: row.spayed_neutered,
-    houseTrained: row.house_trained,
-    vaccinated: row.vaccinated,
-    specialNeeds: row.special_needs,
-    adoptionFee:
-      row.fee_amount === null || row.fee_currency === null ? null : { amount: Number(row.fee_amount), currency: row.fee_currency },
-    bondedWith: row.bonded_with.map(BigInt),
-    tags: row.tags,
-    videoUrl: row.video_url,
-    arrivedOn: row.arrived_on,
-    externalId: row.external_id,
-    attributes: row.attributes === null ? {} : (JSON.parse(row.attributes) as Record<string, string>),
+function readerOf({ column, kind, empty }: PlainRow): Reader {
+  const read = storages[kind].read as (stored: unknown) => unknown;
+  return (row) => {
+    const stored = row[column as ProfileColumn];
+    return stored === null ? empty : read(stored);
   };
 }
+
+/** A copy of an object that has all fields: to add more than a dozen to an empty one is twice as slow, also to read them. */
+function objectReader(readers: ReadonlyArray<{ readonly name: string; readonly read: Reader }>) {
+  const unread = Object.fromEntries(readers.map(({ name }): [string, unknown] => [name, null]));
+  return (row: ProfileRow) => {
+    const object = { ...unread };
+    for (const { name, read } of readers) object[name] = read(row);
+    return object;
+  };
+}
+
+const readers = storedRows.map(([name, row]) => {
+  if (!('fields' in row)) return { name, read: readerOf(row) };
+  const read = objectReader(storedParts(row).map(([part, partRow]) => ({ name: part, read: readerOf(partRow) })));
+  return { name, read: row.kind === 'fee' ? wholeOrNull(read) : read };
+});
+
+function wholeOrNull(read: (row: ProfileRow) => object): Reader {
+  return (row) => {
+    const object = read(row);
+    return Object.values(object).includes(null) ? null : object;
+  };
+}
+
+export const profileOfRow = objectReader(readers) as (row: ProfileRow) => StoredProfile;

@@ -1,32 +1,68 @@
+import { type FieldKind, fieldRows, type Profile, type ProfileField, type StoredProfile } from '../domain/profile-fields.ts';
 import { ageBandOf } from '../domain/profile-values.ts';
 import { etagOf } from '../http/etags.ts';
-import type { StoredProfile } from './profile-changes.ts';
-import { ListedProfileSchema, type Profile, ProfileSchema } from './profile-schemas.ts';
-
-const namesOf = (schema: { properties: object }) => Object.keys(schema.properties) as Array<keyof Profile>;
-const [names, listedNames] = [namesOf(ProfileSchema), namesOf(ListedProfileSchema)];
 
 /** The bytes of a profile in every response, which its ETag depends on. `today` is a date, for the age. */
-export const profileJson = (stored: StoredProfile, today: string): string => write(profileOf(stored, today), names);
+export const profileJson = (stored: StoredProfile, today: string): string => write(stored, today, fields);
 
 /** The bytes of a profile in a listing. */
-export const listedProfileJson = (stored: StoredProfile, today: string): string => write(profileOf(stored, today), listedNames);
-
-const write = (profile: Profile, fields: ReadonlyArray<keyof Profile>) =>
-  `{${fields.map((name) => `"${name}":${jsonOf(profile[name])}`).join(',')}}`;
+export const listedProfileJson = (stored: StoredProfile, today: string): string => write(stored, today, listedFields);
 
 /** A hash of the bytes, so it also changes with the age. */
 export const profileEtag = (stored: StoredProfile, today: string): string => etagOf(profileJson(stored, today));
 
 /** With what is computed. */
-export function profileOf(stored: StoredProfile, today: string): Profile {
-  const { breeds, birthDate } = stored;
-  return {
-    ...stored,
-    breeds: { ...breeds, unknown: breeds.primary === null && breeds.secondary === null },
-    age: birthDate === null ? null : ageBandOf(birthDate, today),
-  };
-}
+export const profileOf = (stored: StoredProfile, today: string): Profile => ({
+  ...stored,
+  age: computed.age(stored, today),
+  breeds: computed.breeds(stored),
+});
 
-/** The only bigints are the ids of other animals. */
-const jsonOf = (value: unknown) => (Array.isArray(value) && typeof value[0] === 'bigint' ? `[${value.join(',')}]` : JSON.stringify(value));
+/** The fields that are not stored as responses show them. */
+type ComputedField = { [Name in ProfileField]: StoredProfile extends Pick<Profile, Name> ? never : Name }[ProfileField];
+
+type Compute = (stored: StoredProfile, today: string) => unknown;
+
+const computed = {
+  age: ({ birthDate }, today) => (birthDate === null ? null : ageBandOf(birthDate, today)),
+  breeds: ({ breeds }) => ({ ...breeds, unknown: breeds.primary === null && breeds.secondary === null }),
+} satisfies { readonly [Name in ComputedField]: (stored: StoredProfile, today: string) => Profile[Name] };
+
+type Write = (value: never) => string;
+
+/** A choice has no character that JSON escapes. */
+const choiceJson = (value: string | null) => (value === null ? 'null' : `"${value}"`);
+
+const writes: { readonly [Kind in FieldKind]: Write } = {
+  text: JSON.stringify,
+  line: JSON.stringify,
+  day: choiceJson,
+  url: JSON.stringify,
+  currency: JSON.stringify,
+  integer: String,
+  flag: String,
+  choice: choiceJson,
+  labels: JSON.stringify,
+  // JSON.stringify writes no bigint.
+  animals: (ids: readonly bigint[]) => `[${ids.join(',')}]`,
+  pairs: JSON.stringify,
+  group: JSON.stringify,
+  fee: JSON.stringify,
+};
+
+const writersOf = (rows: typeof fieldRows) =>
+  rows.map(([name, { kind }], i) => ({
+    name: name as keyof StoredProfile,
+    start: `${i === 0 ? '{' : ','}"${name}":`,
+    compute: (computed as Partial<Record<ProfileField, Compute>>)[name],
+    valueJson: writes[kind] as (value: unknown) => string,
+  }));
+
+const fields = writersOf(fieldRows);
+const listedFields = writersOf(fieldRows.filter(([, { isListed }]) => isListed));
+
+function write(stored: StoredProfile, today: string, written: typeof fields): string {
+  let json = '';
+  for (const { name, start, compute, valueJson } of written) json += start + valueJson(compute ? compute(stored, today) : stored[name]);
+  return `${json}}`;
+}

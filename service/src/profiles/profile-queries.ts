@@ -1,7 +1,7 @@
 import type { Db } from '../db/handles.ts';
 import { recentTransactionOf, runningTransaction } from '../db/recent-transactions.ts';
+import type { StoredProfile } from '../domain/profile-fields.ts';
 import type { ListingWriter } from '../pets/catalogue.ts';
-import type { StoredProfile } from './profile-changes.ts';
 import { type ProfileRow, profileColumns, profileOfRow, selectedProfile } from './profile-columns.ts';
 
 interface FoundProfile {
@@ -25,7 +25,7 @@ export async function findProfile(db: Db, petId: bigint): Promise<FoundProfile |
   return row && { shelterId: row.shelterId, profile: row.hasProfile ? profileOfRow(row) : undefined, writtenIn: row.writtenIn };
 }
 
-const names = profileColumns.map(([column]) => column);
+const names = profileColumns.map(({ column }) => column);
 
 const breeds = (table: string) => `(${table}.breed_primary, ${table}.breed_secondary)`;
 
@@ -38,7 +38,7 @@ export async function upsertProfile(tx: ListingWriter, petId: bigint, profile: S
       on conflict (pet_id) do update set updated_at = now(), ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
         breeds_by = case when ${breeds('profiles')} is distinct from ${breeds('excluded')} then excluded.breeds_by else profiles.breeds_by end
       returning ${runningTransaction} as "transactionId"`,
-    values: [petId, keyId, ...profileColumns.map(([, read]) => read(profile))],
+    values: [petId, keyId, ...profileColumns.map(({ write }) => write(profile))],
   });
 }
 

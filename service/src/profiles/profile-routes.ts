@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { whoMay } from '../admission/access.ts';
 import { callerOf } from '../admission/admission-hook.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { whoMay } from '../domain/access.ts';
+import type { ProfileChanges, StoredProfile } from '../domain/profile-fields.ts';
 import { scopesThat } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
 import { matchesEtag } from '../http/etags.ts';
@@ -15,10 +16,9 @@ import { alreadySerialized } from '../idempotency/idempotent-route.ts';
 import type { Catalogue } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { petNotFound } from '../pets/pets.ts';
-import type { StoredProfile } from './profile-changes.ts';
 import { dayOf } from './profile-checks.ts';
 import { profileEtag, profileJson } from './profile-json.ts';
-import { type ProfileChanges, ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
+import { ProfileChangesSchema, ProfileSchema } from './profile-schemas.ts';
 import { getProfile, profileErrors, writeProfile } from './profiles.ts';
 
 interface Parts {

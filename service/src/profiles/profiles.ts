@@ -1,16 +1,17 @@
+import { requireAccess } from '../admission/access.ts';
 import type { Db, Transaction } from '../db/handles.ts';
 import { violates } from '../db/pool.ts';
-import { type KeyRights, requireAccess } from '../domain/access.ts';
+import type { KeyRights } from '../domain/key-rights.ts';
+import type { ProfileChanges, StoredProfile } from '../domain/profile-fields.ts';
 import { AppError, type ErrorCode, show } from '../errors.ts';
 import { recordEvents } from '../events/events.ts';
 import type { Catalogue, CatalogueTransaction } from '../pets/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
-import { emptyProfile, mergeProfile, type StoredProfile } from './profile-changes.ts';
+import { emptyProfile, mergeProfile } from './profile-changes.ts';
 import { invalid, requireValid } from './profile-checks.ts';
 import { profileJson } from './profile-json.ts';
 import { findExisting, findExternalId, findProfile, upsertProfile } from './profile-queries.ts';
-import type { ProfileChanges } from './profile-schemas.ts';
 
 /** The key that writes. */
 interface Writer extends KeyRights {

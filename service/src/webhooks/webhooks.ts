@@ -1,7 +1,7 @@
+import { insufficientScope } from '../admission/access.ts';
 import { requireUnrevoked } from '../clients/clients.ts';
 import type { Db, Transaction, Transactor, Writer } from '../db/handles.ts';
 import { parseInt64 } from '../db/int64.ts';
-import { insufficientScope } from '../domain/access.ts';
 import { type EventType, mayReadPrivateEvents, scopesToRead } from '../domain/event-types.ts';
 import { hasOne, type Scope } from '../domain/scopes.ts';
 import { AppError, type ErrorCode, show } from '../errors.ts';

@@ -47,7 +47,7 @@ describe('docs/guides/profiles.md', () => {
     ['`attributes`', 'up to {attributesMax} pairs'],
     ['`attributes`', 'names of up to {lineLengthMax} and values of up to {valueLengthMax} characters'],
   ])('has the bound of %s: %s', (field, phrase) => {
-    expect(meanings[field]).toContain(fillFigures(phrase, ['profiles/profile-schemas.ts']));
+    expect(meanings[field]).toContain(fillFigures(phrase, ['domain/profile-fields.ts', 'profiles/profile-schemas.ts']));
   });
 
   test('has the right status for each error code', () => {

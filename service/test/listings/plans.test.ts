@@ -49,7 +49,7 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   ['a category and a status', (db) => findNewest(db, { today, categoryId: 3n, status: 'sold' }, first)],
   ['a shelter', (db) => findNewest(db, { today, shelterId: 3n }, first)],
   ['a shelter and a status', (db) => findNewest(db, { today, shelterId: 3n, status: 'sold' }, first)],
-  ['ids', (db) => findNewest(db, { today, ids: [1n, 2n, 3n] }, first)],
+  ['ids', (db) => findNewest(db, { today, id: [1n, 2n, 3n] }, first)],
   ['three filters', (db) => findNewest(db, filters, next)],
   ['many filters', (db) => findNewest(db, rare, first)],
   ['an age', (db) => findNewest(db, { today, age: 'senior' }, first)],
@@ -61,19 +61,19 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   ['near with many filters', (db) => findNearest(db, rare, far, first)],
   ['near with a breed', (db) => findNearest(db, { today, breed: frequent.breed }, near, next)],
   ['near with a breed that nobody has', (db) => findNearest(db, { today, breed: 'unicorn' }, far, first)],
-  ['near with words', (db) => findNearest(db, { today, words: frequent.breed }, near, next)],
+  ['near with words', (db) => findNearest(db, { today, q: frequent.breed }, near, next)],
   ['near, the newest', (db) => findNewest(db, { ...filters, near: far }, next)],
-  ['words', (db) => findRelevant(db, { today, words: frequent.name }, first)],
-  ['frequent words', (db) => findRelevant(db, { today, words: frequent.breed }, next)],
-  ['words with filters', (db) => findRelevant(db, { ...filters, words: frequent.breed }, first)],
-  ['words and others', (db) => findRelevant(db, { ...filters, words: frequent.name, otherWords: frequent.breed }, next)],
-  ['words and others, the newest', (db) => findNewest(db, { today, words: frequent.name, otherWords: frequent.breed }, first)],
-  ['words and others, near', (db) => findNearest(db, { today, words: frequent.name, otherWords: frequent.breed }, near, next)],
-  ['facets of words and others', (db) => countFacets(db, { today, words: frequent.name, otherWords: frequent.breed })],
-  ['words and near', (db) => findRelevant(db, { today, words: frequent.breed, near: far }, first)],
-  ['words, the newest', (db) => findNewest(db, { today, words: frequent.breed }, next)],
-  ['words and near, the newest', (db) => findNewest(db, { today, words: frequent.breed, near }, first)],
-  ['words and filters, the newest', (db) => findNewest(db, { ...rare, words: frequent.breed }, first)],
+  ['words', (db) => findRelevant(db, { today, q: frequent.name }, first)],
+  ['frequent words', (db) => findRelevant(db, { today, q: frequent.breed }, next)],
+  ['words with filters', (db) => findRelevant(db, { ...filters, q: frequent.breed }, first)],
+  ['words and others', (db) => findRelevant(db, { ...filters, q: frequent.name, otherWords: frequent.breed }, next)],
+  ['words and others, the newest', (db) => findNewest(db, { today, q: frequent.name, otherWords: frequent.breed }, first)],
+  ['words and others, near', (db) => findNearest(db, { today, q: frequent.name, otherWords: frequent.breed }, near, next)],
+  ['facets of words and others', (db) => countFacets(db, { today, q: frequent.name, otherWords: frequent.breed })],
+  ['words and near', (db) => findRelevant(db, { today, q: frequent.breed, near: far }, first)],
+  ['words, the newest', (db) => findNewest(db, { today, q: frequent.breed }, next)],
+  ['words and near, the newest', (db) => findNewest(db, { today, q: frequent.breed, near }, first)],
+  ['words and filters, the newest', (db) => findNewest(db, { ...rare, q: frequent.breed }, first)],
   ['near, the newest of a category', (db) => findNewest(db, { today, categoryId: 3n, near: far }, next)],
   ['near, the newest of a category that has none', (db) => findNewest(db, { today, categoryId: 999n, near: far }, first)],
   ['near, the newest with many filters', (db) => findNewest(db, { ...rare, near: far }, first)],
@@ -81,9 +81,9 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
   ['a misspelt word', (db) => correctWords(db, `${frequent.name}q`)],
   ['facets', (db) => countFacets(db, { today })],
   ['facets of a status', (db) => countFacets(db, { today, status: 'sold' })],
-  ['facets of ids with a status', (db) => countFacets(db, { today, status: 'available', ids: [1n, 2n] })],
+  ['facets of ids with a status', (db) => countFacets(db, { today, status: 'available', id: [1n, 2n] })],
   ['facets of filters', (db) => countFacets(db, filters)],
-  ['facets of words', (db) => countFacets(db, { today, words: frequent.breed })],
+  ['facets of words', (db) => countFacets(db, { today, q: frequent.breed })],
   ['facets near', (db) => countFacets(db, { today, near })],
 ])('a search for %s reads no table of animals as a whole', async (_, search) => {
   const plans: string[] = [];
@@ -101,7 +101,7 @@ test.each<[string, (db: Db) => Promise<unknown>]>([
 test('facets look at a bounded number of animals of a status, and at none but those that are asked for by id', async () => {
   const plans: string[] = [];
   await countFacets(explaining(plans), { today, status: 'available' });
-  await countFacets(explaining(plans), { today, status: 'available', ids: [1n, 2n] });
+  await countFacets(explaining(plans), { today, status: 'available', id: [1n, 2n] });
   const [ofStatus, ofIds] = plans;
   expect(ofStatus).toMatch(/CTE newest\n\s+->\s+Limit/);
   expect(ofIds).toMatch(/Index Cond: \(id = ANY/);
@@ -137,7 +137,7 @@ describe('A search finds the same as a comparison of all animals', () => {
     const words = [undefined, frequent.name, frequent.breed, 'rbbbbb', 'rbbbbb rbuiai'];
     for (const place of [undefined, ...Object.values(places)]) {
       for (const text of words) {
-        const one: ListingSearch = { ...search, words: text, near: place };
+        const one: ListingSearch = { ...search, q: text, near: place };
         const expected = await compareAll(one);
         const pages = await twoPages((page) => findNewest(client, one, page));
         expect(pages, `newest ${text} ${place?.withinKm}`).toEqual(expected.newest);
@@ -150,8 +150,8 @@ describe('A search finds the same as a comparison of all animals', () => {
 
   test('by relevance, of words that few and that most animals have', async () => {
     for (const words of [frequent.name, 'rbbbbb']) {
-      const found = await findRelevant(client, { ...filters, words }, { after: undefined, limit: 2_000 });
-      const { newest } = await compareAll({ ...filters, words }, 2_000);
+      const found = await findRelevant(client, { ...filters, q: words }, { after: undefined, limit: 2_000 });
+      const { newest } = await compareAll({ ...filters, q: words }, 2_000);
       expect(found).toHaveLength(Math.min(newest.length, 1_000));
       expect(newest).toEqual(expect.arrayContaining(found.map(({ id }) => id)));
       expect(found.map(({ rank }) => rank)).toEqual(found.map(({ rank }) => rank).sort((a, b) => (b ?? 0) - (a ?? 0)));
@@ -175,7 +175,7 @@ async function twoPages(find: (page: { after: Position | undefined; limit: numbe
 
 /** Without any index of searches. */
 async function compareAll(search: ListingSearch, limit = 2 * pageLength): Promise<{ newest: bigint[]; nearest: bigint[] }> {
-  const { status, categoryId, shelterId, words, age, sex, size, coat, goodWith, near: place } = search;
+  const { status, categoryId, shelterId, q, age, sex, size, coat, goodWith, near: place } = search;
   const { rows } = await client.query<{ id: bigint; shelterId: bigint; distance: number }>(
     `select pets.id, pets.shelter_id as "shelterId", distance_km($1, $2, latitude, longitude) as distance
       from pets join shelters on shelters.id = pets.shelter_id left join listings on listings.id = pets.id
@@ -186,7 +186,7 @@ async function compareAll(search: ListingSearch, limit = 2 * pageLength): Promis
         and ($10::text[] is null or listings.good_with @> $10)
         and ($11::text is null or coalesce(listings.document, to_tsvector('listings', pets.name)) @@ plainto_tsquery('listings', $11))
         and ($12::text is null or birth_date <= $13::date - interval '8 years')`,
-    [place?.latitude, place?.longitude, place?.withinKm, status, categoryId, shelterId, sex, size, coat, goodWith, words, age, today],
+    [place?.latitude, place?.longitude, place?.withinKm, status, categoryId, shelterId, sex, size, coat, goodWith, q, age, today],
   );
   const byId = (a: { id: bigint }, b: { id: bigint }) => Number(b.id - a.id);
   const ids = (sorted: typeof rows) => sorted.slice(0, limit).map(({ id }) => id);

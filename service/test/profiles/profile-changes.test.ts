@@ -1,8 +1,8 @@
 // Compares the merge of profiles with the algorithm of RFC 7396, section 2.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { emptyProfile, mergeProfile, type StoredProfile } from '../../src/profiles/profile-changes.ts';
-import type { ProfileChanges } from '../../src/profiles/profile-schemas.ts';
+import type { ProfileChanges, StoredProfile } from '../../src/domain/profile-fields.ts';
+import { emptyProfile, mergeProfile } from '../../src/profiles/profile-changes.ts';
 
 type Json = Record<string, unknown>;
 

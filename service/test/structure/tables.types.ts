@@ -1,9 +1,11 @@
 // Compiled, never run: `npm run check` fails if a line below @ts-expect-error compiles, or if another line does not. What a complete row
 // brings about is in planted-rows.test.ts.
+
+import { requireAccess } from '../../src/admission/access.ts';
 import type { Transaction } from '../../src/db/handles.ts';
-import { type KeyRights, requireAccess } from '../../src/domain/access.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { EventTypeRow } from '../../src/domain/event-types.ts';
+import type { KeyRights } from '../../src/domain/key-rights.ts';
 import type { CallerAction, OrderAction, OrderState } from '../../src/domain/order-states.ts';
 import type { ScopeRow } from '../../src/domain/scopes.ts';
 import { recordEvents } from '../../src/events/events.ts';

@@ -78,6 +78,13 @@ describe('PUT /v1/pets/{petId}/profile', () => {
     expect([again.text, again.headers.etag]).toEqual([response.text, response.headers.etag]);
   });
 
+  test('returns the parts of a field in its order, whatever the order in which they were sent', async () => {
+    const sent = { adoptionFee: { currency: 'EUR', amount: 5 }, goodWith: { cats: 'yes', children: 'no' } };
+    const { text } = await put(sent);
+    expect(text).toContain('"adoptionFee":{"amount":5,"currency":"EUR"}');
+    expect((await readProfile(store, reader, pet.id)).text).toBe(text);
+  });
+
   test('removes what is left out', async () => {
     await put(full());
     expect((await put({ sex: 'male' })).json).toEqual({ ...nothingKnown, sex: 'male' });

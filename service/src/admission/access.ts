@@ -1,11 +1,6 @@
+import type { KeyRights } from '../domain/key-rights.ts';
+import { hasOne, type Permission, type Scope, scopesThat } from '../domain/scopes.ts';
 import { AppError } from '../errors.ts';
-import { hasOne, type Permission, type Scope, scopesThat } from './scopes.ts';
-
-export interface KeyRights {
-  /** The shelter that the key is bound to; null: none. */
-  readonly shelterId: bigint | null;
-  readonly scopes: readonly Scope[];
-}
 
 /** What is checked against the shelter of an animal, as an error says it. */
 const intentions = {

@@ -1,0 +1,202 @@
+// Every filter of the table, with the same checks: a filter that any part of a search forgets fails here.
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { ListFacets } from '../../../src/listings/listing-schemas.ts';
+import { createManager } from '../../adoption-steps.ts';
+import { addDescribed, addShelter, type ListingBody, searchListings } from '../../listing-steps.ts';
+import { nextPage, walk } from '../../page-walk.ts';
+import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+
+interface Sample {
+  readonly query: string | ((matching: readonly number[]) => string);
+  /** What matching animals have, and what another one has. */
+  readonly matching: Animal;
+  readonly other: Animal;
+  /** A request after which an animal that matched doesn't, and one that undoes it. */
+  readonly leave: Request;
+  readonly enter?: Request;
+}
+interface Animal {
+  readonly pet?: Parameters<typeof addDescribed>[2];
+  /** Columns of its profile. */
+  readonly profile?: Readonly<Record<string, unknown>>;
+}
+type Request = readonly [method: 'PATCH' | 'PUT' | 'DELETE', path: '' | '/profile' | '/shelter', body?: object];
+
+let store: TestStore;
+let key: TestKey;
+let manager: TestKey;
+let shelters: { readonly here: number; readonly near: number; readonly far: number };
+beforeAll(async () => {
+  store = await createTestStore();
+  [key, manager] = [await store.createKey(), await createManager(store)];
+  shelters = {
+    here: await addShelter(store, { latitude: 50, longitude: 50 }),
+    near: await addShelter(store, { latitude: 50.5, longitude: 50 }),
+    far: await addShelter(store, { latitude: 60, longitude: 60 }),
+  };
+});
+afterAll(() => store[Symbol.asyncDispose]());
+
+const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+const profile = (columns: Animal['profile'] = {}): Animal => ({ profile: columns });
+const change = (body: object): Request => ['PATCH', '/profile', body];
+const move = (shelterId: number): Request => ['PUT', '/shelter', { shelterId }];
+const categories = { scope: 600, own: 700, another: 701 };
+
+const samples: Readonly<Record<keyof ListFacets, () => Sample>> = {
+  status: () => ({
+    query: 'status=sold',
+    matching: { pet: { status: 'sold' } },
+    other: {},
+    leave: ['PATCH', '', { status: 'available' }],
+    enter: ['PATCH', '', { status: 'sold' }],
+  }),
+  categoryId: () => ({
+    query: `categoryId=${categories.own}`,
+    matching: { pet: { categoryId: categories.own } },
+    other: { pet: { categoryId: categories.another } },
+    leave: ['PATCH', '', { categoryId: categories.another }],
+    enter: ['PATCH', '', { categoryId: categories.own }],
+  }),
+  shelterId: () => ({
+    query: `shelterId=${shelters.here}`,
+    matching: { pet: { shelterId: shelters.here } },
+    other: { pet: { shelterId: shelters.near } },
+    leave: move(shelters.near),
+    enter: move(shelters.here),
+  }),
+  id: () => ({ query: (ids) => ids.map((id) => `id=${id}`).join('&'), matching: {}, other: {}, leave: ['DELETE', ''] }),
+  q: () => ({
+    query: 'q=quillon',
+    matching: { pet: { name: 'Quillon' } },
+    other: { pet: { name: 'Rex' } },
+    leave: ['PATCH', '', { name: 'Rex' }],
+    enter: ['PATCH', '', { name: 'Quillon' }],
+  }),
+  breed: () => ({
+    query: 'breed=beagle',
+    matching: profile({ breed_primary: 'Beagle' }),
+    other: profile({ breed_primary: 'Poodle' }),
+    leave: change({ breeds: { primary: 'Poodle' } }),
+    enter: change({ breeds: { primary: 'Beagle' } }),
+  }),
+  age: () => ({
+    query: 'age=senior',
+    matching: profile({ birth_date: '2010-05-01' }),
+    other: profile({ birth_date: yesterday }),
+    leave: change({ birthDate: yesterday }),
+    enter: change({ birthDate: '2010-05-01' }),
+  }),
+  sex: () => ({
+    query: 'sex=female',
+    matching: profile({ sex: 'female' }),
+    other: profile(),
+    leave: change({ sex: 'unknown' }),
+    enter: change({ sex: 'female' }),
+  }),
+  size: () => ({
+    query: 'size=large',
+    matching: profile({ size: 'large' }),
+    other: profile({ size: 'small' }),
+    leave: change({ size: 'small' }),
+    enter: change({ size: 'large' }),
+  }),
+  coat: () => ({
+    query: 'coat=wire',
+    matching: profile({ coat: 'wire' }),
+    other: profile(),
+    leave: change({ coat: null }),
+    enter: change({ coat: 'wire' }),
+  }),
+  goodWith: () => ({
+    query: 'goodWith=cats&goodWith=dogs',
+    matching: profile({ good_with_cats: 'yes', good_with_dogs: 'yes' }),
+    other: profile({ good_with_cats: 'yes' }),
+    leave: change({ goodWith: { dogs: 'unknown' } }),
+    enter: change({ goodWith: { dogs: 'yes' } }),
+  }),
+  near: () => ({
+    query: 'near=50,50',
+    matching: { pet: { shelterId: shelters.near } },
+    other: { pet: { shelterId: shelters.far } },
+    leave: move(shelters.far),
+    enter: move(shelters.near),
+  }),
+  withinKm: () => ({
+    query: 'near=50,50&withinKm=20',
+    matching: { pet: { shelterId: shelters.here } },
+    other: { pet: { shelterId: shelters.near } },
+    leave: move(shelters.near),
+    enter: move(shelters.here),
+  }),
+};
+
+/** Animals of a category of their own, or of those that the sample has. */
+async function setUp(name: keyof ListFacets): Promise<Sample & { path: string; ids: readonly number[] }> {
+  const sample = samples[name]();
+  const scope = categories.scope + Object.keys(samples).indexOf(name);
+  const add = async ({ pet, profile: columns }: Animal) =>
+    (await addDescribed(store, key, { categoryId: scope, ...pet }, { size: 'medium', ...columns })).id;
+  const ids = [await add(sample.matching)];
+  await add(sample.other);
+  ids.unshift(await add(sample.matching));
+  await add(sample.other);
+  const query = typeof sample.query === 'string' ? sample.query : sample.query(ids);
+  return { ...sample, ids, path: `?${query}${name === 'categoryId' ? '' : `&categoryId=${scope}`}` };
+}
+
+const idsOf = (listings: readonly ListingBody[]) => listings.map(({ pet }) => pet.id).sort((a, b) => b - a);
+const read = async (path: string) => idsOf((await searchListings(store, key, path)).json);
+
+const triesMax = 5;
+
+/** Reads a page until it is served without a search. */
+async function readUntilCached(path: string): Promise<number[]> {
+  const searches = vi.spyOn(store.dependencies.db, 'search');
+  try {
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      searches.mockClear();
+      const ids = await read(path);
+      if (searches.mock.calls.length === 0) return ids;
+    }
+    throw new Error(`${path} is not cached after ${triesMax} reads`);
+  } finally {
+    searches.mockRestore();
+  }
+}
+
+describe.each(Object.keys(samples) as Array<keyof ListFacets>)('The filter %s', (name) => {
+  let path: string;
+  let ids: readonly number[];
+  let sample: Sample;
+  beforeAll(async () => {
+    ({ path, ids, ...sample } = await setUp(name));
+  });
+
+  test('finds the animals that match and no others, on every page, and is in the link to the next page', async () => {
+    const first = await searchListings(store, key, `${path}&limit=1`);
+    const [asked, linked] = [path, nextPage(first) ?? ''].map((url) => new URL(url, 'http://store').searchParams);
+    expect(linked?.getAll(name)).toEqual(asked?.getAll(name));
+    const pages = (await walk(store, key, `/v1/listings${path}&limit=1`)) as ListingBody[][];
+    expect(idsOf(pages.flat())).toEqual(ids);
+  });
+
+  test('counts the animals that match, by the index of words and filters', async () => {
+    const { json } = await store.call<{ sizes: Array<{ count: number }> }>('GET', `/v1/listings/facets${path}`, { key: key.key });
+    expect(json.sizes).toMatchObject([{ count: ids.length }]);
+  });
+
+  test('on a cached page shows at once that an animal has changed', async () => {
+    const [changed, unchanged] = ids;
+    const send = async ([method, target, body]: Request) => {
+      const { status } = await store.call(method, `/v1/pets/${changed}${target}`, { key: manager.key, ...(body && { body }) });
+      expect(status).toBeLessThan(300);
+    };
+    expect(await readUntilCached(path)).toEqual(ids);
+    await send(sample.leave);
+    expect(await readUntilCached(path)).toEqual([unchanged]);
+    if (!sample.enter) return;
+    await send(sample.enter);
+    expect(await read(path)).toEqual(ids);
+  });
+});
