@@ -22,7 +22,7 @@ async function seeAll(root: string): Promise<Record<'requests' | 'commands' | 'p
   const built = await runCommand(process.execPath, [path.join(root, 'tools/build.ts')], { timeoutMs });
   if (built.status !== 0) throw new Error(built.output);
   await using store = await Store.open({ processes: 1, root, env: { LOG_LEVEL: 'fatal', NO_COLOR: '1', COLUMNS: '100' } });
-  const [{ url = '' } = {}] = store.processes;
+  const url = store.processes[0]?.url ?? '';
   using http = new HttpClient();
   const staff = await store.createKey(
     'Store',
