@@ -32,6 +32,7 @@ const floors = [
   'db',
   'tracing',
   'domain',
+  'bounded',
 ];
 
 const neverUp = floors.slice(1).map((folder, index) => ({
