@@ -87,7 +87,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       const isFromEnd = !headers['last-event-id'] && cursor === latest;
       const page = await (isFromEnd ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit: catchUpSize }));
       const stream = streams.open(reply, caller);
-      stream.onClose(keyWatch.subscribe((ended) => ended.has(caller.keyId) && stream.close()));
+      stream.onClose(keyWatch.follow((ended) => ended.has(caller.keyId) && stream.close()));
       follow(stream, filter, page, caller);
       // Sends a cursor, so that the reader can reconnect before the first event.
       if (isFromEnd) stream.sendHeartbeat();

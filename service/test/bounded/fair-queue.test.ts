@@ -40,35 +40,57 @@ describe('FairQueue', () => {
     const step = fc.oneof(fc.constantFrom(...owners), fc.constant('shift'), fc.nat(50));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-        const queue = new FairQueue<string, number>();
-        const places: Array<{ owner: string; value: number; place: Place<string, number> }> = [];
-        const servedWhileWaiting = new Map<string, Set<string>>();
+        const model = new QueueModel();
         for (const [value, next] of steps.entries()) {
-          if (next === 'shift') {
-            const taken = queue.shift();
-            const index = places.findIndex((one) => one.value === taken);
-            const owner = places[index]?.owner ?? '';
-            expect(places.find((one) => one.owner === owner)?.value).toBe(taken);
-            if (index >= 0) places.splice(index, 1);
-            servedWhileWaiting.delete(owner);
-            for (const other of new Set(places.map((one) => one.owner))) {
-              const served = servedWhileWaiting.get(other) ?? new Set();
-              expect(other !== owner && served.has(owner)).toBe(false);
-              servedWhileWaiting.set(other, other === owner ? new Set() : served.add(owner));
-            }
-          } else if (typeof next === 'string') places.push({ owner: next, value, place: queue.push(next, value) });
-          else {
-            const [removed] = places.splice(next % Math.max(places.length, 1), 1);
-            if (removed) queue.remove(removed.place);
-            if (removed && queue.sizeOf(removed.owner) === 0) servedWhileWaiting.delete(removed.owner);
-          }
-          expect(queue.size).toBe(places.length);
-          for (const owner of owners) {
-            const own = places.filter((one) => one.owner === owner);
-            expect([queue.sizeOf(owner), queue.oldestOf(owner)]).toEqual([own.length, own[0]?.value]);
-          }
+          if (next === 'shift') model.shift();
+          else if (typeof next === 'string') model.push(next, value);
+          else model.removeOne(next);
+          expect(model.findFaults()).toEqual([]);
         }
       }),
     );
   });
 });
+
+class QueueModel {
+  readonly #queue = new FairQueue<string, number>();
+  readonly #values: Array<{ owner: string; value: number; place: Place<string, number> }> = [];
+  /** For each owner that waits: those that were served since it was. */
+  readonly #servedSince = new Map<string, Set<string>>();
+  readonly #unfair: string[] = [];
+
+  push(owner: string, value: number): void {
+    this.#values.push({ owner, value, place: this.#queue.push(owner, value) });
+  }
+
+  removeOne(index: number): void {
+    const [removed] = this.#values.splice(index % Math.max(this.#values.length, 1), 1);
+    if (!removed) return;
+    this.#queue.remove(removed.place);
+    if (this.#queue.sizeOf(removed.owner) === 0) this.#servedSince.delete(removed.owner);
+  }
+
+  shift(): void {
+    const taken = this.#queue.shift();
+    const index = this.#values.findIndex(({ value }) => value === taken);
+    const [served] = this.#values.splice(index, index < 0 ? 0 : 1);
+    if (!served) return;
+    if (this.#values.some(({ owner, value }) => owner === served.owner && value < served.value))
+      this.#unfair.push('not first in, first out');
+    this.#servedSince.delete(served.owner);
+    for (const owner of new Set(this.#values.map((one) => one.owner))) {
+      if (owner === served.owner) continue;
+      const since = this.#servedSince.get(owner) ?? new Set();
+      if (since.has(served.owner)) this.#unfair.push(`${served.owner} was served twice while ${owner} waited`);
+      this.#servedSince.set(owner, since.add(served.owner));
+    }
+  }
+
+  findFaults(): string[] {
+    const wrong = owners.filter((owner) => {
+      const own = this.#values.filter((one) => one.owner === owner);
+      return this.#queue.sizeOf(owner) !== own.length || this.#queue.oldestOf(owner) !== own[0]?.value;
+    });
+    return [...this.#unfair, ...wrong, ...(this.#queue.size === this.#values.length ? [] : ['the size is wrong'])];
+  }
+}
