@@ -32,6 +32,7 @@ const floors = [
   'db',
   'tracing',
   'domain',
+  'bounded',
 ];
 
 const neverUp = floors.slice(1).map((folder, index) => ({
@@ -184,15 +185,15 @@ export default {
       from: { path: `${src}/(db|redis)/` },
       to: {
         path: `${src}/`,
-        pathNot: `${src}/(db/|redis/|domain/|(errors|config|clock|sentinel-url|server-addresses|server-urls|tls-faults)\\.ts$)`,
+        pathNot: `${src}/(db/|redis/|domain/|bounded/|(errors|config|clock|sentinel-url|server-addresses|server-urls|tls-faults)\\.ts$)`,
       },
     },
     {
       name: 'leaves',
       comment:
-        'All of the service may import domain/, errors.ts, config.ts, clock.ts, characters.ts, journal-place.ts, sentinel-url.ts and server-urls.ts; these import only domain/, errors.ts and the last four.',
+        'All of the service may import domain/, bounded/, errors.ts, config.ts, clock.ts, characters.ts, journal-place.ts, sentinel-url.ts and server-urls.ts; these import only domain/, errors.ts and the last four.',
       severity: 'error',
-      from: { path: `${src}/(domain/|(errors|config|clock|characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
+      from: { path: `${src}/(domain/|bounded/|(errors|config|clock|characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
       to: { path: `${src}/`, pathNot: `${src}/(domain/|(errors|characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
     },
   ],

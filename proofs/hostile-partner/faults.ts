@@ -12,7 +12,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     attack: 'slow searches',
     edits: [
       { file: 'db/pool.ts', from: 'await this.#searches.run(clientId,', to: 'await this.#transactions.run(clientId,' },
-      { file: 'db/fair-turns.ts', from: '(this.#turnsOf.get(owner) ?? 0) < this.#bounds.turnsOfOwnerMax', to: 'true' },
+      { file: 'bounded/fair-turns.ts', from: '(this.#turnsOf.get(owner) ?? 0) < ofOwnerMax', to: 'true' },
     ],
   },
   'no end of a response that nobody reads': {

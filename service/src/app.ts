@@ -5,11 +5,11 @@ import { type Admit, addAdmission, rejectUnroutable } from './admission/admissio
 import { categoryRoutes } from './categories/category-routes.ts';
 import { categorySchemas } from './categories/category-schemas.ts';
 import { getQuota } from './clients/clients.ts';
-import { KeyWatch } from './clients/key-watch.ts';
+import { openKeyWatch } from './clients/key-watch.ts';
 import { type Caches, type Dependencies, openCaches } from './dependencies.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { eventWebhooks } from './events/event-schemas.ts';
-import { EventTail } from './events/event-tail.ts';
+import { openEventTail } from './events/event-tail.ts';
 import { trustsProxies } from './http/addresses.ts';
 import { createSocketErrorSender, handleClientErrors, ignoreExpectations, rejectTunnels } from './http/client-errors.ts';
 import { addConditionalResponses } from './http/conditional-responses.ts';
@@ -136,8 +136,8 @@ export async function createApp(
   const progress = new ResponseProgress(log, progressBounds);
   const streams = new EventStreams();
   const delayedResponses = new DelayedResponses();
-  const tail = new EventTail(db, (error) => log.warn({ err: error }, 'could not read the event feed'));
-  const keyWatch = new KeyWatch(db, (error) => log.warn({ err: error }, 'could not poll for ended keys'));
+  const tail = openEventTail(db, (error) => log.warn({ err: error }, 'could not read the event feed'));
+  const keyWatch = openKeyWatch(db, (error) => log.warn({ err: error }, 'could not poll for ended keys'));
 
   const app = Fastify({
     loggerInstance: log,

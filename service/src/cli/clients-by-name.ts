@@ -1,4 +1,4 @@
-import { type Client, findClientByName } from '../clients/client-queries.ts';
+import { type Client, findClientByName, findClientNames } from '../clients/client-queries.ts';
 import type { Db } from '../db/handles.ts';
 import { UsageError } from './output.ts';
 
@@ -7,3 +7,10 @@ export async function getClientByName(db: Db, name: string): Promise<Client> {
   if (!client) throw new UsageError(`There is no client "${name}". 'homeward clients list' lists all.`);
   return client;
 }
+
+/** The names of the clients of these rows, by id. */
+export const clientNamesOf = (db: Db, rows: ReadonlyArray<{ readonly clientId: bigint }>): Promise<Map<bigint, string>> =>
+  findClientNames(
+    db,
+    rows.map(({ clientId }) => clientId),
+  );

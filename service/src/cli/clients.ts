@@ -3,46 +3,37 @@ import { settleClientChange } from '../clients/client-epochs.ts';
 import { type Client, listClients } from '../clients/client-queries.ts';
 import { setPlan, setSuspended } from '../clients/clients.ts';
 import type { ReadConfig } from '../config.ts';
-import { openDependencies } from '../dependencies.ts';
 import { boundsOf, planNames, quotaOf } from '../rate-limit/plans.ts';
-import { choiceOption } from './choices.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { addLimitOptions, type LimitOptions, readLimits } from './limit-options.ts';
+import { addListAction, limitMax } from './list-command.ts';
 import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
-import { confirm, parseId, printJson, printLines, printTable } from './output.ts';
-
-const listedMax = 1_000;
+import { choiceOption } from './option-values.ts';
+import { type Asked, confirm } from './output.ts';
+import { jsonOption, onStore, yesOption } from './store-command.ts';
 
 export function addClientCommands(program: Command, config: ReadConfig): void {
   const clients = program.command('clients').description('list clients, change their plans, suspend and resume them');
 
-  clients
-    .command('list')
-    .description('list clients with their plans and their number of active keys')
-    .option('--after <id>', `list clients after this id; at most ${listedMax} are listed at once`)
-    .option('--json', 'print one JSON array')
-    .action(async (options: { after?: string; json?: boolean }) => {
-      await using dependencies = await openDependencies(config());
-      const rows = await listClients(dependencies.db, options.after ? parseId(options.after) : 0n, listedMax);
-      const shown = rows.map(withLimits);
-      if (options.json) return printJson(shown);
-      return printTable(
-        shown.map(({ id, name, plan, perMinute, perDay, openOrders, keys, suspendedAt }) => ({
-          id,
-          name,
-          plan,
-          'per minute': perMinute,
-          'per day': perDay,
-          'open orders': openOrders,
-          keys,
-          suspended: suspendedAt,
-        })),
-        'There are no clients.',
-        { leastImportant: ['open orders', 'per day', 'per minute'] },
-      );
-    });
+  const list = clients.command('list').description('list clients with their plans and their number of active keys');
+  addListAction(list, config, {
+    what: 'clients',
+    limitDefault: limitMax,
+    find: async ({ db }, { afterId, limit }) => ({ found: (await listClients(db, afterId, limit)).map(withLimits) }),
+    columns: ({ id, name, plan, perMinute, perDay, openOrders, keys, suspendedAt }) => ({
+      id,
+      name,
+      plan,
+      'per minute': perMinute,
+      'per day': perDay,
+      'open orders': openOrders,
+      keys,
+      suspended: suspendedAt,
+    }),
+    leastImportant: ['open orders', 'per day', 'per minute'],
+  });
 
   addLimitOptions(
     clients
@@ -51,17 +42,20 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       .argument('<name>', 'the client')
       .addOption(choiceOption('--plan <plan>', 'the new plan', planNames).makeOptionMandatory()),
   )
-    .option('--json', 'print one JSON object')
-    .action(async (name: string, options: LimitOptions & { json?: boolean }) => {
-      const limits = readLimits(options);
-      await using dependencies = await openDependencies(config());
-      const client = await setPlan(dependencies.db, name, limits);
-      await settleClientChange(dependencies.redis, dependencies.redisKeys, client.id);
-      const shown = withLimits(client);
-      const { name: named, plan, perMinute, perDay, openOrders } = shown;
-      if (options.json) printJson(shown);
-      else printLines(`${named} is on the ${plan} plan: ${perMinute} requests per minute, ${perDay} per day, ${openOrders} open orders.`);
-    });
+    .option(...jsonOption)
+    .action(
+      onStore(config, (name: string, options: LimitOptions) => {
+        const limits = readLimits(options);
+        return async ({ db, redis, redisKeys }) => {
+          const client = await setPlan(db, name, limits);
+          await settleClientChange(redis, redisKeys, client.id);
+          const json = withLimits(client);
+          const { plan, perMinute, perDay, openOrders } = json;
+          const text = `${client.name} is on the ${plan} plan: ${perMinute} requests per minute, ${perDay} per day, ${openOrders} open orders.`;
+          return { json, text };
+        };
+      }),
+    );
 
   const suspension = [
     {
@@ -77,19 +71,23 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
       .description(description)
       .argument('<name>', 'the client')
       .option(...withoutJournalOption)
-      .option('--yes', 'do not ask on a terminal')
-      .option('--json', 'print one JSON object')
-      .action(async (name: string, { yes, json, ...options }: { yes?: boolean; json?: boolean } & JournalOptions) => {
-        await using dependencies = await openDependencies(config());
-        const journal = await openCommandJournal(dependencies, options);
-        const { id } = await getClientByName(dependencies.db, name);
-        if (isSuspended) await confirm({ target: `Every key and endpoint of ${named(name, id)}`, question: 'Suspend them?', yes, json });
-        const { client, isJournaled } = await setSuspended(dependencies.db, journal, name, isSuspended);
-        await settleClientChange(dependencies.redis, dependencies.redisKeys, client.id);
-        if (!isJournaled) reportMissingLine(dependencies.config);
-        if (json) printJson({ id: client.id, name: client.name, suspendedAt: client.suspendedAt, everywhere: true });
-        else printLines(isSuspended ? `${client.name} is suspended.` : `The suspension of ${client.name} has ended.`);
-      });
+      .option(...yesOption)
+      .option(...jsonOption)
+      .action(
+        onStore(config, (name: string, options: Asked & JournalOptions) => async (dependencies) => {
+          const { db, redis, redisKeys } = dependencies;
+          const journal = await openCommandJournal(dependencies, options);
+          const { id } = await getClientByName(db, name);
+          if (isSuspended) await confirm(`Every key and endpoint of ${named(name, id)}`, 'Suspend them?', options);
+          const { client, isJournaled } = await setSuspended(db, journal, name, isSuspended);
+          await settleClientChange(redis, redisKeys, id);
+          if (!isJournaled) reportMissingLine(dependencies.config);
+          return {
+            json: { id, name: client.name, suspendedAt: client.suspendedAt, everywhere: true },
+            text: isSuspended ? `${client.name} is suspended.` : `The suspension of ${client.name} has ended.`,
+          };
+        }),
+      );
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Client } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
-import { type Dependencies, openDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { theService } from '../domain/actor.ts';
 import { type CallerAction, callerActions, orderActions } from '../domain/order-states.ts';
 import { AppError } from '../errors.ts';
@@ -10,13 +10,14 @@ import { NewAdopterSchema, type NewOrder, type Order } from '../orders/order-sch
 import { actOnOrder, cancelOpenOrders, placeOrder } from '../orders/orders.ts';
 import { findPet } from '../pets/pet-queries.ts';
 import { boundsOf } from '../rate-limit/plans.ts';
-import { checkOptions } from './checked-options.ts';
+import { checkBySchema } from './checked-options.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { clientOf, getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
 import { named } from './names.ts';
-import { confirm, parseId, printJson, printLines, UsageError } from './output.ts';
+import { parseId } from './option-values.ts';
+import { type Asked, confirm, UsageError } from './output.ts';
 import { drawCount, endProgress } from './progress.ts';
-import { asUsageError } from './rejections.ts';
+import { jsonOption, onStore, type Result, yesOption } from './store-command.ts';
 
 const batchSizeMax = 100;
 
@@ -24,42 +25,36 @@ interface PlaceOptions {
   readonly adopter: string;
   readonly email: string;
   readonly client: string;
-  readonly json?: boolean;
 }
 
-interface CancelOptions {
+interface CancelOptions extends Asked {
   readonly client?: string;
   readonly email?: string;
-  readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 export function addOrderActionCommands(orders: Command, config: ReadConfig): void {
   orders
     .command('place')
     .description('place an order for a client: reserves an available animal for an adopter')
-    .argument('<pet>', 'the id of the animal')
+    .argument('<pet>', 'the id of the animal', parseId)
     .requiredOption('--adopter <name>', "the adopter's name")
     .requiredOption('--email <address>', "the adopter's e-mail address")
     .requiredOption('--client <name>', 'the client that the order belongs to; its limits apply')
-    .option('--json', 'print one JSON object')
-    .action(async (pet: string, { adopter, email, client: name, json }: PlaceOptions) => {
-      const { name: nameSchema, email: emailSchema } = NewAdopterSchema.properties;
-      checkOptions({ '--adopter': { value: adopter, schema: nameSchema }, '--email': { value: email, schema: emailSchema } });
-      const petId = parseId(pet);
-      await using dependencies = await openDependencies(config());
-      const client = await getClientByName(dependencies.db, name);
-      const { id } = await place(dependencies, client, { petId, adopter: { name: adopter, email } });
-      const placed = await getNamedOrder(dependencies.db, id);
-      if (json) printJson(withActions(placed));
-      else
-        printLines(
-          `Order ${id} reserves ${petOf(placed)} for ${adopter}.`,
-          '',
-          'Next:',
-          ...nextCommands(placed).map((command) => `  ${command}`),
-        );
-    });
+    .option(...jsonOption)
+    .action(
+      onStore(config, (petId: bigint, { adopter: name, email, client }: PlaceOptions) => {
+        const { name: nameSchema, email: emailSchema } = NewAdopterSchema.properties;
+        const schema = { type: 'object', properties: { '--adopter': nameSchema, '--email': emailSchema } };
+        checkBySchema(schema, { '--adopter': name, '--email': email });
+        return async (dependencies) => {
+          const { db } = dependencies;
+          const { id } = await place(dependencies, await getClientByName(db, client), { petId, adopter: { name, email } });
+          const placed = await getNamedOrder(db, id);
+          const next = nextCommands(placed).map((command) => `  ${command}`);
+          return { json: withActions(placed), text: [`Order ${id} reserves ${petOf(placed)} for ${name}.`, '', 'Next:', ...next] };
+        };
+      }),
+    );
 
   for (const name of callerActions) {
     if (name === 'cancel') addCancelCommand(orders, config);
@@ -73,22 +68,19 @@ function addCancelCommand(orders: Command, config: ReadConfig): void {
     .description(
       'cancel one order, or every open order of a client, of an adopter, or of an adopter with one client; their animals become available again',
     )
-    .argument('[id]', 'the order')
+    .argument('[id]', 'the order', parseId)
     .option('--client <name>', 'orders that this client placed')
     .option('--email <address>', 'orders for the adopter with this e-mail address')
-    .option('--yes', 'do not ask on a terminal')
-    .option('--json', 'print one JSON object')
-    .action(async (id: string | undefined, options: CancelOptions) => {
-      const isById = id !== undefined;
-      if (isById === (options.client !== undefined || options.email !== undefined)) {
-        throw new UsageError('Give the id of an order, or --client, --email, or both.');
-      }
-      const orderId = isById ? parseId(id) : undefined;
-      await using dependencies = await openDependencies(config());
-      // Awaited here: a returned promise would be awaited after the connections are closed.
-      if (orderId !== undefined) await cancelOne(dependencies, orderId, options);
-      else await cancelAll(dependencies, options);
-    });
+    .option(...yesOption)
+    .option(...jsonOption)
+    .action(
+      onStore(config, (id: bigint | undefined, options: CancelOptions) => {
+        if ((id !== undefined) === (options.client !== undefined || options.email !== undefined)) {
+          throw new UsageError('Give the id of an order, or --client, --email, or both.');
+        }
+        return (dependencies) => (id === undefined ? cancelAll(dependencies, options) : cancelOne(dependencies, id, options));
+      }),
+    );
 }
 
 function addActionCommand(orders: Command, config: ReadConfig, name: Exclude<CallerAction, 'cancel'>): void {
@@ -96,45 +88,33 @@ function addActionCommand(orders: Command, config: ReadConfig, name: Exclude<Cal
   orders
     .command(name)
     .description(`${name} an order that is ${from.join(' or ')}${pet ? `; its animal becomes ${pet.to}` : ''}`)
-    .argument('<id>', 'the order')
-    .option('--json', 'print one JSON object')
-    .action(async (id: string, { json }: { json?: boolean }) => {
-      const orderId = parseId(id);
-      await using dependencies = await openDependencies(config());
-      const order = await getNamedOrder(dependencies.db, orderId);
-      await act(dependencies, order, name, json);
-    });
+    .argument('<id>', 'the order', parseId)
+    .option(...jsonOption)
+    .action(onStore(config, (id: bigint) => async (dependencies) => act(dependencies, await getNamedOrder(dependencies.db, id), name)));
 }
 
-async function cancelOne(dependencies: Dependencies, id: bigint, { yes, json }: CancelOptions): Promise<void> {
+async function cancelOne(dependencies: Dependencies, id: bigint, asked: Asked): Promise<Result> {
   const order = await getNamedOrder(dependencies.db, id);
   const adopter = order.adopter ? ` for ${order.adopter.name}` : '';
-  await confirm({
-    target: `Order ${id} of ${clientOf(order)}: ${petOf(order)}${adopter}, ${order.status}`,
-    question: 'Cancel it?',
-    yes,
-    json,
-  });
-  await act(dependencies, order, 'cancel', json);
+  await confirm(`Order ${id} of ${clientOf(order)}: ${petOf(order)}${adopter}, ${order.status}`, 'Cancel it?', asked);
+  return act(dependencies, order, 'cancel');
 }
 
 /** The same operation as the API's, done as the store's staff. */
-async function act({ db, catalogue }: Dependencies, order: NamedOrder, name: CallerAction, json: boolean | undefined): Promise<void> {
-  const changed = await catalogue.transaction((tx) => actOnOrder(tx, order.id, name, theService)).catch(asUsageError);
-  if (json) return printJson(withActions({ ...order, ...changed }));
+async function act({ db, catalogue }: Dependencies, order: NamedOrder, name: CallerAction): Promise<Result> {
+  const changed = await catalogue.transaction((tx) => actOnOrder(tx, order.id, name, theService));
   const pet = await findPet(db, order.petId);
-  const status = pet ? ` ${petOf(order)} is ${pet.status}.` : ` ${petOf(order)} was removed before.`;
-  printLines(`Order ${order.id} is ${changed.status}.${status}`);
+  const status = pet ? `${petOf(order)} is ${pet.status}.` : `${petOf(order)} was removed before.`;
+  return { json: withActions({ ...order, ...changed }), text: `Order ${order.id} is ${changed.status}. ${status}` };
 }
 
-async function cancelAll({ db, catalogue }: Dependencies, { client: name, email, yes, json }: CancelOptions): Promise<void> {
+async function cancelAll({ db, catalogue }: Dependencies, { client: name, email, ...asked }: CancelOptions): Promise<Result> {
   const client = name === undefined ? undefined : await getClientByName(db, name);
   const whose = `${client ? ` of ${named(client.name, client.id)}` : ''}${email === undefined ? '' : ` for ${email}`}`;
-  await confirm({ target: `Every open order${whose}`, question: 'Cancel them?', yes, json });
+  await confirm(`Every open order${whose}`, 'Cancel them?', asked);
   const cancelled = await cancelOpenOrders(db, catalogue, { clientId: client?.id, email }, { batchSizeMax, progress: drawCount });
   endProgress();
-  if (json) printJson({ cancelled });
-  else printLines(`Cancelled orders: ${cancelled}.`);
+  return { json: { cancelled }, text: `Cancelled orders: ${cancelled}.` };
 }
 
 async function place({ db, catalogue, config }: Dependencies, client: Client, order: NewOrder): Promise<Order> {
@@ -148,7 +128,7 @@ async function place({ db, catalogue, config }: Dependencies, client: Client, or
     return await catalogue.transaction((tx) => placeOrder(tx, order, theService, terms));
   } catch (error) {
     if (error instanceof AppError && error.code === 'pet_not_available') throw await explainUnavailable(db, order.petId, error);
-    return asUsageError(error);
+    throw error;
   }
 }
 

@@ -61,23 +61,24 @@ export function printDrawing(draw: (screen: Screen) => readonly string[]): void 
   for (const line of draw(currentScreen())) console.log(line);
 }
 
+/** The options of a command that asks. */
+export interface Asked {
+  readonly yes?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
 /**
  * Asks before an act that can't be undone. Shows what it is about. Asks only on a terminal: elsewhere, with --json and with --yes,
  * the act is done at once. Anything but y, including Ctrl-C, throws `Declined`.
  */
-export async function confirm(asked: {
-  question: string;
-  target: string;
-  yes?: boolean | undefined;
-  json?: boolean | undefined;
-}): Promise<void> {
-  if (asked.yes || asked.json || !process.stdin.isTTY || !process.stderr.isTTY) return;
-  console.error(styled('bold', asked.target, process.stderr));
+export async function confirm(target: string, question: string, { yes, json }: Asked): Promise<void> {
+  if (yes || json || !process.stdin.isTTY || !process.stderr.isTTY) return;
+  console.error(styled('bold', target, process.stderr));
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await new Promise<string | undefined>((resolve) => {
     // Ctrl-C and Ctrl-D close it.
     terminal.once('close', () => resolve(undefined));
-    terminal.question(`${asked.question} [y/N] `, resolve);
+    terminal.question(`${question} [y/N] `, resolve);
   });
   if (reply === undefined) console.error();
   terminal.close();
@@ -102,22 +103,3 @@ export const currentScreen = (): Screen => ({
   nowMs: Date.now(),
   paint: (style, text) => styled(style, text, process.stdout),
 });
-
-const units = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
-/** Parses '90d', '12h', '30m' or '45s' into seconds. */
-export function parseDuration(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (!count || !unit) throw new UsageError(`"${text}" is not a duration; write 90d, 12h, 30m or 45s.`);
-  return Number(count) * units[unit as keyof typeof units];
-}
-
-export function parseId(text: string): bigint {
-  if (!/^[1-9]\d{0,15}$/.test(text)) throw new UsageError(`"${text}" is not an id.`);
-  return BigInt(text);
-}
-
-export function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`"${text}" is not a count from 1 to 999999999.`);
-  return Number(text);
-}

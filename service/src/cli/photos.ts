@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { PhotosConfig, ReadConfig } from '../config.ts';
-import { type Dependencies, openDependencies } from '../dependencies.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { openPhotoStore } from '../photos/open-store.ts';
 import { checkFiles, type PhotoWithoutFile, removeLost } from '../photos/photo-files-check.ts';
 import { type PhotoMark, readMark, writeMark } from '../photos/photo-mark.ts';
 import type { PhotoStore } from '../photos/photo-store.ts';
 import { describePostgres } from '../server-addresses.ts';
-import { confirm, printJson, printLines, UsageError } from './output.ts';
+import { type Asked, confirm, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
+import { jsonOption, onStore, type Result, yesOption } from './store-command.ts';
 
 const listedMax = 100;
 
@@ -18,31 +19,29 @@ export function addPhotoCommands(program: Command, config: ReadConfig): void {
     .command('check')
     .description('look for every file of every photo; exit with 1 if the photos are not here, or a file is missing')
     .option('--remove-lost', 'remove the photos whose files are missing, so that partners send them again')
-    .option('--yes', 'do not ask on a terminal')
-    .option('--json', 'print one JSON object')
-    .action(async ({ removeLost: removes = false, yes, json }: { removeLost?: boolean; yes?: boolean; json?: boolean }) => {
-      await using dependencies = await openDependencies(config());
-      await check(dependencies, { removes, yes, json });
-    });
+    .option(...yesOption)
+    .option(...jsonOption)
+    .action(onStore(config, (options: CheckOptions) => (dependencies) => check(dependencies, options)));
 
   photos
     .command('mark')
     .description("say that this store's photos are where HOMEWARD_PHOTOS says from now on: after they were moved, or are lost for good")
-    .option('--yes', 'do not ask on a terminal')
-    .option('--json', 'print one JSON object')
-    .action(async ({ yes, json }: { yes?: boolean; json?: boolean }) => {
-      await using dependencies = await openDependencies(config());
-      const { db } = dependencies;
-      const { store, place } = open(dependencies);
-      const before = await readMark(db, store);
-      if (before !== 'own') {
-        const target = `${place}, for ${describePostgres(dependencies.config.databaseUrl)}. ${states[before]}`;
-        await confirm({ target, question: 'Use it? The worker deletes what no photo of this store refers to.', yes, json });
-        await writeMark(db, store);
-      }
-      if (json) printJson({ place, before, mark: 'own' });
-      else printLines(before === 'own' ? `${place} is that of this store already.` : `${place} is that of this store now.`);
-    });
+    .option(...yesOption)
+    .option(...jsonOption)
+    .action(
+      onStore(config, (options: Asked) => async (dependencies) => {
+        const { db } = dependencies;
+        const { store, place } = open(dependencies);
+        const before = await readMark(db, store);
+        if (before !== 'own') {
+          const target = `${place}, for ${describePostgres(dependencies.config.databaseUrl)}. ${states[before]}`;
+          await confirm(target, 'Use it? The worker deletes what no photo of this store refers to.', options);
+          await writeMark(db, store);
+        }
+        const text = before === 'own' ? `${place} is that of this store already.` : `${place} is that of this store now.`;
+        return { json: { place, before, mark: 'own' }, text };
+      }),
+    );
 }
 
 const states: Readonly<Record<PhotoMark, string>> = {
@@ -52,13 +51,11 @@ const states: Readonly<Record<PhotoMark, string>> = {
   other: 'It is that of another store.',
 };
 
-interface CheckOptions {
-  readonly removes: boolean;
-  readonly yes: boolean | undefined;
-  readonly json: boolean | undefined;
+interface CheckOptions extends Asked {
+  readonly removeLost?: boolean;
 }
 
-async function check(dependencies: Dependencies, { removes, yes, json }: CheckOptions): Promise<void> {
+async function check(dependencies: Dependencies, { removeLost: removes = false, ...asked }: CheckOptions): Promise<Result> {
   const { db } = dependencies;
   const { store, place } = open(dependencies);
   const mark = await readMark(db, store);
@@ -68,29 +65,32 @@ async function check(dependencies: Dependencies, { removes, yes, json }: CheckOp
     throw new UsageError(`${place}: ${states[mark]} Nothing is removed. Mount it, or run 'homeward photos mark'.`);
   const { counts, checked, withoutFile } = await checkFiles(db, store, drawBar);
   endProgress();
-  const removed = removes ? await remove(dependencies, store, withoutFile, { yes, json }) : 0;
-  const listed = withoutFile.map(({ id, petId }) => ({ id, petId }));
-  if (json) printJson({ place, mark, ...counts, checked, withoutFile: listed, removed });
-  else {
-    printLines(`${place}: ${states[mark]}`);
-    printLines(`Photos: ready ${counts.ready}, processing ${counts.processing}, failed ${counts.failed}.`);
-    if (counts.originalsMissing > 0) printLines(`Originals that are not found and looked for again: ${counts.originalsMissing}.`);
-    printLines(`Photos without a file: ${withoutFile.length} of ${checked}.`);
-    for (const { id, petId } of withoutFile.slice(0, listedMax)) printLines(`  photo ${id} of animal ${petId}`);
-    if (withoutFile.length > listedMax) printLines(`  and ${withoutFile.length - listedMax} more: see --json`);
-    if (removes) printLines(`Removed ${removed} of them. Their partners can send them again.`);
-  }
+  const removed = removes ? await remove(dependencies, store, withoutFile, asked) : 0;
   if (!isHere || withoutFile.length > removed) process.exitCode = 1;
+  const listed = withoutFile.map(({ id, petId }) => ({ id, petId }));
+  const missing = counts.originalsMissing;
+  return {
+    json: { place, mark, ...counts, checked, withoutFile: listed, removed },
+    text: [
+      `${place}: ${states[mark]}`,
+      `Photos: ready ${counts.ready}, processing ${counts.processing}, failed ${counts.failed}.`,
+      ...(missing > 0 ? [`Originals that are not found and looked for again: ${missing}.`] : []),
+      `Photos without a file: ${withoutFile.length} of ${checked}.`,
+      ...listed.slice(0, listedMax).map(({ id, petId }) => `  photo ${id} of animal ${petId}`),
+      ...(listed.length > listedMax ? [`  and ${listed.length - listedMax} more: see --json`] : []),
+      ...(removes ? [`Removed ${removed} of them. Their partners can send them again.`] : []),
+    ],
+  };
 }
 
 async function remove(
   { db, catalogue }: Dependencies,
   store: PhotoStore,
   lost: readonly PhotoWithoutFile[],
-  { yes, json }: Pick<CheckOptions, 'yes' | 'json'>,
+  asked: Asked,
 ): Promise<number> {
   if (lost.length === 0) return 0;
-  await confirm({ target: `${lost.length} photos without a file`, question: 'Remove them?', yes, json });
+  await confirm(`${lost.length} photos without a file`, 'Remove them?', asked);
   let removed = 0;
   for (const photo of lost) {
     if (await removeLost(db, catalogue, store, photo)) removed += 1;

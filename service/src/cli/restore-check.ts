@@ -13,17 +13,16 @@ import type { RedisLink } from '../redis/redis-link.ts';
 import { describePostgres } from '../server-addresses.ts';
 import { type Verification, verifyHistory } from '../verify/verify.ts';
 import { describeLines, placeOf, readJournalFiles } from './journal-files.ts';
-import { confirm, printJson, printLines, UsageError } from './output.ts';
+import { type Asked, confirm, printJson, printLines, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
+import { yesOption } from './store-command.ts';
 
-interface Options {
+interface Options extends Asked {
   /** False with --no-journal. */
   readonly journal: boolean;
   readonly fromSnapshot?: boolean;
   readonly nothingLost?: boolean;
   readonly skipUnreadable?: boolean;
-  readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 export function addRestoreCheckCommand(program: Command, config: ReadConfig): void {
@@ -37,7 +36,7 @@ export function addRestoreCheckCommand(program: Command, config: ReadConfig): vo
     .option('--from-snapshot', 'the disk was restored from a snapshot, which PostgreSQL takes for a restart')
     .option('--nothing-lost', 'a standby that had every write has taken over: only record the new server, and verify')
     .option('--skip-unreadable', 'skip journal lines that were cut off, and print them')
-    .option('--yes', 'do not ask on a terminal')
+    .option(...yesOption)
     .option('--json', 'print one JSON object')
     .action((files: string[], options: Options) => restoreCheck(config(), files, options));
 }
@@ -53,12 +52,9 @@ async function restoreCheck(config: Config, files: readonly string[], options: O
   await assertOutOfRecovery(owner);
   const pending = await findPendingMigrations(owner);
   if (pending.length > 0) throw new NotMigrated(`The database lacks ${pending.join(', ')}. Run 'homeward migrate' first.`);
-  await confirm({
-    target: `${describePostgres(config.databaseUrl)}${lines.length > 0 ? `, with ${describeLines(lines)}` : ''}`,
-    question: told === 'nothing-lost' ? 'Record this server as the one of the store?' : 'Make this restored store ready?',
-    yes: options.yes || journalFiles.includes('-'),
-    json: options.json,
-  });
+  const target = `${describePostgres(config.databaseUrl)}${lines.length > 0 ? `, with ${describeLines(lines)}` : ''}`;
+  const question = told === 'nothing-lost' ? 'Record this server as the one of the store?' : 'Make this restored store ready?';
+  await confirm(target, question, { yes: options.yes || journalFiles.includes('-'), json: options.json });
   const readied = await readyDatabase(owner, told);
   say('PostgreSQL: out of recovery, with every migration.', describeFeed(readied, told));
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Client, findClientNames } from '../clients/client-queries.ts';
+import type { Client } from '../clients/client-queries.ts';
 import type { ReadConfig } from '../config.ts';
 import type { Db } from '../db/handles.ts';
 import { openDependencies } from '../dependencies.ts';
@@ -7,9 +7,10 @@ import { readPhotoStorage } from '../photos/upload-allowance.ts';
 import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
 import { readBusiest, readHours, retentionDays } from '../usage/usage.ts';
 import { chart, sparkline } from './chart.ts';
-import { getClientByName } from './clients-by-name.ts';
+import { clientNamesOf, getClientByName } from './clients-by-name.ts';
 import { named } from './names.ts';
-import { parseDuration, printDrawing, printJson, printLines, printTable, timeText, UsageError } from './output.ts';
+import { parseDuration } from './option-values.ts';
+import { printDrawing, printJson, printLines, printTable, timeText, UsageError } from './output.ts';
 import { cut } from './table.ts';
 import { minutesOfColumn, type Peak, type Period, summarize, type UsageSummary } from './usage-summary.ts';
 
@@ -62,10 +63,7 @@ function sinceOf(duration: string, nowMs: number): number {
 async function showBusiest(db: Db, { sinceMs, nowMs, duration }: Since, { json }: UsageOptions): Promise<void> {
   const all = await readBusiest(db, sinceMs, nowMs);
   const shown = all.slice(0, clientsMax);
-  const names = await findClientNames(
-    db,
-    shown.map(({ clientId }) => clientId),
-  );
+  const names = await clientNamesOf(db, shown);
   if (json) return printJson(shown.map(({ clientId, ...counts }) => ({ clientId, client: names.get(clientId), ...counts })));
   printTable(
     shown.map(({ clientId, requests, errors, limited, deprecated }) => ({

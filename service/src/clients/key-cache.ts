@@ -1,9 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import type { Scope } from '../domain/scopes.ts';
 import type { Charge } from '../rate-limit/decide.ts';
 import { type Bounds, boundsOf, type PlanName, type Quota, quotaOf } from '../rate-limit/plans.ts';
 import { clientSubject } from './client-epochs.ts';
 import type { FoundKey, KeyOwner } from './client-queries.ts';
-import { LruMap } from './lru-map.ts';
 
 /** What a client's plan allows. All clients of a plan share one object, except those with custom limits. */
 export interface KnownTerms {
@@ -32,9 +32,6 @@ export class KnownKey {
   readonly readAtSeconds = nowSeconds();
   /** The cache's generation before the key was read. */
   readonly generation: number;
-  /** Its place in the order of use. Only the cache changes it. */
-  newer: KnownKey | undefined = undefined;
-  older: KnownKey | undefined = undefined;
 
   constructor(hash: string, found: FoundKey, read: { readonly epoch: string | undefined; readonly generation: number }) {
     this.hash = hash;
@@ -61,8 +58,8 @@ export class KnownKey {
 
 /** Room for a million keys, unless most of their clients have custom limits. */
 const bytesMax = 384 * 1_048_576;
-/** The heap that one entry takes, with its place in the map: 342 to 366, measured with a million. */
-const entryBytes = 352;
+/** The heap that one entry takes, with its place in the cache: 387 to 417, measured with a million. */
+const entryBytes = 392;
 /** In addition, for a client with custom limits. */
 const ownTermsBytes = 160;
 const unknownMax = 50_000;
@@ -82,25 +79,21 @@ const ttlSeconds = 600;
  * stale. So a read that was in flight meanwhile is stale as well.
  */
 export class KeyCache {
-  readonly #entries = new Map<string, KnownKey>();
-  readonly #bytesMax: number;
-  #newest: KnownKey | undefined;
-  #oldest: KnownKey | undefined;
-  #bytes = 0;
+  readonly #entries: LRUCache<string, KnownKey>;
   #generation = 0;
   /** Entries of earlier generations are stale, of any client. */
   #freshFrom = 0;
   /** The same for single clients. */
   readonly #freshFromOf = new Map<bigint, number>();
   /** Keys that exist and have not been read yet. */
-  readonly #owners = new LruMap<KeyOwner>(ownersMax);
+  readonly #owners = new LRUCache<string, KeyOwner>({ max: ownersMax });
   /** Hashes that belong to no key, and never will: keys are random. */
-  readonly #unknown = new LruMap<true>(unknownMax);
+  readonly #unknown = new LRUCache<string, true>({ max: unknownMax });
   /** Keys that were revoked or have expired. They never become valid again, so these entries need no epoch. */
-  readonly #ended = new LruMap<KnownKey>(endedMax);
+  readonly #ended = new LRUCache<string, KnownKey>({ max: endedMax });
 
   constructor(bounds = { bytesMax }) {
-    this.#bytesMax = bounds.bytesMax;
+    this.#entries = new LRUCache({ maxSize: bounds.bytesMax, sizeCalculation: bytesOf });
   }
 
   get generation(): number {
@@ -109,11 +102,11 @@ export class KeyCache {
 
   /** An estimate of the heap that the entries take. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#entries.calculatedSize;
   }
 
   get bytesMax(): number {
-    return this.#bytesMax;
+    return this.#entries.maxSize;
   }
 
   get size(): number {
@@ -121,13 +114,13 @@ export class KeyCache {
   }
 
   get(hash: string): KnownKey | undefined {
-    const entry = this.#use(hash);
+    const entry = this.#entries.get(hash);
     return entry && this.#isFresh(entry) ? entry : undefined;
   }
 
   /** Known if the key exists, even if its entry is stale or it has not been read yet. */
   getOwner(hash: string): KeyOwner | undefined {
-    return this.#use(hash) ?? this.#owners.get(hash);
+    return this.#entries.get(hash) ?? this.#owners.get(hash);
   }
 
   setOwner(hash: string, owner: KeyOwner): void {
@@ -136,16 +129,12 @@ export class KeyCache {
 
   /** False if the entry was replaced, evicted, or is too old. */
   isCurrent(known: KnownKey): boolean {
-    return this.#entries.get(known.hash) === known && this.#isFresh(known);
+    return this.#entries.peek(known.hash) === known && this.#isFresh(known);
   }
 
   set(entry: KnownKey): void {
-    this.#delete(entry.hash);
     this.#owners.delete(entry.hash);
     this.#entries.set(entry.hash, entry);
-    this.#link(entry);
-    this.#bytes += bytesOf(entry);
-    while (this.#bytes > this.#bytesMax && this.#oldest) this.#delete(this.#oldest.hash);
   }
 
   isUnknown(hash: string): boolean {
@@ -162,7 +151,7 @@ export class KeyCache {
 
   setEnded(known: KnownKey): void {
     this.#ended.set(known.hash, known);
-    this.#delete(known.hash);
+    this.#entries.delete(known.hash);
   }
 
   evictClients(ids: readonly bigint[]): void {
@@ -181,38 +170,6 @@ export class KeyCache {
   #isFresh({ generation, clientId, readAtSeconds }: KnownKey): boolean {
     const freshFrom = this.#freshFromOf.size > 0 ? (this.#freshFromOf.get(clientId) ?? 0) : 0;
     return generation >= this.#freshFrom && generation >= freshFrom && nowSeconds() - readAtSeconds < ttlSeconds;
-  }
-
-  #use(hash: string): KnownKey | undefined {
-    const entry = this.#entries.get(hash);
-    if (entry && entry !== this.#newest) {
-      this.#unlink(entry);
-      this.#link(entry);
-    }
-    return entry;
-  }
-
-  #delete(hash: string): void {
-    const entry = this.#entries.get(hash);
-    if (!entry) return;
-    this.#entries.delete(hash);
-    this.#unlink(entry);
-    this.#bytes -= bytesOf(entry);
-  }
-
-  #link(entry: KnownKey): void {
-    entry.older = this.#newest;
-    entry.newer = undefined;
-    if (this.#newest) this.#newest.newer = entry;
-    else this.#oldest = entry;
-    this.#newest = entry;
-  }
-
-  #unlink({ newer, older }: KnownKey): void {
-    if (newer) newer.older = older;
-    else this.#newest = older;
-    if (older) older.newer = newer;
-    else this.#oldest = newer;
   }
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/handles.ts';
 import type { CacheState } from '../domain/cache-state.ts';
@@ -6,7 +7,6 @@ import { type FoundKey, findKeyByHash, findOwners, type KeyOwner } from './clien
 import { KeyCache, KnownKey } from './key-cache.ts';
 import { invalidityOf } from './key-validity.ts';
 import { LookupQueue } from './lookup-queue.ts';
-import { LruMap } from './lru-map.ts';
 
 /** A key that has ended is cached by its read. */
 type KeyRead = Promise<FoundKey | KnownKey | undefined>;
@@ -28,8 +28,8 @@ const hashesMax = 100_000;
  * and then the key. The order matters: an epoch that was read before the key is older than any change that the read missed. A key
  * that has ended (it was revoked or has expired) is cached for good.
  *
- * Reads of the same key are coalesced. A read is queued while the previous one of that key is in flight, and then in
- * flight itself. Invariants:
+ * Reads of the same key are coalesced, as JoinedRuns does for one kind of work: here for each key, and the first starts at once. A read
+ * is queued while the previous one of that key is in flight, and then in flight itself. Invariants:
  * - At most one query per key is in flight, so that a busy key can't occupy every connection.
  * - At most one read per key is queued, and every new caller joins it.
  * - Nobody joins a read that is in flight: it may have missed a revocation that was committed before the caller asked.
@@ -40,7 +40,7 @@ export class KeyFinder {
   readonly #clock: Clock;
   readonly #cache = new KeyCache();
   /** The hashes of cached keys, by the key as it is sent: hashing costs more than the rest of finding a cached key. */
-  readonly #hashes = new LruMap<string>(hashesMax);
+  readonly #hashes = new LRUCache<string, string>({ max: hashesMax });
   readonly #queue: LookupQueue;
   readonly #queued = new Map<string, KeyRead>();
   readonly #inFlight = new Map<string, KeyRead>();

@@ -1,26 +1,16 @@
+import { FairQueue, type Place } from '../bounded/fair-queue.ts';
+import { LinkedList, type ListNode } from '../bounded/linked-list.ts';
 import { AppError } from '../errors.ts';
 import type { KeyOwner } from './client-queries.ts';
-import { LinkedList, type ListNode } from './linked-list.ts';
 
 /** Finds the owners of those hashes that belong to a key. */
 type FindOwners = (hashes: readonly string[]) => Promise<ReadonlyMap<string, KeyOwner>>;
 
 interface Lookup {
   readonly hash: string;
-  readonly network: Network;
+  readonly network: string;
   readonly outcome: PromiseWithResolvers<KeyOwner | undefined>;
   readonly timer: NodeJS.Timeout;
-}
-
-interface Network {
-  readonly name: string;
-  /** Oldest first. */
-  readonly pending: LinkedList<Lookup>;
-  readonly byHash: Map<string, ListNode<Lookup>>;
-  /** Its place in `#turns`. */
-  turnNode: ListNode<Network> | undefined;
-  /** Its place in `#byLength`. */
-  lengthNode: ListNode<Network> | undefined;
 }
 
 const defaultBounds = {
@@ -33,8 +23,9 @@ const defaultBounds = {
 };
 
 /**
- * A fair queue for finding out whether a key exists and who owns it, for keys that this process has not cached. Each network has its own
- * queue, and the queues are served round robin. So a flood of invented keys mostly delays its own network.
+ * Finds out whether a key exists and who owns it, for keys that this process has not cached. The networks of callers take turns, so a
+ * flood of invented keys mostly delays its own network. Unlike FairTurns, it asks for many at once, shares what is asked for twice, and
+ * with a full queue drops the oldest instead of rejecting the newest.
  *
  * A look-up has three states: pending in the queue of its network, in flight in a query, resolved. A pending look-up is
  * dropped, and rejected with `unavailable`, after `waitMsMax` or when a bound is reached.
@@ -42,10 +33,9 @@ const defaultBounds = {
  * Invariants:
  * - At most `queriesMax` queries are in flight, each with at most `batchSizeMax` look-ups. Look-ups are pending only while
  *   `queriesMax` queries are in flight.
- * - Each turn of a network takes its oldest look-up.
- * - A network is in `#networks`, `#turns` and `#byLength` if and only if it has pending look-ups.
- * - `#byLength[n]` lists the networks with n + 1 pending look-ups, and its last list is never empty, so the longest queue
- *   is found in constant time.
+ * - `#pending` has every look-up that is in `#queue`.
+ * - `#byLength[n]` lists the networks with n + 1 pending look-ups, and `#lengths` says where each is. The last list is never empty, so
+ *   the longest queue is found in constant time.
  * - If `pendingOfNetworkMax` look-ups of a network are pending, its next one drops its oldest. If `pendingMax` are pending in
  *   all networks together, the next one drops the oldest in the longest queue.
  * - Requests share a look-up of the same hash if it is pending in the same network, or in flight for any network. It
@@ -55,11 +45,12 @@ const defaultBounds = {
 export class LookupQueue {
   readonly #findOwners: FindOwners;
   readonly #bounds: typeof defaultBounds;
-  readonly #networks = new Map<string, Network>();
-  readonly #turns = new LinkedList<Network>();
-  readonly #byLength: Array<LinkedList<Network>> = [];
+  readonly #queue = new FairQueue<string, Lookup>();
+  /** By network and hash. */
+  readonly #pending = new Map<string, { readonly lookup: Lookup; readonly place: Place<string, Lookup> }>();
+  readonly #byLength: Array<LinkedList<string>> = [];
+  readonly #lengths = new Map<string, { readonly length: number; readonly node: ListNode<string> }>();
   readonly #inFlight = new Map<string, Promise<KeyOwner | undefined>>();
-  #pending = 0;
   #queries = 0;
 
   constructor(findOwners: FindOwners, bounds: Partial<typeof defaultBounds> = {}) {
@@ -69,43 +60,33 @@ export class LookupQueue {
 
   /** The number of entries in memory: 0 once every look-up is resolved. For tests. */
   get size(): number {
-    return this.#pending + this.#inFlight.size + this.#networks.size + this.#byLength.length;
+    return this.#queue.size + this.#pending.size + this.#inFlight.size + this.#lengths.size + this.#byLength.length;
   }
 
   /** Undefined: no key has this hash. */
-  find(hash: string, networkName: string): Promise<KeyOwner | undefined> {
-    const shared = this.#inFlight.get(hash) ?? this.#networks.get(networkName)?.byHash.get(hash)?.value.outcome.promise;
+  find(hash: string, network: string): Promise<KeyOwner | undefined> {
+    const shared = this.#inFlight.get(hash) ?? this.#pending.get(`${network} ${hash}`)?.lookup.outcome.promise;
     if (shared) return shared;
-    this.#makeRoom(networkName);
-    const { outcome } = this.#enqueue(hash, networkName);
+    this.#makeRoom(network);
+    const timer = setTimeout(() => this.#drop(lookup), this.#bounds.waitMsMax).unref();
+    const lookup: Lookup = { hash, network, outcome: Promise.withResolvers(), timer };
+    this.#pending.set(`${network} ${hash}`, { lookup, place: this.#queue.push(network, lookup) });
+    this.#noteLength(network);
     this.#startQueries();
-    return outcome.promise;
+    return lookup.outcome.promise;
   }
 
-  #makeRoom(networkName: string): void {
-    const network = this.#networks.get(networkName);
-    const isLong = network && network.byHash.size >= this.#bounds.pendingOfNetworkMax;
-    const shortened = isLong ? network : this.#pending >= this.#bounds.pendingMax ? this.#byLength.at(-1)?.first : undefined;
+  #makeRoom(network: string): void {
+    const isLong = this.#queue.sizeOf(network) >= this.#bounds.pendingOfNetworkMax;
+    const longest = this.#queue.size >= this.#bounds.pendingMax ? this.#byLength.at(-1)?.first?.value : undefined;
+    const shortened = isLong ? network : longest;
     // Drop the oldest: its caller has waited longest and has most likely given up.
-    const oldest = shortened?.pending.first;
+    const oldest = shortened === undefined ? undefined : this.#queue.oldestOf(shortened);
     if (oldest) this.#drop(oldest);
   }
 
-  #enqueue(hash: string, networkName: string): Lookup {
-    const network = this.#networks.get(networkName) ?? newNetwork(networkName);
-    const timer = setTimeout(() => this.#drop(lookup), this.#bounds.waitMsMax).unref();
-    const lookup: Lookup = { hash, network, outcome: Promise.withResolvers(), timer };
-    this.#removeFromLengths(network);
-    network.byHash.set(hash, network.pending.push(lookup));
-    this.#addToLengths(network);
-    this.#networks.set(networkName, network);
-    network.turnNode ??= this.#turns.push(network);
-    this.#pending += 1;
-    return lookup;
-  }
-
   #startQueries(): void {
-    while (this.#queries < this.#bounds.queriesMax && this.#pending > 0) void this.#query(this.#takeBatch());
+    while (this.#queries < this.#bounds.queriesMax && this.#queue.size > 0) void this.#query(this.#takeBatch());
   }
 
   async #query(lookups: readonly Lookup[]): Promise<void> {
@@ -126,54 +107,38 @@ export class LookupQueue {
   #takeBatch(): Lookup[] {
     const taken: Lookup[] = [];
     while (taken.length < this.#bounds.batchSizeMax) {
-      const network = this.#turns.first;
-      const oldest = network?.pending.first;
-      if (!network?.turnNode || !oldest) break;
-      this.#turns.remove(network.turnNode);
-      network.turnNode = this.#turns.push(network);
-      this.#remove(oldest);
-      taken.push(oldest);
+      const next = this.#queue.shift();
+      if (!next) break;
+      this.#forget(next);
+      taken.push(next);
     }
     return taken;
   }
 
   #drop(lookup: Lookup): void {
-    this.#remove(lookup);
+    const pending = this.#pending.get(`${lookup.network} ${lookup.hash}`);
+    if (pending) this.#queue.remove(pending.place);
+    this.#forget(lookup);
     const message = 'Too many keys are being checked at the moment. Retry in 1 s.';
     lookup.outcome.reject(new AppError('unavailable', message, { headers: { 'retry-after': '1' } }));
   }
 
-  #remove({ hash, network, timer }: Lookup): void {
+  /** The look-up has left the queue. */
+  #forget({ hash, network, timer }: Lookup): void {
     clearTimeout(timer);
-    const node = network.byHash.get(hash);
-    if (!node) return;
-    this.#removeFromLengths(network);
-    network.byHash.delete(hash);
-    network.pending.remove(node);
-    this.#addToLengths(network);
-    this.#pending -= 1;
-    if (network.byHash.size > 0) return;
-    this.#networks.delete(network.name);
-    if (network.turnNode) this.#turns.remove(network.turnNode);
-    network.turnNode = undefined;
+    this.#pending.delete(`${network} ${hash}`);
+    this.#noteLength(network);
   }
 
-  #removeFromLengths({ byHash, lengthNode }: Network): void {
-    if (lengthNode) this.#byLength[byHash.size - 1]?.remove(lengthNode);
-  }
-
-  #addToLengths(network: Network): void {
-    const { size } = network.byHash;
-    if (size > 0) this.#byLength[size - 1] ??= new LinkedList();
-    network.lengthNode = this.#byLength[size - 1]?.push(network);
+  #noteLength(network: string): void {
+    const before = this.#lengths.get(network);
+    if (before) this.#byLength[before.length - 1]?.remove(before.node);
+    const length = this.#queue.sizeOf(network);
+    if (length > 0) {
+      const list = this.#byLength[length - 1] ?? new LinkedList();
+      this.#byLength[length - 1] = list;
+      this.#lengths.set(network, { length, node: list.push(network) });
+    } else this.#lengths.delete(network);
     while (this.#byLength.length > 0 && this.#byLength.at(-1)?.first === undefined) this.#byLength.pop();
   }
 }
-
-const newNetwork = (name: string): Network => ({
-  name,
-  pending: new LinkedList(),
-  byHash: new Map(),
-  turnNode: undefined,
-  lengthNode: undefined,
-});

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { JoinedRuns } from '../bounded/joined-runs.ts';
 import { type Changes, changedMax, noteUnannouncedChange, selectChanges } from './change-queries.ts';
 import type { Db, Writer } from './handles.ts';
 
@@ -14,9 +15,8 @@ const lookIntervalMs = 450;
  * or out of the writer's reach. So a process uses its caches only if it has looked here within `trustMs`, and a
  * writer that changes something without Redis waits for `settledMs` before it reports success.
  *
- * A look is queued, then in flight, then done. Invariants:
- * - At most one look is in flight, and at most one is queued, which every new caller joins. Nobody joins one in flight: it may have
- *   missed a change that was committed before the caller asked.
+ * Invariants:
+ * - Nobody joins a look that is in flight: it may have missed a change that was committed before the caller asked.
  * - Looks are made one after another, each from the snapshot of the one before: together they report every change. The first one,
  *   and one of a server that was restarted or replaced, can't tell what has changed: it reports that anything may have.
  * - An idle process doesn't look.
@@ -30,8 +30,7 @@ export class ChangeWatch {
   /** When the last look began. */
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #invalidatedAtMs = Number.NEGATIVE_INFINITY;
-  #queued: Promise<string> | undefined;
-  #inFlight: Promise<unknown> | undefined;
+  readonly #looks = new JoinedRuns(() => this.#look());
 
   constructor(db: Db) {
     this.#db = db;
@@ -55,7 +54,7 @@ export class ChangeWatch {
   /** False: look before the caches are used. While it is asked, looks are made in the background. */
   get isTrusted(): boolean {
     const ageMs = performance.now() - this.#lookedAtMs;
-    if (ageMs >= lookIntervalMs && !this.#inFlight) this.look().catch(() => {});
+    if (ageMs >= lookIntervalMs && !this.#looks.inFlight) this.look().catch(() => {});
     return ageMs < trustMs;
   }
 
@@ -67,7 +66,7 @@ export class ChangeWatch {
   /** Waits until the caches may be used: for the look in flight, and if that began too early, for another one. */
   async trust(): Promise<void> {
     if (this.isTrusted) return;
-    await this.#inFlight;
+    await this.#looks.inFlight;
     if (!this.isTrusted) await this.look();
   }
 
@@ -79,22 +78,7 @@ export class ChangeWatch {
 
   /** Looks, once for all callers in this turn of the event loop. Returns the snapshot. */
   look(): Promise<string> {
-    if (this.#queued) return this.#queued;
-    const start = () => {
-      this.#queued = undefined;
-      const look = this.#look();
-      this.#inFlight = look.then(
-        () => this.#end(),
-        () => this.#end(),
-      );
-      return look;
-    };
-    this.#queued = (this.#inFlight ?? new Promise<void>((resolve) => setImmediate(resolve))).then(start);
-    return this.#queued;
-  }
-
-  #end(): void {
-    this.#inFlight = undefined;
+    return this.#looks.next();
   }
 
   async #look(): Promise<string> {

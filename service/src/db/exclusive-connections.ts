@@ -1,7 +1,7 @@
 import pg from 'pg';
+import { FairTurns, type TurnBounds } from '../bounded/fair-turns.ts';
 import { unavailable } from '../errors.ts';
 import { isConnectionFault, isStandbyAway, openPatiently, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
-import { FairTurns, type TurnBounds } from './fair-turns.ts';
 import { type ConnectionCounts, type ConnectionOptions, isUnconfirmedCommit, streamOf } from './pipelined-connections.ts';
 import type { PostgresServers } from './postgres-servers.ts';
 

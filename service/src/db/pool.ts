@@ -1,9 +1,9 @@
 import pg from 'pg';
+import { NoTurn } from '../bounded/fair-turns.ts';
 import type { Clock } from '../clock.ts';
 import { AppError, unavailable } from '../errors.ts';
 import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
-import { NoTurn } from './fair-turns.ts';
 import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
 import { PostgresServers } from './postgres-servers.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { JoinedRuns } from '../bounded/joined-runs.ts';
 import type { Transactor } from '../db/handles.ts';
 import type { EventRow } from '../events/events.ts';
-import { Batches } from './batches.ts';
 import type { Cursors } from './cursors.ts';
 import { messageOf } from './delivery-messages.ts';
 import type { DueRows } from './due-rows.ts';
@@ -44,7 +44,8 @@ const endingMs = 8_000;
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
-  readonly #results = new Batches<Result>((results) => this.#store(results));
+  #results: Result[] = [];
+  readonly #storing = new JoinedRuns(() => this.#store());
   readonly #cutOff = new AbortController();
   #unstored = 0;
   #isSending = false;
@@ -82,7 +83,8 @@ export class Dispatcher {
 
   /** Resolves when all results are stored. */
   async drained(): Promise<void> {
-    await this.#results.drained();
+    do await this.#storing.next();
+    while (this.#results.length > 0);
   }
 
   #takeItems(): Array<{ item: Item; ticket: Ticket }> {
@@ -184,7 +186,8 @@ export class Dispatcher {
     if (outcome === 'failed' && !item.row?.attemptCount) endpoint.noteFailure(event?.petId);
     endpoint.unstored += 1;
     this.#unstored += 1;
-    this.#results.add({ item, outcome, behind, sent, isRecovery });
+    this.#results.push({ item, outcome, behind, sent, isRecovery });
+    void this.#storing.next();
     this.#parts.onConcluded(outcome, sent?.exchange);
     this.#parts.cursors.noteSent(endpoint.shard);
     this.#parts.shares.end(ticket);
@@ -193,8 +196,10 @@ export class Dispatcher {
   }
 
   /** Until they are stored. Nothing more is sent meanwhile, since nothing can be decided either. */
-  async #store(results: readonly Result[]): Promise<void> {
-    for (let isStored = false; !isStored; ) {
+  async #store(): Promise<void> {
+    const results = this.#results;
+    this.#results = [];
+    for (let isStored = results.length === 0; !isStored; ) {
       try {
         const { disabled, tested, isFailing } = await storeResults(this.#parts.db, this.#parts.lease.workerId, results);
         isStored = true;

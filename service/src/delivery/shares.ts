@@ -1,3 +1,4 @@
+import { FairQueue, type Place } from '../bounded/fair-queue.ts';
 import type { Endpoint } from './endpoint.ts';
 
 export const bounds = {
@@ -20,10 +21,9 @@ export interface Ticket {
   isSlow: boolean;
 }
 
-/** Endpoints of one client that have something to send, in two queues: `quick` and `slow`. */
+/** A client with requests in flight. */
 interface Client {
   readonly id: bigint;
-  readonly queues: { readonly quick: Endpoint[]; readonly slow: Endpoint[] };
   readonly origins: Map<string, Origin>;
   inFlight: number;
   slowInFlight: number;
@@ -44,15 +44,14 @@ type Kind = 'quick' | 'slow';
  * Requests to slow endpoints have their own budget, so that any number of endpoints that hang leave the quick ones' budget alone. A
  * request that was quick becomes slow when it has taken too long.
  *
- * Invariants: an endpoint is queued at most once. `#queued` says in which queue; one that has become slow, or quick, may be in the other
- * one too, where it is ignored. A client whose queue of a kind has an endpoint is in the ring of that kind, or in `full`.
+ * Invariants: an endpoint is in one of the queues at most, and `#queued` says where. One that has become slow, or quick, moves to the
+ * other queue when it is added again or when it is its turn. A client is in `#clients` exactly while a request of it is in flight.
  */
 export class Shares {
   readonly #clients = new Map<bigint, Client>();
-  readonly #rings: Record<Kind, Set<Client>> = { quick: new Set(), slow: new Set() };
-  /** Clients that are at their bound. They are in no ring until one of their requests ends. */
-  readonly #full: Record<Kind, Set<Client>> = { quick: new Set(), slow: new Set() };
-  readonly #queued = new Map<Endpoint, Kind>();
+  /** By client. */
+  readonly #queues: Record<Kind, FairQueue<bigint, Endpoint>> = { quick: new FairQueue(), slow: new FairQueue() };
+  readonly #queued = new Map<Endpoint, { readonly kind: Kind; readonly place: Place<bigint, Endpoint> }>();
   readonly #tickets = new Set<Ticket>();
   readonly #inFlight: Record<Kind, number> = { quick: 0, slow: 0 };
 
@@ -68,11 +67,10 @@ export class Shares {
   /** Queues an endpoint that may have something to send. */
   add(endpoint: Endpoint): void {
     const kind = kindOf(endpoint);
-    if (this.#queued.get(endpoint) === kind) return;
-    const client = this.#clientOf(endpoint.clientId);
-    client.queues[kind].push(endpoint);
-    this.#queued.set(endpoint, kind);
-    this.#rings[kind].add(client);
+    const queued = this.#queued.get(endpoint);
+    if (queued?.kind === kind) return;
+    if (queued) this.#queues[queued.kind].remove(queued.place);
+    this.#queued.set(endpoint, { kind, place: this.#queues[kind].push(endpoint.clientId, endpoint) });
   }
 
   /** The endpoint whose turn it is; undefined if there is none, or no request may be started now. */
@@ -102,7 +100,7 @@ export class Shares {
     for (const endpoint of waiting) this.add(endpoint);
     const { client, origin } = ticket;
     if (origin.inFlight === 0) client.origins.delete(origin.name);
-    this.#forget(client);
+    if (client.inFlight === 0) this.#clients.delete(client.id);
   }
 
   /** Moves the requests that have taken too long to the slow budget. */
@@ -118,22 +116,11 @@ export class Shares {
   }
 
   #nextOf(kind: Kind): Endpoint | undefined {
-    const ring = this.#rings[kind];
-    // A client that is added again while this runs is looked at again, with its next endpoint.
-    for (const client of ring) {
-      if (this.#inFlight[kind] >= (kind === 'quick' ? bounds.quickMax : bounds.slowMax)) return undefined;
-      ring.delete(client);
-      if (client.inFlight >= bounds.ofClientMax || (kind === 'slow' && client.slowInFlight >= bounds.slowOfClientMax)) {
-        this.#full[kind].add(client);
-        continue;
-      }
-      const queue = client.queues[kind];
-      const endpoint = queue.shift();
-      if (queue.length > 0) ring.add(client);
-      else this.#forget(client);
-      if (!endpoint || this.#queued.get(endpoint) !== kind) continue;
+    while (this.#inFlight[kind] < (kind === 'quick' ? bounds.quickMax : bounds.slowMax)) {
+      const endpoint = this.#queues[kind].shift((clientId) => !this.#isFull(clientId, kind));
+      if (!endpoint) return undefined;
       this.#queued.delete(endpoint);
-      const origin = client.origins.get(endpoint.origin);
+      const origin = this.#clients.get(endpoint.clientId)?.origins.get(endpoint.origin);
       // It may have become slow, or quick, since it was queued.
       if (kindOf(endpoint) !== kind) this.add(endpoint);
       else if (origin && origin.inFlight >= bounds.ofClientAtOriginMax) origin.waiting.add(endpoint);
@@ -142,24 +129,21 @@ export class Shares {
     return undefined;
   }
 
-  /** Forgets a client that has nothing in flight or queued. */
-  #forget(client: Client): void {
-    const { inFlight, queues } = client;
-    if (inFlight === 0 && queues.quick.length === 0 && queues.slow.length === 0) this.#clients.delete(client.id);
+  #isFull(clientId: bigint, kind: Kind): boolean {
+    const { inFlight = 0, slowInFlight = 0 } = this.#clients.get(clientId) ?? {};
+    return inFlight >= bounds.ofClientMax || (kind === 'slow' && slowInFlight >= bounds.slowOfClientMax);
   }
 
   #count({ client, isSlow }: Ticket, by: 1 | -1): void {
     this.#inFlight[isSlow ? 'slow' : 'quick'] += by;
     client.inFlight += by;
     if (isSlow) client.slowInFlight += by;
-    if (by > 0) return;
-    for (const kind of ['quick', 'slow'] as const) if (this.#full[kind].delete(client)) this.#rings[kind].add(client);
   }
 
   #clientOf(id: bigint): Client {
     const known = this.#clients.get(id);
     if (known) return known;
-    const client = { id, queues: { quick: [], slow: [] }, origins: new Map(), inFlight: 0, slowInFlight: 0 };
+    const client = { id, origins: new Map(), inFlight: 0, slowInFlight: 0 };
     this.#clients.set(id, client);
     return client;
   }

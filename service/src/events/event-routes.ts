@@ -2,12 +2,12 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Caller } from '../admission/admission.ts';
 import { callerOf } from '../admission/admission-hook.ts';
+import { FairTurns } from '../bounded/fair-turns.ts';
 import type { KeyWatch } from '../clients/key-watch.ts';
 import type { Db } from '../db/handles.ts';
 import { type EventType, mayReadPrivateEvents } from '../domain/event-types.ts';
 import { scopesThat } from '../domain/scopes.ts';
 import { visibilityOf } from '../domain/visibility.ts';
-import { ClientTurns } from '../http/client-turns.ts';
 import { type EventStream, type EventStreams, eventText } from '../http/event-stream.ts';
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../http/paging.ts';
 import { errorResponses, etagHeader, jsonResponse, notModified } from '../http/schemas.ts';
@@ -40,6 +40,8 @@ const catchUpSize = 100;
 const retryChargeMs = 2_000;
 /** Spreads the streams that continue when a new window starts. */
 const jitterMs = 1_000;
+/** A client's plan says how many of its streams catch up at once, and how many streams it has. */
+const unbounded = Number.POSITIVE_INFINITY;
 /** A value of the cursor parameter: starts at the end of the feed. */
 const latest = 'latest';
 
@@ -53,7 +55,7 @@ const stream = {
 const pageOrStream = { ...page, content: { ...page.content, 'text/event-stream': stream } };
 
 export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, readQuota }: Parts): void {
-  const catchUps = new ClientTurns();
+  const catchUps = new FairTurns({ turnsMax: unbounded, turnsOfOwnerMax: unbounded, pendingOfOwnerMax: unbounded });
 
   api.get(
     '/events',
@@ -86,7 +88,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       const isFromEnd = !headers['last-event-id'] && cursor === latest;
       const page = await (isFromEnd ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit: catchUpSize }));
       const stream = streams.open(reply, caller);
-      stream.onClose(keyWatch.subscribe((ended) => ended.has(caller.keyId) && stream.close()));
+      stream.onClose(keyWatch.follow((ended) => ended.has(caller.keyId) && stream.close()));
       follow(stream, filter, page, caller);
       // Sends a cursor, so that the reader can reconnect before the first event.
       if (isFromEnd) stream.sendHeartbeat();
@@ -136,20 +138,18 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
     };
     const catchUp = async () => {
       isCatchingUp = true;
-      await stream.drained();
-      let ignoreClose = () => {};
-      const turn = catchUps.take(caller.clientId, caller.bounds.catchUps, (cancel) => {
-        ignoreClose = stream.onClose(cancel);
-      });
-      const endTurn = await stream.keepOpenDuring(() => turn);
-      ignoreClose();
+      const closed = new AbortController();
+      const ignoreClose = stream.onClose(() => closed.abort());
       try {
+        await stream.drained();
+        const options = { signal: closed.signal, ofOwnerMax: caller.bounds.catchUps };
+        using _turn = await stream.keepOpenDuring(() => catchUps.take(caller.clientId, options));
         while (stream.isOpen && position < end) {
           await stream.keepOpenDuring(readPaidPage);
           await stream.drained();
         }
       } finally {
-        endTurn?.();
+        ignoreClose();
         isCatchingUp = false;
       }
     };

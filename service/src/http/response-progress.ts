@@ -1,6 +1,7 @@
 import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
+import { oncePerTurn } from '../bounded/once-per-turn.ts';
 import { addressSubject, requestSubject } from './addresses.ts';
 
 const defaultBounds = {
@@ -136,16 +137,16 @@ export class ResponseProgress {
   }
 
   #onWrite(response: WatchedResponse): void {
-    if (this.#written.size === 0) setImmediate(() => this.#countWritten());
     this.#written.add(response);
+    void this.#countWritten();
   }
 
-  #countWritten(): void {
+  readonly #countWritten = oncePerTurn(() => {
     for (const response of this.#written) {
       this.#written.delete(response);
       if (response.writableLength > 0) this.#onEnd(response);
     }
-  }
+  });
 
   /** Returns the backlog that the response belongs to; undefined: all of it is sent, or nobody reads it any more. */
   #count(response: WatchedResponse): Backlog | undefined {

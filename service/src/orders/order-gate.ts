@@ -1,4 +1,4 @@
-import { FairTurns, NoTurn } from '../db/fair-turns.ts';
+import { FairTurns, NoTurn } from '../bounded/fair-turns.ts';
 import type { Db } from '../db/handles.ts';
 import { placing } from '../domain/order-states.ts';
 import { AppError } from '../errors.ts';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type pg from 'pg';
+import { oncePerTurn } from '../bounded/once-per-turn.ts';
 import { settleUnannounced } from '../db/change-watch.ts';
 import { isOutcomeUnknown } from '../db/connection-faults.ts';
 import { Transaction, type Transactions, type Transactor } from '../db/handles.ts';
@@ -102,7 +103,8 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
   readonly #keys: RedisKeys;
   /** What is announced at the end of this turn of the event loop, and what Redis could not be told before. */
   #next = new Announcement();
-  #announcing: Promise<void> | undefined;
+  #isQueued = false;
+  readonly #announceQueued = oncePerTurn(() => this.#announceNow());
 
   constructor(db: Transactor, link: RedisLink, keys: RedisKeys) {
     this.#db = db;
@@ -110,7 +112,7 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
     this.#keys = keys;
     link.client.defineCommand('announce', { lua });
     // Also for processes of release 1.0.0, which don't look for changes in PostgreSQL.
-    link.onRestored(() => !this.#announcing && !this.#next.isEmpty && void this.#tellRedis());
+    link.onRestored(() => !this.#isQueued && !this.#next.isEmpty && void this.#tellRedis());
   }
 
   /** Runs single statements outside a transaction, in the client's turn. */
@@ -174,16 +176,12 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
   /** Announces once for all commits in this turn of the event loop. */
   #announce(announced: Announced): Promise<void> {
     this.#next.add(announced);
-    this.#announcing ??= new Promise((resolve) => {
-      setImmediate(() => {
-        this.#announcing = undefined;
-        resolve(this.#announceNow());
-      });
-    });
-    return this.#announcing;
+    this.#isQueued = true;
+    return this.#announceQueued();
   }
 
   async #announceNow(): Promise<void> {
+    this.#isQueued = false;
     if (await this.#tellRedis()) return;
     // If PostgreSQL is unreachable too, every page from before is too old to be served after this time.
     await settleUnannounced(this.#db).catch(() => sleep(pageAgeMaxMs));

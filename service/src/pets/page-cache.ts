@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { CacheState } from '../domain/cache-state.ts';
 import type { ListVersion } from '../domain/list-version.ts';
 import type { Footprint } from './pet-changes.ts';
@@ -79,10 +80,10 @@ interface Reading<Rows> {
  * its page.
  */
 export class PageCache<Rows = Footprint> {
-  readonly #cached = new Map<string, CachedPage<Rows>>();
+  /** Only read with `peek`, so that the page that was read first goes first: it is the first that is too old. */
+  readonly #cached = new LRUCache<string, CachedPage<Rows>>({ max: pagesMax, maxSize: bytesMax });
   readonly #reading = new Map<string, Reading<Rows>>();
   readonly #changes: KnownChanges<Rows>;
-  #bytes = 0;
   #hits = 0;
   #misses = 0;
 
@@ -91,7 +92,7 @@ export class PageCache<Rows = Footprint> {
   }
 
   get state(): CacheState {
-    return { hits: this.#hits, misses: this.#misses, size: this.#cached.size, bytes: this.#bytes, bytesMax };
+    return { hits: this.#hits, misses: this.#misses, size: this.#cached.size, bytes: this.#cached.calculatedSize, bytesMax };
   }
 
   /** Whether the page is cached, with any version. */
@@ -100,7 +101,7 @@ export class PageCache<Rows = Footprint> {
   }
 
   find(url: string, version: ListVersion | undefined): ListPage<Rows> | undefined {
-    const cached = this.#cached.get(url);
+    const cached = this.#cached.peek(url);
     if (!cached || version === undefined || performance.now() - cached.readAtMs >= pageAgeMaxMs) return undefined;
     const isCurrent = typeof version === 'string' ? cached.snapshot === version : this.#isCurrent(cached);
     if (!isCurrent) return undefined;
@@ -117,14 +118,14 @@ export class PageCache<Rows = Footprint> {
 
   /** The compressed body of a page that `find` has returned; undefined: it is not compressed yet. */
   findCompressed(url: string, page: ListPage<Rows>, coding: string): Buffer | undefined {
-    const cached = this.#cached.get(url);
+    const cached = this.#cached.peek(url);
     const compressed = cached?.page === page ? cached.compressed.get(coding) : undefined;
     return compressed instanceof Promise ? undefined : compressed;
   }
 
   /** The compressed body of a page. `compress` is called at most once for each coding while the page is cached. */
   async readCompressed(url: string, page: ListPage<Rows>, coding: string, compress: () => Promise<Buffer>): Promise<Buffer> {
-    const cached = this.#cached.get(url);
+    const cached = this.#cached.peek(url);
     if (cached?.page !== page) return compress();
     const shared = cached.compressed.get(coding);
     if (shared) return shared;
@@ -133,7 +134,7 @@ export class PageCache<Rows = Footprint> {
     try {
       const compressed = await compressing;
       cached.compressed.set(coding, compressed);
-      if (this.#cached.get(url) === cached) this.#count(cached, compressed.length);
+      if (this.#cached.peek(url) === cached) this.#store(url, cached, compressed.length);
       return compressed;
     } catch (error) {
       cached.compressed.delete(coding);
@@ -187,30 +188,20 @@ export class PageCache<Rows = Footprint> {
   invalidateAll(): void {
     this.#cached.clear();
     this.#reading.clear();
-    this.#bytes = 0;
   }
 
   #add(url: string, cached: CachedPage<Rows>): void {
     // A query that started later has ended first.
-    if ((this.#cached.get(url)?.readAtMs ?? 0) > cached.readAtMs) return;
-    this.#drop(url);
-    this.#cached.set(url, cached);
-    this.#count(cached, bytesOf(url, cached.page));
+    if ((this.#cached.peek(url)?.readAtMs ?? 0) > cached.readAtMs) return;
+    this.#store(url, cached, bytesOf(url, cached.page));
   }
 
-  /** Counts bytes of a cached page, and evicts the oldest pages beyond the bounds. */
-  #count(cached: CachedPage<Rows>, bytes: number): void {
+  /** Stores it with so many bytes more, and evicts the oldest pages beyond the bounds. */
+  #store(url: string, cached: CachedPage<Rows>, bytes: number): void {
     cached.bytes += bytes;
-    this.#bytes += bytes;
-    for (const oldest of this.#cached.keys()) {
-      if (this.#bytes <= bytesMax && this.#cached.size <= pagesMax) return;
-      this.#drop(oldest);
-    }
-  }
-
-  #drop(url: string): void {
-    this.#bytes -= this.#cached.get(url)?.bytes ?? 0;
+    // The bytes of a page that is stored already would not be counted again.
     this.#cached.delete(url);
+    this.#cached.set(url, cached, { size: cached.bytes });
   }
 }
 

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** Who has asked for how much lately. */
 interface Bucket {
   tokens: number;
@@ -14,17 +16,14 @@ const addressesMax = 10_000;
  * bounded: then they start again with a full bucket.
  */
 export class AddressBudget {
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new LRUCache<string, Bucket>({ max: addressesMax });
 
   /** Returns the seconds to wait; 0: the request is admitted. */
   take(address: string, nowMs: number): number {
     const bucket = this.#buckets.get(address) ?? { tokens: burst, atMs: nowMs };
     bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1_000) * perSecond);
     bucket.atMs = nowMs;
-    // Deleted and set again, so that the first entry is the one that was used the longest ago.
-    this.#buckets.delete(address);
     this.#buckets.set(address, bucket);
-    if (this.#buckets.size > addressesMax) this.#buckets.delete(this.#buckets.keys().next().value ?? '');
     if (bucket.tokens < 1) return 1;
     bucket.tokens -= 1;
     return 0;

@@ -4,6 +4,7 @@ import { lstat, unlink } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FairTurns } from '../bounded/fair-turns.ts';
 import { ConfigError } from '../config.ts';
 import { type ChildEnd, runImageChild } from './image-child.ts';
 import { readReply } from './image-reply.ts';
@@ -17,6 +18,7 @@ type Log = Readonly<Record<'info' | 'warn', (facts: object, text: string) => voi
 const decodesMax = 2;
 /** Connections at once. Another is told to come again. */
 const connectionsMax = 32;
+const decodes = { turnsMax: decodesMax, turnsOfOwnerMax: decodesMax, pendingOfOwnerMax: connectionsMax };
 /** In which a worker must have sent its image, once it is its turn, or taken the reply. */
 const transferTimeoutMs = 10_000;
 /** For images that are being decoded when the process is told to end. */
@@ -27,7 +29,7 @@ const socketUmask = 0o117;
 /** Listens until it is disposed of, which takes some seconds at most. */
 export async function listenForImages(path: string, log: Log, { drainMs = drainTimeoutMs } = {}): Promise<AsyncDisposable> {
   await removeStaleSocket(path);
-  const parts = { turns: new Turns(decodesMax), stopping: new AbortController(), killing: new AbortController(), log };
+  const parts = { turns: new FairTurns(decodes), stopping: new AbortController(), killing: new AbortController(), log };
   const connections = new Set<Promise<void>>();
   const server = createServer((connection) => {
     // An error is followed by 'close'.
@@ -49,7 +51,7 @@ export async function listenForImages(path: string, log: Log, { drainMs = drainT
 }
 
 interface Parts {
-  readonly turns: Turns;
+  readonly turns: FairTurns;
   /** Aborted when no further image is begun. */
   readonly stopping: AbortController;
   /** Aborted when those that are being decoded end too. */
@@ -75,7 +77,7 @@ async function respond(connection: Socket, gone: AbortSignal, { turns, stopping,
   const bytes = head.readUInt32BE();
   if (bytes === 0) return readyLine;
   if (bytes > photoBytesMax) return crashedLine('the image is too long');
-  using turn = await turns.take(AbortSignal.any([gone, stopping.signal]));
+  using turn = await turns.take(undefined, { signal: AbortSignal.any([gone, stopping.signal]) });
   if (!turn) return unavailableLine('stopping');
   const image = await readExactly(connection, bytes, ended);
   // Reads on, to notice that the worker has left.
@@ -150,45 +152,4 @@ async function listen(server: Server, path: string): Promise<void> {
     process.umask(before);
   }
   await listening;
-}
-
-/** Lets `max` through at once; the others wait in order. There are no more of them than connections. */
-class Turns {
-  #free: number;
-  readonly #waiting = new Set<() => void>();
-
-  constructor(max: number) {
-    this.#free = max;
-  }
-
-  /** Undefined if the signal is aborted first. The turn ends when it is disposed of. */
-  async take(signal: AbortSignal): Promise<Disposable | undefined> {
-    if (signal.aborted) return undefined;
-    if (this.#free > 0) this.#free -= 1;
-    else if (!(await this.#wait(signal))) return undefined;
-    return { [Symbol.dispose]: () => this.#end() };
-  }
-
-  async #wait(signal: AbortSignal): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const go = () => resolve(true);
-    const leave = () => {
-      this.#waiting.delete(go);
-      resolve(false);
-    };
-    this.#waiting.add(go);
-    signal.addEventListener('abort', leave, { once: true });
-    const isTaken = await promise;
-    signal.removeEventListener('abort', leave);
-    return isTaken;
-  }
-
-  #end(): void {
-    const [next] = this.#waiting;
-    if (!next) this.#free += 1;
-    else {
-      this.#waiting.delete(next);
-      next();
-    }
-  }
 }

@@ -255,7 +255,7 @@ export class LocalLimiter {
     return account;
   }
 
-  /** Evicts the oldest subject without a debt. If the 100 oldest all have one, evicts the next. Its lease, if any, is lost with it. */
+  /** Evicts the oldest subject without a debt, which no LRU could. If the 100 oldest all have one, evicts the next. Its lease is lost with it. */
   #evictOldest(): void {
     let skipped = 0;
     for (const subject of this.#accounts.keys()) {

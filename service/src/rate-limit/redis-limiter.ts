@@ -1,3 +1,4 @@
+import { oncePerTurn } from '../bounded/once-per-turn.ts';
 import type { Clock } from '../clock.ts';
 import type { ListTokens, ListVersion } from '../domain/list-version.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
@@ -92,7 +93,6 @@ export class RedisLimiter {
   #leased: Leased[] = [];
   /** The entries of this turn that ask for a lease, by subject. */
   readonly #asking = new Map<string, Entry>();
-  #isScheduled = false;
   /** The next return is scheduled. */
   #isReturning = false;
   /** The calls that got no reply in time, and may still get one. */
@@ -134,7 +134,7 @@ export class RedisLimiter {
     const verdict = this.#local.takeLeased(pending.charge);
     if (verdict) this.#leased.push({ pending, verdict });
     else if (!this.#join(pending)) this.#add(pending, this.#leases);
-    this.#schedule();
+    void this.#endTurn();
   }
 
   /**
@@ -180,17 +180,12 @@ export class RedisLimiter {
     if (this.#pending.length === batchSizeMax) this.#sendPending([]);
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      const leased = this.#leased;
-      this.#leased = [];
-      if (this.#pending.length > 0) this.#sendPending(leased);
-      else if (leased.length > 0) void this.#readVersion(leased);
-    });
-  }
+  readonly #endTurn = oncePerTurn(() => {
+    const leased = this.#leased;
+    this.#leased = [];
+    if (this.#pending.length > 0) this.#sendPending(leased);
+    else if (leased.length > 0) void this.#readVersion(leased);
+  });
 
   #sendPending(leased: readonly Leased[]): void {
     const batch = this.#pending;
@@ -319,7 +314,7 @@ export class RedisLimiter {
       if (verdict) this.#resolve(one, verdict, listVersion, 'lease');
       else {
         this.#add(one, false);
-        this.#schedule();
+        void this.#endTurn();
       }
     }
   }

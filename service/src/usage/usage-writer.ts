@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { JoinedRuns } from '../bounded/joined-runs.ts';
 import { AppError } from '../errors.ts';
 import type { UsageBatch, UsageTally } from './usage-tally.ts';
 
@@ -35,7 +36,7 @@ export class UsageWriter {
   readonly #parts: Parts;
   #unwritten: { readonly number: bigint; readonly batch: UsageBatch } | undefined;
   #lastNumber = 0n;
-  #writing: Promise<void> | undefined;
+  readonly #writes = new JoinedRuns(() => this.#writeAll());
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   #isFailing = false;
@@ -52,10 +53,8 @@ export class UsageWriter {
   }
 
   /** Writes everything that was counted before the call, unless PostgreSQL fails: then it is kept for the next call. Never throws. */
-  async write(): Promise<void> {
-    while (this.#writing) await this.#writing;
-    this.#writing = this.#writeAll().finally(() => (this.#writing = undefined));
-    return this.#writing;
+  write(): Promise<void> {
+    return this.#writes.next();
   }
 
   /** Writes for the last time. What can't be written in time is lost, and that is logged. */

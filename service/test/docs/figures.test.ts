@@ -182,7 +182,7 @@ const bounds: Readonly<Record<string, string>> = {
   'Reply to a probe of PostgreSQL': '{timeoutMs ms}',
   'Wait for PostgreSQL at startup': '{openTimeoutMs s} for each connection',
   'Wait of a migration for a lock, and in total, also for another `migrate`': '{lockTimeoutMs ms}, {totalTimeoutMs min} minutes',
-  'Clients or keys listed at once': '{listedMax}',
+  'Rows that a command lists at once': '{limitMax}',
   'Responses delayed by a rehearsal': '{delayedMax}, {delayMs s} each',
   'A simulated error': '{rate_limit sec}, {ban sec} or {unavailable s}; its end is stored for {endRetainedMs min} minutes',
   'SDK: requests in flight': '{inFlightMax}',
@@ -411,7 +411,7 @@ const sentences: Readonly<Record<string, ReadonlyArray<readonly [phrase: string,
     [
       `register ${byPlan('newCategoriesPerDay').slice(0, -1).join(', ')} or ${byPlan('newCategoriesPerDay').at(-1)} per UTC day by plan; an Enterprise client ${enterprise.newCategoriesPerDay.toLocaleString('en')}`,
     ],
-    ['It lists {listedMax} keys at once', 'cli/keys.ts'],
+    ['It lists {limitMax} keys at once', 'cli/list-command.ts'],
     ["You can't go back to 1.0.0: its workers send nothing from a migrated database"],
     // release-table.test.ts compares these with the migrations.
     ['| 1.0.0 | | |'],

@@ -5,15 +5,15 @@ export interface ListNode<T> {
 }
 
 /**
- * A doubly linked list: the first value is read, and any node is removed, in constant time. A Map in insertion order is
+ * A doubly linked list: the first node is read, and any node is removed, in constant time. A Map in insertion order is
  * no replacement: to find its first entry it skips every deleted one, which are thousands in a long queue.
  */
 export class LinkedList<T> {
   #first: ListNode<T> | undefined;
   #last: ListNode<T> | undefined;
 
-  get first(): T | undefined {
-    return this.#first?.value;
+  get first(): ListNode<T> | undefined {
+    return this.#first;
   }
 
   push(value: T): ListNode<T> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FairTurns, NoTurn } from '../../src/db/fair-turns.ts';
+import { FairTurns, NoTurn } from '../../src/bounded/fair-turns.ts';
 
 const bounds = { turnsMax: 2, turnsOfOwnerMax: 2, waitMsMax: 60_000, pendingOfOwnerMax: 1_000 };
 
@@ -124,6 +124,44 @@ describe('FairTurns', () => {
     expect(begun).toHaveLength(3);
     for (const { end } of works) end();
     await Promise.all(works.map(({ done }) => done));
+  });
+
+  test('begins as many of an owner as it may have, by a bound of its own, and the next once one has ended', async () => {
+    const turns = new FairTurns({ ...bounds, turnsMax: 10 });
+    const options = { ofOwnerMax: 1 };
+    const first = await turns.take(1n, options);
+    let hasSecond = false;
+    const second = turns.take(1n, options).then((turn) => {
+      hasSecond = true;
+      return turn;
+    });
+    expect(await turns.take(2n, options)).toBeDefined();
+    await settle();
+    expect(hasSecond).toBe(false);
+    first?.[Symbol.dispose]();
+    (await second)?.[Symbol.dispose]();
+    expect(await turns.take(1n, options)).toBeDefined();
+  });
+
+  test('never begins what is cancelled while it waits, and continues with the next', async () => {
+    const turns = new FairTurns({ turnsMax: 1, turnsOfOwnerMax: 1, pendingOfOwnerMax: 2 });
+    const first = await turns.take(1n);
+    const cancelling = new AbortController();
+    const cancelled = turns.take(1n, { signal: cancelling.signal });
+    const next = turns.take(1n);
+    cancelling.abort();
+    expect([await cancelled, turns.waiting]).toEqual([undefined, 1]);
+    first?.[Symbol.dispose]();
+    expect(await next).toBeDefined();
+    expect(await turns.take(2n, { signal: cancelling.signal })).toBeUndefined();
+  });
+
+  test('says why there is no turn now: the owner has all its own, or others have them', () => {
+    const turns = new FairTurns({ turnsMax: 2, turnsOfOwnerMax: 1, pendingOfOwnerMax: 0 });
+    const first = turns.takeNow(1n);
+    expect([turns.takeNow(1n), typeof turns.takeNow(2n), turns.takeNow(3n)]).toEqual(['owner', 'object', 'others']);
+    if (typeof first === 'object') first[Symbol.dispose]();
+    expect(turns.takeNow(3n)).toBeTypeOf('object');
   });
 
   test('holds its invariants for any work of any owners', async () => {
