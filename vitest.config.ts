@@ -14,8 +14,9 @@ export default defineConfig({
   test: {
     include: ['{service,sdk,docs-site}/test/**/*.test.ts', '{proofs,testkit,bench}/**/*.test.ts'],
     globalSetup: ['service/test/global-setup.ts'],
+    setupFiles: ['service/test/patience.ts'],
     // A test without an assertion can't fail, and `.only` would hide the others.
-    expect: { requireAssertions: true },
+    expect: { requireAssertions: true, poll: { timeout: 15_000, interval: 20 } },
     allowOnly: false,
     // Files share the modules of their worker: to load them again for each file took a fifth of the time.
     isolate: false,

@@ -4,8 +4,10 @@ export interface Claim {
   readonly bar: string;
   readonly figure: string;
   readonly holds: boolean;
-  /** A bound on elapsed time. Other load on the machine can break it, so CI may measure it again. */
+  /** A bound on elapsed time, which other load on the machine can break. It decides only where the proof runs alone, as every night. */
   readonly isTimed?: boolean;
+  /** It did not hold beside other proofs, and decides nothing. */
+  readonly isLate?: boolean;
   /** The bar is not reached yet, as docs/promises.md says. The nightly check reports it and does not fail. */
   readonly isKnownMiss?: boolean;
   /** The proof could not be run on this machine, and the figure says why. In CI it must run. */
@@ -30,10 +32,12 @@ export interface Proof {
   readonly name: string;
   readonly promise: string;
   readonly hasMutant?: boolean;
-  /** The proof measures time or CPU use, which other work would change, so no other proof runs at the same time. */
+  /** It needs all of the machine, or ports of its own, so no other proof runs at the same time. */
   readonly runsAlone?: boolean;
   /** It takes long, or compares times under load, which the shared cores of CI can't show. So only its long form is run, every night. */
   readonly isNightly?: boolean;
+  /** Files and folders that it is about, besides those that its mutant edits. CI runs a nightly proof too if one of them has changed. */
+  readonly about?: readonly string[];
   /** Names of parts that can be run alone. */
   readonly parts?: readonly string[];
   /** If the usual time is not enough. */

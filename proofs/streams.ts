@@ -26,7 +26,6 @@ export const streams: Proof = {
   name: 'streams',
   promise: 'a process serves 1,000 event streams in bounded memory, and an event reaches all of them within a second',
   hasMutant: true,
-  runsAlone: true,
   run,
 };
 

@@ -1,9 +1,10 @@
-// All that must hold before a change lands, which is what CI runs: npm run check -- [--only NAME]…
+// All that must hold before a change lands, which is what CI runs: npm run check -- [--only NAME]… [--changed]
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, stripVTControlCharacters, styleText } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
+import { changedFiles, type ListedProof, relatedProofs, relatedTests } from './changed.ts';
 import { runCommand } from './command.ts';
 import { lintMigrations } from './migrations-lint.ts';
 import { findMisplaced } from './placement.ts';
@@ -20,6 +21,8 @@ interface Outcome {
   readonly failures?: readonly string[];
   /** What failed beside others and passed alone: shown, so that it is seen. */
   readonly passedAlone?: readonly string[];
+  /** Bounds on elapsed time that were broken beside others, which decides nothing. */
+  readonly late?: readonly string[];
   /** What took longest: the time of a run is bounded, and this is where it goes. */
   readonly slowest?: readonly string[];
 }
@@ -31,6 +34,8 @@ interface Timed {
 
 interface Step {
   readonly name: string;
+  /** The files that it is about. With --changed it is run only if one of them has changed. */
+  readonly about: RegExp;
   run(): Promise<Outcome>;
 }
 
@@ -49,55 +54,71 @@ const failedFilesMax = 20;
 const failedProofsMax = 8;
 const slowestShown = 8;
 
+const code = /\.(ts|mjs|json|lua|sql)$/;
+const api = /^(service\/src|sdk|tools)\/|^openapi\.json$/;
+
 /** Cheap, and independent of each other: they run at once. */
 const staticSteps: readonly Step[] = [
-  { name: 'types', run: () => tool('tsc', '-p', '.') },
-  { name: 'biome', run: () => tool('biome', 'check', '--error-on-warnings', '.') },
-  { name: 'oxlint', run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
-  { name: 'knip', run: () => tool('knip', '--no-progress', '--treat-config-hints-as-errors') },
-  { name: 'directions', run: checkDirections },
-  { name: 'placement', run: checkPlacement },
-  { name: 'words', run: checkWords },
-  { name: 'sdk', run: checkSdk },
-  { name: 'openapi-lint', run: () => tool('redocly', 'lint', 'openapi.json') },
-  { name: 'migrations', run: checkMigrations },
+  { name: 'types', about: code, run: () => tool('tsc', '-p', '.') },
+  { name: 'biome', about: code, run: () => tool('biome', 'check', '--error-on-warnings', '.') },
+  { name: 'oxlint', about: code, run: () => tool('oxlint', '--type-aware', '--deny-warnings') },
+  { name: 'knip', about: code, run: () => tool('knip', '--no-progress', '--treat-config-hints-as-errors') },
+  { name: 'directions', about: code, run: checkDirections },
+  { name: 'placement', about: code, run: checkPlacement },
+  { name: 'words', about: /./, run: checkWords },
+  { name: 'sdk', about: api, run: checkSdk },
+  { name: 'openapi-lint', about: api, run: () => tool('redocly', 'lint', 'openapi.json') },
+  { name: 'migrations', about: /^service\/migrations\//, run: checkMigrations },
 ];
 
 /** These steps use all cores, so they run one after another. */
 const dynamicSteps: readonly Step[] = [
-  { name: 'openapi', run: checkOpenApi },
-  { name: 'tests', run: runTests },
-  { name: 'proofs', run: () => runProofs('--short') },
-  { name: 'mutants', run: () => runMutants(mutants) },
+  { name: 'openapi', about: api, run: checkOpenApi },
+  { name: 'tests', about: /./, run: () => runTests() },
+  { name: 'proofs', about: /./, run: () => runProofs(['--all', '--short']) },
+  { name: 'mutants', about: /^$/, run: () => runMutants(mutants) },
 ];
 
 /** Steps that take long. They run only if they are named with --only, as CI does every night. */
 const nightlySteps: readonly Step[] = [
-  { name: 'long-proofs', run: () => runProofs() },
-  { name: 'all-mutants', run: async () => runMutants(await proofsWithMutant()) },
+  { name: 'long-proofs', about: /^$/, run: () => runProofs(['--all']) },
+  { name: 'all-mutants', about: /^$/, run: async () => runMutants(await proofsWithMutant()) },
 ];
 
 // Whatever is started below compiles each file once.
 process.env['NODE_COMPILE_CACHE'] ??= compileCache;
 
-const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
-process.exitCode = await check(values.only);
+const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, changed: { type: 'boolean' } } });
+process.exitCode = await check(values.only, values.changed ? changedFiles() : undefined);
 
-async function check(only: readonly string[] | undefined): Promise<number> {
+async function check(only: readonly string[] | undefined, changed: readonly string[] | undefined): Promise<number> {
   const names = [...staticSteps, ...dynamicSteps, ...nightlySteps].map(({ name }) => name);
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     console.error(`There is no step "${unknown}". There are ${names.join(', ')}.`);
     return 2;
   }
-  const chosen = ({ name }: Step) => !only || only.includes(name);
+  const chosen = ({ name, about }: Step) => (!only || only.includes(name)) && (!changed || changed.some((file) => about.test(file)));
   const outcomes = await Promise.all(staticSteps.filter(chosen).map(perform));
-  const inTurn = [...dynamicSteps, ...(only ? nightlySteps : [])];
+  const inTurn = changed ? await stepsFor(changed) : [...dynamicSteps, ...(only ? nightlySteps : [])];
   for (const step of inTurn.filter(chosen)) outcomes.push(await perform(step));
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, 0);
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
+}
+
+/** Of the tests and proofs, those that have to do with these files. */
+async function stepsFor(changed: readonly string[]): Promise<Step[]> {
+  const [tests, proofs] = [relatedTests(changed), relatedProofs(changed, await listProofs())];
+  console.log(
+    `${changed.length} files have changed: ${tests?.length ?? 'all'} test files and ${proofs.length} proofs have to do with them`,
+  );
+  const narrowed: Readonly<Record<string, () => Promise<Outcome>>> = {
+    tests: async () => (tests?.length === 0 ? success : runTests(tests)),
+    proofs: async () => (proofs.length === 0 ? success : runProofs([...proofs, '--short'])),
+  };
+  return dynamicSteps.map((step) => ({ ...step, run: narrowed[step.name] ?? step.run }));
 }
 
 /** Runs a step and prints its line; a step that throws has failed, and the others still run. */
@@ -118,6 +139,7 @@ async function perform(step: Step): Promise<Outcome> {
   console.log(`${mark} ${step.name.padEnd(16)} ${seconds().toFixed(1).padStart(6)} s${counts}`);
   if (outcome.slowest) console.log(`       longest: ${outcome.slowest.join(', ')}`);
   for (const line of outcome.failures ?? []) console.log(`       ${line}`);
+  for (const line of outcome.late ?? []) console.log(`       late beside others: ${line}`);
   for (const name of outcome.passedAlone ?? []) console.log(`       passed only when it was run again, alone: ${name}`);
   const output = process.stdout.isTTY ? outcome.output : stripVTControlCharacters(outcome.output);
   if (!ok) console.log(output.trim().slice(-outputCharsMax).replace(/^/gm, '       '));
@@ -212,8 +234,8 @@ interface TestOutcome extends Outcome {
 }
 
 /** Where a few files fail, each is run again, alone: cores that others use make a test late, and a defect fails twice. */
-async function runTests(): Promise<Outcome> {
-  const together = await testFiles([]);
+async function runTests(files: readonly string[] = []): Promise<Outcome> {
+  const together = await testFiles(files);
   if (together.failedFiles.length === 0 || together.failedFiles.length > failedFilesMax || together.hasStrayError) return together;
   const alone = await testFiles(['--maxWorkers=1', ...together.failedFiles]);
   const passed = together.passed + Math.max(0, together.failed - alone.failed);
@@ -263,18 +285,19 @@ interface Claim {
   readonly figure: string;
   readonly holds: boolean;
   readonly isKnownMiss?: boolean;
+  readonly isLate?: boolean;
 }
 
 /**
  * The short forms run side by side, on cores that others may use too. Where a few break or don't finish, each is run again, alone, and that
  * decides: what a proof disproves, it disproves alone too. Every night the long forms run one by one.
  */
-async function runProofs(...args: string[]): Promise<Outcome> {
-  const together = await proofs('--all', ...args);
+async function runProofs(args: readonly string[]): Promise<Outcome> {
+  const together = await proofs(...args);
   const { brokenNames: names } = together;
   if (names.length === 0 || names.length > failedProofsMax || !args.includes('--short')) return together;
   const again: ProofOutcome[] = [];
-  for (const name of names) again.push(await proofs(name, ...args));
+  for (const name of names) again.push(await proofs(name, '--short'));
   const stillBroken = again.reduce((sum, { failed }) => sum + failed, 0);
   return {
     ...together,
@@ -307,6 +330,7 @@ async function proofs(...args: string[]): Promise<ProofOutcome> {
     failed,
     failures: lines,
     output,
+    late: claims.filter(({ isLate }) => isLate).map(({ proof, claim, bar, figure }) => `${proof}: ${claim}: ${figure} (bar: ${bar})`),
     brokenNames: [...new Set([...broken.map(({ proof }) => proof), ...unfinished])],
     slowest: slowestOf([...output.matchAll(/^(\S+), ([\d.]+) s$/gm)].map(([, name = '', took]) => ({ name, seconds: Number(took) }))),
   };
@@ -323,9 +347,12 @@ async function runMutants(names: readonly string[]): Promise<Outcome> {
 }
 
 async function proofsWithMutant(): Promise<string[]> {
+  return (await listProofs()).filter(({ hasMutant }) => hasMutant).map(({ name }) => name);
+}
+
+async function listProofs(): Promise<ReadonlyArray<ListedProof & { readonly hasMutant: boolean }>> {
   const { stdout } = await runCommand(process.execPath, ['proofs/prove.ts', '--json'], { timeoutMs: minuteMs });
-  const proofs = JSON.parse(stdout) as Array<{ readonly name: string; readonly hasMutant: boolean }>;
-  return proofs.filter(({ hasMutant }) => hasMutant).map(({ name }) => name);
+  return JSON.parse(stdout);
 }
 
 async function prove(...args: string[]): Promise<{ claims: Claim[]; status: number; output: string }> {

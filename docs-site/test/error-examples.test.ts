@@ -118,7 +118,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   too_many_uploads: async () => {
     const { at, key, folder } = await openPhotoStore();
     const others = [1, 2].map(() => sendRaw(at.url, `${headOf('upload_too_slow', key)}abc`, 15_000));
-    await vi.waitUntil(async () => (await filesIn(folder, 'originals')).length === 2, { timeout: 5_000, interval: 20 });
+    await vi.waitUntil(async () => (await filesIn(folder, 'originals')).length === 2);
     const third = await send('too_many_uploads', { at, key }, jpeg);
     await Promise.all(others);
     return third;
@@ -126,7 +126,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
   too_many_searches: async () => {
     const lock = await holdLocks(store, 'lock table photos in access exclusive mode', []);
     const others = [1, 2].map((limit) => store.call('GET', `/v1/listings?limit=${limit}`, { key: partner.key }));
-    await vi.waitUntil(() => store.dependencies.db.state.connections.searches.busy === 2, { timeout: 5_000, interval: 5 });
+    await vi.waitUntil(() => store.dependencies.db.state.connections.searches.busy === 2, { interval: 5 });
     const third = await send('too_many_searches', { key: partner });
     await lock.release();
     await Promise.all(others);
@@ -228,7 +228,7 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
       inject('postgresUrl'),
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${new URL(url).pathname.slice(1)}'`,
     );
-    await vi.waitUntil(() => !at.dependencies.db.reachable, { timeout: 10_000, interval: 10 });
+    await vi.waitUntil(() => !at.dependencies.db.reachable);
     return send('unavailable', { at, key });
   },
 };

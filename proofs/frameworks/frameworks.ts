@@ -37,6 +37,7 @@ export const frameworks: Proof = {
     "the examples for Next.js, Vite and Astro install, build and list a store's animals, with the key on the server; the SDK runs in Deno and Cloudflare's runtime",
   hasMutant: true,
   isNightly: true,
+  about: examples.map(({ folder }) => `examples/${folder}`),
   run,
 };
 

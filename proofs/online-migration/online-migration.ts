@@ -53,7 +53,6 @@ export const onlineMigration: Proof = {
   name: 'online-migration',
   promise: 'the schema changes while the store runs, also behind a long reader: no request fails, and none waits for a second',
   hasMutant: true,
-  runsAlone: true,
   run,
 };
 

@@ -28,14 +28,14 @@ export interface Findings {
 
 export function judge(found: Findings, guides: readonly string[], pictures: string | undefined): Claim[] {
   const { docs, example, journeys, looks, requests } = found;
-  const reached = guides.filter((guide) => docs.looks.some(({ url }) => new URL(url).pathname === `/docs/${guide}`));
+  const reached = guides.filter((guide) => docs.pages.some((url) => new URL(url).pathname === `/docs/${guide}`));
   const links = docs.links + example.links;
   const statuses = journeys.map((journey) => journey.statuses.join(', '));
   return [
     {
       claim: 'Guides that links from /docs and /llms.txt lead to',
       bar: 'all',
-      figure: `${reached.length} of ${guides.length}, among ${looks.length} pages${pictures ? `; screenshots are in ${pictures}` : ''}`,
+      figure: `${reached.length} of ${guides.length}, among ${docs.pages.length + example.pages.length} pages, ${looks.length} of them in a browser${pictures ? `; screenshots are in ${pictures}` : ''}`,
       holds: reached.length === guides.length && guides.length > 0,
     },
     none('Requests to other origins', found.outside, requests),

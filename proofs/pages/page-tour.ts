@@ -3,6 +3,9 @@ import { HttpClient } from '../../testkit/http.ts';
 import type { Look, Visitor } from './page-visitor.ts';
 
 export interface Tour {
+  /** The URLs of all pages. */
+  readonly pages: readonly string[];
+  /** What visitors found on those that they looked at. */
   readonly looks: readonly Look[];
   /** The files other than HTML pages, such as Markdown, by URL. */
   readonly texts: ReadonlyMap<string, string>;
@@ -14,6 +17,8 @@ export interface TourOptions {
   readonly start: readonly string[];
   /** True if the URL is to be visited and its links followed. Other linked URLs only have to exist. */
   isPart(url: URL): boolean;
+  /** True if a visitor is to look at the page. Of the others only the links are read. */
+  isWorthALook(url: URL): boolean;
   progress(text: string): void;
 }
 
@@ -25,7 +30,7 @@ interface Place {
 
 const placesMax = 1_000;
 
-export async function tour(visitors: readonly Visitor[], { start, isPart, progress }: TourOptions): Promise<Tour> {
+export async function tour(visitors: readonly Visitor[], { start, isPart, isWorthALook, progress }: TourOptions): Promise<Tour> {
   using http = new HttpClient(visitors.length);
   const origins = new Set(start.map((url) => new URL(url).origin));
   const places = new Map<string, Place>();
@@ -40,17 +45,18 @@ export async function tour(visitors: readonly Visitor[], { start, isPart, progre
       const place = await ask(http, url);
       places.set(url, place);
       if (place.status !== 200 || !isPart(new URL(url))) return;
-      const look = place.isPage ? await visitor.open(url) : undefined;
+      const look = place.isPage && isWorthALook(new URL(url)) ? await visitor.open(url) : undefined;
       if (look) looks.set(url, look);
-      for (const link of look?.links ?? linksOf(place.text, url))
+      for (const link of look?.links ?? (place.isPage ? hrefsOf : linksOf)(place.text, url))
         if (origins.has(new URL(link).origin) && !links.has(link)) links.set(link, url);
       progress(`${looks.size} pages, ${links.size} links`);
     });
     found = [...links.keys()].filter((link) => !before.has(link));
   }
   const broken = [...links].filter(([link]) => !leadsSomewhere(link, places, looks)).map(([link, from]) => `${link} on ${from}`);
+  const pages = [...places].filter(([url, { status, isPage }]) => status === 200 && isPage && isPart(new URL(url))).map(([url]) => url);
   const texts = new Map([...places].filter(([, { status, isPage }]) => status === 200 && !isPage).map(([url, { text }]) => [url, text]));
-  return { looks: [...looks.values()], texts, links: links.size, broken };
+  return { pages, looks: [...looks.values()], texts, links: links.size, broken };
 }
 
 /** Distributes the items: each visitor takes the next one when it has finished the last. */
@@ -82,6 +88,13 @@ function leadsSomewhere(link: string, places: ReadonlyMap<string, Place>, looks:
   if (!fragment || fragment === 'top') return true;
   return looks.get(target)?.ids.includes(fragment) ?? place.text.includes(`id="${fragment}"`);
 }
+
+/** The links in a page, as absolute URLs. */
+const hrefsOf = (page: string, base: string): string[] =>
+  [...page.matchAll(/<(?:a|link) [^>]*?href="([^"]+)"/g)]
+    .map(([, href = '']) => href.replaceAll(/&(?:amp|#38);/g, '&').replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))))
+    .filter((href) => URL.canParse(href, base))
+    .map((href) => new URL(href, base).href);
 
 /** The links in a Markdown text, as absolute URLs. A fragment alone is a heading, which has its id in the same text as a page. */
 const linksOf = (markdown: string, base: string): string[] =>

@@ -8,6 +8,7 @@ import { HttpClient } from '../../testkit/http.ts';
 import { type Edit, plantMutant } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
 import { ensureBuilt } from '../../tools/build.ts';
+import { hasChanged } from '../../tools/changed.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { askForAnimals, askWhileLooking } from './page-adoption.ts';
 import { type Findings, judge, judgeScores } from './page-claims.ts';
@@ -33,11 +34,15 @@ const picturedMax = { short: 12, long: 24 };
 /** A search on the example site. */
 const filtered = '/?good=children&near=53.27%2C-9.05&within=200';
 
+/** If one of these has changed, the short form looks at every guide and every part of the reference, and at three of what is numerous. */
+const about = ['docs-site', 'docs/guides', 'examples/adoption-site', 'proofs/pages'];
+
 export const pages: Proof = {
   name: 'pages',
   promise:
     'every page is accessible, light and searchable, fits any screen, works without JavaScript, and loads nothing from other origins',
   hasMutant: true,
+  about,
   run,
 };
 
@@ -111,19 +116,22 @@ async function lookAtAll(
   const hasFurniture = (path: string) => isDocs(path) && (options.isThorough || samples.includes(path));
   for (let i = 0; i < visitorCount; i += 1)
     visitors.push(crowd.use(await Visitor.arrive(browser, { origins: [shop.url, site], hasFurniture, ...options })));
-  // Pages of animals and of error codes are numerous and alike, so the short form checks only three of each kind.
-  const kinds = new Map<string, number>();
-  const isOneOfThree = (kind: string) => {
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-    return (kinds.get(kind) ?? 0) <= 3;
+  const isTouched = options.isThorough || hasChanged(about);
+  // Pages of animals and of error codes are numerous and alike, so the short form checks only some of each kind.
+  const kinds = new Map<string, Set<string>>();
+  const isOneOf = (max: number, kind: string, { href }: URL) => {
+    const seen = kinds.get(kind) ?? new Set();
+    kinds.set(kind, seen);
+    if (seen.size < max) seen.add(href);
+    return seen.has(href);
   };
-  const isWorthALook = (kind: string) => isOneOfThree(kind) || options.isThorough;
+  const kindOfDocs = ({ pathname }: URL) =>
+    isTouched ? pathname.replace(/(?<=errors\/)\w+$/, 'N') : pathname.replace(/^(\/docs(?:\/reference|\/errors)?)\/[^/]+$/, '$1/N');
   const docs = await tour(visitors, {
     // The last one is linked only by response headers.
     start: ['/docs', '/llms.txt', '/docs/deprecations'].map((start) => shop.url + start),
-    isPart: (url) =>
-      /^\/(docs(\/|$)|llms\.txt$)/.test(url.pathname) &&
-      (samples.includes(url.pathname) || isWorthALook(url.pathname.replace(/(?<=errors\/)\w+$/, 'N'))),
+    isPart: (url) => /^\/(docs(\/|$)|llms\.txt$)/.test(url.pathname),
+    isWorthALook: (url) => options.isThorough || samples.includes(url.pathname) || isOneOf(isTouched ? 3 : 1, kindOfDocs(url), url),
     progress,
   });
   const [wanted = 0, contested = 0, wantedToo = 0, contestedToo = 0, ...others] = shop.available;
@@ -136,8 +144,9 @@ async function lookAtAll(
       const names = isSearch && !options.isThorough ? 'several' : [...url.searchParams.keys()];
       const kind = `${url.pathname.replaceAll(/\d+/g, 'N')}?${names}`;
       // Filters can be combined in hundreds of ways.
-      return isSearch ? isOneOfThree(kind) : isWorthALook(kind);
+      return (options.isThorough && !isSearch) || isOneOf(isTouched ? 3 : 1, kind, url);
     },
+    isWorthALook: () => true,
     progress,
   });
   const [visitor] = visitors;
@@ -177,7 +186,7 @@ async function lookAtAll(
 
 /** Each guide's page must show all words of the guide, and the reference the path and title of every operation. */
 async function expectationsOf({ url }: Shop, docs: Tour): Promise<Expectation[]> {
-  const reference = docs.looks.map((look) => look.url).filter((one) => one.startsWith(`${url}/docs/reference`));
+  const reference = docs.pages.filter((one) => one.startsWith(`${url}/docs/reference`));
   using http = new HttpClient(1);
   const { paths } = JSON.parse((await http.send(`${url}/openapi.json`)).text) as {
     paths: Record<string, Record<string, { summary?: string }>>;

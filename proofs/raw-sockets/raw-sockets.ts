@@ -20,7 +20,6 @@ export const rawSockets: Proof = {
   name: 'raw-sockets',
   promise: 'whatever bytes arrive, the response is a prompt Error with its headers, and never a 5xx',
   hasMutant: true,
-  runsAlone: true,
   run,
 };
 

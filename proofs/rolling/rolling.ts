@@ -16,7 +16,6 @@ export const rolling: Proof = {
   name: 'rolling',
   promise: 'processes are restarted one by one behind a load balancer: no request fails, no write and no event of a stream is lost',
   hasMutant: true,
-  runsAlone: true,
   run,
 };
 

@@ -24,7 +24,6 @@ export const wantedAnimal: Proof = {
   name: 'wanted-animal',
   promise: 'a rush for one animal has one winner, and is no overload: neither for those who lose nor for orders of other animals',
   hasMutant: true,
-  runsAlone: true,
   run,
 };
 

@@ -45,13 +45,19 @@ const redisWaitMs = 1_000;
 const restoredWarning =
   "The store was restored from a backup, or a standby has taken over. Stop every process and run 'homeward restore-check'; after a failover without loss, run it with --nothing-lost";
 
-export async function openDependencies(config: Config, overrides: { clock?: Clock; byIndex?: boolean } = {}): Promise<Dependencies> {
+export interface DependencyOverrides {
+  readonly clock?: Clock | undefined;
+  readonly byIndex?: boolean;
+  readonly redisDeadlineMs?: number | undefined;
+}
+
+export async function openDependencies(config: Config, overrides: DependencyOverrides = {}): Promise<Dependencies> {
   const { log, endLog } = openLog(config);
   const db = new Pool(config.databaseUrl, config.poolSize, {
     byIndex: overrides.byIndex ?? false,
     onIdsSkipped: () => log.warn('ids go on higher: PostgreSQL is on another server, which may lack the last ones'),
   });
-  const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword);
+  const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword, overrides.redisDeadlineMs);
   const opened = config.tracing && (await openTraces(config.tracing, log));
   if (opened) db.watchStatements(opened.tracing.watchStatement);
   const close = async () => {

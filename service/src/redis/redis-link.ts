@@ -53,6 +53,7 @@ export class RedisLink {
   /** This server does not permit ROLE: then PING has to do. */
   #isRoleForbidden = false;
   #probeSent: { reply: Promise<void>; sentAt: number } | undefined;
+  readonly #deadlineMs: number;
   readonly #probeTimeoutMs: number;
   #connectedAtMs = 0;
   #repliedAtMs = 0;
@@ -66,7 +67,8 @@ export class RedisLink {
   readonly #restoredListeners: Array<() => void> = [];
 
   /** The password is that of the Sentinels, if the URL has any. */
-  constructor(redisUrl: string, sentinelPassword = '') {
+  constructor(redisUrl: string, sentinelPassword = '', deadlineMs = redisDeadlineMs) {
+    this.#deadlineMs = deadlineMs;
     const watched = watchedServersOf(redisUrl, sentinelPassword);
     this.#probeTimeoutMs = watched ? watchedProbeTimeoutMs : probeTimeoutMs;
     this.client = createRedis(redisUrl, watched, {
@@ -169,10 +171,10 @@ export class RedisLink {
             // A probe of a lost Redis is late again and again, which is nothing new.
             if (this.#up) for (const listener of this.#lateListeners) listener();
             if (performance.now() - this.#repliedAtMs > silenceMaxMs) this.#lose();
-            reject(new RedisLost(`Redis did not reply within ${redisDeadlineMs} ms`, { sent: true }));
+            reject(new RedisLost(`Redis did not reply within ${this.#deadlineMs} ms`, { sent: true }));
           }),
         );
-      }, redisDeadlineMs);
+      }, this.#deadlineMs);
       send(this.client).then(
         (value) => {
           this.#repliedAtMs = performance.now();

@@ -32,11 +32,11 @@ describe('Without PostgreSQL', () => {
     await get(invented);
     // Immediately and with all its processes, which would otherwise block the next start.
     await postgres.signal('SIGQUIT');
-    await vi.waitUntil(() => !store.dependencies.db.reachable, { timeout: 5_000, interval: 10 });
+    await vi.waitUntil(() => !store.dependencies.db.reachable);
   });
   afterAll(async () => {
     await postgres.start();
-    await vi.waitUntil(() => store.dependencies.db.reachable, { timeout: 15_000, interval: 10 });
+    await vi.waitUntil(() => store.dependencies.db.reachable);
   });
 
   test.each([

@@ -43,7 +43,7 @@ let isKilled = false;
 async function lose(): Promise<void> {
   isKilled = true;
   await redis.signal('SIGKILL');
-  await vi.waitUntil(bothAre(false), { timeout: 5_000, interval: 10 });
+  await vi.waitUntil(bothAre(false));
 }
 
 /** Its data is lost, since Redis runs without persistence. */
@@ -51,7 +51,7 @@ async function restore(): Promise<void> {
   // A link may also be lost because the machine is busy: a second server would not start.
   if (isKilled) await redis.start();
   isKilled = false;
-  await vi.waitUntil(bothAre(true), { timeout: 5_000, interval: 10 });
+  await vi.waitUntil(bothAre(true));
 }
 
 /** Counts the statements that a process runs, by name, until the test ends. */
@@ -239,7 +239,7 @@ describe('While Redis is frozen', () => {
     await redis.signal('SIGSTOP');
     const seen = await statuses(3, key);
     await redis.signal('SIGCONT');
-    await vi.waitUntil(bothAre(true), { timeout: 5_000, interval: 10 });
+    await vi.waitUntil(bothAre(true));
     expect(seen).toEqual([200, 200, 429]);
   });
 });

@@ -305,7 +305,7 @@ describe('Homeward-Simulate: slow', () => {
       .call('POST', '/v1/pets', { key: key.key, body: { name: 'Snail', categoryId: 1 }, headers: { 'homeward-simulate': 'slow' } })
       .finally(() => (isResponded = true));
     const names = async () => (await store.call('GET', '/v1/pets?limit=100', { key: reader.key })).text;
-    await expect.poll(names, { timeout: 5_000 }).toContain('Snail');
+    await expect.poll(names).toContain('Snail');
     expect(isResponded).toBe(false);
     expect(await late).toMatchObject({ status: 201, json: { name: 'Snail' }, headers: { 'homeward-rehearsed': 'simulate=slow' } });
     expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(4_990);
@@ -355,7 +355,7 @@ describe('DelayedResponses', () => {
     await using served = await serveLate();
     using http = new HttpClient(200);
     const all = Array.from({ length: 100 }, () => http.send(served.url));
-    await expect.poll(() => served.counts.delayed, { timeout: 10_000 }).toBe(100);
+    await expect.poll(() => served.counts.delayed).toBe(100);
     expect((await http.send(served.url)).headers['homeward-rehearsed']).toBeUndefined();
     expect(served.counts).toEqual({ delayed: 101, released: 1 });
     served.late.end();

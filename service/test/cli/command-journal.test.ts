@@ -3,15 +3,12 @@ import { readFileSync } from 'node:fs';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { findJournalPlace } from '../../src/journal-place.ts';
 import { executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { until } from '../webhook-work.ts';
 import { homeward, homewardJson, startWorker } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 120_000 });
 
 const environmentOf = ({ dependencies }: TestStore) => ({
   DATABASE_URL: dependencies.config.databaseUrl,

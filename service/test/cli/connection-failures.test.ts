@@ -238,7 +238,7 @@ const postgresCases: readonly Case[] = [
 ];
 
 describe('PostgreSQL', () => {
-  const commands = [['serve'], ['worker'], ['migrate'], ['keys', 'list']];
+  const commands = [['migrate'], ['keys', 'list']];
   test.each(postgresCases.map((one, index) => [...one, commands[index % commands.length] ?? []] as const))(
     '%s',
     async (_, env, problem, fix, command) => {

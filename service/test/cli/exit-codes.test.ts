@@ -18,7 +18,7 @@ describe('a mistake in the command line exits with 2 and says what is wrong, bef
     [['adopt'], "unknown command 'adopt'"],
     [['keys', 'adopt'], "unknown command 'adopt'"],
     [['keys', 'list', '--loud'], "unknown option '--loud'"],
-    [['serve', 'now'], "too many arguments for 'serve'"],
+    [['migrate', 'now'], "too many arguments for 'migrate'"],
     [['keys', 'create', '--plan', 'free'], "required option '--client <name>' not specified"],
     [[...create, '--plan', 'gold'], '--plan must be one of free, pro, business, enterprise; got "gold".'],
     [[...create, '--plan', 'enterprise'], 'The plan enterprise needs both --per-minute and --per-day.'],
@@ -66,8 +66,8 @@ describe('a mistake in the command line exits with 2 and says what is wrong, bef
       '10.0.0.0/8,proxy',
       'HOMEWARD_TRUSTED_PROXIES must be a list of addresses or CIDR ranges, such as 10.0.0.0/8; got "proxy".',
     ],
-  ])('homeward serve with %s=%s', async (name, value, message) => {
-    expect(rejection(await homeward(['serve'], { env: { ...nowhere, [name]: value } }))).toEqual(rejectedWith(2, message));
+  ])('homeward migrate with %s=%s', async (name, value, message) => {
+    expect(rejection(await homeward(['migrate'], { env: { ...nowhere, [name]: value } }))).toEqual(rejectedWith(2, message));
   });
 });
 

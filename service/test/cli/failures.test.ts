@@ -4,7 +4,7 @@ import { describePostgres, describeRedis } from '../../src/server-addresses.ts';
 import { cloneTemplate } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 
-// Each command is a separate process, and some wait for a server that does not reply.
+// Some wait for a server that does not reply.
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Accepts connections and never replies. */

@@ -1,14 +1,11 @@
 // A leaked key must not be able to prevent its own revocation by filling the journal's disk.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { canMount, SmallDisk } from '../../../testkit/small-disk.ts';
 import { makeSpareFile } from '../../src/journal/spare-file.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { type Finished, homeward } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 const mayMount = await canMount();
 if (!mayMount) console.warn('This user may not mount a disk: a full disk is not tested here. It takes root.');

@@ -1,4 +1,4 @@
-// Runs the real `homeward` command, as an operator would.
+// Runs the `homeward` command: in this process where that is enough, as an operator would where it is not.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { compileCache } from '../../../testkit/compile-cache.ts';
 import { stillRunning } from '../../../testkit/running-processes.ts';
 import { guard } from '../../../testkit/servers.ts';
+import { runCaptured } from './captured-program.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/homeward.mjs', import.meta.url));
 const timeoutMs = 30_000;
@@ -25,8 +26,22 @@ export interface CommandOptions {
   readonly node?: string;
 }
 
-/** The command gets only these variables, and nothing from the machine's environment. */
-export async function homeward(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
+/** Commands that go on until a signal ends them. */
+const lasting: ReadonlySet<string | undefined> = new Set(['serve', 'worker', 'images']);
+/** Variables that count when a process starts. */
+const isReadAtStart = (variable: string) => /^(NODE_|LD_|FORCE_COLOR$|NO_COLOR$)/.test(variable);
+
+/**
+ * Runs a command in this process, which takes a hundredth of the time of a new one, unless it needs one. What processes are about is
+ * tested with `homewardProcess`: that they end, signals, and the launcher.
+ */
+export function homeward(args: readonly string[], { env = {}, node }: CommandOptions = {}): Promise<Finished> {
+  const needsProcess = node !== undefined || lasting.has(args[0]) || Object.keys(env).some(isReadAtStart);
+  return needsProcess ? homewardProcess(args, { env, ...(node && { node }) }) : runCaptured(args, env);
+}
+
+/** The real command. It gets only these variables, and nothing from the machine's environment. */
+export async function homewardProcess(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
   const child = start(args, options);
   let stdout = '';
   let stderr = '';

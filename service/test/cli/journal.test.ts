@@ -2,13 +2,10 @@
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { createTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 test('A revocation is a line on standard error and in the journal; applied to a store that has the key, it revokes the key there', async () => {
   await using folder = await mkdtempDisposable(path.join(tmpdir(), 'homeward-journal-'));

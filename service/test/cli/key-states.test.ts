@@ -1,10 +1,7 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 120_000 });
 
 interface ListedKey {
   readonly id: number;

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { stillRunning } from '../../../testkit/running-processes.ts';
 import { cloneTemplate } from '../databases.ts';
-import { findOlderNode, homeward, homewardJson, startServing } from './homeward-command.ts';
+import { findOlderNode, homewardJson, homewardProcess, startServing } from './homeward-command.ts';
 
 // Each command is a separate process.
 vi.setConfig({ testTimeout: 60_000 });
@@ -24,11 +24,11 @@ const starters = [
 describe.each(starters)('homeward started by $by', ({ node = '', older }) => {
   describe.skipIf(!node)('if it is installed', () => {
     test('passes on the output and the exit status', async () => {
-      const done = await homeward(['keys', 'list', '--json'], { node, env });
+      const done = await homewardProcess(['keys', 'list', '--json'], { node, env });
       expect(done).toEqual({ status: 0, stdout: expect.stringMatching(/^\[.*\]\n$/), stderr: '' });
-      const failed = await homeward(['keys', 'list'], { node, env: { DATABASE_URL: 'postgres://127.0.0.1:1/none' } });
+      const failed = await homewardProcess(['keys', 'list'], { node, env: { DATABASE_URL: 'postgres://127.0.0.1:1/none' } });
       expect(failed).toMatchObject({ status: 1, stdout: '' });
-      const wrong = await homeward(['keys', 'lost'], { node, env });
+      const wrong = await homewardProcess(['keys', 'lost'], { node, env });
       expect(wrong).toMatchObject({ status: 2, stdout: '' });
     });
 

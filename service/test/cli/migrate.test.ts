@@ -4,9 +4,9 @@ import pg from 'pg';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { createDatabase } from '../databases.ts';
-import { homeward, homewardJson, startServing } from './homeward-command.ts';
+import { homeward, homewardJson, homewardProcess, startServing } from './homeward-command.ts';
 
-// Each command is a separate process.
+// Two migrations at once are separate processes.
 vi.setConfig({ testTimeout: 60_000 });
 
 let postgres: PrivateServer;
@@ -141,14 +141,14 @@ async function migrateAtOnce(urls: readonly string[], { url, obstacle }: { url: 
   await blocker.connect();
   await blocker.query('begin');
   await blocker.query(obstacle);
-  const all = Promise.all(urls.map((one) => homewardJson<{ applied: string[] }>(['migrate'], environment(one))));
+  const all = Promise.all(urls.map((one) => homewardProcess(['migrate', '--json'], { env: environment(one) })));
   try {
     await Promise.race([all, waitForBlockedMigrations(urls)]);
   } finally {
     // Also after a failure: the obstacle would block the tests that follow.
     await blocker.end();
   }
-  return (await all).map(({ applied }) => applied);
+  return (await all).map(({ stdout }) => (JSON.parse(stdout) as { applied: string[] }).applied);
 }
 
 /** Resolves once all of these run, and one of each database waits for a lock. The others wait for that one, without a lock. */

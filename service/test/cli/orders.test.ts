@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { act, actAll, addPet, adopterOf, createManager, type OrderBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { countLockWaits, holdLocks } from '../lock-waits.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 120_000 });
 
 interface ShownOrder extends OrderBody {
   readonly pet: string;

@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createManager, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { countLockWaits, holdLocks } from '../lock-waits.ts';
 import { everything, nothingKnown, writeProfile } from '../profile-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 120_000 });
 
 interface ShownPet extends PetBody {
   readonly category: string | null;

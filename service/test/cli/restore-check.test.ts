@@ -4,16 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { cloneTemplate, createDatabase, executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
 import { addAnimals, feedEnd, namesOf, publishChanges, sharesCursor } from '../webhook-steps.ts';
 import { addAnimal, addEndpoint, deliver, publishAll, until } from '../webhook-work.ts';
 import { homeward, homewardJson, startServing } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 interface Result {
   readonly ready: boolean;

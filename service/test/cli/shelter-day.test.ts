@@ -1,10 +1,7 @@
 // A day of a small shelter that has no program of its own: everything by command.
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { createDatabase } from '../databases.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 240_000 });
 
 test('an animal comes in, is adopted, returned, and adopted again, by commands alone; verify holds', async () => {
   const env = {

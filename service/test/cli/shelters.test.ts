@@ -1,11 +1,8 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { addShelter, type ShelterBody, shelterOf } from '../shelter-steps.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 120_000 });
 
 let store: TestStore;
 let env: Record<string, string>;

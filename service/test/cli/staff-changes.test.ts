@@ -1,10 +1,7 @@
 // What the store's staff change by command applies to the next request of a running service.
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { homewardJson } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 interface Minted {
   readonly id: number;

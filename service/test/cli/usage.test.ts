@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { minutesAgo, recordUsage } from '../usage-steps.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 120_000 });
 
 const getPet = 'GET /v1/pets/{petId}';
 const noon = minutesAgo(10);

@@ -49,7 +49,7 @@ test('a concurrent index behind an open reader: it is built once, when the reade
   const reader = await openReader('night backup');
   const sentences: string[] = [];
   const migrated = migrate(url, { dir, onWait: (sentence) => sentences.push(sentence) });
-  await vi.waitUntil(() => sentences.length > 1, { timeout: 10_000 });
+  await vi.waitUntil(() => sentences.length > 1);
   const built = await indexes();
   await reader.query('commit');
   expect(await migrated).toEqual(['0001_index']);
@@ -94,7 +94,7 @@ test('of two at the same time, the second waits for the first without holding up
   const reader = await openReader('night backup');
   const sentences: string[] = [];
   const both = Promise.all([1, 2].map(() => migrate(url, { dir, onWait: (sentence) => sentences.push(sentence) })));
-  await vi.waitUntil(() => sentences.includes('Another migrate is running on this database.'), { timeout: 10_000 });
+  await vi.waitUntil(() => sentences.includes('Another migrate is running on this database.'));
   await reader.query('commit');
   expect((await both).flat()).toEqual(['0001_index']);
 });

@@ -220,7 +220,7 @@ describe('Pool without PostgreSQL', () => {
     await written;
     // SIGQUIT ends all its processes at once; any that remained would prevent the next start.
     await postgres.signal('SIGQUIT');
-    await vi.waitUntil(() => !db.reachable, { timeout: 5_000, interval: 10 });
+    await vi.waitUntil(() => !db.reachable);
     reportLost();
   });
   afterAll(async () => {
@@ -240,7 +240,7 @@ describe('Pool without PostgreSQL', () => {
 
   test('reconnects by itself when PostgreSQL is back, without what was not committed', async () => {
     await postgres.start();
-    await vi.waitUntil(() => db.reachable, { timeout: 15_000, interval: 10 });
+    await vi.waitUntil(() => db.reachable);
     expect((await db.query(select)).rows).toEqual([{ one: 1 }]);
     expect((await db.query({ text: 'select from categories where id = 500' })).rowCount).toBe(0);
   });
@@ -265,8 +265,8 @@ test('The probe leaks connections: it has 1 after each of 20 cuts, and none once
     counts.push(before.length);
     proxy.cut('closed');
     proxy.restore();
-    await vi.waitUntil(async () => (await findProbes()).some((pid) => !before.includes(pid)), { timeout: 5_000, interval: 5 });
-    await vi.waitUntil(() => db.reachable && db.state.connections.statements.idle === 1, { timeout: 5_000, interval: 5 });
+    await vi.waitUntil(async () => (await findProbes()).some((pid) => !before.includes(pid)), { interval: 5 });
+    await vi.waitUntil(() => db.reachable && db.state.connections.statements.idle === 1, { interval: 5 });
   }
   expect(counts).toEqual(Array(21).fill(1));
   // Also if it is closed while a probe is in flight.

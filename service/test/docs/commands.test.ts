@@ -19,11 +19,13 @@ const runElsewhere: Readonly<Record<string, { readonly file: string; readonly li
   'npm run examples': { file: 'package.json', line: 'docs-site/test/operation-examples.test.ts --update' },
   'npm run check': { file: '.ci/run', line: 'npm run check' },
   'npm run check -- --only types': { file: 'tools/check.ts', line: "name: 'types'" },
+  'npm run check -- --changed': { file: 'tools/check.ts', line: "changed: { type: 'boolean' }" },
   'npm run format': { file: 'tools/check.ts', line: "tool('biome', 'check'" },
   'npm test -- service/test/cli/help.test.ts': { file: 'tools/check.ts', line: "'node_modules/vitest/vitest.mjs', 'run'" },
   'npm run dev': { file: 'proofs/first-call.ts', line: "command: 'npm run dev'" },
   'npm run dev -- --private': { file: 'proofs/first-call.ts', line: "command: 'npm run dev -- --private'" },
-  'npm run prove -- first-call --short': { file: 'tools/check.ts', line: "runProofs('--short')" },
+  'npm run prove -- first-call --short': { file: 'tools/check.ts', line: "runProofs(['--all', '--short'])" },
+  'npm run prove': { file: 'tools/check.ts', line: "['proofs/prove.ts', '--json']" },
 };
 
 /** Commands that run until they are stopped, and what they log once they are ready. */

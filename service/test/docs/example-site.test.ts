@@ -225,7 +225,7 @@ describe('An open page', () => {
     await placeOrder(store, otherPartner, id);
     await publishAll(store);
     expect(await received).toMatch(/"name":"Gimli","categoryId":6,"status":"pending","words":"Promised"/);
-    await expect.poll(async () => namesIn((await visit('/?category=6')).text), { timeout: 5_000 }).toEqual(['Pippin']);
+    await expect.poll(async () => namesIn((await visit('/?category=6')).text)).toEqual(['Pippin']);
   });
 
   test('gets changes since it was rendered, and after a long absence is told to reload', async () => {

@@ -1,4 +1,4 @@
-// Runs a guide from top to bottom: its commands in bash, its programs in Node.js and Python, in one folder, against a store.
+// Runs a guide from top to bottom: its commands in bash, its programs in one Node.js and one Python, in one folder, against a store.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findPython } from '../../../testkit/python.ts';
 import type { Block } from './fenced-blocks.ts';
+import { Interpreter } from './interpreter.ts';
 
 const sdk = fileURLToPath(new URL('../../../sdk', import.meta.url));
 const stepTimeoutMs = 30_000;
@@ -39,6 +40,7 @@ export class GuideRun implements Disposable {
   readonly folder: string;
   readonly #env: NodeJS.ProcessEnv;
   readonly #children = new Set<ChildProcess>();
+  readonly #interpreters: { node?: Interpreter; python?: Interpreter } = {};
   #programs = 0;
 
   constructor(env: { HOMEWARD_URL: string; HOMEWARD_KEY: string; [name: string]: string }) {
@@ -52,12 +54,29 @@ export class GuideRun implements Disposable {
 
   /** Runs a block to its end and returns its output. Throws if it fails. */
   async do(block: Block): Promise<string> {
+    if (block.language !== 'sh') return this.#interpret(block);
     const step = this.start(block);
     const late = setTimeout(() => step.child.kill('SIGKILL'), stepTimeoutMs);
     const [status] = (await once(step.child, 'close')) as [number | null];
     clearTimeout(late);
     if (status !== 0 || step.errors() !== '') throw new Error(`it ended with status ${status}: ${step.errors()}${step.output()}`);
     return step.output();
+  }
+
+  async #interpret(block: Block): Promise<string> {
+    const language = block.language === 'py' ? 'python' : 'node';
+    const interpreter = this.#interpreters[language] ?? this.#startInterpreter(language);
+    const { output, errors } = await interpreter.run(this.#write(block), stepTimeoutMs);
+    if (errors !== '') throw new Error(`it failed: ${errors}${output}`);
+    return output;
+  }
+
+  #startInterpreter(language: 'node' | 'python'): Interpreter {
+    const program = language === 'python' ? (python ?? 'python3') : process.execPath;
+    const interpreter = new Interpreter(language, program, { cwd: this.folder, env: this.#env });
+    this.#interpreters[language] = interpreter;
+    this.#children.add(interpreter.child);
+    return interpreter;
   }
 
   /** Runs an endless block until it has printed an expected text, and returns its output. */

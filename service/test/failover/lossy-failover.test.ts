@@ -62,8 +62,8 @@ const query = async <Row extends pg.QueryResultRow>(server: PrivateServer, text:
 /** Adds animals with these names, as a partner does that repeats what is not confirmed. */
 async function add(names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const isAdded = async () => (await store.call('POST', '/v1/pets', { key: manager.key, body: { name, categoryId: 1 } })).status === 201;
-    await vi.waitUntil(isAdded, patience);
+    const request = { key: manager.key, body: { name, categoryId: 1 }, headers: { 'idempotency-key': name } };
+    await vi.waitUntil(async () => (await store.call('POST', '/v1/pets', request)).status === 201, patience);
   }
 }
 

@@ -68,14 +68,14 @@ describe('The primary of Redis is killed, and serve runs on', () => {
         key,
         ...(i % 5 === 0 && { method: 'POST', body: { name: 'Rex', categoryId: 1 } }),
       });
-    await vi.waitUntil(() => areReady(store, http), { timeout: 10_000 });
+    await vi.waitUntil(() => areReady(store, http));
     const load = new SteadyLoad(40, sendTo);
     await sleep(300);
     const before = lostCount(store);
     const killedMs = Date.now();
     const killed = await watched.primary();
     await killed.signal('SIGKILL');
-    await vi.waitUntil(async () => !(await areReady(store, http)), { timeout: 5_000, interval: 5 });
+    await vi.waitUntil(async () => !(await areReady(store, http)), { interval: 5 });
     await vi.waitUntil(async () => (await watched.primary()) !== killed, { timeout: 60_000, interval: 20 });
     expect(lostCount(store).map((count, i) => count - (before[i] ?? 0))).toEqual([1, 1]);
     // If two Sentinels stand for election at once, neither wins, and they try again some seconds later.
@@ -189,7 +189,7 @@ describe('A primary behind an address becomes a replica, and its connections sta
     const proxy = opened.use(await startCuttableProxy(old.port));
     const store = opened.use(await openStore({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` }, 1, root));
     const http = opened.use(new HttpClient(8));
-    await vi.waitUntil(() => areReady(store, http), { timeout: 10_000 });
+    await vi.waitUntil(() => areReady(store, http));
     proxy.redirectNew(next.port);
     await askRedis(old.port, undefined, (client) => client.replicaof('127.0.0.1', next.port));
     await vi.waitUntil(async () => !(await areReady(store, http)), { timeout: 2_000, interval: 5 });

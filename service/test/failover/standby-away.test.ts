@@ -39,7 +39,7 @@ describe('A synchronous standby that is away', () => {
   const countOf = async (name: string) => (await admin.query('select from pets where name = $1', [name])).rowCount;
   const waiting = async () =>
     (await admin.query<{ pid: number }>(`select pid from pg_stat_activity where wait_event = 'SyncRep'`)).rows.map(({ pid }) => pid);
-  const isBack = () => vi.waitFor(async () => expect((await add('Back')).status).toBe(201), { timeout: 10_000 });
+  const isBack = () => vi.waitFor(async () => expect((await add('Back')).status).toBe(201));
 
   beforeAll(async () => {
     primary = opened.use(await startPostgres({ settings: { synchronous_commit: 'on' } }));

@@ -63,7 +63,7 @@ async function open(requests: string, pace = {}): Promise<SlowReader> {
   return reader;
 }
 
-const unsent = (bytes: number) => vi.waitUntil(() => progress.unsentBytes >= bytes, { timeout: 5_000, interval: 5 });
+const unsent = (bytes: number) => vi.waitUntil(() => progress.unsentBytes >= bytes, { interval: 5 });
 
 describe('A client that reads nothing holds memory: ResponseProgress', () => {
   test.each(['/large', '/text', '/stream', '/closing', '/of/1'])(
@@ -87,7 +87,7 @@ describe('A client that reads nothing holds memory: ResponseProgress', () => {
     await serve({ stalledMs: 1_000 });
     const slow = await open(get('/large'), { drip: { bytes: 500_000, intervalMs: 100 } });
     const quick = await open(get('/large'), readAll);
-    await vi.waitUntil(() => slow.readBytes >= large.length && quick.readBytes >= large.length, { timeout: 10_000 });
+    await vi.waitUntil(() => slow.readBytes >= large.length && quick.readBytes >= large.length);
     await vi.waitUntil(() => progress.unsentBytes === 0, { timeout: 1_000 });
     expect([slow.isOpen, quick.isOpen, progress.closed.stalled]).toEqual([true, true, 0]);
   });
@@ -117,7 +117,7 @@ describe('A client that reads nothing holds memory: ResponseProgress', () => {
     await unsent(16_000_000);
     const slow = await open(get('/of/1'), { firstBytes: 300_000 });
     await unsent(24_000_000);
-    await vi.waitUntil(() => slow.readBytes >= 300_000, { timeout: 5_000 });
+    await vi.waitUntil(() => slow.readBytes >= 300_000);
     const newest = await open(get('/of/1'));
     await stalled.closed;
     expect([progress.closed.client_bytes, slow.isOpen, newest.isOpen, other.isOpen]).toEqual([1, true, true, true]);

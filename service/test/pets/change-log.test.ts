@@ -24,7 +24,7 @@ const client = () => store.dependencies.redis.client;
 const readToken = async () => (await client().get(store.dependencies.redisKeys.catalogueToken)) ?? undefined;
 
 /** On a busy machine Redis may be late. Then a writer notes its change in PostgreSQL and announces it later: these tests wait for that. */
-const busy = { timeout: 5_000, interval: 5 };
+const busy = { interval: 5 };
 
 async function addTo(categoryId: number): Promise<PetBody> {
   const before = await readToken();
@@ -182,7 +182,7 @@ describe('The log of changes', () => {
     const reading = log.versionOf(token);
     expect(await reading).toBeUndefined();
     await redis.signal('SIGCONT');
-    await expect.poll(() => store.dependencies.redis.up, { timeout: 5_000, interval: 10 }).toBe(true);
+    await expect.poll(() => store.dependencies.redis.up).toBe(true);
     await readUp();
     expect(touched(1n, 2n)).toEqual([false, true]);
   });

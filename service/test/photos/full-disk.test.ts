@@ -41,7 +41,7 @@ describe.skipIf(!mayMount)('When the disk of photos has less than 1 GB free', ()
   });
 
   /** How much room there is, is looked at once a second. */
-  const soon = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 5_000, interval: 100 });
+  const soon = (check: () => Promise<void>) => vi.waitFor(check);
 
   test('uploads are 409 photo_storage_full, waiting photos wait without an attempt, and everything else works', async () => {
     const { id } = await addPet(store, manager);

@@ -194,7 +194,8 @@ test('A receiver that fails does not disturb requests, nor the end of the proces
     startedAtMs.close = performance.now();
   });
   expect(receiver.exports).toBeGreaterThan(before);
-  expect(performance.now() - startedAtMs.close).toBeLessThan(8_000);
+  // The exporter's own retries would take 13 s.
+  expect(performance.now() - startedAtMs.close).toBeLessThan(12_000);
   receiver.status = 200;
 });
 

@@ -111,14 +111,14 @@ describe('Usage', () => {
       count(1n, 1);
       await writer.write();
       proxy.cut('closed');
-      await vi.waitUntil(() => !pool.reachable, { timeout: 5_000 });
+      await vi.waitUntil(() => !pool.reachable);
       count(1n, 2);
       await writer.write();
       count(1n, 4);
       await writer.write();
       expect(await storedUsage(databaseUrl)).toEqual([requests(1, 1)]);
       proxy.restore();
-      await vi.waitUntil(() => pool.reachable, { timeout: 10_000 });
+      await vi.waitUntil(() => pool.reachable);
       await writer.write();
       expect(await storedUsage(databaseUrl)).toEqual([requests(1, 7)]);
     } finally {

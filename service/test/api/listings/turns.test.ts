@@ -19,8 +19,7 @@ afterAll(() => store[Symbol.asyncDispose]());
 let searches = 1_000;
 /** Each of its own URL, so that none is cached or shared. */
 const search = (key: TestKey) => searchListings(store, key, `?id=1&id=${++searches}`);
-const running = (count: number) =>
-  vi.waitUntil(() => store.dependencies.db.state.connections.searches.busy === count, { timeout: 5_000, interval: 5 });
+const running = (count: number) => vi.waitUntil(() => store.dependencies.db.state.connections.searches.busy === count, { interval: 5 });
 
 /** Every search waits until `work` has ended. */
 async function whileSlow(work: () => Promise<void>): Promise<void> {
@@ -78,7 +77,7 @@ describe('While searches take long', () => {
       two.push(search(free), search(free));
       await running(2);
       const rejected = searchListings(store, free, popular);
-      await vi.waitUntil(() => store.dependencies.db.state.waiting.searches === 1, { timeout: 5_000, interval: 5 });
+      await vi.waitUntil(() => store.dependencies.db.state.waiting.searches === 1, { interval: 5 });
       joined = searchListings(store, partner, popular);
       expect((await rejected).status).toBe(409);
     });

@@ -326,7 +326,7 @@ describe('An upload', () => {
     upload.socket.write((await makeImage('pink')).subarray(0, 20));
     await upload.until('upload_too_slow', 15_000);
     expect(upload.text()).toMatch(/Only 20 bytes of the photo arrived in 1\d s\./);
-    await vi.waitUntil(() => upload.socket.destroyed || upload.socket.readableEnded, { timeout: 5_000, interval: 20 });
+    await vi.waitUntil(() => upload.socket.destroyed || upload.socket.readableEnded);
     expect(await filesIn(photos.folder, 'originals')).toEqual([]);
   });
 
@@ -334,9 +334,9 @@ describe('An upload', () => {
     const petId = await newPet();
     const upload = begin(`/v1/pets/${petId}/photos`, { length: 1_000_000 });
     upload.socket.write(await makeImage('pink'));
-    await vi.waitUntil(async () => (await filesIn(photos.folder, 'originals')).length === 1, { timeout: 5_000, interval: 10 });
+    await vi.waitUntil(async () => (await filesIn(photos.folder, 'originals')).length === 1);
     upload.socket.destroy();
-    await vi.waitUntil(async () => (await filesIn(photos.folder, 'originals')).length === 0, { timeout: 5_000, interval: 10 });
+    await vi.waitUntil(async () => (await filesIn(photos.folder, 'originals')).length === 0);
     expect(await readPhotos(store, manager, petId)).toEqual([]);
   });
 
@@ -346,13 +346,13 @@ describe('An upload', () => {
     const image = await makeImage('aqua');
     const uploads = [1, 2].map(() => begin(`/v1/pets/${petId}/photos`, { length: 1_000_000, key }));
     for (const { socket } of uploads) socket.write(image);
-    await vi.waitUntil(async () => (await filesIn(photos.folder, 'originals')).length === 2, { timeout: 5_000, interval: 10 });
+    await vi.waitUntil(async () => (await filesIn(photos.folder, 'originals')).length === 2);
     expect(await sendPhoto(store, key, petId, image)).toMatchObject(
       errorResponse(409, 'too_many_uploads', 'This client is already sending 2 photos; 2 at once are allowed. Retry in 1 s.'),
     );
     expect((await sendPhoto(store, manager, petId, image)).status).toBe(202);
     for (const { socket } of uploads) socket.destroy();
-    await vi.waitUntil(async () => (await sendPhoto(store, key, petId, image)).status === 202, { timeout: 5_000, interval: 20 });
+    await vi.waitUntil(async () => (await sendPhoto(store, key, petId, image)).status === 202);
     await processAll(photos);
   });
 });

@@ -23,7 +23,7 @@ const order = (key: TestKey | undefined, petId: number, idempotencyKey?: string)
     ...(idempotencyKey && { headers: { 'idempotency-key': idempotencyKey } }),
   });
 const lockPet = (petId: number) => holdLocks(store, 'select from pets where id = $1 for update', [petId]);
-const lockWaits = (count: bigint) => vi.waitUntil(async () => (await countLockWaits(store)) === count, { timeout: 5_000, interval: 10 });
+const lockWaits = (count: bigint) => vi.waitUntil(async () => (await countLockWaits(store)) === count);
 const countBy = (responses: ReadonlyArray<{ readonly status: number }>) => {
   const counts: Record<number, number> = {};
   for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
