@@ -263,3 +263,9 @@ export const storedRows = fieldRows.filter(([, row]) => isStored(row)) as Readon
 /** The fields of a group that are stored. */
 export const storedParts = ({ fields }: GroupRow): Array<[name: string, row: PartRow]> =>
   Object.entries(fields).filter(([, row]) => isStored(row));
+
+/** The names of the stored fields of a kind. */
+export const fieldsOf = <Kind extends FieldKind>(kind: Kind) =>
+  storedRows.flatMap(([name, row]) => (row.kind === kind ? name : [])) as Array<
+    { [Name in keyof StoredProfile]: Fields[Name] extends { readonly kind: Kind } ? Name : never }[keyof StoredProfile]
+  >;

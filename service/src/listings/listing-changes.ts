@@ -1,7 +1,7 @@
 import { type ChangeLog, newToken } from '../pets/change-log.ts';
+import type { ListingFootprint } from '../pets/pet-changes.ts';
 import type { RedisKeys } from '../redis/redis-keys.ts';
 import type { RedisLink } from '../redis/redis-link.ts';
-import type { ListingFootprint } from './listing-footprint.ts';
 
 /**
  * Counts the changes that cached pages of listings depend on: those of animals, which the log of changes counts, and those of the

@@ -1,10 +1,7 @@
 import { type AnimalFilterName, filterRows } from '../domain/listing-filters.ts';
-import type { Footprint } from '../pets/pet-changes.ts';
+import type { Footprint, ListingFootprint } from '../pets/pet-changes.ts';
 import type { ListingSearch, ListingSort, Position } from './listing-search.ts';
 import type { Listing } from './listings.ts';
-
-/** A page depends on the animals of each. */
-export type ListingFootprint = readonly Footprint[];
 
 const everyAnimal: Footprint = { categoryId: undefined, status: undefined, ids: undefined, after: 0n, last: undefined };
 

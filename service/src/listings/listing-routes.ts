@@ -15,9 +15,10 @@ import { errorResponses, etagHeader, jsonResponse, notModified, Ref } from '../h
 import type { Api } from '../http/type-provider.ts';
 import { alreadySerialized } from '../idempotency/idempotent-route.ts';
 import { type ListPage, listPage, type PageCache } from '../pets/page-cache.ts';
+import type { ListingFootprint } from '../pets/pet-changes.ts';
 import { photoJson } from '../photos/photo-json.ts';
 import { listedProfileJson } from '../profiles/profile-json.ts';
-import { footprintOf, footprintOfCounts, type ListingFootprint } from './listing-footprint.ts';
+import { footprintOf, footprintOfCounts } from './listing-footprint.ts';
 import { listingsJson } from './listing-json.ts';
 import { FacetsSchema, type ListFacets, ListFacetsQuery, ListingSchema, type ListListings, ListListingsQuery } from './listing-schemas.ts';
 import type { Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';

@@ -33,6 +33,9 @@ export interface Footprint {
   readonly last: bigint | undefined;
 }
 
+/** A page of listings depends on the animals of each. */
+export type ListingFootprint = readonly Footprint[];
+
 /** Whether a page may look different after the change. */
 export function touches({ categoryId, status, ids, after, last }: Footprint, change: PetChange): boolean {
   const { id } = change;

@@ -29,15 +29,15 @@ export function mergeProfile(current: StoredProfile, changes: ProfileChanges): M
   const values = storedRows.map(([name, row]) => {
     const change = changes[name];
     if (change === undefined) return [name, current[name]];
-    return [name, change === null ? emptyProfile[name] : (merges[row.kind] as Merge<unknown>)(current[name], change, row as never)];
+    if (change === null) return [name, emptyProfile[name]];
+    const merge = merges[row.kind] as Merge<unknown, FieldRow> | undefined;
+    return [name, merge ? merge(current[name], change, row) : change];
   });
   const merged = Object.fromEntries(values) as MergedProfile;
   return { ...merged, birthDateIsExact: merged.birthDate !== null && merged.birthDateIsExact };
 }
 
 type Pairs = Readonly<Record<string, unknown>>;
-
-const replace = (_: unknown, change: unknown) => change;
 
 function mergeGroup(current: Pairs, change: Pairs, row: RowOf<'group'>): Pairs {
   return Object.fromEntries(
@@ -58,21 +58,7 @@ function mergePairs(current: Pairs, change: Pairs): Pairs {
   return Object.fromEntries([...merged].filter(([, value]) => value !== null));
 }
 
-type Merge<Value> = (current: Value, change: Value, row: never) => unknown;
+type Merge<Value, Row> = (current: Value, change: Value, row: Row) => unknown;
 
-/** What becomes of a value by a change that is not null. */
-const merges: { readonly [Kind in FieldKind]: Merge<never> } = {
-  text: replace,
-  line: replace,
-  day: replace,
-  url: replace,
-  currency: replace,
-  integer: replace,
-  flag: replace,
-  choice: replace,
-  labels: replace,
-  animals: replace,
-  pairs: mergePairs,
-  group: mergeGroup,
-  fee: mergeFee,
-};
+/** Other values are replaced. */
+const merges: { readonly [Kind in FieldKind]?: Merge<never, never> } = { group: mergeGroup, fee: mergeFee, pairs: mergePairs };

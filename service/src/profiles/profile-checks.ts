@@ -1,4 +1,4 @@
-import { type FieldKind, type FieldRow, type RowOf, type StoredProfile, storedRows } from '../domain/profile-fields.ts';
+import { fieldsOf, profileFields, type StoredProfile } from '../domain/profile-fields.ts';
 import { AppError, show } from '../errors.ts';
 import type { MergedProfile } from './profile-changes.ts';
 
@@ -11,17 +11,15 @@ export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0,
 
 /** Rejects what the schema can't. Whether other animals exist is not checked here. */
 export function requireValid(petId: bigint, profile: MergedProfile, nowMs: number): StoredProfile {
-  for (const { field, row, check } of checked) check(field, profile[field], { petId, nowMs, row });
+  for (const field of fieldsOf('day')) requirePastDay(field, profile[field], nowMs);
+  for (const field of fieldsOf('url')) requireUrl(field, profile[field]);
+  for (const field of fieldsOf('animals')) requireOtherAnimals(field, profile[field], petId);
+  for (const field of fieldsOf('pairs')) requireFewPairs(field, profile[field], profileFields[field].countMax);
+  for (const field of fieldsOf('fee')) requireWholeFee(field, profile[field]);
   return profile as StoredProfile;
 }
 
-interface Context {
-  readonly petId: bigint;
-  readonly nowMs: number;
-  readonly row: FieldRow;
-}
-
-function requirePastDay(field: string, day: string | null, { nowMs }: Context): void {
+function requirePastDay(field: string, day: string | null, nowMs: number): void {
   if (day === null) return;
   if (!isDay(day)) throw invalid(`${field} must be a date that exists; got ${show(day)}.`);
   if (day < firstDay) throw invalid(`${field} must be ${firstDay} or later; got ${show(day)}.`);
@@ -41,16 +39,15 @@ function requireUrl(field: string, url: string | null): void {
   if (username || password) throw invalid(`${field} contains a user name or a password, which everyone would see.`);
 }
 
-function requireOtherAnimals(field: string, ids: readonly bigint[], { petId }: Context): void {
+function requireOtherAnimals(field: string, ids: readonly bigint[], petId: bigint): void {
   const repeated = ids.find((id, i) => ids.indexOf(id) !== i);
   if (repeated !== undefined) throw invalid(`${field} must name each animal once; got ${repeated} twice.`);
   if (ids.includes(petId)) throw invalid(`${field} must name other animals; ${petId} is the animal itself.`);
 }
 
 /** A merge adds pairs to those that are there. */
-function requireFewPairs(field: string, pairs: object, { row }: Context): void {
+function requireFewPairs(field: string, pairs: object, countMax: number): void {
   const count = Object.keys(pairs).length;
-  const { countMax } = row as RowOf<'pairs'>;
   if (count > countMax) throw invalid(`${field} must be at most ${countMax} pairs; with these there would be ${count}.`);
 }
 
@@ -60,19 +57,5 @@ function requireWholeFee(field: string, fee: MergedProfile['adoptionFee']): void
   if (fee.amount === undefined) throw invalid(`${field}.amount is required with a currency. ${remove}`);
   if (fee.currency === undefined) throw invalid(`${field}.currency is required with an amount. ${remove}`);
 }
-
-type Check<Value> = (field: string, value: Value, context: Context) => void;
-
-const checks: { readonly [Kind in FieldKind]?: Check<never> } = {
-  day: requirePastDay,
-  url: requireUrl,
-  animals: requireOtherAnimals,
-  pairs: requireFewPairs,
-  fee: requireWholeFee,
-};
-
-const checked = Object.entries(checks).flatMap(([kind, check]) =>
-  storedRows.filter(([, row]) => row.kind === kind).map(([field, row]) => ({ field, row, check: check as Check<unknown> })),
-);
 
 export const invalid = (message: string) => new AppError('invalid_body', message);

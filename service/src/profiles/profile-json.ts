@@ -1,4 +1,4 @@
-import { type FieldKind, fieldRows, type Profile, type ProfileField, type StoredProfile } from '../domain/profile-fields.ts';
+import { fieldRows, type Profile, type ProfileField, type StoredProfile } from '../domain/profile-fields.ts';
 import { ageBandOf } from '../domain/profile-values.ts';
 import { etagOf } from '../http/etags.ts';
 
@@ -28,34 +28,15 @@ const computed = {
   breeds: ({ breeds }) => ({ ...breeds, unknown: breeds.primary === null && breeds.secondary === null }),
 } satisfies { readonly [Name in ComputedField]: (stored: StoredProfile, today: string) => Profile[Name] };
 
-type Write = (value: never) => string;
-
-/** A choice has no character that JSON escapes. */
-const choiceJson = (value: string | null) => (value === null ? 'null' : `"${value}"`);
-
-const writes: { readonly [Kind in FieldKind]: Write } = {
-  text: JSON.stringify,
-  line: JSON.stringify,
-  day: choiceJson,
-  url: JSON.stringify,
-  currency: JSON.stringify,
-  integer: String,
-  flag: String,
-  choice: choiceJson,
-  labels: JSON.stringify,
-  // JSON.stringify writes no bigint.
-  animals: (ids: readonly bigint[]) => `[${ids.join(',')}]`,
-  pairs: JSON.stringify,
-  group: JSON.stringify,
-  fee: JSON.stringify,
-};
+/** JSON.stringify writes no bigint. */
+const idsJson = (ids: readonly bigint[]) => `[${ids.join(',')}]`;
 
 const writersOf = (rows: typeof fieldRows) =>
   rows.map(([name, { kind }], i) => ({
     name: name as keyof StoredProfile,
     start: `${i === 0 ? '{' : ','}"${name}":`,
     compute: (computed as Partial<Record<ProfileField, Compute>>)[name],
-    valueJson: writes[kind] as (value: unknown) => string,
+    valueJson: (kind === 'animals' ? idsJson : JSON.stringify) as (value: unknown) => string,
   }));
 
 const fields = writersOf(fieldRows);
