@@ -1,59 +1,59 @@
-// The allowed import directions of the service: main → cli → app → routes → operations → queries → db, never back.
+// The allowed import directions of the service: wings, the folders in them, and what each kind of file may know.
 
 const src = '^service/src';
 
-/** The folders of the service from the top down. A folder may import only from folders below it, so there can be no cycle. */
-const floors = [
-  'cli',
-  'doctor',
-  'recovery',
-  'verify',
-  'telemetry',
-  'listings',
-  'shelters',
-  'orders',
-  'profiles',
-  'photos',
-  'pets',
-  'delivery',
-  'webhooks',
-  'events',
-  'categories',
-  'usage',
-  'rehearsal',
-  'idempotency',
-  'admission',
-  'http',
-  'clients',
-  'history',
-  'journal',
-  'rate-limit',
-  'redis',
-  'db',
-  'tracing',
-  'domain',
-  'bounded',
-];
+/**
+ * The wings of the service and the folders in each, from the top down. A folder may import only from folders below it, in its own wing or
+ * in a later one, so there can be no cycle.
+ */
+const wings = {
+  cli: [],
+  operations: ['doctor', 'recovery', 'telemetry'],
+  store: ['verify', 'listings', 'shelters', 'orders', 'profiles', 'photos', 'pets', 'list-cache', 'categories', 'history'],
+  changes: ['delivery', 'webhooks', 'events'],
+  partners: ['usage', 'rehearsal', 'idempotency', 'admission', 'clients', 'rate-limit'],
+  platform: ['http', 'journal', 'redis', 'db', 'bounded', 'tracing'],
+  domain: [],
+};
 
-const neverUp = floors.slice(1).map((folder, index) => ({
-  name: `up-from-${folder}`,
-  comment: `${folder}/ is below ${floors.slice(0, index + 1).join(', ')}. Move what both need to a folder below, or pass it as an argument.`,
+const names = Object.keys(wings);
+const floors = Object.entries(wings).flatMap(([wing, folders]) => folders.map((folder) => `${wing}/${folder}`));
+
+/** Of types too: a type that runs back ties the wings together as a function does. */
+const neverUp = (from, above, what) => ({
+  name: `up-from-${from.replace('/', '-')}`,
+  comment: `${what} ${from}/ is below ${above.join(', ')}. Move what both need to one below, or pass it as an argument.`,
   severity: 'error',
-  from: { path: `${src}/${folder}/` },
-  to: { path: `${src}/(${floors.slice(0, index + 1).join('|')})/` },
-}));
+  from: { path: `${src}/${from}/` },
+  to: { path: `${src}/(${above.join('|')})/` },
+});
+
+const wingsNeverUp = names.slice(1).map((wing, index) => neverUp(wing, names.slice(0, index + 1), 'The wing'));
+const floorsNeverUp = Object.entries(wings).flatMap(([wing, folders]) =>
+  folders.slice(1).map((folder, index) =>
+    neverUp(
+      `${wing}/${folder}`,
+      folders.slice(0, index + 1).map((above) => `${wing}/${above}`),
+      'The folder',
+    ),
+  ),
+);
 
 /** The folders of the product's features, and what they stand on. */
-const feature = `${src}/(?!(admission|cli|db|http|redis|telemetry|tracing)/)([^/]+)/`;
+const feature = `${src}/(operations/(doctor|recovery)|store/[^/]+|changes/[^/]+|partners/(?!admission/)[^/]+|platform/(db|redis|journal|bounded)|domain)/`;
+
+/** Settings, errors and the like. */
+const leaves = `${src}/platform/(errors|config|clock|characters|journal-place|sentinel-url|server-urls|server-addresses|tls-faults)\\.ts$`;
 
 export default {
   forbidden: [
-    ...neverUp,
+    ...wingsNeverUp,
+    ...floorsNeverUp,
     {
       name: 'folder-without-floor',
-      comment: 'A folder of the service that is missing from the list of floors. Add it at its level.',
+      comment: 'A folder of the service that is in no wing. Add it to the list, at its level.',
       severity: 'error',
-      from: { path: `${src}/(?!(${floors.join('|')})/)[^/]+/` },
+      from: { path: `${src}/(?!(cli|domain|${floors.join('|')})/)[^/]+/`, pathNot: `${src}/platform/[^/]+$` },
       to: {},
     },
     {
@@ -134,14 +134,14 @@ export default {
       from: { path: '^docs-site/src/' },
       to: {
         path: '^(service|proofs|tools|bench|testkit|sdk)/',
-        pathNot: `${src}/(domain/|errors\\.ts$|http/openapi-components\\.ts$)`,
+        pathNot: `${src}/(domain/|platform/errors\\.ts$|platform/http/openapi-components\\.ts$)`,
       },
     },
     {
       name: 'queries-below-routes',
       comment: 'A route calls an operation or, for a read without rules, a query of its feature. app.ts and http/ call no query.',
       severity: 'error',
-      from: { path: `${src}/(app\\.ts$|http/)` },
+      from: { path: `${src}/(app\\.ts$|platform/http/)` },
       to: { path: '-queries\\.ts$' },
     },
     {
@@ -149,52 +149,48 @@ export default {
       comment:
         'Operations and queries must not depend on HTTP. Files that do are named -routes, -route, -schemas, -json, -hook or -listener.',
       severity: 'error',
-      from: { path: [feature, `${src}/(db|redis)/`], pathNot: '-(routes?|schemas|json|hook|listener)\\.ts$' },
-      to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/', '^(node:)?https?2?$'] },
+      from: { path: feature, pathNot: '-(routes?|schemas|json|hook|listener)\\.ts$' },
+      to: { path: [`${src}/platform/http/`, '(^|/)node_modules/@?fastify/', '^(node:)?https?2?$'] },
     },
     {
       name: 'schemas-know-shapes-only',
       comment: 'A schema may import the shared schemas, what closes bodies and the page sizes of http/, but nothing that handles requests.',
       severity: 'error',
       from: { path: '-schemas\\.ts$' },
-      to: { path: [`${src}/http/`, '(^|/)node_modules/@?fastify/'], pathNot: `${src}/http/(schemas|closed-body|email-text|paging)\\.ts$` },
+      to: {
+        path: [`${src}/platform/http/`, '(^|/)node_modules/@?fastify/'],
+        pathNot: `${src}/platform/http/(schemas|closed-body|email-text|paging)\\.ts$`,
+      },
     },
     {
       name: 'queries-of-ones-own',
       comment: "A feature uses another's operations or schemas, never its queries. Commands may read by query.",
       severity: 'error',
-      from: { path: `${src}/([^/]+)/`, pathNot: `${src}/cli/` },
-      to: { path: `${src}/[^/]+/[^/]+-queries\\.ts$`, pathNot: `${src}/$1/` },
+      from: { path: `${src}/([^/]+/[^/]+)/`, pathNot: `${src}/cli/` },
+      to: { path: `${src}/.+-queries\\.ts$`, pathNot: `${src}/$1/` },
     },
     {
       name: 'queries-stand-on-db',
       comment:
         'A query imports only the database, the types of its rows, queries of its feature, and columns and conditions that it shares with others.',
       severity: 'error',
-      from: { path: `${src}/([^/]+)/[^/]+-queries\\.ts$` },
+      from: { path: `${src}/([^/]+/[^/]+)/[^/]+-queries\\.ts$` },
       to: {
         path: `${src}/`,
-        pathNot: [`${src}/(db/|domain/|errors\\.ts$)`, '-(schemas|columns|conditions)\\.ts$', `${src}/$1/[^/]+-queries\\.ts$`],
+        pathNot: [
+          `${src}/(platform/db/|domain/|platform/errors\\.ts$)`,
+          '-(schemas|columns|conditions)\\.ts$',
+          `${src}/$1/[^/]+-queries\\.ts$`,
+        ],
         dependencyTypesNot: ['type-only'],
       },
     },
     {
-      name: 'db-and-redis-know-no-feature',
-      comment: 'The lowest layers serve every feature and import from none.',
-      severity: 'error',
-      from: { path: `${src}/(db|redis)/` },
-      to: {
-        path: `${src}/`,
-        pathNot: `${src}/(db/|redis/|domain/|bounded/|(errors|config|clock|sentinel-url|server-addresses|server-urls|tls-faults)\\.ts$)`,
-      },
-    },
-    {
       name: 'leaves',
-      comment:
-        'All of the service may import domain/, bounded/, errors.ts, config.ts, clock.ts, characters.ts, journal-place.ts, sentinel-url.ts and server-urls.ts; these import only domain/, errors.ts and the last four.',
+      comment: 'All of the service may import these files of the platform; they import only each other and domain/.',
       severity: 'error',
-      from: { path: `${src}/(domain/|bounded/|(errors|config|clock|characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
-      to: { path: `${src}/`, pathNot: `${src}/(domain/|(errors|characters|journal-place|sentinel-url|server-urls)\\.ts$)` },
+      from: { path: leaves },
+      to: { path: `${src}/`, pathNot: [leaves, `${src}/domain/`] },
     },
   ],
   options: {

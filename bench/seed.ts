@@ -1,7 +1,7 @@
 // The data that every contender uses: animals, and keys with limits that are never reached.
 import pg from 'pg';
-import { hashApiKey, keyHint, mintApiKey } from '../service/src/clients/api-key.ts';
 import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
+import { hashApiKey, keyHint, mintApiKey } from '../service/src/partners/clients/api-key.ts';
 
 export interface BenchKey {
   readonly id: number;

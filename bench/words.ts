@@ -2,8 +2,8 @@
 // npm run bench -- words [--words 3000000] [--clients 150] [--samples 500] [--shared] [--json]
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { Pool } from '../service/src/db/pool.ts';
-import { countWords, wordBounds } from '../service/src/listings/words.ts';
+import { Pool } from '../service/src/platform/db/pool.ts';
+import { countWords, wordBounds } from '../service/src/store/listings/words.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { Store } from '../testkit/store.ts';

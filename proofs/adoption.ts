@@ -26,7 +26,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using tree = mutant
     ? plantMutant([
         {
-          file: 'pets/pet-queries.ts',
+          file: 'store/pets/pet-queries.ts',
           from: 'from locked where id = $1 and status = $2 and removed_at is null',
           to: "from locked where id = $1 and $2 <> '' and removed_at is null",
         },

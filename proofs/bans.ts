@@ -27,8 +27,8 @@ export const bans: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // In the mutant, requests that were in flight at the first 429 count as strikes, and every ban is as long as the first.
   const edits = [
-    { file: 'rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
-    { file: 'rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
+    { file: 'partners/rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
+    { file: 'partners/rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
   ];
   using tree = mutant ? plantMutant(edits) : undefined;
   const common = { processes: 2, env: outageLogLevel, root: tree?.root };

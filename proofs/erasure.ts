@@ -30,7 +30,7 @@ export const erasure: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant reads the journal but erases nothing.
   const edit = {
-    file: 'recovery/apply-journal.ts',
+    file: 'operations/recovery/apply-journal.ts',
     from: '({ orders }) => reapplyErasure(tx, orders, at)',
     to: 'async ({ orders }) => orders.length > 0',
   };

@@ -34,7 +34,7 @@ export const history: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant does not check for two open orders.
   using tree = mutant
-    ? plantMutant([{ file: 'verify/replay.ts', from: 'if (this.#open.size > 1)', to: 'if (this.#open.size > 2)' }])
+    ? plantMutant([{ file: 'store/verify/replay.ts', from: 'if (this.#open.size > 1)', to: 'if (this.#open.size > 2)' }])
     : undefined;
   await using store = await Store.open({ processes: 2, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
   const animals = short ? 10_000 : 1_250_000;

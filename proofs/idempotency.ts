@@ -21,7 +21,7 @@ export const idempotency: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant ignores the stored response.
   using tree = mutant
-    ? plantMutant([{ file: 'idempotency/idempotency.ts', from: 'if (stored) {', to: 'if (stored && Math.random() < 0) {' }])
+    ? plantMutant([{ file: 'partners/idempotency/idempotency.ts', from: 'if (stored) {', to: 'if (stored && Math.random() < 0) {' }])
     : undefined;
   await using store = await Store.open({ processes: 2, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
   const cast = await castOf(store, 1);

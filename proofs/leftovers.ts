@@ -7,7 +7,11 @@ import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 /** Together they start PostgreSQL, Redis, PgBouncer, `serve` and `worker`. */
-const files = ['service/test/cli/launcher.test.ts', 'service/test/db/pgbouncer.test.ts', 'service/test/doctor/faults.test.ts'];
+const files = [
+  'service/test/cli/launcher.test.ts',
+  'service/test/platform/db/pgbouncer.test.ts',
+  'service/test/operations/doctor/faults.test.ts',
+];
 const startWithinMs = 120_000;
 const endWithinMs = 30_000;
 

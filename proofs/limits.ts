@@ -47,7 +47,9 @@ export const limits: Proof = {
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant ignores the counts in Redis, so each process counts by itself.
-  using tree = mutant ? plantMutant([{ file: 'rate-limit/consume.lua', from: 'if stored[1] then', to: 'if false then' }]) : undefined;
+  using tree = mutant
+    ? plantMutant([{ file: 'partners/rate-limit/consume.lua', from: 'if stored[1] then', to: 'if false then' }])
+    : undefined;
   const clockRate = short ? 20 : 1;
   await using store = await Store.open({ processes, clockRate, env: outageLogLevel, root: tree?.root });
   await using staff = await Staff.of(store);

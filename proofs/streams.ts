@@ -32,8 +32,8 @@ export const streams: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant never treats a stream's buffer as full, and has no bound of unsent bytes.
   const edits = [
-    { file: 'http/event-stream.ts', from: 'return this.#response.writableLength > bufferedBytesMax;', to: 'return false;' },
-    { file: 'http/response-progress.ts', from: 'if (backlog) this.#enforce(backlog.owner);', to: '' },
+    { file: 'platform/http/event-stream.ts', from: 'return this.#response.writableLength > bufferedBytesMax;', to: 'return false;' },
+    { file: 'platform/http/response-progress.ts', from: 'if (backlog) this.#enforce(backlog.owner);', to: '' },
   ];
   using tree = mutant ? plantMutant(edits) : undefined;
   const count = short ? 200 : 1_000;

@@ -1,6 +1,6 @@
 // The access matrix: the scope that each operation must require, the kinds of caller, and the response that each must get.
 import type { Scope } from '../service/src/domain/scopes.ts';
-import { errorCodes } from '../service/src/errors.ts';
+import { errorCodes } from '../service/src/platform/errors.ts';
 import { adopter } from './adopters.ts';
 
 /** For an operation that any valid key may call. */

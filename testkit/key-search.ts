@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Redis } from 'ioredis';
 import pg from 'pg';
-import { hashApiKey } from '../service/src/clients/api-key.ts';
+import { hashApiKey } from '../service/src/partners/clients/api-key.ts';
 
 export interface SearchResult {
   /** How much was searched, to show that the search was not empty. */

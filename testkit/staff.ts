@@ -1,9 +1,10 @@
 // The actions of the store's staff. It calls the functions behind the commands: a process for each command would take too long.
-import { settleClientChange } from '../service/src/clients/client-epochs.ts';
-import { createKey, revokeApiKey } from '../service/src/clients/clients.ts';
-import { loadConfig } from '../service/src/config.ts';
+
 import { type Dependencies, openDependencies } from '../service/src/dependencies.ts';
 import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
+import { settleClientChange } from '../service/src/partners/clients/client-epochs.ts';
+import { createKey, revokeApiKey } from '../service/src/partners/clients/clients.ts';
+import { loadConfig } from '../service/src/platform/config.ts';
 import type { Key } from './store.ts';
 
 interface Servers {

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { areImagesServed } from '../service/src/photos/images-client.ts';
+import { areImagesServed } from '../service/src/store/photos/images-client.ts';
 import { compileCache } from './compile-cache.ts';
 import { accepts, freePort, type PrivateServer, startPostgres, startRedis } from './servers.ts';
 

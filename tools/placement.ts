@@ -13,8 +13,8 @@ const statement =
   /['"`]\s*(select|SELECT|(insert|INSERT)\s+(into|INTO)|(update|UPDATE)\s+\S+\s+(set|SET)|(delete|DELETE)\s+(from|FROM)|(with|WITH)\s+\w+\s+(as|AS))\s/;
 
 const placements: readonly Placement[] = [
-  { what: 'SQL', pattern: statement, home: /(^db\/|-queries\.ts$)/ },
-  { what: 'process.env', pattern: /\bprocess\.env\b|\benv\b.*from 'node:process'/, home: /^(config|main)\.ts$/ },
+  { what: 'SQL', pattern: statement, home: /(^platform\/db\/|-queries\.ts$)/ },
+  { what: 'process.env', pattern: /\bprocess\.env\b|\benv\b.*from 'node:process'/, home: /^(platform\/config|main)\.ts$/ },
   // That file escapes what it prints, so that it is safe for a terminal.
   { what: 'console', pattern: /\bconsole\.\w+\(/, home: /^cli\/output\.ts$/ },
 ];

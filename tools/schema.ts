@@ -1,13 +1,13 @@
-// Writes service/src/doctor/expected-schema.json, by which doctor knows what the schema has to be: npm run schema
+// Writes service/src/operations/doctor/expected-schema.json, by which doctor knows what the schema has to be: npm run schema
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { migrate } from '../service/src/db/migrate.ts';
-import { applicationRole } from '../service/src/db/pool.ts';
-import { readSchema } from '../service/src/doctor/schema-queries.ts';
+import { readSchema } from '../service/src/operations/doctor/schema-queries.ts';
+import { migrate } from '../service/src/platform/db/migrate.ts';
+import { applicationRole } from '../service/src/platform/db/pool.ts';
 import { startPostgres } from '../testkit/servers.ts';
 
-const file = fileURLToPath(new URL('../service/src/doctor/expected-schema.json', import.meta.url));
+const file = fileURLToPath(new URL('../service/src/operations/doctor/expected-schema.json', import.meta.url));
 
 await using server = await startPostgres();
 await migrate(server.url);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient } from '@hey-api/openapi-ts';
-import { inlineComponents } from '../service/src/http/openapi-components.ts';
+import { inlineComponents } from '../service/src/platform/http/openapi-components.ts';
 
 export const typesFile = 'sdk/src/api-types.gen.ts';
 

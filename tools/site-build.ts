@@ -17,9 +17,9 @@ const sources = [
   'docs/guides/*.md',
   'CHANGELOG.md',
   'openapi.json',
-  'service/src/errors.ts',
+  'service/src/platform/errors.ts',
   'service/src/domain/*.ts',
-  'service/src/http/openapi-components.ts',
+  'service/src/platform/http/openapi-components.ts',
 ];
 
 /** Writes to another folder first and swaps the two, so that a service that starts meanwhile never reads half of a site. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
+import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { type HtmlValue, html } from './html.ts';

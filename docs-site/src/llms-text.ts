@@ -1,4 +1,4 @@
-import { errorCodes } from '../../service/src/errors.ts';
+import { errorCodes } from '../../service/src/platform/errors.ts';
 import { guides } from './guides.ts';
 
 /** An index for language models (llmstxt.org): links to plain text, each with a sentence. */

@@ -1,5 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked';
-import { errorCodes } from '../../service/src/errors.ts';
+import { errorCodes } from '../../service/src/platform/errors.ts';
 import { codeFrame } from './code-frame.ts';
 import { type CodeBlock, codeTabs } from './code-tabs.ts';
 import { guides } from './guides.ts';

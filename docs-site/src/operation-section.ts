@@ -1,4 +1,4 @@
-import { errorCodes } from '../../service/src/errors.ts';
+import { errorCodes } from '../../service/src/platform/errors.ts';
 import { breakable } from './breakable.ts';
 import { codeFrame } from './code-frame.ts';
 import { codeTabs } from './code-tabs.ts';

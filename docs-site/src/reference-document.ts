@@ -1,5 +1,5 @@
 // The types of the OpenAPI document that the reference needs, and functions that read it.
-import { findComponent, inlineComponents } from '../../service/src/http/openapi-components.ts';
+import { findComponent, inlineComponents } from '../../service/src/platform/http/openapi-components.ts';
 import type { Heading } from './markdown.ts';
 
 export interface Schema {

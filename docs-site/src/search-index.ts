@@ -1,4 +1,4 @@
-import { errorCodes } from '../../service/src/errors.ts';
+import { errorCodes } from '../../service/src/platform/errors.ts';
 import { tabLabelOf } from './code-tabs.ts';
 import { changelogPage, guidePage } from './guide-page.ts';
 import { guides } from './guides.ts';

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
+import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
 import { errorPage, errorsPage } from './error-pages.ts';
 import { changelogPage, guidePage } from './guide-page.ts';
 import { guides } from './guides.ts';

@@ -1,7 +1,7 @@
 // Sends the example of each code to a real store: the page of the code must show the actual response.
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { revokeApiKey, setSuspended } from '../../service/src/clients/clients.ts';
-import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
+import { revokeApiKey, setSuspended } from '../../service/src/partners/clients/clients.ts';
+import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
 import { addPet, adopter, createManager } from '../../service/test/adoption-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
 import { publishAll } from '../../service/test/event-steps.ts';

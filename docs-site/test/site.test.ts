@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { orderActions, orderStatuses } from '../../service/src/domain/order-states.ts';
-import { type ErrorCode, errorCodes } from '../../service/src/errors.ts';
-import { helpLink } from '../../service/src/http/error-handler.ts';
-import { inlineComponents } from '../../service/src/http/openapi-components.ts';
+import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
+import { helpLink } from '../../service/src/platform/http/error-handler.ts';
+import { inlineComponents } from '../../service/src/platform/http/openapi-components.ts';
 import { createTestStore, type TestStore } from '../../service/test/test-store.ts';
 import { guides } from '../src/guides.ts';
 import { readSiteFiles } from '../src/site-files.ts';

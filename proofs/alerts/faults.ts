@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import pg from 'pg';
-import { markName } from '../../service/src/photos/photo-store.ts';
+import { markName } from '../../service/src/store/photos/photo-store.ts';
 import { makePhoto, type Photographer, photographerOf } from './photographer.ts';
 import { photosMegabytes, type WatchedStore } from './watched-store.ts';
 

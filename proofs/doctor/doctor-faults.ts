@@ -38,7 +38,9 @@ interface Judged {
 
 async function run({ short, mutant, parts, progress }: ProofContext): Promise<Claim[]> {
   // Doctor no longer compares the schema with what it should be.
-  using tree = mutant ? plantMutant([{ file: 'doctor/schema-check.ts', from: 'found[name] !== expected[name]', to: 'false' }]) : undefined;
+  using tree = mutant
+    ? plantMutant([{ file: 'operations/doctor/schema-check.ts', from: 'found[name] !== expected[name]', to: 'false' }])
+    : undefined;
   const chosen = faults.filter(({ name }) => (parts.length > 0 ? parts.includes(name) : !short || shortNames.has(name)));
   await using store = await openNightStore(tree?.root);
   const before = await alarmsOf(store);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import type { Finding } from '../../service/src/doctor/finding.ts';
+import type { Finding } from '../../service/src/operations/doctor/finding.ts';
 import { compileCache } from '../../testkit/compile-cache.ts';
 import { freePort, startPostgres, startRedis } from '../../testkit/servers.ts';
 import { SmallDisk } from '../../testkit/small-disk.ts';

@@ -39,8 +39,8 @@ export const diskScenarios = {
     mutant: {
       name: 'no shedding',
       edits: [
-        { file: 'db/pool.ts', from: 'const turnTimeoutMs = 500;', to: 'const turnTimeoutMs = 60_000;' },
-        { file: 'db/pool.ts', from: 'const pendingMax = 1_000;', to: 'const pendingMax = 1_000_000;' },
+        { file: 'platform/db/pool.ts', from: 'const turnTimeoutMs = 500;', to: 'const turnTimeoutMs = 60_000;' },
+        { file: 'platform/db/pool.ts', from: 'const pendingMax = 1_000;', to: 'const pendingMax = 1_000_000;' },
       ],
     },
   },

@@ -6,7 +6,7 @@ export function unknownIsSuccess(name: string): ScenarioMutant {
     name,
     edits: [
       {
-        file: 'db/connection-faults.ts',
+        file: 'platform/db/connection-faults.ts',
         from: 'throw isUnknown(error) ? new UnconfirmedCommit(error) : error;',
         to: 'if (isUnknown(error)) return undefined as T;\n    throw error;',
       },

@@ -42,12 +42,12 @@ export const postgresScenarios = {
       name: 'two probes',
       edits: [
         {
-          file: 'db/primary-probe.ts',
+          file: 'platform/db/primary-probe.ts',
           from: 'if (this.#next && !this.#isClosed) void this.#run();',
           to: 'if (!this.#isClosed) void this.#run();',
         },
         {
-          file: 'db/primary-probe.ts',
+          file: 'platform/db/primary-probe.ts',
           from: 'this.#client = client;\n    return client.connect();',
           to: 'return client.connect().then(() => (this.#client = client));',
         },
@@ -74,7 +74,7 @@ export const postgresScenarios = {
       name: 'standby accepted',
       edits: [
         {
-          file: 'db/postgres-servers.ts',
+          file: 'platform/db/postgres-servers.ts',
           from: 'if (isReadOnly) throw new NotPrimary();',
           to: 'if (isReadOnly && !this.#seen) throw new NotPrimary();',
         },
@@ -90,7 +90,7 @@ export const postgresScenarios = {
       name: 'a server is never left for the next',
       edits: [
         {
-          file: 'db/postgres-servers.ts',
+          file: 'platform/db/postgres-servers.ts',
           from: 'if (address === this.current) this.#current',
           to: 'if (address === this.current && !this.#seen) this.#current',
         },
@@ -106,7 +106,7 @@ export const postgresScenarios = {
     inject: failOverToLaggard,
     mutant: {
       name: 'no comparison of servers',
-      edits: [{ file: 'events/publisher.ts', from: 'here !== null && recorded !== null && here !== recorded;', to: 'false;' }],
+      edits: [{ file: 'changes/events/publisher.ts', from: 'here !== null && recorded !== null && here !== recorded;', to: 'false;' }],
     },
     measures: [
       seen('lackedEvents', { claim: 'events that the standby lacked', unit: 'count', limit: lackedEvents, isFloor: true }),
@@ -128,7 +128,7 @@ export const postgresScenarios = {
       name: 'shared connections',
       edits: [
         {
-          file: 'db/pool.ts',
+          file: 'platform/db/pool.ts',
           from: 'return this.#pipeline(this.#reads, statement);',
           to: 'return this.#pipeline(this.#writes, statement);',
         },
@@ -142,7 +142,7 @@ export const postgresScenarios = {
     inject: cancelWaits,
     mutant: {
       name: 'no row lock',
-      edits: [{ file: 'idempotency/idempotency-queries.ts', from: ' for key share`', to: '`' }],
+      edits: [{ file: 'partners/idempotency/idempotency-queries.ts', from: ' for key share`', to: '`' }],
     },
     measures: [
       seen('cancelled', { claim: 'commits whose wait for the standby was cancelled', unit: 'count', limit: 1, isFloor: true }),

@@ -24,7 +24,7 @@ const wrongExpiries = seen('wrongExpiries', {
 });
 const localClock: ScenarioMutant = {
   name: 'expiry by the clock of the process',
-  edits: [{ file: 'db/pool.ts', from: 'now: () => Date.now() + this.#probe.clockOffsetMs', to: 'now: () => Date.now()' }],
+  edits: [{ file: 'platform/db/pool.ts', from: 'now: () => Date.now() + this.#probe.clockOffsetMs', to: 'now: () => Date.now()' }],
 };
 
 export const processScenarios = {
@@ -45,10 +45,14 @@ export const processScenarios = {
     mutant: {
       name: 'lease unchecked',
       edits: [
-        { file: 'delivery/shard-lease.ts', from: 'return performance.now() - this.#extendedAtMs < startBeforeMs;', to: 'return true;' },
-        { file: 'delivery/shard-lease.ts', from: 'if (expiresAt === undefined) {', to: 'if (false) {' },
         {
-          file: 'delivery/shard-lease.ts',
+          file: 'changes/delivery/shard-lease.ts',
+          from: 'return performance.now() - this.#extendedAtMs < startBeforeMs;',
+          to: 'return true;',
+        },
+        { file: 'changes/delivery/shard-lease.ts', from: 'if (expiresAt === undefined) {', to: 'if (false) {' },
+        {
+          file: 'changes/delivery/shard-lease.ts',
           from: 'this.#expiresAt = expiresAt;\n',
           to: 'this.#expiresAt = expiresAt ?? this.#expiresAt;\n',
         },

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectionsOf } from '../../service/src/db/pool.ts';
+import { connectionsOf } from '../../service/src/platform/db/pool.ts';
 import { SeededRandom } from '../../testkit/seeded-random.ts';
 import { type Availability, measureAvailability } from './checker/availability.ts';
 import { check } from './checker/check.ts';

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { Transaction } from '../../service/src/db/handles.ts';
-import { applicationRole } from '../../service/src/db/pool.ts';
-import { recordEvents } from '../../service/src/events/events.ts';
+import { recordEvents } from '../../service/src/changes/events/events.ts';
+import { Transaction } from '../../service/src/platform/db/handles.ts';
+import { applicationRole } from '../../service/src/platform/db/pool.ts';
 import type { Store } from '../../testkit/store.ts';
 import type { WriterEvent } from './feed-reader.ts';
 

@@ -23,9 +23,9 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant uses the outbox's ids as positions; they are assigned before the commit.
   using tree = mutant
     ? plantMutant([
-        { file: 'events/event-queries.ts', from: 'before + row_number() over (order by id)', to: 'id' },
+        { file: 'changes/events/event-queries.ts', from: 'before + row_number() over (order by id)', to: 'id' },
         {
-          file: 'events/event-queries.ts',
+          file: 'changes/events/event-queries.ts',
           from: 'last_position = last_position + (select count(*) from moved)',
           to: 'last_position = greatest(last_position, (select max(id) from moved))',
         },

@@ -47,7 +47,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   return [...claims, await cutOffWriter(store, http, cast.manager, short ? 3 : 12)];
 }
 
-const file = 'pets/catalogue.ts';
+const file = 'store/list-cache/catalogue.ts';
 const query =
   'const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement, clientId)));';
 const announceWritten = 'await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });';

@@ -25,7 +25,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using tree = mutant
     ? plantMutant([
         {
-          file: 'pets/catalogue.ts',
+          file: 'store/list-cache/catalogue.ts',
           from: `await ${announce};`,
           to: `setTimeout((late) => void this.#announce(late).catch(() => {}), 300, tx.announced);`,
         },

@@ -11,13 +11,13 @@ export const faults: Readonly<Record<string, Fault>> = {
   'any number of turns for searches, on the connections of transactions': {
     attack: 'slow searches',
     edits: [
-      { file: 'db/pool.ts', from: 'await this.#searches.run(clientId,', to: 'await this.#transactions.run(clientId,' },
-      { file: 'bounded/fair-turns.ts', from: '(this.#turnsOf.get(owner) ?? 0) < ofOwnerMax', to: 'true' },
+      { file: 'platform/db/pool.ts', from: 'await this.#searches.run(clientId,', to: 'await this.#transactions.run(clientId,' },
+      { file: 'platform/bounded/fair-turns.ts', from: '(this.#turnsOf.get(owner) ?? 0) < ofOwnerMax', to: 'true' },
     ],
   },
   'no end of a response that nobody reads': {
     attack: 'slow readers',
-    edits: [{ file: 'http/response-progress.ts', from: 'stalledMs: 10_000', to: 'stalledMs: 999_999_999' }],
+    edits: [{ file: 'platform/http/response-progress.ts', from: 'stalledMs: 10_000', to: 'stalledMs: 999_999_999' }],
   },
   'words written in the transaction of a create': {
     attack: 'new words',
@@ -34,7 +34,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     attack: 'orders of every animal',
     edits: [
       {
-        file: 'rate-limit/plans.ts',
+        file: 'partners/rate-limit/plans.ts',
         from: 'business: { openOrders: 500, newCategoriesPerDay: 500,',
         to: 'business: { openOrders: 999_999, newCategoriesPerDay: 999_999,',
       },

@@ -33,18 +33,18 @@ export const isolation: Proof = {
  */
 const edits = [
   {
-    file: 'orders/order-queries.ts',
+    file: 'store/orders/order-queries.ts',
     from: "isVisible('$2', '$3', '$4')",
     to: "'($2::boolean or client_id <> 0 or $3::bigint = $4::bigint)'",
   },
   {
-    file: 'categories/category-routes.ts',
+    file: 'store/categories/category-routes.ts',
     from: "config: { scope: 'store:manage' },\n      schema: {\n        operationId: 'putCategory',",
     to: "config: {},\n      schema: {\n        operationId: 'putCategory',",
   },
-  { file: 'events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
-  { file: 'delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
-  { file: 'admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
+  { file: 'changes/events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
+  { file: 'changes/delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
+  { file: 'partners/admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
 ];
 
 async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {

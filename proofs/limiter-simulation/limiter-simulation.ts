@@ -33,27 +33,27 @@ const mutants: readonly Mutant[] = [
   {
     fault: 'a request is counted by its late reply, and again as a debt',
     edit: {
-      file: 'rate-limit/redis-limiter.ts',
+      file: 'partners/rate-limit/redis-limiter.ts',
       from: '      if (isOwed) this.#local.cancelDebt(charge, verdict);\n',
       to: '',
     },
   },
   {
     fault: 'a lease does not end with its minute',
-    edit: { file: 'rate-limit/lease.ts', from: 'Math.min(leaseMs, minuteEndsInMs)', to: 'leaseMs' },
+    edit: { file: 'partners/rate-limit/lease.ts', from: 'Math.min(leaseMs, minuteEndsInMs)', to: 'leaseMs' },
   },
   {
     fault: 'the counts that a process has seen do not replace those of an emptied Redis',
-    edit: { file: 'rate-limit/consume.lua', from: "if seen ~= '' then", to: 'if false then' },
+    edit: { file: 'partners/rate-limit/consume.lua', from: "if seen ~= '' then", to: 'if false then' },
   },
   {
     fault: 'a debt is not counted in the day',
-    edit: { file: 'rate-limit/consume.lua', from: 'if d == day then in_day = in_day + dc end', to: '' },
+    edit: { file: 'partners/rate-limit/consume.lua', from: 'if d == day then in_day = in_day + dc end', to: '' },
   },
   {
     fault: 'what a process admits without a reply is not owed',
     edit: {
-      file: 'rate-limit/local-limiter.ts',
+      file: 'partners/rate-limit/local-limiter.ts',
       from: '      account.owed = combine(admitted, account.owed, 1);\n',
       to: '',
     },

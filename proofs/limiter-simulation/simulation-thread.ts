@@ -18,11 +18,11 @@ export interface ThreadData {
 
 const { socket, database, root } = workerData as ThreadData;
 const source = (file: string) => path.join(root, 'service/src', file);
-const redis = await VirtualRedis.open(socket, database, readFileSync(source('rate-limit/consume.lua'), 'utf8'));
+const redis = await VirtualRedis.open(socket, database, readFileSync(source('partners/rate-limit/consume.lua'), 'utf8'));
 const modules: LimiterModules = Object.assign(
   {},
   ...(await Promise.all(
-    ['rate-limit/limiter.ts', 'redis/redis-link.ts', 'redis/redis-keys.ts', 'clock.ts'].map(
+    ['partners/rate-limit/limiter.ts', 'platform/redis/redis-link.ts', 'platform/redis/redis-keys.ts', 'platform/clock.ts'].map(
       (file) => import(pathToFileURL(source(file)).href),
     ),
   )),

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { clientSubject, replaceEpoch } from '../../service/src/clients/client-epochs.ts';
+import { clientSubject, replaceEpoch } from '../../service/src/partners/clients/client-epochs.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
@@ -40,7 +40,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant trusts keys for 10 s, and doesn't evict the keys of changed clients.
   using tree = mutant
     ? plantMutant([
-        { file: 'clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
+        { file: 'partners/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
         { file: 'dependencies.ts', from: 'changes.onClientsChanged((ids) => keys.evictClients(ids));', to: '' },
       ])
     : undefined;

@@ -31,7 +31,7 @@ async function run({ parts: given, mutant, progress }: ProofContext): Promise<Cl
   const chosen = environments.filter(({ name }) => rows.includes(name));
   const versions = chosenOf(postgresVersions);
   // Doctor also compares what only PostgreSQL 18 has.
-  using tree = mutant ? plantMutant([{ file: 'doctor/schema-queries.ts', from: " where contype <> 'n'", to: '' }]) : undefined;
+  using tree = mutant ? plantMutant([{ file: 'operations/doctor/schema-queries.ts', from: " where contype <> 'n'", to: '' }]) : undefined;
   using ca = makeAuthority();
   const columns: Column[] = [];
   for (const version of versions) {

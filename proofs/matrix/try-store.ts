@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Finding } from '../../service/src/doctor/finding.ts';
+import type { Finding } from '../../service/src/operations/doctor/finding.ts';
 import { compileCache } from '../../testkit/compile-cache.ts';
 import { freePort } from '../../testkit/servers.ts';
 import type { Servers } from './environments.ts';

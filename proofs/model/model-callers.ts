@@ -1,7 +1,8 @@
 // The callers in the model: clients with their limits, and callers without a valid key.
-import { mintApiKey } from '../../service/src/clients/api-key.ts';
-import { createKey } from '../../service/src/clients/clients.ts';
+
 import { defaultScopes, type Scope } from '../../service/src/domain/scopes.ts';
+import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
+import { createKey } from '../../service/src/partners/clients/clients.ts';
 import type { Staff } from '../../testkit/staff.ts';
 import type { Key } from '../../testkit/store.ts';
 import type { ModelQuota } from './model-limiter.ts';

@@ -30,7 +30,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant starts each page with the last animal of the previous page.
   using tree = mutant
     ? plantMutant([
-        { file: 'pets/pet-queries.ts', from: 'id > $1 order by id limit $2`, values', to: 'id >= $1 order by id limit $2`, values' },
+        { file: 'store/pets/pet-queries.ts', from: 'id > $1 order by id limit $2`, values', to: 'id >= $1 order by id limit $2`, values' },
       ])
     : undefined;
   const seed = Number(process.env['MODEL_SEED'] ?? Date.now() % 2 ** 31);

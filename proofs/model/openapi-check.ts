@@ -1,6 +1,6 @@
 // Checks a response against the OpenAPI document that the service serves.
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { inlineComponents } from '../../service/src/http/openapi-components.ts';
+import { inlineComponents } from '../../service/src/platform/http/openapi-components.ts';
 import type { Response } from '../../testkit/http.ts';
 
 interface ResponseObject {

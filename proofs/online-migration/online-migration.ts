@@ -59,7 +59,7 @@ export const onlineMigration: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // A copy, since the migrations of this proof are added to its folder. The mutant waits for a lock for as long as it takes.
   using tree = plantMutant(
-    mutant ? [{ file: 'db/migrate.ts', from: 'const lockTimeoutMs = 200;', to: 'const lockTimeoutMs = 60_000;' }] : [],
+    mutant ? [{ file: 'platform/db/migrate.ts', from: 'const lockTimeoutMs = 200;', to: 'const lockTimeoutMs = 60_000;' }] : [],
   );
   const size = sizes[short ? 'short' : 'long'];
   await using store = await Store.open({ processes: 1, root: tree.root, env: { LOG_LEVEL: 'warn' } });

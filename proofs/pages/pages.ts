@@ -52,7 +52,7 @@ export const pages: Proof = {
  * without colours, a theme that is not shown, text that is cut off, and a page that is too heavy.
  */
 const edits: readonly Edit[] = [
-  { file: 'http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
+  { file: 'platform/http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
   {
     file: 'docs-site/dist/docs.html',
     from: '<meta name="description"',

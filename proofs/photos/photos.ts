@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import type { PhotoStore } from '../../service/src/photos/photo-store.ts';
-import { sweepFiles } from '../../service/src/photos/photo-sweep.ts';
+import type { PhotoStore } from '../../service/src/store/photos/photo-store.ts';
+import { sweepFiles } from '../../service/src/store/photos/photo-sweep.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { childrenOf, MemoryWatch } from '../../testkit/memory-watch.ts';
@@ -41,7 +41,7 @@ export const photos: Proof = {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant never takes up the photos of killed workers.
   const edit = {
-    file: 'photos/processing-queries.ts',
+    file: 'store/photos/processing-queries.ts',
     from: '(claimed_until is null or claimed_until < now())',
     to: 'claimed_until is null',
   };

@@ -52,9 +52,9 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant waits for PostgreSQL without a timeout, as pg does by default.
   using tree = mutant
     ? plantMutant([
-        { file: 'db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
-        { file: 'db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
-        { file: 'db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
+        { file: 'platform/db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
+        { file: 'platform/db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
+        { file: 'platform/db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
       ])
     : undefined;
   await using store = await Store.open({ processes: 3, root: tree?.root });

@@ -48,8 +48,8 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutant waits a second for Redis, and does not report to it what was admitted during the loss.
   using tree = mutant
     ? plantMutant([
-        { file: 'redis/redis-link.ts', from: 'redisDeadlineMs = 50', to: 'redisDeadlineMs = 1_000' },
-        { file: 'rate-limit/limiter.ts', from: '    parts.link.onRestored(() => void this.#redis.settleDebts());\n', to: '' },
+        { file: 'platform/redis/redis-link.ts', from: 'redisDeadlineMs = 50', to: 'redisDeadlineMs = 1_000' },
+        { file: 'partners/rate-limit/limiter.ts', from: '    parts.link.onRestored(() => void this.#redis.settleDebts());\n', to: '' },
       ])
     : undefined;
   await using store = await Store.open({ processes, clockRate, root: tree?.root });

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AwsClient } from 'aws4fetch';
 import sharp from 'sharp';
-import type { PhotoStore } from '../../service/src/photos/photo-store.ts';
+import type { PhotoStore } from '../../service/src/store/photos/photo-store.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { startRedis } from '../../testkit/servers.ts';

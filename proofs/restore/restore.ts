@@ -69,8 +69,12 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
 /** In the mutant the feed goes on from the position of the backup. */
 const edits = [
-  { file: 'events/event-queries.ts', from: `update feed set last_position = "to",`, to: 'update feed set last_position = last_position,' },
-  { file: 'recovery/restore-queries.ts', from: 'set first_position = last_position + 1,', to: 'set' },
+  {
+    file: 'changes/events/event-queries.ts',
+    from: `update feed set last_position = "to",`,
+    to: 'update feed set last_position = last_position,',
+  },
+  { file: 'operations/recovery/restore-queries.ts', from: 'set first_position = last_position + 1,', to: 'set' },
 ];
 
 async function runDrill(drill: Drill, size: Size, root: string | undefined, progress: ProofContext['progress']): Promise<Claim[]> {

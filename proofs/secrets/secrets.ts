@@ -1,7 +1,7 @@
 // Keys are sent in every way, right and wrong, while everything works and during faults; then all storage and logs are searched for them.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { mintApiKey } from '../../service/src/clients/api-key.ts';
+import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { searchLines, searchPostgres, searchRedis } from '../../testkit/key-search.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
@@ -22,7 +22,7 @@ export const secrets: Proof = {
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant logs a request's URL unredacted.
-  const edit = { file: 'http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' };
+  const edit = { file: 'platform/http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' };
   using tree = mutant ? plantMutant([edit]) : undefined;
   const env = { LOG_LEVEL: 'trace', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' };
   await using store = await Store.open({ processes, env, root: tree?.root });

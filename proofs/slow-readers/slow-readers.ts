@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DirectoryStore } from '../../service/src/photos/directory-store.ts';
-import { pictureName } from '../../service/src/photos/photo-store.ts';
+import { DirectoryStore } from '../../service/src/store/photos/directory-store.ts';
+import { pictureName } from '../../service/src/store/photos/photo-store.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { MemoryWatch } from '../../testkit/memory-watch.ts';
@@ -52,7 +52,7 @@ export const slowReaders: Proof = {
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant has no write timeout.
-  const edit = { file: 'http/response-progress.ts', from: 'if (reason) this.#close(backlog, reason);', to: '' };
+  const edit = { file: 'platform/http/response-progress.ts', from: 'if (reason) this.#close(backlog, reason);', to: '' };
   using tree = mutant ? plantMutant([edit]) : undefined;
   using cleanup = new DisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-slow-readers-'));

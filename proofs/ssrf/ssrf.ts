@@ -2,8 +2,8 @@
 import { connect as connectTo, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { SafeSender, SenderOptions } from '../../service/src/delivery/safe-sender.ts';
-import { newSecret } from '../../service/src/webhooks/signatures.ts';
+import type { SafeSender, SenderOptions } from '../../service/src/changes/delivery/safe-sender.ts';
+import { newSecret } from '../../service/src/changes/webhooks/signatures.ts';
 import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
@@ -25,11 +25,11 @@ const message = { headers: { 'webhook-id': 'evt_1' }, body: '{}' };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   using tree = mutant
-    ? plantMutant([{ file: 'webhooks/public-addresses.ts', from: "return parsed.range() === 'unicast';", to: 'return true;' }])
+    ? plantMutant([{ file: 'changes/webhooks/public-addresses.ts', from: "return parsed.range() === 'unicast';", to: 'return true;' }])
     : undefined;
   const root = tree?.root ?? ownRoot;
   const sender: { SafeSender: typeof SafeSender } = await import(
-    pathToFileURL(path.join(root, 'service/src/delivery/safe-sender.ts')).href
+    pathToFileURL(path.join(root, 'service/src/changes/delivery/safe-sender.ts')).href
   );
   await using trap = await Trap.open();
   progress('literal addresses');

@@ -39,7 +39,9 @@ interface Counted {
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   // The mutant stores what was counted last, in place of adding it.
   using tree = mutant
-    ? plantMutant([{ file: 'usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' }])
+    ? plantMutant([
+        { file: 'partners/usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' },
+      ])
     : undefined;
   await using store = await Store.open({
     processes,

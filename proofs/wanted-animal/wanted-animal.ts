@@ -32,7 +32,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using tree = mutant
     ? plantMutant([
         {
-          file: 'orders/order-gate.ts',
+          file: 'store/orders/order-gate.ts',
           from: 'return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));',
           to: 'return await place();',
         },

@@ -1,5 +1,5 @@
 // Many clients with 1 to 20 endpoints each, inserted directly, and the deliveries that they must get.
-import { newSecret } from '../../service/src/webhooks/signatures.ts';
+import { newSecret } from '../../service/src/changes/webhooks/signatures.ts';
 import { queryStore } from '../../testkit/adopters.ts';
 import type { Store } from '../../testkit/store.ts';
 

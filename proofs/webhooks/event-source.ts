@@ -1,9 +1,9 @@
 // Records events as a change of an animal or an order does, at a steady rate or at once.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewEvent } from '../../service/src/changes/events/event-queries.ts';
+import { recordEvents } from '../../service/src/changes/events/events.ts';
 import type { Dependencies } from '../../service/src/dependencies.ts';
-import { AppError } from '../../service/src/errors.ts';
-import type { NewEvent } from '../../service/src/events/event-queries.ts';
-import { recordEvents } from '../../service/src/events/events.ts';
+import { AppError } from '../../service/src/platform/errors.ts';
 
 /** The number of the event is the name of the animal, so that a receiver knows it again. */
 export const petEvent = (petId: bigint, number: number | string): NewEvent => ({

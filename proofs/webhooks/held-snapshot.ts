@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import type { Publisher } from '../../service/src/events/publisher.ts';
+import type { Publisher } from '../../service/src/changes/events/publisher.ts';
 import { queryStore } from '../../testkit/adopters.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
@@ -50,12 +50,12 @@ const timeoutMs = 20 * 60_000;
 /** In the mutant the publisher looks for events from the beginning of the outbox. */
 const edits = [
   {
-    file: 'events/event-queries.ts',
+    file: 'changes/events/event-queries.ts',
     from: 'not exists (select from outbox where id > published_to)',
     to: 'not exists (select from outbox)',
   },
   {
-    file: 'events/event-queries.ts',
+    file: 'changes/events/event-queries.ts',
     from: 'from outbox where id > (select published_to from feed) order by id',
     to: 'from outbox order by id',
   },
@@ -141,7 +141,9 @@ class Writer implements AsyncDisposable {
       await addPets(store, 500),
       await createClients(store, 1),
     ];
-    const module = root ? pathToFileURL(path.join(root, 'service/src/events/publisher.ts')).href : '../../service/src/events/publisher.ts';
+    const module = root
+      ? pathToFileURL(path.join(root, 'service/src/changes/events/publisher.ts')).href
+      : '../../service/src/changes/events/publisher.ts';
     const { Publisher: Published } = (await import(module)) as { Publisher: typeof Publisher };
     const { db } = staff.dependencies;
     return new Writer(store, staff, pets, clientId, new Published({ db, batchSizeMax: batchSize, beforePublishing: async () => {} }));

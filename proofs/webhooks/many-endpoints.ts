@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { Publisher } from '../../service/src/events/publisher.ts';
+import { Publisher } from '../../service/src/changes/events/publisher.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { cpuMs } from '../../testkit/process-cpu.ts';
 import { quantile } from '../../testkit/quantile.ts';
@@ -84,7 +84,7 @@ const isForAll = (number: number) => number < 10_000 && number % 50 === 0;
 /** In the mutant a worker that looks for changed endpoints reads all of them. */
 const edits = [
   {
-    file: 'delivery/endpoint-queries.ts',
+    file: 'changes/delivery/endpoint-queries.ts',
     from: 'where is_changed and shard = any(',
     to: 'where is_changed::text = $$true$$ and shard + 0 = any(',
   },

@@ -1,8 +1,8 @@
 // What a worker's sender reaches by itself: signs and sends events to endpoints in turn, without PostgreSQL.
 // Its input is a SenderTask, its output a SenderRate.
 import { text } from 'node:stream/consumers';
-import { SafeSender } from '../../service/src/delivery/safe-sender.ts';
-import { newSecret, signedHeaders } from '../../service/src/webhooks/signatures.ts';
+import { SafeSender } from '../../service/src/changes/delivery/safe-sender.ts';
+import { newSecret, signedHeaders } from '../../service/src/changes/webhooks/signatures.ts';
 
 export interface SenderTask {
   readonly origins: readonly string[];

@@ -39,10 +39,10 @@ const badBehaviours: ReadonlyArray<{ behaviour: Behaviour; name: string }> = [
 
 /** In the mutant a client and an endpoint may have any number of requests in flight, and slow ones have no budget of their own. */
 const edits = [
-  { file: 'delivery/endpoint.ts', from: '{ belowMs: 250, concurrency: 4 }', to: '{ belowMs: 1e9, concurrency: 999 }' },
-  { file: 'delivery/endpoint.ts', from: 'export const slowMs = 1_000;', to: 'export const slowMs = 1e9;' },
-  { file: 'delivery/shares.ts', from: 'ofClientMax: 32,', to: 'ofClientMax: 9_999,' },
-  { file: 'delivery/shares.ts', from: 'ofClientAtOriginMax: 8,', to: 'ofClientAtOriginMax: 9_999,' },
+  { file: 'changes/delivery/endpoint.ts', from: '{ belowMs: 250, concurrency: 4 }', to: '{ belowMs: 1e9, concurrency: 999 }' },
+  { file: 'changes/delivery/endpoint.ts', from: 'export const slowMs = 1_000;', to: 'export const slowMs = 1e9;' },
+  { file: 'changes/delivery/shares.ts', from: 'ofClientMax: 32,', to: 'ofClientMax: 9_999,' },
+  { file: 'changes/delivery/shares.ts', from: 'ofClientAtOriginMax: 8,', to: 'ofClientAtOriginMax: 9_999,' },
 ];
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {

@@ -48,7 +48,7 @@ const duplicatesMax = 0.01;
 /** In the mutant a later event of an animal does not wait for a retry of an earlier one. */
 const edits = [
   {
-    file: 'delivery/sending-queries.ts',
+    file: 'changes/delivery/sending-queries.ts',
     from: "earlier.is_replay = item.is_replay and delivery_id < item.delivery_id) then 'held'",
     to: "earlier.is_replay = item.is_replay and delivery_id < 0) then 'held'",
   },

@@ -40,8 +40,8 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   // The mutants read a page twice before they cache it, and invalidate every page after each write.
   using tree = mutant
     ? plantMutant([
-        { file: 'pets/page-cache.ts', from: 'page: fetch(onBegun),', to: 'page: fetch(onBegun).then(() => fetch(onBegun)),' },
-        { file: 'pets/pet-changes.ts', from: 'const { id } = change;', to: 'const { id } = change;\n  if (id) return true;' },
+        { file: 'store/list-cache/page-cache.ts', from: 'page: fetch(onBegun),', to: 'page: fetch(onBegun).then(() => fetch(onBegun)),' },
+        { file: 'store/list-cache/pet-changes.ts', from: 'const { id } = change;', to: 'const { id } = change;\n  if (id) return true;' },
       ])
     : undefined;
   await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });

@@ -1,28 +1,28 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { KeyFinder } from './clients/key-finder.ts';
-import type { Clock } from './clock.ts';
-import type { Config, TracingConfig } from './config.ts';
-import { ChangeWatch } from './db/change-watch.ts';
-import { getDeploymentId } from './db/deployment-queries.ts';
-import { findPendingMigrations } from './db/migrate.ts';
-import { Pool } from './db/pool.ts';
-import { explainPostgresFailure } from './db/postgres-failures.ts';
-import { requireSupportedVersion } from './db/postgres-version.ts';
-import { isOnAnotherServer } from './db/server-identity.ts';
-import { ListingChanges } from './listings/listing-changes.ts';
-import { type OpenLog, openLog } from './log.ts';
-import { Catalogue } from './pets/catalogue.ts';
-import { ChangeLog } from './pets/change-log.ts';
-import { PageCache } from './pets/page-cache.ts';
-import type { ListingFootprint } from './pets/pet-changes.ts';
-import { Limiter } from './rate-limit/limiter.ts';
-import type { VersionOf } from './rate-limit/redis-limiter.ts';
-import { explainRedisFailure } from './redis/redis-failures.ts';
-import { type RedisKeys, redisKeysOf } from './redis/redis-keys.ts';
-import { RedisLink } from './redis/redis-link.ts';
-import type { Explained } from './tls-faults.ts';
-import type { OpenTracing } from './tracing/open-tracing.ts';
-import type { Tracing } from './tracing/tracing.ts';
+import { KeyFinder } from './partners/clients/key-finder.ts';
+import { Limiter } from './partners/rate-limit/limiter.ts';
+import type { VersionOf } from './partners/rate-limit/redis-limiter.ts';
+import type { Clock } from './platform/clock.ts';
+import type { Config, TracingConfig } from './platform/config.ts';
+import { ChangeWatch } from './platform/db/change-watch.ts';
+import { getDeploymentId } from './platform/db/deployment-queries.ts';
+import { findPendingMigrations } from './platform/db/migrate.ts';
+import { Pool } from './platform/db/pool.ts';
+import { explainPostgresFailure } from './platform/db/postgres-failures.ts';
+import { requireSupportedVersion } from './platform/db/postgres-version.ts';
+import { isOnAnotherServer } from './platform/db/server-identity.ts';
+import { type OpenLog, openLog } from './platform/log.ts';
+import { explainRedisFailure } from './platform/redis/redis-failures.ts';
+import { type RedisKeys, redisKeysOf } from './platform/redis/redis-keys.ts';
+import { RedisLink } from './platform/redis/redis-link.ts';
+import type { Explained } from './platform/tls-faults.ts';
+import type { OpenTracing } from './platform/tracing/open-tracing.ts';
+import type { Tracing } from './platform/tracing/tracing.ts';
+import { Catalogue } from './store/list-cache/catalogue.ts';
+import { ChangeLog } from './store/list-cache/change-log.ts';
+import { ListingChanges } from './store/list-cache/listing-changes.ts';
+import { PageCache } from './store/list-cache/page-cache.ts';
+import type { ListingFootprint } from './store/list-cache/pet-changes.ts';
 
 /** Everything that a process needs. Opened and closed here. */
 export interface Dependencies extends OpenLog, AsyncDisposable {
@@ -114,7 +114,7 @@ const inWords = ({ problem, fix }: Explained): string => `${problem} ${fix}`.tri
 
 /** Imported only here: a process without traces doesn't load the SDK of OpenTelemetry. */
 async function openTraces(config: TracingConfig, log: FastifyBaseLogger): Promise<OpenTracing> {
-  const { openTracing } = await import('./tracing/open-tracing.ts');
+  const { openTracing } = await import('./platform/tracing/open-tracing.ts');
   return openTracing({ ...config, onError: (error) => log.warn({ err: error }, 'could not export traces') });
 }
 

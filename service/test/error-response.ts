@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ErrorCode } from '../src/errors.ts';
+import type { ErrorCode } from '../src/platform/errors.ts';
 
 /** An error response whose message contains these words, for toMatchObject. */
 export const errorResponse = (status: number, code: ErrorCode, words = '') => ({

@@ -1,7 +1,7 @@
 // Setup steps for tests about events.
 
+import { Publisher } from '../src/changes/events/publisher.ts';
 import type { PetStatus } from '../src/domain/pet-statuses.ts';
-import { Publisher } from '../src/events/publisher.ts';
 import type { OrderBody, PetBody } from './adoption-steps.ts';
 import { nextPage } from './page-walk.ts';
 import type { TestKey, TestStore } from './test-store.ts';

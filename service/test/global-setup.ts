@@ -2,7 +2,7 @@
 import type { TestProject } from 'vitest/node';
 import { startPostgres, startRedis } from '../../testkit/servers.ts';
 import { ensureBuilt } from '../../tools/build.ts';
-import { migrate } from '../src/db/migrate.ts';
+import { migrate } from '../src/platform/db/migrate.ts';
 import { createDatabase, executeAsOwner, templateDatabase } from './databases.ts';
 
 declare module 'vitest' {

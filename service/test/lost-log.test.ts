@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 
-const source = new URL('../src/log.ts', import.meta.url).href;
+const source = new URL('../src/platform/log.ts', import.meta.url).href;
 const endTimeoutMs = 15_000;
 
 /** Logs until nobody reads it, then much at once, and ends. */

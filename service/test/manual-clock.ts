@@ -1,4 +1,4 @@
-import type { Clock } from '../src/clock.ts';
+import type { Clock } from '../src/platform/clock.ts';
 
 /** A clock that only moves when a test moves it, so that no test has to wait for a minute or a year. */
 export class ManualClock implements Clock {

@@ -4,10 +4,10 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
-import { DirectoryStore } from '../src/photos/directory-store.ts';
-import { processPhoto } from '../src/photos/photo-processing.ts';
-import type { PhotoStore } from '../src/photos/photo-store.ts';
-import { makePictures, type PictureMaker } from '../src/photos/picture-maker.ts';
+import { DirectoryStore } from '../src/store/photos/directory-store.ts';
+import { processPhoto } from '../src/store/photos/photo-processing.ts';
+import type { PhotoStore } from '../src/store/photos/photo-store.ts';
+import { makePictures, type PictureMaker } from '../src/store/photos/picture-maker.ts';
 import { addPet } from './adoption-steps.ts';
 import { createTestStore, type KeyOptions, type TestKey, type TestResponse, type TestStore } from './test-store.ts';
 

@@ -2,13 +2,13 @@
 import { inject } from 'vitest';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { createApp } from '../src/app.ts';
-import { createKey, type Terms } from '../src/clients/clients.ts';
-import type { Clock } from '../src/clock.ts';
-import { loadConfig } from '../src/config.ts';
 import { type Dependencies, openDependencies } from '../src/dependencies.ts';
 import { defaultScopes, type Scope } from '../src/domain/scopes.ts';
-import type { ProgressBounds } from '../src/http/response-progress.ts';
-import type { PlanName } from '../src/rate-limit/plans.ts';
+import { createKey, type Terms } from '../src/partners/clients/clients.ts';
+import type { PlanName } from '../src/partners/rate-limit/plans.ts';
+import type { Clock } from '../src/platform/clock.ts';
+import { loadConfig } from '../src/platform/config.ts';
+import type { ProgressBounds } from '../src/platform/http/response-progress.ts';
 import { cloneTemplate } from './databases.ts';
 
 export interface TestStoreOptions {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { addUsage } from '../src/usage/usage-queries.ts';
+import { addUsage } from '../src/partners/usage/usage-queries.ts';
 import type { TestKey, TestStore } from './test-store.ts';
 
 export interface RecordedUsage {

@@ -1,10 +1,10 @@
 // A worker's webhook tasks, run in the test's process.
 import { inspect } from 'node:util';
-import type { Transactor } from '../src/db/handles.ts';
-import { Deliverer } from '../src/delivery/deliverer.ts';
-import { SafeSender } from '../src/delivery/safe-sender.ts';
+import { Deliverer } from '../src/changes/delivery/deliverer.ts';
+import { SafeSender } from '../src/changes/delivery/safe-sender.ts';
+import { Publisher } from '../src/changes/events/publisher.ts';
 import type { Dependencies } from '../src/dependencies.ts';
-import { Publisher } from '../src/events/publisher.ts';
+import type { Transactor } from '../src/platform/db/handles.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export async function publishAll({ db }: Dependencies): Promise<void> {

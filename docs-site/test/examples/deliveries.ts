@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
-import { Deliverer } from '../../../service/src/delivery/deliverer.ts';
-import { SafeSender } from '../../../service/src/delivery/safe-sender.ts';
+import { Deliverer } from '../../../service/src/changes/delivery/deliverer.ts';
+import { SafeSender } from '../../../service/src/changes/delivery/safe-sender.ts';
 import { publishAll } from '../../../service/test/event-steps.ts';
 import { deliveriesOf, until } from '../../../service/test/webhook-work.ts';
 import type { World } from './world.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
 import type { Dependencies } from '../dependencies.ts';
-import type { Journal } from '../journal/journal.ts';
-import { eraseAdopterByEmail, eraseAdopterOf } from '../orders/adopters.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import type { Journal } from '../platform/journal/journal.ts';
+import { eraseAdopterByEmail, eraseAdopterOf } from '../store/orders/adopters.ts';
 import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { getNamedOrder, petOf } from './named-orders.ts';
 import { parseId } from './option-values.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { findKey } from '../clients/client-queries.ts';
-import type { ReadConfig } from '../config.ts';
-import { liftBan, listBans } from '../rate-limit/bans.ts';
+import { findKey } from '../partners/clients/client-queries.ts';
+import { liftBan, listBans } from '../partners/rate-limit/bans.ts';
+import type { ReadConfig } from '../platform/config.ts';
 import { clientNamesOf } from './clients-by-name.ts';
 import { named } from './names.ts';
 import { parseId } from './option-values.ts';

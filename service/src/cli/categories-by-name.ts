@@ -1,6 +1,6 @@
-import { selectCategories, selectCategoriesByName } from '../categories/category-queries.ts';
-import type { Db } from '../db/handles.ts';
-import { parseInt64 } from '../db/int64.ts';
+import type { Db } from '../platform/db/handles.ts';
+import { parseInt64 } from '../platform/db/int64.ts';
+import { selectCategories, selectCategoriesByName } from '../store/categories/category-queries.ts';
 import { named } from './names.ts';
 import { UsageError } from './output.ts';
 

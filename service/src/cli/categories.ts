@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { pruneCategories } from '../categories/categories.ts';
-import type { ReadConfig } from '../config.ts';
-import { describePostgres } from '../server-addresses.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import { describePostgres } from '../platform/server-addresses.ts';
+import { pruneCategories } from '../store/categories/categories.ts';
 import { type Asked, confirm } from './output.ts';
 import { jsonOption, onStore, yesOption } from './store-command.ts';
 

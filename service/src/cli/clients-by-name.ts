@@ -1,5 +1,5 @@
-import { type Client, findClientByName, findClientNames } from '../clients/client-queries.ts';
-import type { Db } from '../db/handles.ts';
+import { type Client, findClientByName, findClientNames } from '../partners/clients/client-queries.ts';
+import type { Db } from '../platform/db/handles.ts';
 import { UsageError } from './output.ts';
 
 export async function getClientByName(db: Db, name: string): Promise<Client> {

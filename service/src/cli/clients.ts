@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { settleClientChange } from '../clients/client-epochs.ts';
-import { type Client, listClients } from '../clients/client-queries.ts';
-import { setPlan, setSuspended } from '../clients/clients.ts';
-import type { ReadConfig } from '../config.ts';
-import { boundsOf, planNames, quotaOf } from '../rate-limit/plans.ts';
+import { settleClientChange } from '../partners/clients/client-epochs.ts';
+import { type Client, listClients } from '../partners/clients/client-queries.ts';
+import { setPlan, setSuspended } from '../partners/clients/clients.ts';
+import { boundsOf, planNames, quotaOf } from '../partners/rate-limit/plans.ts';
+import type { ReadConfig } from '../platform/config.ts';
 import { getClientByName } from './clients-by-name.ts';
 import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { addLimitOptions, type LimitOptions, readLimits } from './limit-options.ts';

@@ -1,7 +1,8 @@
 // The journal of commands: the only way for a command to get one, so that none forgets to look whether the store has a journal.
-import { findRecordedJournal } from '../db/deployment-queries.ts';
+
 import type { Dependencies } from '../dependencies.ts';
-import { type Journal, openJournal } from '../journal/journal.ts';
+import { findRecordedJournal } from '../platform/db/deployment-queries.ts';
+import { type Journal, openJournal } from '../platform/journal/journal.ts';
 import { printProblem, UsageError } from './output.ts';
 
 export interface JournalOptions {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { deprecationOf } from '../domain/deprecations.ts';
-import { readDeprecatedCalls, retentionDays } from '../usage/usage.ts';
+import { readDeprecatedCalls, retentionDays } from '../partners/usage/usage.ts';
+import type { ReadConfig } from '../platform/config.ts';
 import { clientNamesOf } from './clients-by-name.ts';
 import { named } from './names.ts';
 import { printTable } from './output.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type Config, ConfigError, type ReadConfig } from '../config.ts';
-import { examine } from '../doctor/doctor.ts';
-import { broken, checkNames, type Finding, overall, skipped } from '../doctor/finding.ts';
+import { examine } from '../operations/doctor/doctor.ts';
+import { broken, checkNames, type Finding, overall, skipped } from '../operations/doctor/finding.ts';
+import { type Config, ConfigError, type ReadConfig } from '../platform/config.ts';
 import { findingLines, plainFindings, summary } from './findings-view.ts';
 import { currentScreen, printJson, printLines, UsageError } from './output.ts';
 import { watchOnTerminal, watchRounds } from './watch.ts';

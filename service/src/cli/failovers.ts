@@ -1,9 +1,9 @@
 // What a worker does by itself when a standby has taken over.
 import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from '../config.ts';
-import type { Transactor } from '../db/handles.ts';
-import { readServers, recordFailover } from '../db/server-identity.ts';
-import { type Applied, applyJournal } from '../recovery/apply-journal.ts';
+import { type Applied, applyJournal } from '../operations/recovery/apply-journal.ts';
+import type { Config } from '../platform/config.ts';
+import type { Transactor } from '../platform/db/handles.ts';
+import { readServers, recordFailover } from '../platform/db/server-identity.ts';
 import { placeOf, readOwnJournal } from './journal-files.ts';
 
 /**

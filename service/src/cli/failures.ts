@@ -1,17 +1,17 @@
 import { ReplyError } from 'ioredis';
 import pg from 'pg';
-import type { Config } from '../config.ts';
-import { UnconfirmedCommit } from '../db/connection-faults.ts';
-import { applicationRole } from '../db/pool.ts';
-import { explainPostgresFailure } from '../db/postgres-failures.ts';
-import { NotPrimary } from '../db/postgres-servers.ts';
-import { OldPostgres } from '../db/postgres-version.ts';
 import { NotMigrated } from '../dependencies.ts';
-import { AppError } from '../errors.ts';
-import { explainRedisFailure } from '../redis/redis-failures.ts';
-import { RedisLost } from '../redis/redis-link.ts';
-import { describePostgres, describeRedis, howToEncode, showsPassword } from '../server-addresses.ts';
-import { findTlsFault } from '../tls-faults.ts';
+import type { Config } from '../platform/config.ts';
+import { UnconfirmedCommit } from '../platform/db/connection-faults.ts';
+import { applicationRole } from '../platform/db/pool.ts';
+import { explainPostgresFailure } from '../platform/db/postgres-failures.ts';
+import { NotPrimary } from '../platform/db/postgres-servers.ts';
+import { OldPostgres } from '../platform/db/postgres-version.ts';
+import { AppError } from '../platform/errors.ts';
+import { explainRedisFailure } from '../platform/redis/redis-failures.ts';
+import { RedisLost } from '../platform/redis/redis-link.ts';
+import { describePostgres, describeRedis, howToEncode, showsPassword } from '../platform/server-addresses.ts';
+import { findTlsFault } from '../platform/tls-faults.ts';
 
 /** The properties that Node and pg add to an error. */
 interface Details {

@@ -1,5 +1,5 @@
-import { printable } from '../characters.ts';
-import { counted, type Finding, type Severity, severities } from '../doctor/finding.ts';
+import { counted, type Finding, type Severity, severities } from '../operations/doctor/finding.ts';
+import { printable } from '../platform/characters.ts';
 import { type Screen, type Style, wrapWords } from './table.ts';
 
 const marks: Readonly<Record<Severity, { readonly mark: string; readonly style: Style }>> = {

@@ -1,9 +1,9 @@
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
-import { type ImagesConfig, loadImagesConfig, type ReadConfig } from '../config.ts';
-import { openLog } from '../log.ts';
-import { listenForImages } from '../photos/images-server.ts';
-import { makePictures, probe } from '../photos/picture-maker.ts';
+import { type ImagesConfig, loadImagesConfig, type ReadConfig } from '../platform/config.ts';
+import { openLog } from '../platform/log.ts';
+import { listenForImages } from '../store/photos/images-server.ts';
+import { makePictures, probe } from '../store/photos/picture-maker.ts';
 
 /** Longer than the images in progress get. */
 const closeTimeoutMs = 8_000;

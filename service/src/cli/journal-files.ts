@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type JournalLine, readJournalLine } from '../journal/journal-lines.ts';
-import { type JournalPlace, listJournalFiles } from '../journal-place.ts';
+import { type JournalLine, readJournalLine } from '../platform/journal/journal-lines.ts';
+import { type JournalPlace, listJournalFiles } from '../platform/journal-place.ts';
 import { printProblem, UsageError } from './output.ts';
 
 /** Bounds memory. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
-import { settledMs } from '../db/change-watch.ts';
-import { findRecordedJournal, recordJournal } from '../db/deployment-queries.ts';
-import { applyJournal } from '../recovery/apply-journal.ts';
-import { describePostgres } from '../server-addresses.ts';
+import { applyJournal } from '../operations/recovery/apply-journal.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import { settledMs } from '../platform/db/change-watch.ts';
+import { findRecordedJournal, recordJournal } from '../platform/db/deployment-queries.ts';
+import { describePostgres } from '../platform/server-addresses.ts';
 import { describeLines, readJournalFiles } from './journal-files.ts';
 import { type Asked, confirm } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';

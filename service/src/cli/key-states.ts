@@ -1,7 +1,7 @@
-import type { ListedKey } from '../clients/client-queries.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { findBans } from '../rate-limit/bans.ts';
-import { RedisLost } from '../redis/redis-link.ts';
+import type { ListedKey } from '../partners/clients/client-queries.ts';
+import { findBans } from '../partners/rate-limit/bans.ts';
+import { RedisLost } from '../platform/redis/redis-link.ts';
 import { printProblem, timeText } from './output.ts';
 
 /**

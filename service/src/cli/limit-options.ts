@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { Terms } from '../clients/clients.ts';
-import { type PlanName, planBounds } from '../rate-limit/plans.ts';
+import type { Terms } from '../partners/clients/clients.ts';
+import { type PlanName, planBounds } from '../partners/rate-limit/plans.ts';
 import { parseCount } from './option-values.ts';
 import { UsageError } from './output.ts';
 

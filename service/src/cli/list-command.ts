@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
 import type { Dependencies } from '../dependencies.ts';
+import type { ReadConfig } from '../platform/config.ts';
 import { parseId } from './option-values.ts';
 import { printLines, printTable, UsageError } from './output.ts';
 import { jsonArray, onStore } from './store-command.ts';

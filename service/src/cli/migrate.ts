@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
-import { migrate } from '../db/migrate.ts';
-import { type MigrationPlan, planMigrations } from '../db/migration-plan.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import { migrate } from '../platform/db/migrate.ts';
+import { type MigrationPlan, planMigrations } from '../platform/db/migration-plan.ts';
 import { printJson, printLines, printProblem, printTable } from './output.ts';
 
 const waitIntervalMs = 5_000;

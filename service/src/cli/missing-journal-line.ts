@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../platform/config.ts';
 import { printProblem } from './output.ts';
 
 /** A change was made on a full disk, without its line in the journal. The exit status is 1, although the change took effect. */

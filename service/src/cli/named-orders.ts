@@ -1,6 +1,6 @@
-import type { Db } from '../db/handles.ts';
 import { actionsFrom, type CallerAction } from '../domain/order-states.ts';
-import { findNamedOrder, type NamedOrder } from '../orders/order-queries.ts';
+import type { Db } from '../platform/db/handles.ts';
+import { findNamedOrder, type NamedOrder } from '../store/orders/order-queries.ts';
 import { named } from './names.ts';
 import { UsageError } from './output.ts';
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { systemClock } from '../clock.ts';
-import type { ReadConfig } from '../config.ts';
-import { ChangeWatch } from '../db/change-watch.ts';
-import { Pool } from '../db/pool.ts';
-import { openLog } from '../log.ts';
-import { Catalogue } from '../pets/catalogue.ts';
-import { redisKeysOf } from '../redis/redis-keys.ts';
-import { RedisLink } from '../redis/redis-link.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import { ChangeWatch } from '../platform/db/change-watch.ts';
+import { Pool } from '../platform/db/pool.ts';
+import { openLog } from '../platform/log.ts';
+import { redisKeysOf } from '../platform/redis/redis-keys.ts';
+import { RedisLink } from '../platform/redis/redis-link.ts';
+import { Catalogue } from '../store/list-cache/catalogue.ts';
 import { printJson } from './output.ts';
 
 export function addOpenApiCommand(program: Command, config: ReadConfig): void {
@@ -14,7 +14,7 @@ export function addOpenApiCommand(program: Command, config: ReadConfig): void {
     .command('openapi')
     .description('print the OpenAPI document; needs neither PostgreSQL nor Redis')
     .action(async () => {
-      const [{ createApp }, { openApiDocument }] = await Promise.all([import('../app.ts'), import('../http/openapi.ts')]);
+      const [{ createApp }, { openApiDocument }] = await Promise.all([import('../app.ts'), import('../platform/http/openapi.ts')]);
       const settings = config();
       const [db, redis, redisKeys] = [new Pool(settings.databaseUrl, 1), new RedisLink(settings.redisUrl), redisKeysOf('none')];
       const app = await createApp({

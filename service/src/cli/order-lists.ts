@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
 import { type OrderStatus, orderStatuses } from '../domain/order-states.ts';
-import { type NamedOrder, selectNamedOrders } from '../orders/order-queries.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import { type NamedOrder, selectNamedOrders } from '../store/orders/order-queries.ts';
 import { addListAction } from './list-command.ts';
 import { clientOf, getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
 import { choiceOption, parseId } from './option-values.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
+import type { ReadConfig } from '../platform/config.ts';
 import { addErasureCommand } from './adopters.ts';
 import { addOrderActionCommands } from './order-actions.ts';
 import { addOrderListCommands } from './order-lists.ts';

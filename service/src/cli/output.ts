@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
-import { printable, printableJson } from '../characters.ts';
+import { printable, printableJson } from '../platform/characters.ts';
 import { relativeTime } from './relative-time.ts';
 import { fittedTable, plainRecord, plainTable, type Row, recordLines, type Screen, type Style, wrapWords } from './table.ts';
 

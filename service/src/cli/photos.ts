@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { PhotosConfig, ReadConfig } from '../config.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { openPhotoStore } from '../photos/open-store.ts';
-import { checkFiles, type PhotoWithoutFile, removeLost } from '../photos/photo-files-check.ts';
-import { type PhotoMark, readMark, writeMark } from '../photos/photo-mark.ts';
-import type { PhotoStore } from '../photos/photo-store.ts';
-import { describePostgres } from '../server-addresses.ts';
+import type { PhotosConfig, ReadConfig } from '../platform/config.ts';
+import { describePostgres } from '../platform/server-addresses.ts';
+import { openPhotoStore } from '../store/photos/open-store.ts';
+import { checkFiles, type PhotoWithoutFile, removeLost } from '../store/photos/photo-files-check.ts';
+import { type PhotoMark, readMark, writeMark } from '../store/photos/photo-mark.ts';
+import type { PhotoStore } from '../store/photos/photo-store.ts';
 import { type Asked, confirm, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
 import { jsonOption, onStore, type Result, yesOption } from './store-command.ts';

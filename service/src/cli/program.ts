@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { Command, CommanderError, type Help } from 'commander';
-import { ClientsError } from '../clients/clients.ts';
-import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from '../config.ts';
+import { ClientsError } from '../partners/clients/clients.ts';
+import { type Config, ConfigError, loadConfig, type ReadConfig, variables } from '../platform/config.ts';
 import { type DevServers, withDevServers } from './dev-servers.ts';
 import { explainFailure } from './failures.ts';
 import { Declined, printNote, printProblem, styled, UsageError } from './output.ts';

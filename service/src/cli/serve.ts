@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import type { Clock } from '../clock.ts';
-import type { Config, ReadConfig } from '../config.ts';
 import { type Dependencies, openCaches, openDependencies } from '../dependencies.ts';
-import { listenOnOthers } from '../http/further-addresses.ts';
-import { RequestTally } from '../telemetry/request-tally.ts';
+import { RequestTally } from '../operations/telemetry/request-tally.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Config, ReadConfig } from '../platform/config.ts';
+import { listenOnOthers } from '../platform/http/further-addresses.ts';
 import { printLines } from './output.ts';
 
 /** The maximum time of a shutdown, after the drain. */
@@ -68,8 +68,8 @@ interface Measured {
 }
 
 async function openServiceMetrics(dependencies: Dependencies, { requests, caches, app }: Measured): Promise<AsyncDisposable> {
-  const { openMetrics } = await import('../telemetry/open-metrics.ts');
-  const { addServiceMetrics } = await import('../telemetry/service-metrics.ts');
+  const { openMetrics } = await import('../operations/telemetry/open-metrics.ts');
+  const { addServiceMetrics } = await import('../operations/telemetry/service-metrics.ts');
   const { config, changes } = dependencies;
   const measured = { keys: caches.keys, pages: caches.pages, listings: caches.listingPages };
   return openMetrics({ host: config.metricsHost, port: config.metricsPort ?? 0 }, dependencies, (registry) =>

@@ -1,9 +1,15 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
 import { defaultScopes, scopesOfBoundKeys } from '../domain/scopes.ts';
-import { selectShelters } from '../shelters/shelter-queries.ts';
-import { type NewShelter, NewShelterSchema, type Shelter, type ShelterChanges, ShelterChangesSchema } from '../shelters/shelter-schemas.ts';
-import { changeShelter, createShelter } from '../shelters/shelters.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import { selectShelters } from '../store/shelters/shelter-queries.ts';
+import {
+  type NewShelter,
+  NewShelterSchema,
+  type Shelter,
+  type ShelterChanges,
+  ShelterChangesSchema,
+} from '../store/shelters/shelter-schemas.ts';
+import { changeShelter, createShelter } from '../store/shelters/shelters.ts';
 import { checkBySchema } from './checked-options.ts';
 import { addListAction } from './list-command.ts';
 import { named } from './names.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
 import { type Dependencies, openDependencies } from '../dependencies.ts';
-import { AppError } from '../errors.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import { AppError } from '../platform/errors.ts';
 import { printJson, printLines, UsageError } from './output.ts';
 
 /** What a command has found or done. */

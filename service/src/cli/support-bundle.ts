@@ -1,8 +1,8 @@
 import { open, unlink } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
-import { examine } from '../doctor/doctor.ts';
-import { buildBundle } from '../doctor/support-bundle.ts';
+import { examine } from '../operations/doctor/doctor.ts';
+import { buildBundle } from '../operations/doctor/support-bundle.ts';
+import type { ReadConfig } from '../platform/config.ts';
 import { readSettings } from './doctor.ts';
 import { printJson, printLines, UsageError } from './output.ts';
 import { versionAndCommit } from './release.ts';

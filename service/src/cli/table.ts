@@ -1,4 +1,4 @@
-import { printable } from '../characters.ts';
+import { printable } from '../platform/characters.ts';
 import { relativeTime } from './relative-time.ts';
 import { textWidth } from './text-width.ts';
 

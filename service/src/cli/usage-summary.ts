@@ -1,4 +1,4 @@
-import { limitCodes, type UsageHour } from '../usage/usage.ts';
+import { limitCodes, type UsageHour } from '../partners/usage/usage.ts';
 
 export interface Peak {
   readonly requests: number;

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { Client } from '../clients/client-queries.ts';
-import type { ReadConfig } from '../config.ts';
-import type { Db } from '../db/handles.ts';
 import { openDependencies } from '../dependencies.ts';
-import { readPhotoStorage } from '../photos/upload-allowance.ts';
-import { boundsOf, quotaOf } from '../rate-limit/plans.ts';
-import { readBusiest, readHours, retentionDays } from '../usage/usage.ts';
+import type { Client } from '../partners/clients/client-queries.ts';
+import { boundsOf, quotaOf } from '../partners/rate-limit/plans.ts';
+import { readBusiest, readHours, retentionDays } from '../partners/usage/usage.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import type { Db } from '../platform/db/handles.ts';
+import { readPhotoStorage } from '../store/photos/upload-allowance.ts';
 import { chart, sparkline } from './chart.ts';
 import { clientNamesOf, getClientByName } from './clients-by-name.ts';
 import { named } from './names.ts';

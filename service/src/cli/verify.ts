@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
-import { verifyHistory } from '../verify/verify.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import { verifyHistory } from '../store/verify/verify.ts';
 import { drawBar, endProgress } from './progress.ts';
 import { jsonOption, onStore } from './store-command.ts';
 

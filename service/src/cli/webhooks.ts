@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import type { ReadConfig } from '../config.ts';
-import type { Db } from '../db/handles.ts';
-import { replay } from '../webhooks/deliveries.ts';
-import { selectWebhooks } from '../webhooks/webhook-queries.ts';
-import type { Replay } from '../webhooks/webhook-schemas.ts';
-import { disableByOperator, enableByOperator } from '../webhooks/webhooks.ts';
+import { replay } from '../changes/webhooks/deliveries.ts';
+import { selectWebhooks } from '../changes/webhooks/webhook-queries.ts';
+import type { Replay } from '../changes/webhooks/webhook-schemas.ts';
+import { disableByOperator, enableByOperator } from '../changes/webhooks/webhooks.ts';
+import type { ReadConfig } from '../platform/config.ts';
+import type { Db } from '../platform/db/handles.ts';
 import { clientNamesOf } from './clients-by-name.ts';
 import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
 import { addListAction, limitMax } from './list-command.ts';

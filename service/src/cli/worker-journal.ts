@@ -1,9 +1,9 @@
 // What a worker lets commands know of the journal.
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Config } from '../config.ts';
-import { findRecordedJournal, recordJournal } from '../db/deployment-queries.ts';
-import type { Db, Writer } from '../db/handles.ts';
+import type { Config } from '../platform/config.ts';
+import { findRecordedJournal, recordJournal } from '../platform/db/deployment-queries.ts';
+import type { Db, Writer } from '../platform/db/handles.ts';
 import { placeOf } from './journal-files.ts';
 
 export interface WorkerJournalParts {

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
-import { mintApiKey } from '../../src/clients/api-key.ts';
-import { settleClientChange } from '../../src/clients/client-epochs.ts';
-import { revokeApiKey, rotateKey, setPlan } from '../../src/clients/clients.ts';
+import { mintApiKey } from '../../src/partners/clients/api-key.ts';
+import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
+import { revokeApiKey, rotateKey, setPlan } from '../../src/partners/clients/clients.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { sendRaw } from '../raw-request.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { settleClientChange } from '../../src/clients/client-epochs.ts';
-import { setPlan } from '../../src/clients/clients.ts';
-import { liftBan, listBans } from '../../src/rate-limit/bans.ts';
+import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
+import { setPlan } from '../../src/partners/clients/clients.ts';
+import { liftBan, listBans } from '../../src/partners/rate-limit/bans.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codings } from '../../src/http/content-coding.ts';
+import { codings } from '../../src/platform/http/content-coding.ts';
 import { addPet, createManager, type PetBody } from '../adoption-steps.ts';
 import { type ByteResponse, requestBytes } from '../byte-request.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';

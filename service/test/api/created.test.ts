@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inlineComponents } from '../../src/http/openapi-components.ts';
+import { inlineComponents } from '../../src/platform/http/openapi-components.ts';
 import { addPet, adopter, createManager } from '../adoption-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 

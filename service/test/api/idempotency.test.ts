@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteOldResponses } from '../../src/idempotency/idempotency-queries.ts';
-import { eraseAdopterOf } from '../../src/orders/adopters.ts';
+import { deleteOldResponses } from '../../src/partners/idempotency/idempotency-queries.ts';
+import { eraseAdopterOf } from '../../src/store/orders/adopters.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { sendRaw } from '../raw-request.ts';

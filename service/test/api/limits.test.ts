@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mintApiKey } from '../../src/clients/api-key.ts';
+import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { type CallOptions, createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';

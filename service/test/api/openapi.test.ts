@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { eventTypes } from '../../src/domain/event-types.ts';
-import { errorCodes } from '../../src/errors.ts';
-import { findComponent, inlineComponents } from '../../src/http/openapi-components.ts';
+import { errorCodes } from '../../src/platform/errors.ts';
+import { findComponent, inlineComponents } from '../../src/platform/http/openapi-components.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
 interface Operation {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
-import { mintApiKey } from '../../src/clients/api-key.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { mintApiKey } from '../../src/partners/clients/api-key.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
 import { addPet, type PetBody, readPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';

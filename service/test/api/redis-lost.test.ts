@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
-import { mintApiKey } from '../../src/clients/api-key.ts';
-import { clientSubject, replaceEpoch } from '../../src/clients/client-epochs.ts';
-import { revokeApiKey, setPlan } from '../../src/clients/clients.ts';
-import { settledMs } from '../../src/db/change-watch.ts';
+import { mintApiKey } from '../../src/partners/clients/api-key.ts';
+import { clientSubject, replaceEpoch } from '../../src/partners/clients/client-epochs.ts';
+import { revokeApiKey, setPlan } from '../../src/partners/clients/clients.ts';
+import { settledMs } from '../../src/platform/db/change-watch.ts';
 import { addPet } from '../adoption-steps.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { errorResponse } from '../error-response.ts';

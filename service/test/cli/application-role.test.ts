@@ -1,7 +1,7 @@
 // The database role of the processes may read and write rows, and nothing else.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { applicationRole } from '../../src/db/pool.ts';
+import { applicationRole } from '../../src/platform/db/pool.ts';
 import { cloneTemplate } from '../databases.ts';
 
 let application: pg.Client;

@@ -4,7 +4,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { findJournalPlace } from '../../src/journal-place.ts';
+import { findJournalPlace } from '../../src/platform/journal-place.ts';
 import { executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { until } from '../webhook-work.ts';

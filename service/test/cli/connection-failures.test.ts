@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { type CertificateAuthority, makeAuthority } from '../../../testkit/certificates.ts';
 import { freePort, startPgBouncer, startPostgres, startRedis } from '../../../testkit/servers.ts';
 import { readSettings } from '../../src/cli/doctor.ts';
-import { loadConfig } from '../../src/config.ts';
-import type { Finding } from '../../src/doctor/finding.ts';
-import { examinePostgres } from '../../src/doctor/postgres-checks.ts';
-import { examineRedis } from '../../src/doctor/redis-checks.ts';
+import type { Finding } from '../../src/operations/doctor/finding.ts';
+import { examinePostgres } from '../../src/operations/doctor/postgres-checks.ts';
+import { examineRedis } from '../../src/operations/doctor/redis-checks.ts';
+import { loadConfig } from '../../src/platform/config.ts';
 import { cloneTemplate } from '../databases.ts';
 import { homeward, startServing } from './homeward-command.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { followFailover } from '../../src/cli/failovers.ts';
-import { findJournalPlace } from '../../src/journal-place.ts';
+import { findJournalPlace } from '../../src/platform/journal-place.ts';
 import { createTestStore } from '../test-store.ts';
 
 test('A journal of a hundred thousand old lines delays no revocation: only the last seven days are applied', async () => {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { describePostgres, describeRedis } from '../../src/server-addresses.ts';
+import { describePostgres, describeRedis } from '../../src/platform/server-addresses.ts';
 import { cloneTemplate } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { variables } from '../../src/config.ts';
+import { variables } from '../../src/platform/config.ts';
 import { homeward } from './homeward-command.ts';
 
 const commands = {

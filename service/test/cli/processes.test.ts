@@ -31,7 +31,7 @@ async function inProcess(args: readonly string[]): Promise<{ finished: Finished;
   const loaded = path.join(folder, `modules-${++files}`);
   const finished = await homewardProcess(args, { env: { ...env, NODE_OPTIONS: `--import=${hooks}`, LOADED: loaded } });
   const modules = readFileSync(loaded, 'utf8').split('\n');
-  expect(modules.some((url) => url.endsWith('/service/src/config.ts'))).toBe(true);
+  expect(modules.some((url) => url.endsWith('/service/src/platform/config.ts'))).toBe(true);
   const isAvoidable = (url: string) =>
     url.includes('/node_modules/typebox/') || url.endsWith('-schemas.ts') || url.includes('/string-width/');
   return { finished, avoidable: modules.filter(isAvoidable) };

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { dashboardFile, renderDashboard, rows } from '../../../tools/dashboard.ts';
-import { metricTable } from '../../src/telemetry/metric-table.ts';
+import { metricTable } from '../../src/operations/telemetry/metric-table.ts';
 
 interface Rule {
   readonly alert: string;

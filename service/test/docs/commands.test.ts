@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CleanCheckout } from '../../../testkit/clean-checkout.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import { theService } from '../../src/domain/actor.ts';
-import { addPetToCategory, firstShelterId } from '../../src/pets/pets.ts';
+import { addPetToCategory, firstShelterId } from '../../src/store/pets/pets.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { commandsOf, fencedBlocks } from './fenced-blocks.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments, parseDocument } from 'yaml';
-import { variables } from '../../src/config.ts';
+import { variables } from '../../src/platform/config.ts';
 import { fillFigures } from './source-figures.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { retentionDays } from '../../src/changes/events/events.ts';
 import { eventTable } from '../../src/domain/event-types.ts';
-import { retentionDays } from '../../src/events/events.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';

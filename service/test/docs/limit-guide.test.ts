@@ -1,7 +1,7 @@
 // docs/guides/limits.md shows responses at fixed times. A store with a manual clock reproduces them.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Bounds, banLengthsMinutes, planBounds, planNames, quotaOf, strikesUntilBan } from '../../src/rate-limit/plans.ts';
+import { type Bounds, banLengthsMinutes, planBounds, planNames, quotaOf, strikesUntilBan } from '../../src/partners/rate-limit/plans.ts';
 import { createTestStore, type TestResponse, type TestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
 import { faultsOfResponse, readResponse } from './shown-responses.ts';

@@ -1,7 +1,7 @@
 // The table of metrics in docs/operations.md is that of the program.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { metricTable } from '../../src/telemetry/metric-table.ts';
+import { metricTable } from '../../src/operations/telemetry/metric-table.ts';
 
 const markdown = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type CallerAction, orderActions, orderStates, orderStatuses, placing, scopesFor } from '../../src/domain/order-states.ts';
-import { errorCodes } from '../../src/errors.ts';
+import { errorCodes } from '../../src/platform/errors.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/orders.md', import.meta.url), 'utf8');
 

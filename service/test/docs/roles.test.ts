@@ -3,8 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createDocumentedRoles } from '../../../testkit/documented-roles.ts';
 import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { Pool } from '../../src/db/pool.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { Pool } from '../../src/platform/db/pool.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

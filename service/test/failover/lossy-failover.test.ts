@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type CuttableProxy, startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
 import { type PrivateServer, startPostgres, startStandby } from '../../../testkit/servers.ts';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
 import { createManager } from '../adoption-steps.ts';
 import { homeward, startWorker } from '../cli/homeward-command.ts';
 import { executeAsOwner } from '../databases.ts';

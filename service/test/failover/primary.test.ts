@@ -4,12 +4,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { treeOf } from '../../../testkit/running-processes.ts';
 import { type PrivateServer, startPostgres, startStandby } from '../../../testkit/servers.ts';
-import { loadConfig } from '../../src/config.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { Pool } from '../../src/db/pool.ts';
-import { NotPrimary, PostgresServers } from '../../src/db/postgres-servers.ts';
-import { describePostgres, showsPassword } from '../../src/server-addresses.ts';
-import { addressesOf } from '../../src/server-urls.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { Pool } from '../../src/platform/db/pool.ts';
+import { NotPrimary, PostgresServers } from '../../src/platform/db/postgres-servers.ts';
+import { describePostgres, showsPassword } from '../../src/platform/server-addresses.ts';
+import { addressesOf } from '../../src/platform/server-urls.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { createTestStore } from '../test-store.ts';
 

@@ -12,7 +12,7 @@ import { freePort, type PrivateServer, startPostgres, startRedis, startSentinel 
 import { SteadyLoad } from '../../../testkit/steady-load.ts';
 import { Store } from '../../../testkit/store.ts';
 import { askRedis, startWatchedRedis, type WatchedRedis } from '../../../testkit/watched-redis.ts';
-import type { Finding } from '../../src/doctor/finding.ts';
+import type { Finding } from '../../src/operations/doctor/finding.ts';
 import { homeward } from '../cli/homeward-command.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -182,7 +182,7 @@ describe('Commands with Sentinels', () => {
 });
 
 describe('A primary behind an address becomes a replica, and its connections stay open', () => {
-  const notLeft = [{ file: 'redis/redis-link.ts', from: '          if (isNoPrimaryNow(error)) this.#leave();\n', to: '' }];
+  const notLeft = [{ file: 'platform/redis/redis-link.ts', from: '          if (isNoPrimaryNow(error)) this.#leave();\n', to: '' }];
 
   async function replacePrimary(root?: string): Promise<{ proxy: CuttableProxy; isUsedAgain: (timeout: number) => Promise<boolean> }> {
     const [old, next] = [opened.use(await startRedis()), opened.use(await startRedis({ settings: { 'shutdown-timeout': '0' } }))];

@@ -7,8 +7,8 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { treeOf } from '../../../testkit/running-processes.ts';
 import { type PrivateServer, startPostgres, startStandby } from '../../../testkit/servers.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { Pool } from '../../src/db/pool.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { Pool } from '../../src/platform/db/pool.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 

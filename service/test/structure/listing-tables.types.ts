@@ -1,7 +1,8 @@
 // Compiled, never run: `npm run check` fails if a line below @ts-expect-error compiles, or if another line does not.
-import type schema from '../../src/doctor/expected-schema.json';
+
 import type { FilterRow, FilterValue, listingFilters } from '../../src/domain/listing-filters.ts';
 import type { FieldRow, Profile, ProfileChanges, ProfileColumn, StoredProfile } from '../../src/domain/profile-fields.ts';
+import type schema from '../../src/operations/doctor/expected-schema.json';
 
 type ColumnOf<Table extends string, Entry = keyof typeof schema> = Entry extends `column ${Table}.${infer Column}` ? Column : never;
 

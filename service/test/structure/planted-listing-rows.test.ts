@@ -10,15 +10,15 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const filters = 'service/src/domain/listing-filters.ts';
 const fields = 'service/src/domain/profile-fields.ts';
-const schema = 'service/src/doctor/expected-schema.json';
+const schema = 'service/src/operations/doctor/expected-schema.json';
 
 /** The tables, what is made from them, and the types that compare them with the schema: few enough to be compiled in a second. */
 const compiled = [
   'service/src/domain',
-  'service/src/listings/geography.ts',
-  'service/src/listings/listing-search.ts',
-  'service/src/listings/search-conditions.ts',
-  'service/src/profiles/profile-columns.ts',
+  'service/src/store/listings/geography.ts',
+  'service/src/store/listings/listing-search.ts',
+  'service/src/store/listings/search-conditions.ts',
+  'service/src/store/profiles/profile-columns.ts',
   'service/test/structure/listing-tables.types.ts',
   schema,
 ];
@@ -86,7 +86,7 @@ test('a kind of filter or field compiles once all that is made from it knows it'
     { file: filters, before: "  | { readonly kind: 'id' }\n", text: "  | { readonly kind: 'prefix' }\n" },
     { file: fields, before: "  | { readonly kind: 'flag';", text: "  | { readonly kind: 'hour'; readonly empty: null }\n" },
   );
-  for (const file of ['listings/search-conditions.ts', 'profiles/profile-columns.ts']) {
+  for (const file of ['store/listings/search-conditions.ts', 'store/profiles/profile-columns.ts']) {
     expect(faults).toMatch(new RegExp(`${file}.*error TS2741: Property '(prefix|hour)' is missing`));
   }
 });

@@ -90,12 +90,12 @@ describe('A planted final status', () => {
   });
 
   test('is legal in the history', async () => {
-    const { verifyHistory } = await planted('verify/verify.ts');
+    const { verifyHistory } = await planted('store/verify/verify.ts');
     expect((await verifyHistory(store.dependencies.db, () => {})).violation).toBeUndefined();
   });
 
   test("has its adopter's data erased after the period for orders without an adoption", async () => {
-    const { eraseOldAdopters } = await planted('orders/adopters.ts');
+    const { eraseOldAdopters } = await planted('store/orders/adopters.ts');
     const retention = { adopterDays: 90, adoptionDays: undefined };
     const erase = () => eraseOldAdopters(store.dependencies.db, () => true, retention, 100);
     expect(await erase()).toBe(0);
@@ -109,7 +109,7 @@ describe('A planted private event type', () => {
   beforeAll(async () => {
     stranger = await store.createKey({ scopes: ['pets:read', 'webhooks:manage'] });
     const { id } = await addPet(store, partner);
-    const { recordEvents } = await planted('events/events.ts');
+    const { recordEvents } = await planted('changes/events/events.ts');
     const event = { type: noteAdded, petId: BigInt(id), clientId: partner.clientId, data: '{}' };
     await store.dependencies.db.transaction((tx) => recordEvents(tx, event));
     await publishAll(store);
@@ -125,7 +125,7 @@ describe('A planted private event type', () => {
   });
 
   test('is in the streams of the same', async () => {
-    const { matches } = await planted('events/events.ts');
+    const { matches } = await planted('changes/events/events.ts');
     const { visibilityOf } = await planted('domain/visibility.ts');
     const event = { type: noteAdded, clientId: partner.clientId, shelterId: 1n };
     const seenBy = ({ clientId }: TestKey) => {
@@ -142,7 +142,7 @@ describe('A planted private event type', () => {
     expect(response.status).toBe(403);
     expect(response.json.message).toContain(`Events of type ${noteAdded} need the scope orders:read`);
     expect(response.headers['www-authenticate']).toBe('Bearer error="insufficient_scope", scope="orders:read"');
-    const { subscriptionOf } = await planted('webhooks/subscriptions.ts');
+    const { subscriptionOf } = await planted('changes/webhooks/subscriptions.ts');
     const endpoint = { clientId: stranger.clientId, shelterId: null, types: [], mayReadPublic: true, mayReadPrivate: false };
     const { publicTypes, privateTypes } = subscriptionOf(endpoint) as Record<string, readonly EventType[]>;
     expect([publicTypes?.includes(noteAdded), privateTypes]).toEqual([false, []]);

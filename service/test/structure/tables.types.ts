@@ -1,17 +1,17 @@
 // Compiled, never run: `npm run check` fails if a line below @ts-expect-error compiles, or if another line does not. What a complete row
 // brings about is in planted-rows.test.ts.
 
-import { requireAccess } from '../../src/admission/access.ts';
-import type { Transaction } from '../../src/db/handles.ts';
+import { recordEvents } from '../../src/changes/events/events.ts';
 import type { Actor } from '../../src/domain/actor.ts';
 import type { EventTypeRow } from '../../src/domain/event-types.ts';
 import type { KeyRights } from '../../src/domain/key-rights.ts';
 import type { CallerAction, OrderAction, OrderState } from '../../src/domain/order-states.ts';
 import type { ScopeRow } from '../../src/domain/scopes.ts';
-import { recordEvents } from '../../src/events/events.ts';
-import { recordTransitions } from '../../src/history/history.ts';
-import type { Pet } from '../../src/pets/pet-schemas.ts';
-import { petEvent } from '../../src/pets/pets.ts';
+import { requireAccess } from '../../src/partners/admission/access.ts';
+import type { Transaction } from '../../src/platform/db/handles.ts';
+import { recordTransitions } from '../../src/store/history/history.ts';
+import type { Pet } from '../../src/store/pets/pet-schemas.ts';
+import { petEvent } from '../../src/store/pets/pets.ts';
 
 declare const tx: Transaction;
 declare const actor: Actor;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventTypes } from '../../../src/domain/event-types.ts';
-import { writeCursor } from '../../../src/http/paging.ts';
-import { eraseAdopterOf } from '../../../src/orders/adopters.ts';
-import { expireDueOrders } from '../../../src/orders/orders.ts';
+import { writeCursor } from '../../../src/platform/http/paging.ts';
+import { eraseAdopterOf } from '../../../src/store/orders/adopters.ts';
+import { expireDueOrders } from '../../../src/store/orders/orders.ts';
 import { act, actAll, addPet, adopter, createManager, letExpire, placeOrder } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';

@@ -1,8 +1,8 @@
 // A stream that catches up is charged for its pages. Without requests left it waits, and is not closed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
-import { setPlan } from '../../../src/clients/clients.ts';
-import { listBans } from '../../../src/rate-limit/bans.ts';
+import { setPlan } from '../../../src/partners/clients/clients.ts';
+import { listBans } from '../../../src/partners/rate-limit/bans.ts';
 import { addPet } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { publishAll } from '../../event-steps.ts';

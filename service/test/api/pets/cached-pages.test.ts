@@ -1,7 +1,7 @@
 // A cached page must not differ from one that was read: the same response, counted the same, for the same keys.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { settleClientChange } from '../../../src/clients/client-epochs.ts';
-import { revokeApiKey } from '../../../src/clients/clients.ts';
+import { settleClientChange } from '../../../src/partners/clients/client-epochs.ts';
+import { revokeApiKey } from '../../../src/partners/clients/clients.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { sendRaw } from '../../raw-request.ts';

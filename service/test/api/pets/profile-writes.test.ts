@@ -1,6 +1,6 @@
 // Writes at the same time, their events, and what they leave alone.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Publisher } from '../../../src/events/publisher.ts';
+import { Publisher } from '../../../src/changes/events/publisher.ts';
 import { addPet, createManager, type PetBody, placeOrder, readPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { petIdOf, readOn, typesOf } from '../../event-steps.ts';

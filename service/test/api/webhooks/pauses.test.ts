@@ -1,8 +1,8 @@
 // Endpoints that are disabled, or whose client is suspended: what was queued before is sent later, what came meanwhile is not.
 import { describe, expect, test } from 'vitest';
-import { setSuspended } from '../../../src/clients/clients.ts';
-import { listDeliveries } from '../../../src/webhooks/deliveries.ts';
-import { enableByOperator } from '../../../src/webhooks/webhooks.ts';
+import { listDeliveries } from '../../../src/changes/webhooks/deliveries.ts';
+import { enableByOperator } from '../../../src/changes/webhooks/webhooks.ts';
+import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import { errorResponse } from '../../error-response.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';

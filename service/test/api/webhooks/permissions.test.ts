@@ -1,7 +1,7 @@
 // What an endpoint may get is decided when it is sent: by its types, and by what its key may read at that moment.
 import { describe, expect, test } from 'vitest';
+import { disableWebhooksOfEndedKeys, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
-import { disableWebhooksOfEndedKeys, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../../src/webhooks/endpoint-keys.ts';
 import { executeAsOwner } from '../../databases.ts';
 import type { TestKey } from '../../test-store.ts';
 import { webhookBench } from '../../webhook-bench.ts';

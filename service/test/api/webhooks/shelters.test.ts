@@ -1,7 +1,7 @@
 // What is sent to the endpoints of a shelter's keys.
 import { beforeAll, describe, expect, test } from 'vitest';
+import { rotateKeyAndWebhooks } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
-import { rotateKeyAndWebhooks } from '../../../src/webhooks/endpoint-keys.ts';
 import { addShelter, createShelterKey } from '../../shelter-steps.ts';
 import type { TestKey } from '../../test-store.ts';
 import { webhookBench } from '../../webhook-bench.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { sweepFiles } from '../../../../src/photos/photo-sweep.ts';
+import { sweepFiles } from '../../../../src/store/photos/photo-sweep.ts';
 import { addPet, createManager } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
 import {

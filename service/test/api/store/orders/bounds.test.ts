@@ -1,8 +1,8 @@
 // One partner can't reserve the whole catalogue.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setPlan } from '../../../../src/clients/clients.ts';
-import { cancelOpenOrders } from '../../../../src/orders/orders.ts';
-import { planBounds } from '../../../../src/rate-limit/plans.ts';
+import { setPlan } from '../../../../src/partners/clients/clients.ts';
+import { planBounds } from '../../../../src/partners/rate-limit/plans.ts';
+import { cancelOpenOrders } from '../../../../src/store/orders/orders.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eraseAdopterOf } from '../../../../src/orders/adopters.ts';
-import { expireDueOrders } from '../../../../src/orders/orders.ts';
+import { eraseAdopterOf } from '../../../../src/store/orders/adopters.ts';
+import { expireDueOrders } from '../../../../src/store/orders/orders.ts';
 import { addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';

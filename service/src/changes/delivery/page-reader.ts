@@ -1,0 +1,72 @@
+import type { Db } from '../../platform/db/handles.ts';
+import { type EventRow, readSubscribed } from '../events/events.ts';
+import type { DueRows } from './due-rows.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { FeedReader } from './feed-reader.ts';
+
+export interface PageReaderParts {
+  readonly db: Db;
+  readonly feed: FeedReader;
+  readonly dueRows: DueRows;
+  disable(endpoints: readonly Endpoint[], reason: string): Promise<void>;
+  /** The endpoint has events to send, or nothing more. */
+  onRead(endpoint: Endpoint): void;
+  onError(error: unknown): void;
+}
+
+const pageSize = 64;
+const readsMax = 8;
+const behindDaysMax = 7;
+const dayMs = 86_400_000;
+
+/** Reads pages for endpoints that are further behind than the window, some at a time. */
+export class PageReader {
+  readonly #parts: PageReaderParts;
+  readonly #wanted = new Set<Endpoint>();
+  #reads = 0;
+
+  constructor(parts: PageReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** Reads the next page for the endpoint, in its turn. */
+  request(endpoint: Endpoint): void {
+    this.#wanted.add(endpoint);
+    for (const next of this.#wanted) {
+      if (this.#reads >= readsMax) return;
+      this.#wanted.delete(next);
+      if (!next.isReadingPage && !next.isRetired) void this.#readNow(next);
+    }
+  }
+
+  async #readNow(endpoint: Endpoint): Promise<void> {
+    endpoint.isReadingPage = true;
+    this.#reads += 1;
+    try {
+      await this.#read(endpoint);
+    } catch (error) {
+      this.#parts.dueRows.pause(endpoint);
+      this.#parts.onError(error);
+    }
+    endpoint.isReadingPage = false;
+    this.#reads -= 1;
+    this.#parts.onRead(endpoint);
+    const [next] = this.#wanted;
+    if (next) this.request(next);
+  }
+
+  async #read(endpoint: Endpoint): Promise<void> {
+    const { db, feed } = this.#parts;
+    const { subscription } = endpoint;
+    for (const line of endpoint.linesToRead(feed.window)) {
+      const end = line.pageEnd(feed.window);
+      const events = await readSubscribed(db, subscription, { after: line.cursor, upTo: end, limit: pageSize });
+      const oldest = events[0];
+      if (oldest && line === endpoint.live && oldest.position > endpoint.skippedTo && isTooOld(oldest)) {
+        await this.#parts.disable([endpoint], `too_far_behind: an event waited for more than ${behindDaysMax} days.`);
+      } else line.addPage(events, events.length === pageSize ? (events.at(-1)?.position ?? end) : end);
+    }
+  }
+}
+
+const isTooOld = ({ publishedAt }: EventRow) => Date.now() - publishedAt.getTime() > behindDaysMax * dayMs;

@@ -1,0 +1,72 @@
+import { type Static, type TProperties, Type } from 'typebox';
+import { type EventType, eventTable, eventTypes } from '../../domain/event-types.ts';
+import { pageQuery } from '../../platform/http/paging.ts';
+import { StringEnum } from '../../platform/http/schemas.ts';
+
+const schemaIds = { pet: 'PetEvent', order: 'OrderEvent' } as const;
+type Kind = keyof typeof schemaIds;
+
+const kindOf = (type: EventType): Kind => eventTable[type].data;
+
+/** The schema of events about animals or orders. Each feature passes the schema of its data. */
+export const EventSchema = (
+  kind: Kind,
+  {
+    data,
+    what,
+    ...options
+  }: { readonly data: TProperties; readonly what: string; readonly description: string; readonly examples?: unknown[] },
+) =>
+  Type.Object(
+    {
+      id: Type.String({
+        description: 'Unique identifier of the event. It is the same in the feed and in webhooks, so use it to detect duplicates.',
+        examples: ['evt_1'],
+      }),
+      createdAt: Type.Unsafe<Date>({ type: 'string', format: 'date-time', description: 'When the event happened.' }),
+      type: StringEnum(
+        eventTypes.filter((type) => kindOf(type) === kind),
+        { description: what },
+      ),
+      data: Type.Object(data),
+    },
+    { $id: schemaIds[kind], ...options },
+  );
+
+/** Any event, as references to the schemas that the features export. */
+export const AnyEvent = Type.Union(Object.values(schemaIds).map((id) => Type.Unsafe({ $ref: `${id}#` })));
+
+/** The `webhooks` section of the OpenAPI document: one entry for each event type. */
+export const eventWebhooks = Object.fromEntries(
+  eventTypes.map((type) => {
+    const schema = { allOf: [{ $ref: `#/components/schemas/${schemaIds[kindOf(type)]}` }, { properties: { type: { const: type } } }] };
+    return [
+      type,
+      {
+        post: {
+          // For code generators: pet.status_changed becomes petStatusChanged.
+          operationId: type.replaceAll(/[._](\w)/g, (_, letter: string) => letter.toUpperCase()),
+          tags: ['Events'],
+          summary: eventTable[type].meaning,
+          requestBody: { required: true, content: { 'application/json': { schema } } },
+          responses: { '2XX': { description: 'Received.' } },
+        },
+      },
+    ];
+  }),
+);
+
+export const ListEventsQuery = Type.Object(
+  {
+    ...pageQuery('events'),
+    cursor: Type.Optional(
+      Type.String({
+        description:
+          'The cursor from the Link header of the previous page. Without it, the feed starts at the oldest stored event. `latest` starts at the current end of the feed: the page is empty, and its Link leads to events published from now on.',
+      }),
+    ),
+    type: Type.Optional(StringEnum(eventTypes, { description: 'Only events of this type.' })),
+  },
+  { additionalProperties: false },
+);
+export type ListEvents = Static<typeof ListEventsQuery>;

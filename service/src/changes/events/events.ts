@@ -1,0 +1,151 @@
+import { type EventType, isPrivateEvent } from '../../domain/event-types.ts';
+import type { Visibility } from '../../domain/visibility.ts';
+import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import { AppError } from '../../platform/errors.ts';
+import {
+  countSubscribed,
+  dropPartitions,
+  type EventRow,
+  type FeedGap,
+  type FeedPage,
+  findPositions,
+  insertEvents,
+  leaveGap,
+  makePartitions,
+  type NewEvent,
+  type Subscription,
+  selectEvents,
+  selectEventsOfType,
+  selectPetsOfEvents,
+  selectSubscribed,
+  storeFeedServer,
+} from './event-queries.ts';
+
+export type { EventRow, FeedGap, NewEvent, Subscription };
+export { countSubscribed, findPositions, leaveGap, selectSubscribed as readSubscribed, storeFeedServer };
+
+/** Events are deleted this long after they were published. */
+export const retentionDays = 30;
+
+/** The maximum number of positions that a page without a type scans. It is needed because many may be other clients' order events. */
+const span = 10_000;
+
+/**
+ * Records events in the transaction of the change, after it has locked the animal's row. No event is lost, and the events of an
+ * animal are in order.
+ */
+export async function recordEvents(tx: Transaction, ...events: NewEvent[]): Promise<void> {
+  if (events.length > 0) await insertEvents(tx, events);
+}
+
+export interface EventFilter {
+  readonly type: EventType | undefined;
+  /** Which orders' events are included. */
+  readonly orders: Visibility | 'none';
+}
+
+export interface EventPage {
+  readonly events: EventRow[];
+  /** The position that the next page starts after. That page may still be empty. */
+  readonly nextAfter: bigint;
+}
+
+/** Reads events after a position, or from the oldest stored event if it is undefined. */
+export async function readEvents(
+  db: Db,
+  filter: EventFilter,
+  { after, limit }: { after: bigint | undefined; limit: number },
+): Promise<EventPage> {
+  const page = await selectPage(db, filter, { after: after ?? 0n, limit });
+  const start = after ?? page.firstPosition - 1n;
+  if (start < page.firstPosition - 1n) {
+    throw new AppError(
+      'cursor_expired',
+      `This cursor has expired: events are kept for ${retentionDays} days. List /v1/pets again, then read the feed without a cursor.`,
+    );
+  }
+  if (start > page.lastPosition || page.isInGap) {
+    throw new AppError(
+      'cursor_expired',
+      'This cursor is of events that were lost: the store was restored from a backup, or a standby has taken over. List /v1/pets again, then read the feed without a cursor.',
+    );
+  }
+  return { events: page.events, nextAfter: endOf(page, limit) };
+}
+
+/** Everything up to here was read. */
+function endOf({ events, scannedTo }: FeedPage<Pick<EventRow, 'position'>>, limit: number): bigint {
+  const last = events.at(-1);
+  return last && events.length === limit ? last.position : scannedTo;
+}
+
+async function selectPage(db: Db, { type, orders }: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
+  if (type === undefined) return selectEvents(db, orders, { ...page, span });
+  if (orders === 'all' || !isPrivateEvent(type)) return selectEventsOfType(db, type, 'all', page);
+  // The caller sees no events of this type. A span of 0 reads only the ends of the feed.
+  if (orders === 'none') {
+    const ends = await selectEvents(db, orders, { ...page, span: 0 });
+    return { ...ends, scannedTo: ends.lastPosition };
+  }
+  return selectEventsOfType(db, type, orders, page);
+}
+
+/** The current end of the feed, as an empty page. */
+export async function readEnd(db: Db): Promise<EventPage> {
+  const { lastPosition } = await readNewEvents(db, undefined, 1);
+  return { events: [], nextAfter: lastPosition };
+}
+
+export interface NewEvents {
+  readonly events: EventRow[];
+  /** There are no other events up to here. */
+  readonly to: bigint;
+  readonly lastPosition: bigint;
+  /** The position to start after is that of an event that is lost: a standby that lacked it has taken over. */
+  readonly isLost: boolean;
+}
+
+/** Reads all events after a position, without a filter. If it is undefined, returns only the end of the feed. */
+export async function readNewEvents(db: Db, after: bigint | undefined, limit: number): Promise<NewEvents> {
+  const page = await selectEvents(db, 'all', { after: after ?? 0n, span: after === undefined ? 0 : span, limit });
+  const { events, lastPosition } = page;
+  if (after === undefined) return { events, to: lastPosition, lastPosition, isLost: false };
+  return { events, to: endOf(page, limit), lastPosition, isLost: after > lastPosition || page.isInGap };
+}
+
+export interface ChangedPets {
+  /** Each once. */
+  readonly petIds: readonly bigint[];
+  /** The position that the next page starts after. */
+  readonly nextAfter: bigint;
+  readonly lastPosition: bigint;
+  /** Events after the position were deleted, or it is past the end of the feed: the store was restored from a backup. */
+  readonly isInterrupted: boolean;
+}
+
+/** The animals that events of some types after a position are about. */
+export async function readChangedPets(
+  db: Db,
+  types: readonly EventType[],
+  { after, limit }: { after: bigint; limit: number },
+): Promise<ChangedPets> {
+  const page = await selectPetsOfEvents(db, types, { after, span, limit });
+  const { firstPosition, lastPosition, events } = page;
+  const isInterrupted = after < firstPosition - 1n || after > lastPosition || page.isInGap;
+  return { petIds: [...new Set(events.map(({ petId }) => petId))], nextAfter: endOf(page, limit), lastPosition, isInterrupted };
+}
+
+/** Whether an event passes a filter. */
+export const matches = (event: EventRow, { type, orders }: EventFilter): boolean =>
+  (type === undefined || event.type === type) && isVisible(event, orders);
+
+const isVisible = ({ clientId, shelterId }: EventRow, orders: EventFilter['orders']): boolean =>
+  clientId === null ||
+  orders === 'all' ||
+  (orders !== 'none' && (orders.clientId === clientId || (shelterId !== null && orders.shelterId === shelterId)));
+
+/** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
+export async function rotatePartitions(db: Writer): Promise<number> {
+  await makePartitions(db);
+  return dropPartitions(db, retentionDays);
+}

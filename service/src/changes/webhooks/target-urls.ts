@@ -1,0 +1,40 @@
+import { isIP } from 'node:net';
+import { controls, findCharacter } from '../../platform/characters.ts';
+import { isLoopbackAddress, isPublicAddress } from './public-addresses.ts';
+
+export const urlLengthMax = 2_000;
+const portMin = 1_024;
+
+/** Reads the URL that a client gives: returns it as it is stored, or what is wrong with it. */
+export function readTargetUrl(text: string, toLoopback: boolean): { readonly href: string } | { readonly fault: string } {
+  // URL drops tabs and line feeds and encodes other control characters, so the result would not be the address that was sent.
+  const rejected = findCharacter(text, controls);
+  if (rejected) return { fault: `contains ${rejected}; control characters and lone surrogates are not allowed` };
+  const fault = faultOfUrl(text, toLoopback);
+  if (fault) return { fault };
+  const { href } = new URL(text);
+  return href.length > urlLengthMax ? { fault: `is longer than ${urlLengthMax} characters once it is encoded` } : { href };
+}
+
+/** What is wrong with a target URL, as a predicate such as "must use https". Undefined if it is valid. Does not resolve the host. */
+export function faultOfUrl(text: string, toLoopback: boolean): string | undefined {
+  if (text.length > urlLengthMax) return `is longer than ${urlLengthMax} characters`;
+  if (!URL.canParse(text)) return 'must be an absolute URL, such as https://example.org/hooks';
+  const url = new URL(text);
+  if (url.username || url.password)
+    return 'contains a user name or a password, which would be stored and logged; verify the signature instead';
+  if (text.includes('#')) return 'contains a fragment, which is never sent';
+  const host = hostOf(url);
+  if (toLoopback && isLoopbackHost(host))
+    return url.protocol === 'https:' || url.protocol === 'http:' ? undefined : 'must use https or http';
+  if (url.protocol !== 'https:') return 'must use https';
+  if (url.port && Number(url.port) < portMin) return `uses port ${url.port}; use 443 or a port from ${portMin} up`;
+  if (isIP(host) && !isPublicAddress(host)) return 'has an address that is not public';
+  if (isLoopbackHost(host)) return 'points to this machine';
+  return undefined;
+}
+
+/** The host as URL parses it: 0x7f.1 and 2130706433 have become 127.0.0.1. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+export const isLoopbackHost = (host: string): boolean => isLoopbackAddress(host) || /^(.+\.)?localhost\.?$/.test(host);

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
+import path from 'node:path';
+import pg from 'pg';
+import type { Config } from '../../platform/config.ts';
+import { addressesOf } from '../../platform/server-urls.ts';
+import { judgeClocks } from './clock-check.ts';
+import { checkDisk } from './disk-check.ts';
+import { type Finding, guarded, inOrder, note, ok, warning } from './finding.ts';
+import { checkImages } from './images-check.ts';
+import { checkJournalLines } from './journal-check.ts';
+import { checkPhotos } from './photos-check.ts';
+import { checkPorts } from './port-check.ts';
+import { examinePostgres } from './postgres-checks.ts';
+import { examineRedis } from './redis-checks.ts';
+import { checkUrl } from './url-check.ts';
+
+export interface DoctorParts {
+  readonly config: Config;
+  /** Where partners reach the store. Undefined: not checked. */
+  readonly url?: URL | undefined;
+}
+
+/**
+ * Checks everything that a store needs, and changes nothing. It opens its own connections, one to each server, since it must work
+ * when nothing else does. All that does not depend on each other runs at the same time, and each part has a timeout.
+ */
+export async function examine({ config, url }: DoctorParts): Promise<Finding[]> {
+  const examined = examinePostgres(config);
+  const [postgres, redis, photos, images, port, outside] = await Promise.all([
+    examined,
+    examineRedis(config),
+    guarded('photos', async () => checkPhotos(config.photos, (await examined).photos)),
+    config.photos ? guarded('images', () => checkImages(config.imagesSocket)) : [],
+    guarded('port', () => checkPorts(config)),
+    url ? guarded('url', () => checkUrl(url)) : [],
+  ]);
+  const disk = await guarded('disk', () => checkDisk(config, localDirectory(config.databaseUrl, postgres.dataDirectory)));
+  const { ended } = postgres;
+  const journal = ended && config.journalFile ? await guarded('disk', () => checkJournalLines(config, ended)) : [];
+  const clock = judgeClocks({ PostgreSQL: postgres.clock, Redis: redis.clock });
+  return inOrder([
+    checkSettings(config),
+    ...postgres.findings,
+    ...redis.findings,
+    clock,
+    ...disk,
+    ...journal.filter(({ severity }) => severity !== 'ok'),
+    ...photos,
+    ...images,
+    ...port,
+    ...outside,
+  ]);
+}
+
+/** What is valid and yet unwise. */
+export function checkSettings({ environment, webhooksToLoopback, journalFile, host, trustedProxies }: Config): Finding {
+  if (webhooksToLoopback === 'on' && environment === 'production') {
+    const found = 'HOMEWARD_WEBHOOKS_TO_LOOPBACK is on: a partner can reach every service that listens on this machine.';
+    return warning('configuration', found, 'Unset it. It is for development.');
+  }
+  if (!journalFile) {
+    const found = 'HOMEWARD_JOURNAL is not set: after a restore, what was erased or revoked since can only be found in the log.';
+    return note('configuration', found, 'Set it to a file, for the worker and for everyone who runs commands.');
+  }
+  if (!isLoopback(host) && trustedProxies.length === 0) {
+    const found = `HOST is ${host} and HOMEWARD_TRUSTED_PROXIES is empty: behind a load balancer, all callers have its address.`;
+    return note('configuration', found, 'Set it to the addresses of the load balancer, if there is one.');
+  }
+  return ok('configuration', 'All variables are valid.');
+}
+
+/** The folder of PostgreSQL's data, if it is on this machine and this user may look there. */
+function localDirectory(databaseUrl: string, directory: string | null | undefined): string | undefined {
+  if (!directory) return undefined;
+  const hosts = addressesOf(databaseUrl).map((address) => new pg.Client({ connectionString: address }).host);
+  if (!hosts.every((host) => host.startsWith('/') || isLoopback(host))) return undefined;
+  // In a container of its own, PostgreSQL has another root.
+  return existsSync(path.join(directory, 'PG_VERSION')) ? directory : undefined;
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

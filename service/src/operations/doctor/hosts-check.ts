@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { explainPostgresFailure } from '../../platform/db/postgres-failures.ts';
+import { readState, type ServerState } from '../../platform/db/postgres-servers.ts';
+import { serverName } from '../../platform/server-addresses.ts';
+import { addressesOf } from '../../platform/server-urls.ts';
+import { readStartTime } from './doctor-queries.ts';
+import { broken, type Finding, ok, warning } from './finding.ts';
+
+const timeoutMs = 2_500;
+const endTimeoutMs = 500;
+
+/** One of the servers that DATABASE_URL names. */
+export interface Host {
+  readonly address: string;
+  /** As in the address: db1:5432. */
+  readonly name: string;
+  /** Undefined if it could not be asked. */
+  readonly state?: ServerState & { readonly startedAt: string };
+  readonly failure?: Error;
+}
+
+/** Asks each server of DATABASE_URL, if there are several: two may accept writes, and a process only sees the first. */
+export async function readHosts(databaseUrl: string): Promise<readonly Host[]> {
+  const addresses = addressesOf(databaseUrl);
+  return addresses.length > 1 ? Promise.all(addresses.map(readHost)) : [];
+}
+
+async function readHost(address: string): Promise<Host> {
+  const client = new pg.Client({
+    connectionString: address,
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+    application_name: 'homeward doctor',
+  });
+  client.on('error', () => {});
+  const name = serverName(address);
+  try {
+    await client.connect();
+    return { address, name, state: { ...(await readState(client)), startedAt: await readStartTime(client) } };
+  } catch (error) {
+    const first = error instanceof AggregateError ? error.errors[0] : error;
+    return { address, name, failure: first instanceof Error ? first : new Error(String(first)) };
+  } finally {
+    // Its place may be the last one that is free.
+    await Promise.race([client.end(), sleep(endTimeoutMs)]).catch(() => {});
+  }
+}
+
+/** Those that accept writes, the one that was promoted last first. A server with two names is one. */
+export function primariesOf(hosts: readonly Host[]): readonly Host[] {
+  const primaries = hosts.filter(({ state }) => state && !state.isReadOnly);
+  const identity = ({ state }: Host) => `${state?.system} ${state?.timeline} ${state?.startedAt}`;
+  const distinct = [...new Map(primaries.toReversed().map((host) => [identity(host), host])).values()].toReversed();
+  return distinct.toSorted((a, b) => timelineOf(b) - timelineOf(a));
+}
+
+export function judgeHosts(hosts: readonly Host[]): Finding {
+  const primaries = primariesOf(hosts);
+  const [primary, ...others] = primaries;
+  if (primary && others.length > 0) return judgeTwoPrimaries(primary, others);
+  const failed = hosts.flatMap(({ name, address, failure }) => (failure ? [{ name, ...explainPostgresFailure(failure, address) }] : []));
+  const standbys = hosts.filter(({ state }) => state?.isReadOnly).map(({ name }) => name);
+  const rest = [primary && `The primary is ${primary.name}.`, standbys.length > 0 && `Standbys, or read-only: ${standbys.join(', ')}.`];
+  const found = [...failed.map(({ name, problem }) => `${name}: ${problem}`), ...rest.filter(Boolean)].join(' ');
+  if (!primary)
+    return broken(
+      'postgres-hosts',
+      `No server accepts writes. ${found}`,
+      // One that this machine can't log in to may well be the primary.
+      failed.find(({ problem }) => !isDown.test(problem))?.fix || 'During a failover, wait. Otherwise see what your failover tool says.',
+    );
+  const [first] = failed;
+  if (!first) return ok('postgres-hosts', found);
+  // To be started by hand, a former primary would accept writes beside the one that has taken over.
+  const join = `Let your failover tool start it, as a standby of ${primary.name}, or remove it from DATABASE_URL.`;
+  return warning('postgres-hosts', found, isDown.test(first.problem) ? join : first.fix || join);
+}
+
+const isDown = /nothing is listening|does not reply/;
+
+function judgeTwoPrimaries(primary: Host, others: readonly Host[]): Finding {
+  const named = [primary, ...others].map((host) => `${host.name} (timeline ${timelineOf(host)})`);
+  const found = `${listed(named)} all accept writes: what is written to one is missing at the other.`;
+  const isLater = others.every((host) => host.state?.system === primary.state?.system && timelineOf(host) < timelineOf(primary));
+  const names = listed(others.map(({ name }) => name));
+  const fix =
+    isLater && primary.state?.system
+      ? `Stop PostgreSQL on ${names}: ${primary.name} was promoted later. Keep the data of ${names}: what was written there since is nowhere else.`
+      : 'Stop PostgreSQL on all but the one that your failover tool calls the primary, and keep their data.';
+  return broken('postgres-hosts', found, fix);
+}
+
+const timelineOf = ({ state }: Host) => Number.parseInt(state?.timeline ?? '0', 16);
+const listed = (words: readonly string[]) => new Intl.ListFormat('en-GB').format(words);

@@ -1,0 +1,61 @@
+import type { PoolState } from '../../platform/db/pool.ts';
+import type { WatchStatement } from '../../platform/db/statement-watch.ts';
+import { Histogram } from './histogram.ts';
+import type { MetricRegistry } from './metric-registry.ts';
+
+interface Parts {
+  readonly db: {
+    readonly reachable: boolean;
+    readonly confirmsWrites: boolean;
+    readonly state: PoolState;
+    watchStatements(watch: WatchStatement): void;
+  };
+  readonly redis: {
+    readonly up: boolean;
+    onLate(listener: () => void): void;
+    onLost(listener: () => void): void;
+    onReply(listener: (ms: number) => void): void;
+  };
+}
+
+/** Metrics of the connections to PostgreSQL and Redis. */
+export function addDependencyMetrics(registry: MetricRegistry, { db, redis }: Parts): void {
+  const statements = new Histogram('homeward_postgres_statement_duration_seconds');
+  db.watchStatements(() => {
+    const startedAtMs = performance.now();
+    return () => statements.observe((performance.now() - startedAtMs) / 1_000);
+  });
+  registry.addValue('homeward_postgres_confirms_writes', () => Number(db.confirmsWrites));
+  registry.addValue('homeward_postgres_up', () => Number(db.reachable));
+  registry.addValues('homeward_postgres_connections', () =>
+    Object.entries(db.state.connections).flatMap(([use, { busy, idle }]) => [
+      { labels: { use, state: 'busy' }, value: busy },
+      { labels: { use, state: 'idle' }, value: idle },
+    ]),
+  );
+  registry.addValues('homeward_postgres_max_connections', () =>
+    Object.entries(db.state.connections).map(([use, { max }]) => ({ labels: { use }, value: max })),
+  );
+  registry.addValues('homeward_postgres_waiting', () =>
+    Object.entries(db.state.waiting).map(([use, value]) => ({ labels: { use }, value })),
+  );
+  registry.addValues('homeward_postgres_statements_in_flight', () =>
+    Object.entries(db.state.inFlight).map(([use, value]) => ({ labels: { use }, value })),
+  );
+  registry.addHistogram('homeward_postgres_statement_duration_seconds', statements);
+
+  const calls = new Histogram('homeward_redis_call_duration_seconds');
+  let late = 0;
+  let lost = 0;
+  redis.onReply((ms) => calls.observe(ms / 1_000));
+  redis.onLate(() => {
+    late += 1;
+  });
+  redis.onLost(() => {
+    lost += 1;
+  });
+  registry.addValue('homeward_redis_up', () => Number(redis.up));
+  registry.addValue('homeward_redis_late_total', () => late);
+  registry.addValue('homeward_redis_lost_total', () => lost);
+  registry.addHistogram('homeward_redis_call_duration_seconds', calls);
+}

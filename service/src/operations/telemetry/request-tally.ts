@@ -1,0 +1,95 @@
+import { type ErrorCode, errorCodes } from '../../platform/errors.ts';
+import type { FinishedRequest } from '../../platform/http/finished-requests.ts';
+import { Histogram } from './histogram.ts';
+import type { MetricRegistry, Value } from './metric-registry.ts';
+
+interface Operation {
+  readonly method: string;
+  readonly route: string;
+  /** By error code, or by status if there was no error. */
+  readonly counts: Map<ErrorCode | number, { status: number; count: number }>;
+  /** Undefined: no request yet. */
+  durations: Histogram | undefined;
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** For the other methods, of which Node.js knows some thirty: each would be a series for each route. */
+const otherMethod = 'other';
+const unmatched = 'unmatched';
+const unreadable = 'unreadable';
+
+const serverErrors = (Object.keys(errorCodes) as ErrorCode[]).filter((code) => errorCodes[code].status >= 500);
+
+/**
+ * Counts requests by operation. A request costs three look-ups in maps and one search in an array.
+ *
+ * Every operation that is added has its successes and server errors at 0 from the start: otherwise a ratio of errors is no number
+ * until the first one, and the first one is not seen by rate().
+ */
+export class RequestTally {
+  /** By route, then by method. */
+  readonly #operations = new Map<string, Map<string, Operation>>();
+
+  constructor() {
+    const { counts } = this.#operation(unreadable, otherMethod);
+    for (const code of ['malformed_request', 'request_timeout', 'headers_too_large'] as const)
+      countIn(counts, code, errorCodes[code].status);
+  }
+
+  addOperation(method: string, route: string, successes: readonly number[]): void {
+    const { counts } = this.#operation(route, method);
+    for (const status of successes) countIn(counts, status, status);
+    for (const code of serverErrors) countIn(counts, code, errorCodes[code].status);
+  }
+
+  observe({ method, route = unmatched, status, code, ms, isStream }: FinishedRequest): void {
+    const operation = this.#operation(route, methods.has(method) ? method : otherMethod);
+    countIn(operation.counts, code ?? status, status).count += 1;
+    if (isStream) return;
+    operation.durations ??= new Histogram('homeward_request_duration_seconds');
+    operation.durations.observe(ms / 1_000);
+  }
+
+  /** Counts a request that Node's parser has rejected. */
+  observeUnreadable(code: ErrorCode): void {
+    countIn(this.#operation(unreadable, otherMethod).counts, code, errorCodes[code].status).count += 1;
+  }
+
+  register(registry: MetricRegistry): void {
+    registry.addValues('homeward_requests_total', () => this.#requests());
+    registry.addHistograms('homeward_request_duration_seconds', () => this.#durations());
+  }
+
+  *#requests(): Iterable<Value<'homeward_requests_total'>> {
+    for (const { method, route, counts } of this.#all()) {
+      for (const [key, { status, count }] of counts) {
+        yield { labels: { method, route, status: String(status), code: typeof key === 'string' ? key : '' }, value: count };
+      }
+    }
+  }
+
+  *#durations() {
+    for (const { method, route, durations } of this.#all()) if (durations) yield { labels: { method, route }, histogram: durations };
+  }
+
+  *#all(): Iterable<Operation> {
+    for (const byMethod of this.#operations.values()) yield* byMethod.values();
+  }
+
+  #operation(route: string, method: string): Operation {
+    const known = this.#operations.get(route)?.get(method);
+    if (known) return known;
+    const operation: Operation = { method, route, counts: new Map(), durations: undefined };
+    const byMethod = this.#operations.get(route) ?? new Map<string, Operation>();
+    this.#operations.set(route, byMethod.set(method, operation));
+    return operation;
+  }
+}
+
+function countIn(counts: Operation['counts'], key: ErrorCode | number, status: number): { status: number; count: number } {
+  const known = counts.get(key);
+  if (known) return known;
+  const entry = { status, count: 0 };
+  counts.set(key, entry);
+  return entry;
+}

@@ -1,0 +1,42 @@
+import type { CacheState } from '../../domain/cache-state.ts';
+import type { DecisionTally } from '../../partners/rate-limit/decision-tally.ts';
+import type { MetricRegistry } from './metric-registry.ts';
+import type { RequestTally } from './request-tally.ts';
+
+interface Parts {
+  readonly requests: RequestTally;
+  readonly decisions: DecisionTally;
+  readonly caches: Readonly<Record<'keys' | 'pages' | 'listings', { readonly state: CacheState }>>;
+  readonly changes: { readonly lookAgeMs: number | undefined };
+  readonly streams: { readonly size: number };
+  readonly progress: { readonly closed: Readonly<Record<string, number>>; readonly unsentBytes: number };
+}
+
+/** Metrics of `serve`. */
+export function addServiceMetrics(registry: MetricRegistry, { requests, decisions, caches, changes, streams, progress }: Parts): void {
+  requests.register(registry);
+  registry.addValue('homeward_streams', () => streams.size);
+  registry.addValues('homeward_slow_readers_closed_total', () =>
+    Object.entries(progress.closed).map(([reason, value]) => ({ labels: { reason }, value })),
+  );
+  registry.addValue('homeward_unsent_response_bytes', () => progress.unsentBytes);
+  registry.addValues('homeward_rate_limit_decisions_total', () =>
+    [...decisions].map(({ plan = 'none', outcome, by, count }) => ({ labels: { plan, ...labelsOf(outcome), by }, value: count })),
+  );
+  registry.addValue('homeward_bans_started_total', () => decisions.bansStarted);
+
+  const states = () => Object.entries(caches).map(([cache, { state }]) => ({ cache, ...state }));
+  registry.addValues('homeward_cache_lookups_total', () =>
+    states().flatMap(({ cache, hits, misses }) => [
+      { labels: { cache, outcome: 'hit' }, value: hits },
+      { labels: { cache, outcome: 'miss' }, value: misses },
+    ]),
+  );
+  registry.addValues('homeward_cache_entries', () => states().map(({ cache, size }) => ({ labels: { cache }, value: size })));
+  registry.addValues('homeward_cache_bytes', () => states().map(({ cache, bytes }) => ({ labels: { cache }, value: bytes })));
+  registry.addValues('homeward_cache_max_bytes', () => states().map(({ cache, bytesMax }) => ({ labels: { cache }, value: bytesMax })));
+  registry.addValue('homeward_change_look_age_seconds', () => changes.lookAgeMs && changes.lookAgeMs / 1_000);
+}
+
+const labelsOf = (outcome: 'admitted' | 'minute' | 'day' | 'banned') =>
+  outcome === 'minute' || outcome === 'day' ? { outcome: 'limited', window: outcome } : { outcome, window: '' };

@@ -1,0 +1,146 @@
+import { type OrderStatus, orderStatuses } from '../../domain/order-states.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { isOnAnotherServer } from '../../platform/db/server-identity.ts';
+
+/** What only PostgreSQL knows. Each statement is bounded, since the tables grow for years. */
+export interface StoreFacts {
+  readonly orders: ReadonlyArray<{ readonly status: OrderStatus; readonly count: number }>;
+  readonly outbox: Unpublished;
+  /** At or below the publisher's mark, where there should be none: nobody publishes them. */
+  readonly strays: Unpublished;
+  /** The store is not known to be on this server: it was restored, or a standby has taken over. */
+  readonly server: { readonly isAnother: boolean };
+  readonly wal: { readonly timeline: number /** Undefined: archive_mode is off. */; readonly archive: ArchiveFacts | undefined };
+  readonly photos: { readonly waiting: number; readonly oldestWaitingSeconds: number; readonly originalsMissing: number };
+  readonly feed: { readonly position: number /** Undefined: no event is stored. */; readonly newestAgeSeconds: number | undefined };
+  readonly words: { readonly lagSeconds: number };
+  readonly endpoints: { readonly unverified: number; readonly enabled: number; readonly disabled: number; readonly failing: number };
+}
+
+interface ArchiveFacts {
+  readonly isFailing: boolean;
+  /** While a finished segment waits; 0 if none does. Undefined: nothing was ever archived. */
+  readonly ageSeconds: number | undefined;
+}
+
+interface Unpublished {
+  readonly count: number;
+  readonly oldestAgeSeconds: number;
+}
+
+/** Counting so many entries of an index takes some milliseconds. */
+const countMax = 100_000;
+
+/** Those parts that could be read, one after the other: a worker has few connections, and this is not urgent. */
+export async function readStoreFacts(db: Db): Promise<{ facts: Partial<StoreFacts>; errors: unknown[] }> {
+  const errors: unknown[] = [];
+  const attempt = async <T extends Partial<StoreFacts>>(read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      errors.push(error);
+      return undefined;
+    }
+  };
+  const facts = {
+    ...(await attempt(async () => ({ outbox: await readOutbox(db, 'id > (select published_to from feed)') }))),
+    // By itself: it reads the dead rows of the outbox, of which there are many while a snapshot is old.
+    ...(await attempt(async () => ({ strays: await readOutbox(db, 'id <= (select published_to from feed)') }))),
+    ...(await attempt(async () => ({ server: { isAnother: await isOnAnotherServer(db) } }))),
+    ...(await attempt(async () => ({ wal: await readWal(db) }))),
+    ...(await attempt(async () => ({ photos: await countWaitingPhotos(db) }))),
+    ...(await attempt(async () => ({ feed: await readFeedEnd(db) }))),
+    ...(await attempt(async () => ({ words: await readWordsLag(db) }))),
+    ...(await attempt(async () => ({ endpoints: await countEndpoints(db) }))),
+    ...(await attempt(async () => ({ orders: await countOrders(db) }))),
+  };
+  return { facts, errors };
+}
+
+async function countOrders(db: Db): Promise<StoreFacts['orders']> {
+  const { rows } = await db.query<{ status: OrderStatus; count: number }>({
+    name: 'facts-orders',
+    text: `select status, (select count(*)::int from (select from orders where orders.status = listed.status limit $2) as found) as count
+      from unnest($1::order_status[]) as listed (status)`,
+    values: [orderStatuses, countMax],
+  });
+  return rows;
+}
+
+async function readOutbox(db: Db, where: string): Promise<Unpublished> {
+  const { rows } = await db.query<{ count: number; age: number | null }>({
+    text: `select count(*)::int as count, extract(epoch from clock_timestamp() - min(at))::float8 as age
+      from (select at from outbox where ${where} order by id limit $1) as unpublished`,
+    values: [countMax],
+  });
+  const [{ count, age } = { count: 0, age: null }] = rows;
+  return { count, oldestAgeSeconds: Math.max(age ?? 0, 0) };
+}
+
+async function readFeedEnd(db: Db): Promise<StoreFacts['feed']> {
+  const { rows } = await db.query<{ position: bigint; age: number | null }>({
+    name: 'facts-feed',
+    text: `select last_position as position, (select extract(epoch from clock_timestamp() - published_at)::float8 from events
+      where events.position <= feed.last_position order by events.position desc limit 1) as age from feed`,
+  });
+  const [{ position, age } = { position: 0n, age: null }] = rows;
+  return { position: Number(position), newestAgeSeconds: age === null ? undefined : Math.max(age, 0) };
+}
+
+/**
+ * An archive that is old is no fault while nothing was written, so its age counts only while a finished segment waits. What was archived
+ * last may be the file of a timeline, which says nothing about segments.
+ */
+async function readWal(db: Db): Promise<StoreFacts['wal']> {
+  const { rows } = await db.query<{ timeline: number; isOn: boolean; isFailing: boolean; waits: boolean | null; age: number | null }>({
+    name: 'facts-wal',
+    text: `select ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline,
+        current_setting('archive_mode') <> 'off' as "isOn",
+        last_failed_time is not null and last_failed_time > coalesce(last_archived_time, '-infinity') as "isFailing",
+        pg_current_wal_lsn() - '0/0'::pg_lsn >= ('x' || substr(segment, 9, 8))::bit(32)::bigint * 4294967296::numeric
+          + (('x' || substr(segment, 17, 8))::bit(32)::bigint + 2) * segment_size as waits,
+        extract(epoch from clock_timestamp() - last_archived_time)::float8 as age
+      from pg_stat_archiver, substring(last_archived_wal from '^[0-9A-F]{24}') as segment,
+        pg_size_bytes(current_setting('wal_segment_size')) as segment_size`,
+  });
+  const [row] = rows;
+  if (!row) throw new Error('pg_stat_archiver is empty');
+  const ageSeconds = row.age === null ? undefined : row.waits ? Math.max(row.age, 0) : 0;
+  return { timeline: row.timeline, archive: row.isOn ? { isFailing: row.isFailing, ageSeconds } : undefined };
+}
+
+async function countWaitingPhotos(db: Db): Promise<StoreFacts['photos']> {
+  const { rows } = await db.query<{ count: number; age: number | null; missing: number }>({
+    name: 'facts-photos',
+    // By the time of the last change: a photo that was sent again waits since then. One without its original waits for that.
+    text: `select count(*) filter (where original_missing_since is null)::int as count,
+        extract(epoch from clock_timestamp() - min(updated_at) filter (where original_missing_since is null))::float8 as age,
+        count(*) filter (where original_missing_since < now() - interval '1 day')::int as missing
+      from (select updated_at, original_missing_since from photos where status = 'processing' order by client_id, attempts, id limit $1) as waiting`,
+    values: [countMax],
+  });
+  const [{ count, age, missing } = { count: 0, age: null, missing: 0 }] = rows;
+  return { waiting: count, oldestWaitingSeconds: Math.max(age ?? 0, 0), originalsMissing: missing };
+}
+
+async function readWordsLag(db: Db): Promise<StoreFacts['words']> {
+  const { rows } = await db.query<{ age: number | null }>({
+    name: 'facts-words',
+    text: `select (select extract(epoch from clock_timestamp() - published_at)::float8 from events
+      where events.position > word_feed.position order by events.position limit 1) as age from word_feed`,
+  });
+  return { lagSeconds: Math.max(rows[0]?.age ?? 0, 0) };
+}
+
+async function countEndpoints(db: Db): Promise<StoreFacts['endpoints']> {
+  const { rows } = await db.query<StoreFacts['endpoints']>({
+    name: 'facts-endpoints',
+    text: `select count(*) filter (where status = 'enabled' and verified_at is null)::int as unverified,
+        count(*) filter (where status = 'enabled' and verified_at is not null)::int as enabled,
+        count(*) filter (where status = 'disabled')::int as disabled,
+        count(*) filter (where status = 'enabled' and failing_since is not null)::int as failing
+      from (select status, verified_at, failing_since from webhooks where removed_at is null order by shard, id limit $1) as found`,
+    values: [countMax],
+  });
+  return rows[0] ?? { unverified: 0, enabled: 0, disabled: 0, failing: 0 };
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { settledMs } from '../../platform/db/change-watch.ts';
+import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
+import type { RedisLink } from '../../platform/redis/redis-link.ts';
+
+const ttlSeconds = 86_400;
+const totalTimeoutMs = 2_000;
+
+/** The name of a client in Redis keys: of its counts and its epoch. */
+export const clientSubject = (clientId: bigint) => `c${clientId}`;
+
+/**
+ * Call it after each committed change of a client or its keys. Once it returns, every process decides the next request by the new
+ * state, even if Redis was not reached: by then each process has looked for changes in PostgreSQL, or doesn't use its caches.
+ */
+export async function settleClientChange(link: RedisLink, redisKeys: RedisKeys, clientId: bigint): Promise<void> {
+  await replaceEpoch(link, redisKeys, clientId);
+  // From now on, since a lease that was given before was given under the epoch before.
+  await sleep(settledMs);
+}
+
+/**
+ * Makes every process that reaches Redis read this client and its keys again, at once. The processes of release 1.0.0 depend on it.
+ * False if Redis could not be reached.
+ */
+export async function replaceEpoch(link: RedisLink, redisKeys: RedisKeys, clientId: bigint): Promise<boolean> {
+  const deadline = performance.now() + totalTimeoutMs;
+  do {
+    // A new token for each attempt: otherwise a delayed write could restore an epoch that was replaced in the meantime.
+    const token = randomBytes(9).toString('base64url');
+    const isStored = await link
+      .call((client) => client.set(redisKeys.epoch(clientSubject(clientId)), token, 'EX', ttlSeconds))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (isStored) return true;
+    await sleep(50);
+  } while (performance.now() < deadline);
+  return false;
+}

@@ -1,0 +1,38 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { withoutKeys } from '../../domain/key-format.ts';
+import type { FinishedRequest, ObserveRequest } from './finished-requests.ts';
+
+/** Undefined if the log level hides the lines. */
+export function requestLogger(log: FastifyBaseLogger): ObserveRequest | undefined {
+  const isLogged = log.level === 'info' || log.level === 'debug' || log.level === 'trace';
+  return isLogged ? (finished) => !healthChecks.has(finished.route) && logRequest(log, finished) : undefined;
+}
+
+/** Load balancers ask several times a second. */
+const healthChecks = new Set<string | undefined>(['/livez', '/readyz']);
+
+/** Writes one line per request, when its response is sent. No headers, no body, and keys in the URL are redacted. */
+function logRequest(log: FastifyBaseLogger, { id, method, url, route, status, code, ms, caller }: FinishedRequest): void {
+  log.info(
+    {
+      reqId: id,
+      method,
+      url: withoutKeys(withPlainLetters(url)).slice(0, 500),
+      route,
+      status,
+      code: code ?? undefined,
+      ms: Math.round(ms * 10) / 10,
+      client: caller ? String(caller.clientId) : undefined,
+      key: caller ? String(caller.keyId) : undefined,
+    },
+    'request',
+  );
+}
+
+/** Decodes percent-encoded letters and digits, so that `withoutKeys` also finds a key with %41 in place of A. */
+function withPlainLetters(url: string): string {
+  return url.replace(/%[3-7][0-9a-f]/gi, (escaped) => {
+    const letter = decodeURIComponent(escaped);
+    return /\w/.test(letter) ? letter : escaped;
+  });
+}

@@ -1,0 +1,53 @@
+import type { Author } from '../../domain/actor.ts';
+import type { ShelterMove } from '../../domain/shelter-moves.ts';
+import type { Transaction } from '../../platform/db/handles.ts';
+import { recentTransactionOf } from '../../platform/db/recent-transactions.ts';
+
+export type Transition = {
+  readonly petId: bigint;
+  readonly from: string | null;
+  readonly to: string;
+  /** For people. Programs read the kind. */
+  readonly why: string;
+} & (
+  | { readonly kind: 'order_status'; readonly orderId: bigint }
+  | { readonly kind: 'pet_edited' | 'pet_status' | 'pet_removed' }
+  | { readonly kind: 'pet_moved'; readonly move: ShelterMove }
+);
+
+/** Inserts any number of rows with one statement, in the given order. */
+export async function insertTransitions(tx: Transaction, author: Author, transitions: readonly Transition[]): Promise<void> {
+  const moves = transitions.map((transition) => (transition.kind === 'pet_moved' ? transition.move : undefined));
+  await tx.query({
+    name: 'insert-transitions',
+    text: `insert into history (client_id, key_id, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id)
+      select $1, $2, pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id
+      from unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::bigint[])
+        with ordinality as row (pet_id, order_id, from_status, to_status, why, kind, from_shelter_id, to_shelter_id, n) order by n`,
+    values: [
+      author.clientId,
+      author.keyId,
+      transitions.map(({ petId }) => petId),
+      transitions.map((transition) => (transition.kind === 'order_status' ? transition.orderId : null)),
+      transitions.map(({ from }) => from),
+      transitions.map(({ to }) => to),
+      transitions.map(({ why }) => why),
+      transitions.map(({ kind }) => kind),
+      moves.map((move) => move?.from ?? null),
+      moves.map((move) => move?.to ?? null),
+    ],
+  });
+}
+
+/** The transactions that have changed an animal itself within the last minute, of its last `limit` transitions. */
+export async function selectRecentTransactions(tx: Transaction, petId: bigint, limit: number): Promise<string[]> {
+  const { rows } = await tx.query<{ transactionId: string }>({
+    name: 'recent-transactions',
+    text: `select distinct "transactionId" from (
+        select ${recentTransactionOf('history', 'at')} as "transactionId" from history
+        where pet_id = $1 and order_id is null order by id desc limit $2) as last
+      where "transactionId" is not null`,
+    values: [petId, limit],
+  });
+  return rows.map(({ transactionId }) => transactionId);
+}

@@ -1,0 +1,21 @@
+import type { Author } from '../../domain/actor.ts';
+import type { Transaction } from '../../platform/db/handles.ts';
+import { insertTransitions, selectRecentTransactions, type Transition } from './history-queries.ts';
+
+export type { Transition };
+
+/**
+ * Records transitions in the transaction of the change, after it has locked the animal's row, so that ids are in chronological
+ * order.
+ */
+export async function recordTransitions(tx: Transaction, author: Author, ...transitions: Transition[]): Promise<void> {
+  await insertTransitions(tx, author, transitions);
+}
+
+/** More transitions of one animal don't fit into the two seconds for which a cached page is used. */
+const recentMax = 1_000;
+
+/** The transactions that have changed a locked animal within the last minute. */
+export async function findRecentTransactions(tx: Transaction, petId: bigint): Promise<string[]> {
+  return selectRecentTransactions(tx, petId, recentMax);
+}

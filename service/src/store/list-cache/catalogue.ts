@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import type pg from 'pg';
+import { oncePerTurn } from '../../platform/bounded/once-per-turn.ts';
+import { settleUnannounced } from '../../platform/db/change-watch.ts';
+import { isOutcomeUnknown } from '../../platform/db/connection-faults.ts';
+import { Transaction, type Transactions, type Transactor } from '../../platform/db/handles.ts';
+import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
+import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
+import { type Announced, Announcement } from './announcement.ts';
+import { logLength, newToken } from './change-log.ts';
+import { pageAgeMaxMs } from './page-cache.ts';
+import { everything, type PetChange, writeChanges } from './pet-changes.ts';
+
+/** What a statement returns for each row that it has changed, in addition to what was asked for. */
+export interface Written {
+  /** Of the running transaction: the 32 bits that are in `xmin` of the rows that it writes. */
+  readonly transactionId: string;
+}
+
+/** Says what a statement has changed, by one of the rows that it returns. */
+export type ChangeOf<Row> = (row: Row) => PetChange;
+
+/** Runs statements that change animals, and announces what they have changed. A statement returns one row for each changed animal. */
+export interface CatalogueWriter {
+  writePets<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]>;
+}
+
+/**
+ * Runs statements that change what only listings show, such as a profile, a photo or a shelter, and announces that they have. A
+ * statement returns one row for each changed row.
+ */
+export interface ListingWriter {
+  writeListing<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]>;
+}
+
+/**
+ * A transaction that may change what lists show: what it has changed is announced after its commit. A transaction that finds nothing
+ * to change acknowledges the transactions that have made it so: those are announced if they were not.
+ */
+export class CatalogueTransaction extends Transaction implements CatalogueWriter, ListingWriter {
+  readonly #changes: PetChange[] = [];
+  #hasChangedListings = false;
+  readonly #transactionIds = new Set<string>();
+  readonly acknowledgedIds: string[] = [];
+
+  /** Undefined: nothing that a list shows has changed. */
+  get announced(): Announced | undefined {
+    if (this.#transactionIds.size === 0) return undefined;
+    return { changes: this.#changes, listings: this.#hasChangedListings, transactionIds: [...this.#transactionIds] };
+  }
+
+  async writePets<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
+    const rows = await this.#run<Row>(statement);
+    this.#changes.push(...rows.map(changeOf));
+    return rows;
+  }
+
+  async writeListing<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
+    const rows = await this.#run<Row>(statement);
+    this.#hasChangedListings ||= rows.length > 0;
+    return rows;
+  }
+
+  override acknowledge(transactionId: string): void {
+    this.acknowledgedIds.push(transactionId);
+  }
+
+  async #run<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
+    const { rows, transactionId } = readWritten(await this.query<Row & Written>(statement));
+    if (transactionId !== undefined) this.#transactionIds.add(transactionId);
+    return rows;
+  }
+}
+
+/** Decides when to run something. */
+type Within = <T>(run: () => Promise<T>) => Promise<T>;
+const runNow: Within = (run) => run();
+
+const lua = readFileSync(new URL('./announce.lua', import.meta.url), 'utf8');
+/** How long Redis stores the transactions that were announced, and how many at most. */
+const announcedMs = 120_000;
+const announcedMax = 10_000;
+/** From its commit to its announcement, a change takes less than this, unless the process is slow or has died. */
+const announcingMs = 20;
+/** How long a late reply to an announcement is waited for. */
+const lateReplyMs = 200;
+
+/**
+ * Commits every change that a list can show, of animals, profiles, photos and shelters, and announces it in Redis (announce.lua) after
+ * the commit and before the caller gets the response. Every process reads the announcements before it uses a cached list
+ * (change-log.ts, and listing-changes.ts in listings/).
+ *
+ * If Redis is unreachable, the change is noted in PostgreSQL, and the response waits until every process has looked there
+ * (platform/db/change-watch.ts).
+ *
+ * It has no `query` and is not a Transactor, so the compiler rejects it in place of the pool: a plain read announces nothing.
+ */
+export class Catalogue implements Transactions<CatalogueTransaction> {
+  readonly #db: Transactor;
+  readonly #link: RedisLink;
+  readonly #keys: RedisKeys;
+  /** What is announced at the end of this turn of the event loop, and what Redis could not be told before. */
+  #next = new Announcement();
+  #isQueued = false;
+  readonly #announceQueued = oncePerTurn(() => this.#announceNow());
+
+  constructor(db: Transactor, link: RedisLink, keys: RedisKeys) {
+    this.#db = db;
+    this.#link = link;
+    this.#keys = keys;
+    link.client.defineCommand('announce', { lua });
+    // Also for processes of release 1.0.0, which don't look for changes in PostgreSQL.
+    link.onRestored(() => !this.#isQueued && !this.#next.isEmpty && void this.#tellRedis());
+  }
+
+  /** Runs single statements outside a transaction, in the client's turn. */
+  writerOf(clientId: bigint | undefined): CatalogueWriter {
+    return {
+      writePets: async <Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>) => {
+        const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement, clientId)));
+        if (transactionId !== undefined) {
+          await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });
+        }
+        return rows;
+      },
+    };
+  }
+
+  /** `within` runs the transaction up to its commit, and not the announcement. */
+  async transaction<T>(work: (tx: CatalogueTransaction) => Promise<T>, clientId?: bigint, within: Within = runNow): Promise<T> {
+    const run = async (plain: Transaction) => {
+      const tx = new CatalogueTransaction(plain);
+      return { result: await work(tx), tx };
+    };
+    const { result, tx } = await within(() => this.#orAnnounceUnknown(this.#db.transaction(run, clientId)));
+    if (tx.announced) await this.#announce(tx.announced);
+    await this.announceMissing(tx.acknowledgedIds);
+    return result;
+  }
+
+  /**
+   * Announces the changes of transactions that were not announced: the process that committed them may have died before. What they
+   * have changed is not known, so that costs every cached list.
+   */
+  async announceMissing(transactionIds: readonly string[]): Promise<void> {
+    let missing = await this.#findMissing(transactionIds);
+    if (missing.length > 0) {
+      await sleep(announcingMs);
+      missing = await this.#findMissing(missing);
+    }
+    if (missing.length > 0) await this.#announce({ changes: everything, listings: false, transactionIds: missing });
+  }
+
+  async #findMissing(transactionIds: readonly string[]): Promise<readonly string[]> {
+    if (transactionIds.length === 0) return [];
+    try {
+      const scores = await this.#link.call((client) => client.zmscore(this.#keys.announcedTransactions, ...transactionIds));
+      return transactionIds.filter((_, i) => scores[i] === null);
+    } catch {
+      return transactionIds;
+    }
+  }
+
+  /** A change whose outcome is unknown may be done, and be seen by id: then lists must not show what was before. */
+  async #orAnnounceUnknown<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      if (isOutcomeUnknown(error)) void this.#announce({ changes: everything, listings: true, transactionIds: [] });
+      throw error;
+    }
+  }
+
+  /** Announces once for all commits in this turn of the event loop. */
+  #announce(announced: Announced): Promise<void> {
+    this.#next.add(announced);
+    this.#isQueued = true;
+    return this.#announceQueued();
+  }
+
+  async #announceNow(): Promise<void> {
+    this.#isQueued = false;
+    if (await this.#tellRedis()) return;
+    // If PostgreSQL is unreachable too, every page from before is too old to be served after this time.
+    await settleUnannounced(this.#db).catch(() => sleep(pageAgeMaxMs));
+  }
+
+  /** If Redis is unreachable, the next announcement says it too, at the latest when Redis is back. */
+  async #tellRedis(): Promise<boolean> {
+    const announcement = this.#next;
+    this.#next = new Announcement();
+    const late = Promise.withResolvers<boolean>();
+    try {
+      await this.#link.call(
+        (client) => this.#callScript(client, announcement),
+        () => late.resolve(true),
+      );
+      return true;
+    } catch (error) {
+      // Most late replies come soon, and an announcement that was not received costs every process its cached pages.
+      const isSent = error instanceof RedisLost && error.sent;
+      if (isSent && (await Promise.race([late.promise, sleep(lateReplyMs, false)]))) return true;
+      this.#next.add(announcement);
+      return false;
+    }
+  }
+
+  #callScript(client: Redis, { changes, listings, transactionIds }: Announcement): Promise<unknown> {
+    const { catalogueToken, catalogueLog, announcedTransactions, listingsToken } = this.#keys;
+    const { announce } = client as unknown as { announce(...args: unknown[]): Promise<unknown> };
+    const bounds = [logLength, announcedMax, announcedMs];
+    const keys = [catalogueToken, catalogueLog, announcedTransactions, listingsToken];
+    const values = [newToken(), writeChanges(changes), listings ? 1 : 0];
+    return announce.call(client, keys.length, ...keys, ...values, ...bounds, ...transactionIds);
+  }
+}
+
+function readWritten<Row extends pg.QueryResultRow>({ rows, rowCount }: pg.QueryResult<Row & Written>) {
+  if (rowCount !== rows.length || rows.some(({ transactionId }) => transactionId === undefined)) {
+    throw new Error('a statement that changes what lists show must return each row with its transaction');
+  }
+  return { rows: rows.map(({ transactionId, ...row }) => row as unknown as Row), transactionId: rows[0]?.transactionId };
+}

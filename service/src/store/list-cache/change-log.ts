@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
+import type { RedisLink } from '../../platform/redis/redis-link.ts';
+import { everything, type Footprint, type PetChange, type PetChanges, readChanges, touches } from './pet-changes.ts';
+
+/** The entries that Redis keeps. A process that is further behind reads every page again. */
+export const logLength = 256;
+/** Read first: a busy process is seldom further behind. */
+const recentLength = 8;
+/** The last changes and tokens in the memory of a process. */
+const changesMax = 2_000;
+const tokensMax = 64;
+
+interface Entry {
+  readonly token: string;
+  /** The token that this one has replaced. */
+  readonly before: string;
+  readonly changes: PetChanges;
+}
+
+/**
+ * Follows the changes of animals that writers announce in Redis. Each announcement replaces the catalogue's token and adds an entry
+ * to a log, which says what has changed since the token before. The version counts the changes that this process has read.
+ *
+ * Invariants:
+ * - `versionOf(token)` returns a version that includes every change announced up to that token. So a page whose query starts after
+ *   that includes them, and may be cached under this version.
+ * - The entries from `#token` to the newest are a chain: each has replaced the token of the one before. If an entry is missing, any
+ *   animal may have changed: the log was trimmed, Redis has lost data, or a process of release 1.0.0 has replaced the token without
+ *   an entry. Then no page from before is valid.
+ */
+export class ChangeLog {
+  readonly #link: RedisLink;
+  readonly #keys: RedisKeys;
+  #version = 0;
+  /** Pages of earlier versions are not valid any more. */
+  #validFrom = 0;
+  /** The last changes, oldest first. The last one has made `#version`. */
+  #changes: PetChange[] = [];
+  /** The changes up to this token are part of the version. */
+  #token: string | undefined;
+  /** The last tokens that are part of the version. Replies of Redis can arrive out of order, so an earlier one may be asked for. */
+  readonly #tokens = new Set<string>();
+  #reading: Promise<void> | undefined;
+
+  constructor(link: RedisLink, keys: RedisKeys) {
+    this.#link = link;
+    this.#keys = keys;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** A number, unless the token is new: then the log is read. Undefined if there is no token yet, or Redis does not reply. */
+  versionOf(token: string | undefined): number | undefined | Promise<number | undefined> {
+    if (token === undefined) {
+      this.#link.client.set(this.#keys.catalogueToken, newToken(), 'NX').catch(() => {});
+      return undefined;
+    }
+    return this.#tokens.has(token) ? this.#version : this.#readUpTo(token);
+  }
+
+  /** Whether a page that was valid at a version may look different now. */
+  hasTouched(footprint: Footprint, since: number): boolean {
+    if (since < this.#validFrom) return true;
+    for (let i = this.#changes.length - (this.#version - since); i < this.#changes.length; i += 1) {
+      if (touches(footprint, this.#changes[i] as PetChange)) return true;
+    }
+    return false;
+  }
+
+  async #readUpTo(token: string): Promise<number | undefined> {
+    try {
+      // A read in flight may have been sent before the token was set.
+      await this.#reading;
+      if (this.#tokens.has(token)) return this.#version;
+      this.#reading ??= this.#read().finally(() => {
+        this.#reading = undefined;
+      });
+      await this.#reading;
+    } catch {
+      return undefined;
+    }
+    // It is not in the log.
+    if (!this.#tokens.has(token)) this.#apply([{ token, before: '', changes: everything }]);
+    return this.#version;
+  }
+
+  async #read(): Promise<void> {
+    const recent = await this.#readEntries(recentLength);
+    const news = this.#chain(recent) ?? this.#chain(recent.length < recentLength ? recent : await this.#readEntries(logLength));
+    if (news) this.#apply(news);
+  }
+
+  async #readEntries(length: number): Promise<Entry[]> {
+    const texts = await this.#link.call((client) => client.lrange(this.#keys.catalogueLog, 0, length - 1));
+    return texts.map(readEntry);
+  }
+
+  /** The entries after `#token`, oldest first; undefined if one is missing. */
+  #chain(entries: readonly Entry[]): Entry[] | undefined {
+    const news: Entry[] = [];
+    let token = entries[0]?.token;
+    for (const entry of entries) {
+      if (token === this.#token) break;
+      if (entry.token !== token) return undefined;
+      news.unshift(entry);
+      token = entry.before;
+    }
+    return token === this.#token ? news : undefined;
+  }
+
+  #apply(entries: readonly Entry[]): void {
+    for (const { token, changes } of entries) {
+      if (changes === everything) {
+        this.#version += 1;
+        this.#validFrom = this.#version;
+        this.#changes = [];
+      } else {
+        this.#version += changes.length;
+        this.#changes.push(...changes);
+      }
+      this.#token = token;
+      this.#tokens.add(token);
+    }
+    // Not at each change, since removing the first ones moves all others.
+    if (this.#changes.length > changesMax) {
+      this.#changes = this.#changes.slice(-changesMax / 2);
+      this.#validFrom = this.#version - this.#changes.length;
+    }
+    for (const oldest of this.#tokens) {
+      if (this.#tokens.size <= tokensMax) break;
+      this.#tokens.delete(oldest);
+    }
+  }
+}
+
+/** Random, not counted, so that a Redis that lost its data never issues an old token again. */
+export const newToken = () => randomBytes(9).toString('base64url');
+
+function readEntry(text: string): Entry {
+  const [token = '', before = ''] = text.split(' ', 2);
+  return { token, before, changes: readChanges(text.slice(token.length + before.length + 2)) };
+}

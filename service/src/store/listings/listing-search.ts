@@ -1,0 +1,32 @@
+import type { FilterValues } from '../../domain/listing-filters.ts';
+
+/** What a search asks for: the filters of the request. Undefined: any. */
+export interface ListingSearch extends Omit<FilterValues, 'near' | 'withinKm'> {
+  /** Words with which animals are found as well: some of `q` may be misspelt, though an animal has them. */
+  readonly otherWords?: string | undefined;
+  readonly near?: Near | undefined;
+  /** The date that ages are computed for, such as 2026-11-16. */
+  readonly today: string;
+}
+
+export interface Near {
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly withinKm: number;
+}
+
+export const listingSorts = ['newest', 'distance', 'relevance'] as const;
+export type ListingSort = (typeof listingSorts)[number];
+
+/** An animal that was found, and its place in the order of the list. */
+export interface Found {
+  readonly id: bigint;
+  readonly shelterId: bigint;
+  /** In kilometres; null: the search is not near a place. */
+  readonly distance: number | null;
+  /** By relevance only. */
+  readonly rank: number | null;
+}
+
+/** The last animal of the page before. */
+export type Position = Found;

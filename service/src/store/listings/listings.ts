@@ -1,0 +1,62 @@
+import type { StoredProfile } from '../../domain/profile-fields.ts';
+import type { Db, Searcher } from '../../platform/db/handles.ts';
+import { emptyProfile } from '../profiles/profile-changes.ts';
+import { countedMax, countFacets, type FacetCount } from './facet-queries.ts';
+import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-queries.ts';
+import { type ListingRow, selectListings } from './listing-rows-queries.ts';
+import type { Facets } from './listing-schemas.ts';
+import type { Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
+import { correctWords } from './spelling.ts';
+
+export interface Listing extends ListingRow {
+  readonly profile: StoredProfile;
+}
+
+/** Finds a page of animals and reads all that is shown of them, in one snapshot: each is as it was found. */
+export async function searchListings(
+  db: Searcher,
+  search: ListingSearch,
+  page: { readonly sort: ListingSort; readonly after: Position | undefined; readonly limit: number },
+  clientId: bigint,
+): Promise<Listing[]> {
+  const searchWithin = async (tx: Db) => {
+    const corrected = await withCorrectWords(tx, search);
+    return corrected ? read(tx, await find(tx, corrected, page)) : [];
+  };
+  return db.search(searchWithin, clientId, byIndexOnly);
+}
+
+/** Counts the animals that a search finds, by value. */
+export async function countListings(db: Searcher, search: ListingSearch, clientId: bigint): Promise<Facets> {
+  const countWithin = async (tx: Db) => {
+    const corrected = await withCorrectWords(tx, search);
+    return corrected ? countFacets(tx, corrected) : [];
+  };
+  const counts = await db.search(countWithin, clientId, byIndexOnly);
+  const of = (facet: FacetCount['facet']) =>
+    counts
+      .filter((count) => count.facet === facet)
+      .map(({ value, count }) => ({ value, count: Math.min(Number(count), countedMax) }))
+      .sort((a, b) => b.count - a.count);
+  const isExact = !counts.some(({ facet }) => facet === 'more');
+  return { isExact, breeds: of('breed'), ages: of('age'), sizes: of('size'), sexes: of('sex') };
+}
+
+/** Undefined: the text of the search has no words, or one that no animal has, so it finds nothing. */
+async function withCorrectWords(tx: Db, search: ListingSearch): Promise<ListingSearch | undefined> {
+  if (search.q === undefined) return search;
+  const corrected = await correctWords(tx, search.q);
+  return corrected && { ...search, ...corrected };
+}
+
+function find(tx: Db, search: ListingSearch, { sort, ...page }: { sort: ListingSort; after: Position | undefined; limit: number }) {
+  if (sort === 'relevance') return findRelevant(tx, search, page);
+  if (sort === 'distance' && search.near) return findNearest(tx, search, search.near, page);
+  return findNewest(tx, search, page);
+}
+
+async function read(tx: Db, found: readonly Found[]): Promise<Listing[]> {
+  const rows = found.length === 0 ? [] : await selectListings(tx, found);
+  if (rows.length < found.length) throw new Error('an animal was found, but it or its shelter does not exist');
+  return rows.map((row) => ({ ...row, profile: row.profile ?? emptyProfile }));
+}

@@ -1,0 +1,131 @@
+import { placing } from '../../domain/order-states.ts';
+import { findStoredKeys, type KeyOfClient } from '../../partners/idempotency/idempotency.ts';
+import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { AppError } from '../../platform/errors.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
+import { findExistingPet, petNotAvailable, petNotFound } from '../pets/pets.ts';
+
+/** For each client, over all animals. They wait for each other in PostgreSQL anyway, so one more is enough to leave no gap. */
+const ordersOfClientMax = 2;
+/** As long as a statement may wait for a lock. Who gets the animal is not known then, so it is no 409. */
+const gateWaitMsMax = 2_000;
+const waitingOfClientMax = 1_000;
+
+interface Request {
+  readonly petId: bigint;
+  readonly clientId: bigint;
+  /** The Idempotency-Key. */
+  readonly key: string | undefined;
+}
+
+/** A request that is at the gate of its animal. */
+interface Arrival {
+  readonly at: number;
+  readonly retry: KeyOfClient | undefined;
+}
+
+/** Says that an animal was not available, read after `at`. */
+interface Look {
+  readonly at: number;
+  /** Undefined: there is no such animal. */
+  readonly pet: Pet | undefined;
+  /** Of the requests that had arrived: those that retry one which has succeeded. */
+  readonly retries: ReadonlySet<KeyOfClient>;
+}
+
+interface Gate {
+  readonly turns: FairTurns;
+  readonly arrivals: Set<Arrival>;
+  /** The last look that found the animal not available. */
+  look: Look | undefined;
+}
+
+/**
+ * Lets one order for an animal at a time into a transaction, in this process, and two of a client. So a rush for an animal holds one
+ * connection of each process, and not all of them, while PostgreSQL decides who gets it.
+ *
+ * An order waits for its client's turn, then for the animal's, then it is in its transaction; or it is rejected: with 409 if the animal
+ * was not available at some time after the order had arrived, with 503 if it has waited too long. Invariants:
+ * - An animal is in `#gates` exactly while an order for it has arrived and not ended. The first one goes straight to its transaction:
+ *   if there is no rush, the gate costs no query.
+ * - Any other one looks at the animal in its turn. If the animal is not available, that holds for every order that had arrived before
+ *   the look, and they are rejected without another. If it is available, nothing is said about the next order.
+ * - Only what is committed counts. A lock on the animal says nothing: it may be that of staff who edit its name.
+ * - A retry is never rejected if its first request has succeeded: its stored response is committed together with the animal's status,
+ *   and is looked for after the status. A retry of a request that is in its transaction does not wait.
+ */
+export class OrderGate {
+  readonly #db: Db;
+  readonly #clients = new FairTurns({
+    turnsMax: Number.POSITIVE_INFINITY,
+    turnsOfOwnerMax: ordersOfClientMax,
+    waitMsMax: gateWaitMsMax,
+    pendingOfOwnerMax: waitingOfClientMax,
+  });
+  readonly #gates = new Map<bigint, Gate>();
+  /** The keys of the requests that are in their transactions. */
+  readonly #inProgress = new Set<string>();
+  /** Counts arrivals and looks, to tell which came first. */
+  #now = 0;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** Runs `place`, the transaction of an order, in its turn. */
+  async run<T>({ petId, clientId, key }: Request, place: () => Promise<T>): Promise<T> {
+    const retry = key === undefined ? undefined : { clientId, key };
+    const name = key === undefined ? undefined : `${clientId} ${key}`;
+    if (name !== undefined && this.#inProgress.has(name)) return place();
+    const gate = this.#gates.get(petId) ?? newGate();
+    this.#gates.set(petId, gate);
+    const isFirst = gate.arrivals.size === 0;
+    const arrival: Arrival = { at: ++this.#now, retry };
+    gate.arrivals.add(arrival);
+    const enter = async () => {
+      if (!isFirst) await this.#requireAvailable(petId, gate, arrival);
+      if (name !== undefined) this.#inProgress.add(name);
+      try {
+        return await place();
+      } finally {
+        if (name !== undefined) this.#inProgress.delete(name);
+      }
+    };
+    try {
+      return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));
+    } catch (error) {
+      throw error instanceof NoTurn ? undecided(petId, error) : error;
+    } finally {
+      gate.arrivals.delete(arrival);
+      if (gate.arrivals.size === 0) this.#gates.delete(petId);
+    }
+  }
+
+  async #requireAvailable(petId: bigint, gate: Gate, { at, retry }: Arrival): Promise<void> {
+    const look = gate.look && gate.look.at > at ? gate.look : await this.#lookAt(petId, gate);
+    if (!look || (retry && look.retries.has(retry))) return;
+    throw look.pet ? petNotAvailable(look.pet) : petNotFound(String(petId));
+  }
+
+  /** Undefined: the animal is available. */
+  async #lookAt(petId: bigint, gate: Gate): Promise<Look | undefined> {
+    const at = ++this.#now;
+    const retries = [...gate.arrivals].flatMap((arrival) => arrival.retry ?? []);
+    const pet = await findExistingPet(this.#db, petId);
+    gate.look = pet?.status === placing.pet.from ? undefined : { at, pet, retries: await findStoredKeys(this.#db, retries) };
+    return gate.look;
+  }
+}
+
+const newGate = (): Gate => ({
+  turns: new FairTurns({ turnsMax: 1, turnsOfOwnerMax: 1, waitMsMax: gateWaitMsMax, pendingOfOwnerMax: waitingOfClientMax }),
+  arrivals: new Set(),
+  look: undefined,
+});
+
+const undecided = (petId: bigint, cause: NoTurn) =>
+  new AppError('unavailable', `Too many orders for animal ${petId} or of this client are in progress. Retry in 1 s.`, {
+    cause,
+    headers: { 'retry-after': '1' },
+  });

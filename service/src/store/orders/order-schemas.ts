@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox';
+import { EventSchema } from '../../changes/events/event-schemas.ts';
+import { orderStates, orderStatuses } from '../../domain/order-states.ts';
+import { EmailText } from '../../platform/http/email-text.ts';
+import { pageQuery } from '../../platform/http/paging.ts';
+import { Int64, PlainName, Ref, StringEnum } from '../../platform/http/schemas.ts';
+
+const Time = (description: string) => Type.Unsafe<Date>({ type: 'string', format: 'date-time', description });
+
+export const OrderStatusSchema = StringEnum(orderStatuses, {
+  $id: 'OrderStatus',
+  description: `The status of the order. ${orderStatuses.map((status) => `${status}: ${orderStates[status].meaning}`).join(' ')}`,
+});
+
+const visibleTo = "Visible only to the client that placed the order, to the store, and to the animal's shelter.";
+const ada = { name: 'Ada Lovelace', email: 'ada@example.org' };
+
+export const NewAdopterSchema = Type.Object(
+  {
+    name: PlainName("The adopter's name.", [ada.name]),
+    email: EmailText("The adopter's e-mail address.", ada.email),
+  },
+  { $id: 'NewAdopter', description: visibleTo, examples: [ada] },
+);
+export type NewAdopter = Static<typeof NewAdopterSchema>;
+
+/** Without constraints: adopters that were stored under earlier rules are still shown. */
+export const AdopterSchema = Type.Object(
+  {
+    name: Type.String({ description: "The adopter's name.", examples: [ada.name] }),
+    email: Type.String({ description: "The adopter's e-mail address.", examples: [ada.email] }),
+  },
+  { $id: 'Adopter', description: visibleTo, examples: [ada] },
+);
+
+export const NewOrderSchema = Type.Object(
+  { petId: Int64({ description: 'The animal to adopt.', examples: [1] }), adopter: Ref(NewAdopterSchema) },
+  { $id: 'NewOrder', examples: [{ petId: 1, adopter: ada }] },
+);
+export type NewOrder = Static<typeof NewOrderSchema>;
+
+export const OrderSchema = Type.Object(
+  {
+    id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
+    petId: Int64({ description: 'The animal that is ordered.', examples: [1] }),
+    status: Ref(OrderStatusSchema),
+    adopter: Type.Union([Ref(AdopterSchema), Type.Null({ description: "The adopter's data has been erased." })]),
+    createdAt: Time('When the order was placed.'),
+    updatedAt: Time('When its status last changed.'),
+    expiresAt: Time('When the order expires, unless it is approved first.'),
+  },
+  { $id: 'Order' },
+);
+export type Order = Static<typeof OrderSchema>;
+
+export const OrderEventSchema = Type.Object(
+  {
+    id: OrderSchema.properties.id,
+    petId: OrderSchema.properties.petId,
+    status: OrderSchema.properties.status,
+    createdAt: OrderSchema.properties.createdAt,
+    updatedAt: OrderSchema.properties.updatedAt,
+    expiresAt: OrderSchema.properties.expiresAt,
+  },
+  { $id: 'OrderInEvent', description: "An order without the adopter's data, which no event contains." },
+);
+
+const OrderEventEnvelopeSchema = EventSchema('order', {
+  what: 'What happened to the order.',
+  data: { order: Ref(OrderEventSchema) },
+  description: "Sent to the client that placed the order, to the store, and to the animal's shelter.",
+});
+
+export const orderSchemas = [
+  OrderStatusSchema,
+  AdopterSchema,
+  NewAdopterSchema,
+  NewOrderSchema,
+  OrderSchema,
+  OrderEventSchema,
+  OrderEventEnvelopeSchema,
+];
+
+export const ListOrdersQuery = Type.Object(
+  {
+    ...pageQuery('orders'),
+    status: Type.Optional(StringEnum(orderStatuses, { description: 'Only orders with this status.' })),
+    petId: Type.Optional(Int64({ description: 'Only orders for this animal.' })),
+  },
+  { additionalProperties: false },
+);

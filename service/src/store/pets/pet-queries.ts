@@ -1,0 +1,204 @@
+import type { Author } from '../../domain/actor.ts';
+import type { PetStatus } from '../../domain/pet-statuses.ts';
+import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
+import { runningTransaction } from '../../platform/db/recent-transactions.ts';
+import type { CatalogueWriter, ChangeOf, ListingWriter } from '../list-cache/catalogue.ts';
+import { type Pet, petFields } from './pet-schemas.ts';
+
+/** For the catalogue: the transaction that changed the animal. */
+const transactionId = `${runningTransaction} as "transactionId"`;
+
+const columns = petFields.map(({ name, column }) => (name === column ? column : `${column} as "${name}"`)).join(', ');
+
+/**
+ * SQL that builds the data of `pet.created`, with the same bytes as petJson. PostgreSQL builds it, since the id is not known before
+ * the statement runs.
+ */
+const createdEventData = petFields
+  .map(
+    ({ name, isNumber }, index) =>
+      `coalesce('${index === 0 ? '{"pet":{' : ','}"${name}":' || ${isNumber ? `"${name}"` : `to_json("${name}")`}, '')`,
+  )
+  .concat(`'}}'`)
+  .join(' || ');
+
+export interface PetFilter {
+  readonly status?: PetStatus | undefined;
+  readonly categoryId?: bigint | undefined;
+  readonly ids?: readonly bigint[] | undefined;
+}
+
+/** An animal as PostgreSQL's text values. A page is serialized from them without parsing numbers. */
+export type PetText = Readonly<Record<keyof Pet, string>>;
+
+/** One keyset page, by id. Each combination of filters is a separate prepared statement, so that each has its own plan. */
+export async function selectPets(db: Db, filter: PetFilter, page: { afterId: bigint | undefined; limit: number }): Promise<PetText[]> {
+  const { rows } = await db.query<PetText>({ ...pageStatement(filter, page), types: asText });
+  return rows;
+}
+
+const asText = { getTypeParser: () => String };
+
+/**
+ * Uses a row comparison and not `status = $3 … order by id`. With the latter, the planner may scan the primary key and skip every
+ * animal of another status, if it expects the statuses to be evenly spread. With a row comparison only the index that begins with
+ * the filters fits.
+ */
+function pageStatement({ categoryId, status, ids }: PetFilter, page: { afterId: bigint | undefined; limit: number }) {
+  const values: unknown[] = [page.afterId ?? 0n, page.limit];
+  const filters = [
+    { column: 'category_id', value: categoryId },
+    { column: 'status', value: status },
+  ].flatMap(({ column, value }) => (value === undefined ? [] : { column, parameter: `$${values.push(value)}` }));
+  const columnsOf = filters.map(({ column }) => column).join(', ');
+  const parametersOf = filters.map(({ parameter }) => parameter).join(', ');
+  const select = `select ${columns} from pets where removed_at is null and`;
+  const name = ['pets', ...filters.map(({ column }) => column)].join('-');
+  if (ids) {
+    const equal = filters.map(({ column, parameter }) => `and ${column} = ${parameter}`).join(' ');
+    return {
+      name: `${name}-ids`,
+      text: `${select} id > $1 and id = any($${values.push(ids)}::bigint[]) ${equal} order by id limit $2`,
+      values,
+    };
+  }
+  if (filters.length === 0) return { name, text: `${select} id > $1 order by id limit $2`, values };
+  const text = `${select} (${columnsOf}, id) > (${parametersOf}, $1) and (${columnsOf}) <= (${parametersOf}) order by ${columnsOf}, id limit $2`;
+  return { name, text, values };
+}
+
+export async function findPet(db: Db, id: bigint): Promise<Pet | undefined> {
+  const { rows } = await db.query<Pet>({
+    name: 'pet',
+    text: `select ${columns} from pets where id = $1 and removed_at is null`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** Locks the row until the transaction ends, so that others who reserve, release or update this animal wait. */
+export async function lockPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
+  const { rows } = await tx.query<Pet>({
+    name: 'lock-pet',
+    text: `select ${columns} from pets where id = $1 and removed_at is null for update`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** The shelter of an animal that the transaction has locked. */
+export async function readShelterId(tx: Transaction, id: bigint): Promise<bigint> {
+  const { rows } = await tx.query<{ shelterId: bigint }>({
+    name: 'shelter-of-pet',
+    text: 'select shelter_id as "shelterId" from pets where id = $1',
+    values: [id],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('a locked animal does not exist');
+  return row.shelterId;
+}
+
+/** Triggers update the orders and the profile of the animal. */
+export async function updateShelterId(tx: ListingWriter, id: bigint, shelterId: bigint): Promise<void> {
+  await tx.writeListing({
+    text: `update pets set shelter_id = $2, updated_at = now() where id = $1 returning ${transactionId}`,
+    values: [id, shelterId],
+  });
+}
+
+/** Locks in the order of ids, so that two transactions that lock several animals don't deadlock. */
+export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Promise<void> {
+  await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
+}
+
+/**
+ * Inserts the animal, its first history row and its event in one statement. Returns undefined, and stores nothing, if the category
+ * does not exist. If the category is deleted concurrently, the foreign key may reject the statement instead.
+ */
+export async function insertPet(
+  catalogue: CatalogueWriter,
+  pet: Omit<Pet, 'id'>,
+  author: Author,
+  shelterId: bigint,
+): Promise<Pet | undefined> {
+  const [added] = await catalogue.writePets<Pet>(
+    {
+      name: 'insert-pet',
+      text: `with pet as (
+        insert into pets (name, category_id, status, shelter_id) select $1::text, id, $3::pet_status, $6::bigint from categories where id = $2
+          returning ${columns}),
+      added as (insert into history (pet_id, client_id, key_id, to_status, why, kind) select id, $4, $5, status, 'added', 'pet_added' from pet),
+      event as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${createdEventData} from pet)
+      select *, ${transactionId} from pet`,
+      values: [pet.name, pet.categoryId, pet.status, author.clientId, author.keyId, shelterId],
+    },
+    (after) => ({ id: after.id, before: undefined, after }),
+  );
+  return added;
+}
+
+/** A change of the status alone. */
+const movedFrom =
+  (status: PetStatus): ChangeOf<Pet> =>
+  (after) => ({ id: after.id, before: { categoryId: after.categoryId, status }, after });
+
+/** Changes the status of the animals that have the status `from`. Returns the changed animals. */
+export async function movePets(tx: CatalogueWriter, ids: readonly bigint[], from: PetStatus, to: PetStatus): Promise<Pet[]> {
+  return tx.writePets<Pet>(
+    {
+      name: 'move-pets',
+      text: `update pets set status = $3, updated_at = now() where id = any($1::bigint[]) and status = $2 and removed_at is null
+        returning ${columns}, ${transactionId}`,
+      values: [ids, from, to],
+    },
+    movedFrom(from),
+  );
+}
+
+/** The same for one animal, after taking an advisory lock in the same statement. */
+export async function lockAndMovePet(
+  tx: CatalogueWriter,
+  lock: AdvisoryLock,
+  id: bigint,
+  from: PetStatus,
+  to: PetStatus,
+): Promise<Pet | undefined> {
+  const [moved] = await tx.writePets<Pet>(
+    {
+      name: 'move-pet-under-lock',
+      text: `with locked as materialized (select pg_advisory_xact_lock(hashtextextended($4, $5)))
+        update pets set status = $3, updated_at = now() from locked where id = $1 and status = $2 and removed_at is null
+        returning ${columns}, ${transactionId}`,
+      values: [id, from, to, lock.name, lock.of],
+    },
+    movedFrom(from),
+  );
+  return moved;
+}
+
+/** `before` is the animal as lockPet has returned it. If the name changes, it is noted which key has set it. */
+export async function updatePet(tx: CatalogueWriter, before: Pet, changes: Omit<Pet, 'id'>, { keyId }: Author): Promise<Pet> {
+  const [updated] = await tx.writePets<Pet>(
+    {
+      name: 'update-pet',
+      text: `update pets set name = $1, category_id = $2, status = $3, named_by = case when name = $1 then named_by else $5 end,
+        updated_at = now() where id = $4 returning ${columns}, ${transactionId}`,
+      values: [changes.name, changes.categoryId, changes.status, before.id, keyId],
+    },
+    (after) => ({ id: after.id, before, after }),
+  );
+  if (!updated) throw new Error('a locked animal does not exist');
+  return updated;
+}
+
+/** `pet` is the animal as lockPet has returned it. */
+export async function markPetRemoved(tx: CatalogueWriter, pet: Pet): Promise<void> {
+  await tx.writePets(
+    {
+      name: 'remove-pet',
+      text: `update pets set removed_at = now(), updated_at = now() where id = $1 returning ${transactionId}`,
+      values: [pet.id],
+    },
+    () => ({ id: pet.id, before: pet, after: undefined }),
+  );
+}

@@ -1,0 +1,252 @@
+import { type NewEvent, recordEvents } from '../../changes/events/events.ts';
+import type { Actor } from '../../domain/actor.ts';
+import type { PublicEventType } from '../../domain/event-types.ts';
+import { placing } from '../../domain/order-states.ts';
+import { type PetStatus, removed } from '../../domain/pet-statuses.ts';
+import { requireAccess } from '../../partners/admission/access.ts';
+import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
+import { violates } from '../../platform/db/pool.ts';
+import { AppError, type ErrorCode } from '../../platform/errors.ts';
+import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
+import { findRecentTransactions, recordTransitions } from '../history/history.ts';
+import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
+import { petJson } from './pet-json.ts';
+import {
+  findPet,
+  insertPet,
+  lockAndMovePet,
+  lockPet,
+  lockPetRows,
+  markPetRemoved,
+  movePets,
+  readShelterId,
+  updatePet,
+  updateShelterId,
+} from './pet-queries.ts';
+import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
+
+type Categories = 'open' | 'closed';
+
+/** The errors of the operations, for the documents. */
+export const petErrors = {
+  create: ['category_not_found', 'category_limit'],
+  get: ['pet_not_found'],
+  change: ['category_not_found', 'pet_not_found', 'pet_has_open_order'],
+  remove: ['pet_not_found', 'pet_has_open_order'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+
+/** Where an animal is added without a key that is bound to a shelter. It is there from the start. */
+export const firstShelterId = 1n;
+
+/** Throws if the locked animal is not the version that the caller expects. */
+type Expectation = (pet: Pet) => void;
+
+/** Finds the open order of an animal. Passed as an argument, since the folder orders imports pets and not the other way round. */
+export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
+
+/** Undefined: there is no such animal, or it was removed. */
+export const findExistingPet = (db: Db, id: bigint): Promise<Pet | undefined> => findPet(db, id);
+
+export async function getPet(db: Db, id: bigint): Promise<Pet> {
+  const pet = await findPet(db, id);
+  if (!pet) throw petNotFound(String(id));
+  return pet;
+}
+
+/**
+ * Adds an animal to an existing category, with one statement. Returns undefined, and stores nothing, if the category does not
+ * exist; createPet can register it.
+ */
+export async function addPetToCategory(
+  catalogue: Pick<Catalogue, 'writerOf'>,
+  pet: NewPet,
+  actor: Actor,
+  { categories, shelterId }: { categories: Categories; shelterId: bigint },
+): Promise<Pet | undefined> {
+  try {
+    const added = await insertPet(catalogue.writerOf(actor.clientId ?? undefined), withStatus(pet), actor, shelterId);
+    if (!added && categories === 'closed') throw categoryNotFound(pet.categoryId);
+    return added;
+  } catch (error) {
+    // The category was removed after the statement had found it.
+    if (violates(error, petsCategoryConstraint)) return undefined;
+    throw error;
+  }
+}
+
+/** Adds an animal, and registers its category if that is new and the list of categories is open. */
+export async function createPet(
+  tx: CatalogueTransaction,
+  pet: NewPet,
+  actor: Actor,
+  { categories, shelterId, registrant }: { categories: Categories; shelterId: bigint; registrant: Registrant | undefined },
+): Promise<Pet> {
+  try {
+    const added = await insertPet(tx, withStatus(pet), actor, shelterId);
+    if (added) return added;
+    if (categories === 'closed') throw categoryNotFound(pet.categoryId);
+    await registerCategory(tx, pet.categoryId, registrant);
+    const addedToNew = await insertPet(tx, withStatus(pet), actor, shelterId);
+    if (addedToNew) return addedToNew;
+  } catch (error) {
+    if (!violates(error, petsCategoryConstraint)) throw error;
+  }
+  // Staff removed the category after it was found or registered. The transaction may be aborted, so the caller must retry.
+  throw new AppError('unavailable', `Category ${pet.categoryId} has just been removed. Retry in 1 s.`, {
+    headers: { 'retry-after': '1' },
+  });
+}
+
+const withStatus = (pet: NewPet): Omit<Pet, 'id'> => ({ ...pet, status: pet.status ?? 'available' });
+
+/** Updates an animal for staff. The status can't be changed while the animal has an open order. */
+export async function changePet(
+  catalogue: Catalogue,
+  id: bigint,
+  changes: PetChanges,
+  actor: Actor,
+  options: { expect: Expectation; findOpenOrder: FindOpenOrder; categories: Categories },
+): Promise<Pet> {
+  return catalogue.transaction(async (tx) => {
+    const pet = await lockToChange(tx, id, actor);
+    options.expect(pet);
+    // Field by field, since the body may contain other fields, such as an id.
+    const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
+    const updated = { name, categoryId, status };
+    const isStatusChanged = updated.status !== pet.status;
+    const isEdited = updated.name !== pet.name || updated.categoryId !== pet.categoryId;
+    if (!isStatusChanged && !isEdited) {
+      await acknowledgeChanges(tx, id);
+      return pet;
+    }
+    if (isStatusChanged) rejectIfOrdered(await options.findOpenOrder(tx, id), pet, `its status can't be set to ${updated.status}`);
+    if (options.categories === 'open' && updated.categoryId !== pet.categoryId) await registerCategory(tx, updated.categoryId, undefined);
+    const changed = await rejectUnknownCategory(updated.categoryId, () => updatePet(tx, pet, updated, actor));
+    const what = isStatusChanged
+      ? ({ kind: 'pet_status', why: 'status set by staff' } as const)
+      : ({ kind: 'pet_edited', why: 'edited by staff' } as const);
+    await recordTransitions(tx, actor, { petId: id, from: pet.status, to: changed.status, ...what });
+    await recordEvents(
+      tx,
+      ...(isEdited ? [petEvent('pet.updated', changed)] : []),
+      ...(isStatusChanged ? [petStatusChanged(changed, pet.status)] : []),
+    );
+    return changed;
+  }, actor.clientId ?? undefined);
+}
+
+/** Removes an animal that was added by mistake. It disappears from every list; its history is kept. */
+export async function removePet(
+  catalogue: Catalogue,
+  id: bigint,
+  actor: Actor,
+  { expect, findOpenOrder }: { expect: Expectation; findOpenOrder: FindOpenOrder },
+): Promise<void> {
+  await catalogue.transaction(async (tx) => {
+    const pet = await lockToChange(tx, id, actor);
+    expect(pet);
+    rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
+    await markPetRemoved(tx, pet);
+    // In the words of earlier releases: rows of history are compared over the years.
+    await recordTransitions(tx, actor, { kind: 'pet_removed', petId: id, from: pet.status, to: removed, why: 'taken back by staff' });
+    await recordEvents(tx, petEvent('pet.removed', pet));
+  });
+}
+
+/**
+ * Reserves an animal for an order. If two callers do so at once, the second finds it pending. Takes the caller's advisory lock in
+ * the same statement, because a separate one would add a tenth to the cost of an order.
+ */
+export async function reservePet(tx: CatalogueTransaction, id: bigint, lock: AdvisoryLock): Promise<Pet> {
+  const { from, to } = placing.pet;
+  const reserved = await lockAndMovePet(tx, lock, id, from, to);
+  if (reserved) return reserved;
+  const pet = await getPet(tx, id);
+  // It has become available in the meantime: try once more, because `pet_not_available` would be wrong.
+  const retried = pet.status === from ? await lockAndMovePet(tx, lock, id, from, to) : undefined;
+  if (retried) return retried;
+  throw petNotAvailable(pet);
+}
+
+/**
+ * Changes the status of animals together with their orders. Nothing else changes an animal with an open order, so all must have the
+ * status `from`.
+ */
+export async function movePetsWithOrders(
+  tx: CatalogueTransaction,
+  ids: readonly bigint[],
+  move: { from: PetStatus; to: PetStatus },
+): Promise<Pet[]> {
+  const moved = await movePets(tx, ids, move.from, move.to);
+  if (moved.length !== ids.length) throw new Error(`not all of the animals ${ids.join(', ')} are ${move.from}, though their orders say so`);
+  return moved;
+}
+
+/** The event for a changed status. The caller records it together with the other events of the change. */
+export const petStatusChanged = (pet: Pet, previous: PetStatus): NewEvent =>
+  petEvent('pet.status_changed', pet, `,"previousStatus":"${previous}"`);
+
+/** The event for a change of an animal. The caller records it while it holds the animal's lock. */
+export const petEvent = (type: PublicEventType, pet: Pet, more = ''): NewEvent => ({
+  type,
+  petId: pet.id,
+  clientId: null,
+  data: `{"pet":${petJson(pet)}${more}}`,
+});
+
+/** Locks an animal until the transaction ends. Undefined if it was removed. */
+export async function lockExistingPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
+  return lockPet(tx, id);
+}
+
+/** The shelter of a locked animal. */
+export async function getShelterIdOf(tx: Transaction, petId: bigint): Promise<bigint> {
+  return readShelterId(tx, petId);
+}
+
+/** For a write that changes nothing: what has made the animal so is announced if it was not, since this may be a retry. */
+export async function acknowledgeChanges(tx: CatalogueTransaction, petId: bigint): Promise<void> {
+  for (const transactionId of await findRecentTransactions(tx, petId)) tx.acknowledge(transactionId);
+}
+
+/** Moves a locked animal. Its orders and its profile follow. Only listings show the shelter. */
+export async function setShelterIdOf(tx: CatalogueTransaction, petId: bigint, shelterId: bigint): Promise<void> {
+  await updateShelterId(tx, petId, shelterId);
+}
+
+/** Locks animals until the transaction ends, including removed ones, so that the events of an animal are recorded in order. */
+export async function lockPets(tx: Transaction, ids: readonly bigint[]): Promise<void> {
+  await lockPetRows(tx, ids);
+}
+
+export const petNotAvailable = ({ id, name, status }: Pet) =>
+  new AppError('pet_not_available', `${name} (id ${id}) is ${status}. Only an available animal can be ordered.`);
+
+export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with id ${id.slice(0, 40)}.`);
+
+async function lockToChange(tx: Transaction, id: bigint, actor: Actor): Promise<Pet> {
+  const pet = await lockPet(tx, id);
+  if (!pet) throw petNotFound(String(id));
+  requireAccess(actor, 'changePets', { petId: id, shelterId: await readShelterId(tx, id) });
+  return pet;
+}
+
+function rejectIfOrdered(order: bigint | undefined, pet: Pet, what: string): void {
+  if (order === undefined) return;
+  throw new AppError(
+    'pet_has_open_order',
+    `${pet.name} (id ${pet.id}) is reserved by order ${order}, so ${what}. Cancel or complete the order first.`,
+  );
+}
+
+async function rejectUnknownCategory<T>(categoryId: bigint, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!violates(error, petsCategoryConstraint)) throw error;
+    throw categoryNotFound(categoryId, error);
+  }
+}
+
+const categoryNotFound = (categoryId: bigint, cause?: unknown) =>
+  new AppError('category_not_found', `Category ${categoryId} does not exist in this store.`, { cause });

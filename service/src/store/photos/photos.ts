@@ -1,0 +1,155 @@
+import { recordEvents } from '../../changes/events/events.ts';
+import type { KeyRights } from '../../domain/key-rights.ts';
+import { isUnlimited } from '../../domain/scopes.ts';
+import { requireAccess } from '../../partners/admission/access.ts';
+import type { Caller } from '../../partners/admission/admission.ts';
+import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
+import { AppError, type ErrorCode } from '../../platform/errors.ts';
+import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
+import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
+import {
+  deletePhoto,
+  findPhoto,
+  findPhotoByOriginal,
+  findShelterOf,
+  insertPhoto,
+  type PhotoRow,
+  restartPhoto,
+  selectPhotos,
+  selectRecentTransactions,
+  setAlt,
+  setOrder,
+} from './photo-queries.ts';
+import { type PhotoChanges, photosMax } from './photo-schemas.ts';
+import type { FileName } from './photo-store.ts';
+import { countUpload, requireStorage } from './upload-allowance.ts';
+
+export type { PhotoRow };
+
+/** The errors of the operations, for the documents. */
+export const photoErrors = {
+  list: ['pet_not_found'],
+  get: ['photo_not_found'],
+  add: [
+    'pet_not_found',
+    'photos_off',
+    'unsupported_image',
+    'photo_too_large',
+    'upload_too_slow',
+    'too_many_uploads',
+    'photo_limit_reached',
+    'photo_bytes_limit',
+    'photo_storage_limit',
+    'photo_storage_full',
+  ],
+  change: ['pet_not_found', 'photo_not_found'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+
+type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId' | 'bounds'>;
+
+/** The bytes that a caller has sent, in the store. */
+export interface Original {
+  readonly name: FileName;
+  /** SHA-256, in hexadecimal. */
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+export async function listPhotos(db: Db, petId: bigint): Promise<PhotoRow[]> {
+  if ((await findShelterOf(db, petId)) === undefined) throw petNotFound(String(petId));
+  return selectPhotos(db, petId);
+}
+
+export async function getPhoto(db: Db, petId: bigint, id: bigint): Promise<PhotoRow> {
+  const photo = await findPhoto(db, petId, id);
+  if (!photo) throw photoNotFound(petId, String(id));
+  return photo;
+}
+
+/** Throws unless the caller may write the photos of this animal. */
+export async function requireWriter(db: Db, petId: bigint, key: KeyRights): Promise<void> {
+  const shelterId = await findShelterOf(db, petId);
+  if (shelterId === undefined) throw petNotFound(String(petId));
+  requireAccess(key, 'describePets', { petId, shelterId });
+}
+
+/**
+ * Adds a photo from the bytes that were stored. The same bytes for the same animal are the same photo: a retry gets it again, and one
+ * that has failed, or whose original is missing, is processed again. `isUsed` says whether the photo refers to the stored bytes.
+ */
+export async function addPhoto(
+  db: Transactor,
+  petId: bigint,
+  original: Original,
+  writer: Writer,
+): Promise<{ photo: PhotoRow; isUsed: boolean }> {
+  const { clientId } = writer;
+  return db.transaction(async (tx) => {
+    await lockForWriter(tx, petId, writer);
+    const known = await findPhotoByOriginal(tx, petId, original.hash);
+    if (known && known.status !== 'failed' && !known.isMissing) return { photo: known, isUsed: false };
+    const { length } = known ? { length: 0 } : await selectPhotos(tx, petId);
+    if (length >= photosMax) throw photoLimit(petId, length);
+    await countUpload(tx, writer, original.bytes);
+    const photo = known
+      ? await restartPhoto(tx, known.id, clientId, original, isUnlimited(writer.scopes))
+      : await insertPhoto(tx, petId, clientId, original, isUnlimited(writer.scopes));
+    await requireStorage(tx, writer, original.bytes);
+    return { photo, isUsed: true };
+  }, clientId);
+}
+
+export async function changePhoto(
+  catalogue: Catalogue,
+  petId: bigint,
+  id: bigint,
+  { alt, position }: PhotoChanges,
+  writer: Writer,
+): Promise<PhotoRow> {
+  return catalogue.transaction(async (tx) => {
+    const pet = await lockForWriter(tx, petId, writer);
+    const before = await getPhoto(tx, petId, id);
+    const isAltChanged = alt !== undefined && alt !== (before.alt ?? '');
+    if (isAltChanged) await setAlt(tx, id, alt);
+    const isMoved = position !== undefined && (await movePhoto(tx, petId, id, position));
+    if (isAltChanged || isMoved) {
+      await recordEvents(tx, petEvent('pet.photos_changed', pet));
+      return getPhoto(tx, petId, id);
+    }
+    // This may be a retry, after a process that died before its announcement.
+    for (const transactionId of await selectRecentTransactions(tx, petId)) tx.acknowledge(transactionId);
+    return before;
+  }, writer.clientId);
+}
+
+export async function removePhoto(catalogue: Catalogue, petId: bigint, id: bigint, writer: Writer): Promise<void> {
+  await catalogue.transaction(async (tx) => {
+    const pet = await lockForWriter(tx, petId, writer);
+    if (!(await deletePhoto(tx, petId, id))) throw photoNotFound(petId, String(id));
+    await recordEvents(tx, petEvent('pet.photos_changed', pet));
+  }, writer.clientId);
+}
+
+export const photoNotFound = (petId: bigint, id: string) =>
+  new AppError('photo_not_found', `Animal ${petId} has no photo with id ${id.slice(0, 40)}.`);
+
+/** A position beyond the last photo is the last. Returns whether the order has changed. */
+async function movePhoto(tx: CatalogueTransaction, petId: bigint, id: bigint, position: number): Promise<boolean> {
+  const before = (await selectPhotos(tx, petId)).map((photo) => photo.id);
+  const after = before.filter((one) => one !== id).toSpliced(position, 0, id);
+  if (after.every((one, index) => one === before[index])) return false;
+  await setOrder(tx, after);
+  return true;
+}
+
+/** The lock makes the count of photos exact, and keeps the events of the animal in order. */
+async function lockForWriter(tx: Transaction, petId: bigint, writer: Writer): Promise<Pet> {
+  const pet = await lockExistingPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  await requireWriter(tx, petId, writer);
+  return pet;
+}
+
+const photoLimit = (petId: bigint, count: number) =>
+  new AppError('photo_limit_reached', `Animal ${petId} has ${count} photos; ${photosMax} are allowed. Remove one first.`);

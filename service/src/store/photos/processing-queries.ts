@@ -1,0 +1,249 @@
+import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
+import { runningTransaction } from '../../platform/db/recent-transactions.ts';
+import type { ListingWriter } from '../list-cache/catalogue.ts';
+import type { PhotoFailure } from './photo-failures.ts';
+import type { PictureFile } from './photo-queries.ts';
+import type { FileName } from './photo-store.ts';
+
+/** A photo that one worker processes. Every write names the attempt, so that a worker that has lost its claim writes nothing. */
+export interface Claim {
+  readonly id: bigint;
+  readonly petId: bigint;
+  /** Who has sent it. */
+  readonly clientId: bigint;
+  readonly originalName: FileName;
+  /** Sent by the store's own staff. */
+  readonly isUnlimited: boolean;
+  /** How many attempts were made, with this one. */
+  readonly attempts: number;
+}
+
+const isClaimed = `id = $1 and attempts = $2 and status = 'processing'`;
+
+/**
+ * Claims a photo of the next client after this one, by id: the oldest of those with the fewest attempts, so that one whose workers die
+ * neither delays the others nor meets the same fate again at once.
+ */
+export async function claimPhoto(db: Writer, seconds: number, afterClientId: bigint): Promise<Claim | undefined> {
+  const { rows } = await db.write<Claim>({
+    name: 'claim-photo',
+    text: `update photos set attempts = attempts + 1, claimed_until = now() + make_interval(secs => $1)
+      where id = (select id from photos
+        where status = 'processing' and (claimed_until is null or claimed_until < now()) and client_id > $2
+        order by client_id, attempts, id limit 1 for update skip locked)
+      returning id, pet_id as "petId", client_id as "clientId", original_name as "originalName", is_unlimited as "isUnlimited", attempts`,
+    values: [seconds, afterClientId],
+  });
+  return rows[0];
+}
+
+export async function extendClaim(db: Writer, { id, attempts }: Claim, seconds: number): Promise<void> {
+  await db.write({
+    name: 'extend-photo-claim',
+    text: `update photos set claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
+    values: [id, attempts, seconds],
+  });
+}
+
+/** Lets the next attempt begin after this many seconds. */
+export async function releaseClaim(db: Writer, { id, attempts }: Claim, seconds: number, counts: boolean): Promise<void> {
+  await db.write({
+    name: 'release-photo-claim',
+    text: `update photos set attempts = attempts - $4, claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
+    values: [id, attempts, seconds, counts ? 0 : 1],
+  });
+}
+
+/** Lets the original be looked for again: after seconds at first, at last every hour. The attempt doesn't count. */
+export async function waitForOriginal(db: Writer, { id, attempts }: Claim): Promise<void> {
+  await db.write({
+    name: 'wait-for-original',
+    text: `update photos set attempts = attempts - 1, original_missing_since = coalesce(original_missing_since, now()),
+        claimed_until = now() + least(greatest(now() - original_missing_since, interval '5 s'), interval '1 hour')
+      where ${isClaimed}`,
+    values: [id, attempts],
+  });
+}
+
+/** A sweep holds this lock while it reads which files are in use and says which others it deletes. */
+const sweepLock = 4_663_959;
+
+/** What the files of a photo take. */
+interface FileBytes {
+  readonly original: number;
+  readonly pictures: number;
+  /** What the client may store. */
+  readonly storedMax: number;
+}
+
+/**
+ * Says which files the photo will have, and counts their bytes, before they are written. `deleting`: a sweep is just deleting one of
+ * them. `lost`: the claim has ended. `full`: the client would store more than it may. The photo is locked before the client's sum, as
+ * everywhere.
+ */
+export async function planFiles(
+  tx: Transaction,
+  { id, attempts, clientId }: Claim,
+  files: readonly PictureFile[],
+  bytes: FileBytes,
+): Promise<'planned' | 'deleting' | 'lost' | 'full'> {
+  await tx.query({ name: 'lock-out-photo-sweep', text: 'select pg_advisory_xact_lock_shared($1)', values: [sweepLock] });
+  const deleting = await tx.query({
+    name: 'photo-deletions',
+    text: 'select from photo_deletions where hash = any($1::text[]) and until > now() limit 1',
+    values: [files.map(({ hash }) => hash)],
+  });
+  if (deleting.rowCount === 1) return 'deleting';
+  const { rows } = await tx.query<{ pictures: bigint | null }>({
+    name: 'lock-claimed-photo',
+    text: `select pictures_bytes as pictures from photos where ${isClaimed} for update`,
+    values: [id, attempts],
+  });
+  if (!rows[0]) return 'lost';
+  const stored = await lockStoredBytes(tx, clientId);
+  // What an earlier attempt has counted is replaced.
+  if (stored - Number(rows[0].pictures ?? 0) + bytes.pictures > bytes.storedMax) return 'full';
+  await tx.query({
+    name: 'plan-photo-files',
+    text: `update photos set files = $3, original_bytes = $4, pictures_bytes = $5 where ${isClaimed}`,
+    values: [id, attempts, JSON.stringify(files), bytes.original, bytes.pictures],
+  });
+  return 'planned';
+}
+
+async function lockStoredBytes(tx: Transaction, clientId: bigint): Promise<number> {
+  const { rows } = await tx.query<{ bytes: bigint }>({
+    name: 'lock-stored-photo-bytes',
+    text: 'select bytes from photo_storage where client_id = $1 for update',
+    values: [clientId],
+  });
+  return Number(rows[0]?.bytes ?? 0);
+}
+
+/** Returns whether the claim was still in force. */
+export async function markReady(
+  tx: ListingWriter,
+  { id, attempts }: Claim,
+  { width, height, placeholder }: { readonly width: number; readonly height: number; readonly placeholder: string },
+): Promise<boolean> {
+  const ready = await tx.writeListing({
+    name: 'photo-is-ready',
+    text: `update photos set status = 'ready', width = $3, height = $4, placeholder = $5, claimed_until = null, updated_at = now()
+      where ${isClaimed} returning ${runningTransaction} as "transactionId"`,
+    values: [id, attempts, width, height, placeholder],
+  });
+  return ready.length === 1;
+}
+
+export async function markFailed(db: Writer, { id, attempts }: Claim, failure: PhotoFailure): Promise<boolean> {
+  const { rowCount } = await db.write({
+    name: 'photo-has-failed',
+    text: `update photos set status = 'failed', failure = $3, files = null, pictures_bytes = null, claimed_until = null, updated_at = now() where ${isClaimed}`,
+    values: [id, attempts, failure],
+  });
+  return rowCount === 1;
+}
+
+/** Of these hashes, those that no photo refers to. */
+export async function selectUnusedHashes(db: Db, hashes: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ hash: string }>({
+    name: 'unused-photo-hashes',
+    text: `select hash from unnest($1::text[]) as hash where ${isUnused}`,
+    values: [hashes],
+  });
+  return rows.map(({ hash }) => hash);
+}
+
+const isUnused = `not exists (select from photos where files @> jsonb_build_array(jsonb_build_object('hash', hash)))`;
+
+/** The pictures that one sweep may delete, and nobody else. */
+export interface Deletion {
+  readonly hashes: readonly string[];
+  /** The end of the claim, by which it is recognised. */
+  readonly until: string;
+}
+
+/** Claims those of the hashes that no photo refers to and no other sweep has claimed. Undefined: none. */
+export async function claimDeletion(tx: Transaction, hashes: readonly string[], seconds: number): Promise<Deletion | undefined> {
+  await tx.query({ name: 'lock-photo-sweep', text: 'select pg_advisory_xact_lock($1)', values: [sweepLock] });
+  const { rows } = await tx.query<{ hash: string; until: string }>({
+    name: 'claim-photo-deletion',
+    text: `insert into photo_deletions as others (hash, until)
+      select hash, now() + make_interval(secs => $2) from unnest($1::text[]) as hash where ${isUnused}
+      on conflict (hash) do update set until = excluded.until where others.until < now()
+      returning hash, until::text`,
+    values: [hashes, seconds],
+  });
+  return rows[0] && { hashes: rows.map(({ hash }) => hash), until: rows[0].until };
+}
+
+export async function endDeletion(db: Writer, { hashes, until }: Deletion): Promise<void> {
+  await db.write({
+    name: 'end-photo-deletion',
+    text: 'delete from photo_deletions where hash = any($1::text[]) and until = $2::timestamptz',
+    values: [hashes, until],
+  });
+}
+
+/** Forgets the claims of sweeps that were killed. */
+export async function deleteEndedDeletions(db: Writer): Promise<void> {
+  await db.write({ name: 'delete-ended-photo-deletions', text: 'delete from photo_deletions where until < now()' });
+}
+
+/** A sweep holds this lock while it gives bytes back. */
+const givingBackLock = 4_663_960;
+
+/**
+ * Stops counting the bytes of photos that were removed before this time, of at most `sizeMax` photos. Returns of how many. One sweep
+ * does so at a time: it locks the sums of several clients.
+ */
+export async function giveBackBytes(tx: Transaction, removedBefore: Date, sizeMax: number): Promise<number> {
+  const { rows: locks } = await tx.query<{ isHeld: boolean }>({
+    name: 'lock-giving-back-photo-bytes',
+    text: 'select pg_try_advisory_xact_lock($1) as "isHeld"',
+    values: [givingBackLock],
+  });
+  if (!locks[0]?.isHeld) return 0;
+  const { rows } = await tx.query<{ count: bigint }>({
+    name: 'give-back-photo-bytes',
+    text: `with removed as (
+        delete from removed_photo_bytes where id in (select id from removed_photo_bytes where removed_at < $1 order by id limit $2)
+          returning client_id, bytes),
+      given as (
+        update photo_storage set bytes = photo_storage.bytes - sums.bytes
+          from (select client_id, sum(bytes) as bytes from removed group by client_id) as sums
+          where photo_storage.client_id = sums.client_id)
+      select count(*) from removed`,
+    values: [removedBefore, sizeMax],
+  });
+  return Number(rows[0]?.count ?? 0);
+}
+
+/** Photos from before their bytes were counted. */
+export async function selectUncounted(db: Db, limit: number): Promise<Array<{ id: bigint; hashes: readonly string[] }>> {
+  const { rows } = await db.query<{ id: bigint; hashes: readonly string[] }>({
+    name: 'uncounted-photos',
+    text: `select id, array(select file ->> 'hash' from jsonb_array_elements(files) as file) as hashes
+      from photos where status = 'ready' and pictures_bytes is null order by id limit $1`,
+    values: [limit],
+  });
+  return rows;
+}
+
+export async function setPicturesBytes(db: Writer, id: bigint, bytes: number): Promise<void> {
+  await db.write({
+    name: 'count-pictures-of-photo',
+    text: `update photos set pictures_bytes = $2 where id = $1 and status = 'ready' and pictures_bytes is null`,
+    values: [id, bytes],
+  });
+}
+
+/** Of these originals, those that are still to be processed. */
+export async function selectUsedOriginals(db: Db, names: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ name: string }>({
+    name: 'used-photo-originals',
+    text: `select original_name as name from photos where status = 'processing' and original_name = any($1::text[])`,
+    values: [names],
+  });
+  return new Set(rows.map(({ name }) => name));
+}

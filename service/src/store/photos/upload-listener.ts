@@ -1,0 +1,149 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { AppError } from '../../platform/errors.ts';
+import { lingerOnClose } from '../../platform/http/lingering.ts';
+import { liftRequestTimeout } from '../../platform/http/request-timeout.ts';
+import { imageTypes, photoBytesMax, recogniseImage, signatureBytes } from './image-types.ts';
+import { type FileName, type PhotoStore, StoreFull } from './photo-store.ts';
+import type { Original } from './photos.ts';
+
+/** In place of the time limit for a whole request: the bytes must arrive at this rate on average, after the grace. */
+const bytesPerSecondMin = 16_000;
+const graceMs = 10_000;
+const uploadMsMax = 600_000;
+const checkIntervalMs = 500;
+/** The other side may send more before it reads an error, so the connection can't be used again. */
+const closing = { connection: 'close' };
+
+/** Throws if the headers say that the body can't be accepted. The body is not read. */
+export function requirePhotoHeaders(request: IncomingMessage): void {
+  const { headers } = request;
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (type === 'image/heic' || type === 'image/heif') throw heicRefused();
+  if (!(imageTypes as readonly string[]).includes(type)) {
+    const given = type === '' ? 'This request had none' : `Got ${JSON.stringify(type.slice(0, 60))}`;
+    throw new AppError('unsupported_image', `Send the bytes of the photo with Content-Type image/jpeg, image/png or image/webp. ${given}.`);
+  }
+  if (Number(headers['content-length'] ?? 0) > photoBytesMax) {
+    lingerOnClose(request);
+    throw tooLarge();
+  }
+}
+
+/** Throws if the store has little room left. The body is not read. */
+export async function requireRoom(store: PhotoStore): Promise<void> {
+  if (!(await store.hasRoom('original'))) throw storageFull();
+}
+
+/** Writes the body to the store while it arrives. If it fails, nothing of it remains there, and the connection is closed. */
+export async function receivePhoto(store: PhotoStore, request: IncomingMessage, stopping: AbortSignal): Promise<Original> {
+  const name: FileName = `originals/${randomUUID()}`;
+  const hash = createHash('sha256');
+  const body = new PassThrough();
+  const startedAtMs = performance.now();
+  let received = 0;
+  const count = (chunk: Buffer) => (received += chunk.length);
+  const fail = (error: Error) => void body.destroy(error);
+  // `put` gets the error when it reads. Without a listener, one that comes before or after that would end the process.
+  body.on('error', () => {});
+  const onCut = () => fail(cutOff());
+  const onClose = () => {
+    if (!request.complete) onCut();
+  };
+  const onStopping = () => fail(shuttingDown());
+  const check = setInterval(() => {
+    const elapsedMs = performance.now() - startedAtMs;
+    if (isTooSlow(received, elapsedMs)) fail(tooSlow(received, elapsedMs));
+  }, checkIntervalMs);
+  using _lifted = liftRequestTimeout(request);
+  request.on('data', count).once('error', onCut).once('close', onClose).pipe(body);
+  stopping.addEventListener('abort', onStopping, { once: true });
+  if (request.destroyed) onCut();
+  if (stopping.aborted) onStopping();
+  try {
+    await store.put(
+      name,
+      checked(body, (chunk) => hash.update(chunk)),
+    );
+    return { name, hash: hash.digest('hex'), bytes: received };
+  } catch (error) {
+    lingerOnClose(request);
+    if (error instanceof StoreFull) throw storageFull(closing);
+    throw error instanceof AppError ? error : notStored(error);
+  } finally {
+    clearInterval(check);
+    stopping.removeEventListener('abort', onStopping);
+    request.off('data', count).off('close', onClose).unpipe(body);
+    body.destroy();
+    // What still arrives is discarded.
+    request.resume();
+  }
+}
+
+/** Whether an upload is slower than a bad connection. Without a minimum rate, a few callers could hold all uploads for hours. */
+export const isTooSlow = (receivedBytes: number, elapsedMs: number): boolean =>
+  elapsedMs > uploadMsMax || (elapsedMs > graceMs && receivedBytes < (elapsedMs / 1_000) * bytesPerSecondMin);
+
+/** Passes the bytes on. Throws as soon as they are not an image or are too many. */
+async function* checked(body: AsyncIterable<Buffer>, onChunk: (chunk: Buffer) => void): AsyncIterable<Buffer> {
+  let total = 0;
+  let start: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of body) {
+    total += chunk.length;
+    if (total > photoBytesMax) throw tooLarge();
+    if (start) {
+      start = Buffer.concat([start, chunk]);
+      if (start.length < signatureBytes) continue;
+    }
+    const next = start ?? chunk;
+    if (start) requireImage(start);
+    start = undefined;
+    onChunk(next);
+    yield next;
+  }
+  if (start) requireImage(start);
+}
+
+function requireImage(start: Buffer): void {
+  const type = recogniseImage(start);
+  if (type === 'image/heic') throw heicRefused();
+  if (type) return;
+  const message = start.length === 0 ? 'The body is empty.' : 'The bytes are not a JPEG, PNG or WebP image.';
+  throw new AppError('unsupported_image', `${message} Send the bytes of the photo as they are in its file.`, { headers: closing });
+}
+
+const heicRefused = () =>
+  new AppError('unsupported_image', "HEIC and AVIF photos can't be read. Convert the photo to JPEG, and send that.", { headers: closing });
+
+const tooLarge = () =>
+  new AppError('photo_too_large', 'The photo is larger than 20 MB (20,000,000 bytes). Send a smaller one.', { headers: closing });
+
+function tooSlow(receivedBytes: number, elapsedMs: number): AppError {
+  const seconds = Math.floor(elapsedMs / 1_000);
+  const arrived = receivedBytes.toLocaleString('en');
+  return new AppError(
+    'upload_too_slow',
+    `Only ${arrived} bytes of the photo arrived in ${seconds} s. Send at least 16 kB a second, and everything within 10 minutes.`,
+    { headers: closing },
+  );
+}
+
+const cutOff = () => new AppError('malformed_request', 'The connection was closed before the body ended.', { headers: closing });
+
+const shuttingDown = () =>
+  new AppError('unavailable', 'This process is shutting down. Send the photo again.', {
+    cause: new Error('shutdown during an upload'),
+    headers: { 'retry-after': '1', ...closing },
+  });
+
+const storageFull = (headers: Record<string, string> = {}) =>
+  new AppError('photo_storage_full', 'The store has no room for photos at the moment. Retry later; if it persists, tell the store.', {
+    headers,
+  });
+
+export const notStored = (cause: unknown) =>
+  new AppError('unavailable', "The photo can't be stored at the moment. Retry in 1 s.", {
+    cause,
+    headers: { 'retry-after': '1', ...closing },
+  });

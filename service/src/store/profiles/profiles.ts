@@ -1,0 +1,100 @@
+import { recordEvents } from '../../changes/events/events.ts';
+import type { KeyRights } from '../../domain/key-rights.ts';
+import type { ProfileChanges, StoredProfile } from '../../domain/profile-fields.ts';
+import { requireAccess } from '../../partners/admission/access.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { violates } from '../../platform/db/pool.ts';
+import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
+import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
+import type { Pet } from '../pets/pet-schemas.ts';
+import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
+import { emptyProfile, mergeProfile } from './profile-changes.ts';
+import { invalid, requireValid } from './profile-checks.ts';
+import { profileJson } from './profile-json.ts';
+import { findExisting, findExternalId, findProfile, upsertProfile } from './profile-queries.ts';
+
+/** The key that writes. */
+interface Writer extends KeyRights {
+  readonly clientId: bigint;
+  readonly keyId: bigint;
+}
+
+interface ProfileWrite {
+  /** `replace`: what is left out is removed. `merge`: it stays. */
+  readonly how: 'replace' | 'merge';
+  readonly changes: ProfileChanges;
+  readonly nowMs: number;
+  /** Throws if the profile is not the version that the caller expects. */
+  readonly expect: (pet: Pet, profile: StoredProfile) => void;
+}
+
+/** The errors of the operations, for the documents. */
+export const profileErrors = {
+  get: ['pet_not_found'],
+  write: ['pet_not_found', 'external_id_taken'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+
+const externalIdIndex = 'profiles_external_id';
+
+export async function getProfile(db: Db, petId: bigint): Promise<StoredProfile> {
+  return (await findOrThrow(db, petId)).profile;
+}
+
+/** Writes the profile of an animal, and records the event if it has changed. Cached lists of animals stay valid. */
+export async function writeProfile(
+  { db, catalogue }: { readonly db: Db; readonly catalogue: Catalogue },
+  petId: bigint,
+  writer: Writer,
+  write: ProfileWrite,
+): Promise<StoredProfile> {
+  try {
+    return await catalogue.transaction((tx) => writeWithin(tx, petId, writer, write), writer.clientId);
+  } catch (error) {
+    if (!violates(error, externalIdIndex)) throw error;
+    throw await externalIdTaken(db, petId, write.changes.externalId ?? '', error);
+  }
+}
+
+async function writeWithin(tx: CatalogueTransaction, petId: bigint, writer: Writer, write: ProfileWrite): Promise<StoredProfile> {
+  const pet = await lockExistingPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  const { shelterId, profile: current, writtenIn } = await findOrThrow(tx, petId);
+  requireAccess(writer, 'describePets', { petId, shelterId });
+  write.expect(pet, current);
+  const merged = mergeProfile(write.how === 'merge' ? current : emptyProfile, write.changes);
+  const profile = requireValid(petId, merged, write.nowMs);
+  await requireExisting(
+    tx,
+    profile.bondedWith.filter((id) => !current.bondedWith.includes(id)),
+  );
+  if (isSame(profile, current)) {
+    if (writtenIn !== null) tx.acknowledge(writtenIn);
+    return current;
+  }
+  await upsertProfile(tx, petId, profile, writer.keyId);
+  await recordEvents(tx, petEvent('pet.profile_changed', pet));
+  return profile;
+}
+
+async function findOrThrow(db: Db, petId: bigint): Promise<{ shelterId: bigint; profile: StoredProfile; writtenIn: string | null }> {
+  const found = await findProfile(db, petId);
+  if (!found) throw petNotFound(String(petId));
+  return { ...found, profile: found.profile ?? emptyProfile };
+}
+
+async function requireExisting(tx: Transaction, ids: readonly bigint[]): Promise<void> {
+  if (ids.length === 0) return;
+  const existing = await findExisting(tx, ids);
+  const missing = ids.filter((id) => !existing.includes(id));
+  if (missing.length > 0) throw invalid(`bondedWith must name existing animals; there is no animal with id ${missing.join(' or ')}.`);
+}
+
+/** The day is the same for both, and does not matter. */
+const isSame = (one: StoredProfile, other: StoredProfile) => profileJson(one, '2000-01-01') === profileJson(other, '2000-01-01');
+
+async function externalIdTaken(db: Db, petId: bigint, externalId: string, cause: unknown): Promise<AppError> {
+  const other = await findExternalId(db, petId, externalId);
+  const owner = other ? `${other.name} (id ${other.id}) of shelter ${other.shelterId}` : 'Another animal of the shelter';
+  const message = `${owner} already has the externalId ${show(externalId)}. Change it there or here first.`;
+  return new AppError('external_id_taken', message, { cause });
+}

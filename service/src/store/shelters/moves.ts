@@ -1,0 +1,52 @@
+import type { Actor } from '../../domain/actor.ts';
+import type { Db } from '../../platform/db/handles.ts';
+import { violates } from '../../platform/db/pool.ts';
+import { AppError, show } from '../../platform/errors.ts';
+import { recordTransitions } from '../history/history.ts';
+import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
+import { lockOrdersOfPet } from '../orders/orders.ts';
+import { acknowledgeChanges, getShelterIdOf, lockExistingPet, petNotFound, setShelterIdOf } from '../pets/pets.ts';
+import { findPetWithSameExternalId } from './shelter-queries.ts';
+import { shelterNotFound } from './shelters.ts';
+
+/**
+ * Moves an animal to another shelter. Its orders, open or not, and its profile follow, so the staff of the new shelter act on them
+ * from then on. Returns false if the animal is there already.
+ */
+export async function movePetToShelter(
+  { db, catalogue }: { readonly db: Db; readonly catalogue: Catalogue },
+  petId: bigint,
+  shelterId: bigint,
+  actor: Actor,
+): Promise<boolean> {
+  try {
+    return await catalogue.transaction((tx) => moveWithin(tx, petId, shelterId, actor), actor.clientId ?? undefined);
+  } catch (error) {
+    if (violates(error, 'pets_shelter_id_fkey')) throw shelterNotFound(String(shelterId));
+    if (!violates(error, 'profiles_external_id')) throw error;
+    const other = await findPetWithSameExternalId(db, petId, shelterId);
+    throw new AppError(
+      'external_id_taken',
+      other
+        ? `${other.name} (id ${other.id}) of shelter ${shelterId} already has the externalId ${show(other.externalId)}. Change it there or here first.`
+        : `Another animal of shelter ${shelterId} had the same externalId. Retry the request.`,
+      { cause: error },
+    );
+  }
+}
+
+async function moveWithin(tx: CatalogueTransaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
+  const pet = await lockExistingPet(tx, petId);
+  if (!pet) throw petNotFound(String(petId));
+  const from = await getShelterIdOf(tx, petId);
+  if (from === shelterId) {
+    await acknowledgeChanges(tx, petId);
+    return false;
+  }
+  await lockOrdersOfPet(tx, pet);
+  await setShelterIdOf(tx, petId, shelterId);
+  const why = `moved from shelter ${from} to shelter ${shelterId}`;
+  const move = { from, to: shelterId };
+  await recordTransitions(tx, actor, { kind: 'pet_moved', petId, from: pet.status, to: pet.status, move, why });
+  return true;
+}

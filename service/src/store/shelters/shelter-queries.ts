@@ -1,0 +1,89 @@
+import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { recentTransactionOf, runningTransaction } from '../../platform/db/recent-transactions.ts';
+import type { ListingWriter } from '../list-cache/catalogue.ts';
+import type { Shelter } from './shelter-schemas.ts';
+
+const columns = 'id, name, description, email, phone, website, address, latitude, longitude, timezone';
+
+/** One keyset page. */
+export async function selectShelters(db: Db, page: { afterId: bigint | undefined; limit: number }): Promise<Shelter[]> {
+  const { rows } = await db.query<Shelter>({
+    name: 'shelters',
+    text: `select ${columns} from shelters where id > $1 order by id limit $2`,
+    values: [page.afterId ?? 0n, page.limit],
+  });
+  return rows;
+}
+
+export async function findShelter(db: Db, id: bigint): Promise<Shelter | undefined> {
+  const { rows } = await db.query<Shelter>({ name: 'shelter', text: `select ${columns} from shelters where id = $1`, values: [id] });
+  return rows[0];
+}
+
+/** Locks the shelter until the transaction ends. */
+export async function lockShelter(tx: Transaction, id: bigint): Promise<{ shelter: Shelter; changedIn: string | null } | undefined> {
+  const { rows } = await tx.query<Shelter & { changedIn: string | null }>({
+    name: 'lock-shelter',
+    // A shelter that was only added is in no listing.
+    text: `select ${columns}, case when updated_at > created_at then ${recentTransactionOf('shelters', 'updated_at')} end as "changedIn"
+      from shelters where id = $1 for no key update`,
+    values: [id],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const { changedIn, ...shelter } = row;
+  return { shelter, changedIn };
+}
+
+const valuesOf = (shelter: Omit<Shelter, 'id'>) => [
+  shelter.name,
+  shelter.description,
+  shelter.email,
+  shelter.phone,
+  shelter.website,
+  shelter.address,
+  shelter.latitude,
+  shelter.longitude,
+  shelter.timezone,
+];
+
+export async function insertShelter(tx: Transaction, shelter: Omit<Shelter, 'id'>): Promise<Shelter> {
+  const { rows } = await tx.query<Shelter>({
+    name: 'insert-shelter',
+    text: `insert into shelters (name, description, email, phone, website, address, latitude, longitude, timezone)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
+    values: valuesOf(shelter),
+  });
+  const [inserted] = rows;
+  if (!inserted) throw new Error('an insert returned no row');
+  return inserted;
+}
+
+export async function updateShelter(tx: ListingWriter, shelter: Shelter): Promise<Shelter> {
+  const [updated] = await tx.writeListing<Shelter>({
+    name: 'update-shelter',
+    text: `update shelters set name = $1, description = $2, email = $3, phone = $4, website = $5, address = $6, latitude = $7,
+        longitude = $8, timezone = $9, updated_at = now() where id = $10 returning ${columns}, ${runningTransaction} as "transactionId"`,
+    values: [...valuesOf(shelter), shelter.id],
+  });
+  if (!updated) throw new Error('a locked shelter does not exist');
+  return updated;
+}
+
+/** The animal that has the externalId of this one in a shelter; undefined: none. */
+export async function findPetWithSameExternalId(db: Db, petId: bigint, shelterId: bigint): Promise<ExternalIdOwner | undefined> {
+  const { rows } = await db.query<ExternalIdOwner>({
+    text: `select pets.id, pets.name, other.external_id as "externalId" from profiles as own
+        join profiles as other on other.shelter_id = $2 and other.external_id = own.external_id
+        join pets on pets.id = other.pet_id
+      where own.pet_id = $1 and other.pet_id <> $1 and other.removed_at is null`,
+    values: [petId, shelterId],
+  });
+  return rows[0];
+}
+
+export interface ExternalIdOwner {
+  readonly id: bigint;
+  readonly name: string;
+  readonly externalId: string;
+}

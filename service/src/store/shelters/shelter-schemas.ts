@@ -1,0 +1,118 @@
+import { type Static, type TString, Type } from 'typebox';
+import { controls, reorderings } from '../../platform/characters.ts';
+import { closedBody } from '../../platform/http/closed-body.ts';
+import { EmailText } from '../../platform/http/email-text.ts';
+import { pageQuery } from '../../platform/http/paging.ts';
+import { Int64, PlainName, PlainText } from '../../platform/http/schemas.ts';
+
+const example = {
+  name: 'Danube Shelter',
+  description: 'Dogs and cats, open on weekends.',
+  email: 'hello@danube.example',
+  phone: '+43 1 555 01 23',
+  website: 'https://danube.example/',
+  address: 'Handelskai 1, 1020 Vienna, Austria',
+  latitude: 48.22,
+  longitude: 16.4,
+  timezone: 'Europe/Vienna',
+};
+
+/** In characters. */
+export const lengthsMax = { description: 8_000, phone: 40, website: 2_000, address: 500, timezone: 64 };
+
+/** One line of text. */
+const line = (description: string, lengthMax: number, sample: string) =>
+  Type.String({
+    description,
+    maxLength: lengthMax,
+    pattern: `^[^${controls}${reorderings}]*$`,
+    'x-must-not-contain': controls + reorderings,
+    'x-must-be': `a string of at most ${lengthMax.toLocaleString('en')} characters, without control characters, lone surrogates or bidirectional overrides`,
+    examples: [sample],
+  });
+
+const degrees = (description: string, max: number, sample: number) =>
+  Type.Number({ description, minimum: -max, maximum: max, 'x-must-be': `a number from -${max} to ${max}`, examples: [sample] });
+
+const given = {
+  description: PlainText('About the shelter, as plain text.', [example.description], lengthsMax.description),
+  email: EmailText("The shelter's public e-mail address.", example.email),
+  phone: line("The shelter's public telephone number.", lengthsMax.phone, example.phone),
+  website: line("The shelter's website: an http or https URL.", lengthsMax.website, example.website),
+  address: PlainText('Where visitors find the shelter.', [example.address], lengthsMax.address),
+  latitude: degrees('In degrees north. Given together with the longitude.', 90, example.latitude),
+  longitude: degrees('In degrees east. Given together with the latitude.', 180, example.longitude),
+  timezone: line('The time zone of the shelter, by its name in the IANA database.', lengthsMax.timezone, example.timezone),
+};
+
+/** Null is accepted too: it removes the value. */
+const orNull = <T extends TString | ReturnType<typeof degrees>>(schema: T) =>
+  Type.Optional(
+    Type.Union([schema, Type.Null()], { 'x-must-be': `${(schema as unknown as { 'x-must-be': string })['x-must-be']}, or null` }),
+  );
+
+const optional = {
+  description: orNull(given.description),
+  email: orNull(given.email),
+  phone: orNull(given.phone),
+  website: orNull(given.website),
+  address: orNull(given.address),
+  latitude: orNull(given.latitude),
+  longitude: orNull(given.longitude),
+  timezone: orNull(given.timezone),
+};
+
+const name = PlainName("The shelter's name.", [example.name]);
+
+/** Without constraints: what was stored under earlier rules is still shown. */
+const text = (description: string, sample: string) => Type.Union([Type.String({ description, examples: [sample] }), Type.Null()]);
+const number = (description: string, sample: number) => Type.Union([Type.Number({ description, examples: [sample] }), Type.Null()]);
+
+export const ShelterSchema = Type.Object(
+  {
+    id: Int64({ description: 'Unique identifier assigned by the service.', examples: [2] }),
+    name: Type.String({ description: "The shelter's name.", examples: [example.name] }),
+    description: text('About the shelter, as plain text.', example.description),
+    email: text("The shelter's public e-mail address.", example.email),
+    phone: text("The shelter's public telephone number.", example.phone),
+    website: text("The shelter's website.", example.website),
+    address: text('Where visitors find the shelter.', example.address),
+    latitude: number('In degrees north.', example.latitude),
+    longitude: number('In degrees east.', example.longitude),
+    timezone: text('By its name in the IANA database.', example.timezone),
+  },
+  {
+    $id: 'Shelter',
+    description: 'Every animal belongs to a shelter. A value that is not known is null.',
+    examples: [{ id: 2, ...example }],
+  },
+);
+export type Shelter = Static<typeof ShelterSchema>;
+
+export const NewShelterSchema = closedBody(Type.Object({ name, ...optional }, { $id: 'NewShelter', examples: [example] }), ShelterSchema);
+export type NewShelter = Static<typeof NewShelterSchema>;
+
+const changes = { name: Type.Optional(name), ...optional };
+
+export const ShelterChangesSchema = closedBody(
+  Type.Object(changes, {
+    $id: 'ShelterChanges',
+    description: 'A JSON merge patch: what is left out does not change, and null removes a value.',
+    anyOf: Object.keys(changes).map((field) => ({ required: [field] })),
+    'x-must-be': `an object with at least one of ${Object.keys(changes).join(', ')}`,
+    examples: [{ phone: example.phone }],
+  }),
+  ShelterSchema,
+);
+export type ShelterChanges = Static<typeof ShelterChangesSchema>;
+
+export const PetShelterSchema = closedBody(
+  Type.Object(
+    { shelterId: Int64({ description: 'The shelter that the animal belongs to.', examples: [1] }) },
+    { $id: 'PetShelter', examples: [{ shelterId: 1 }] },
+  ),
+);
+
+export const shelterSchemas = [NewShelterSchema, ShelterChangesSchema, ShelterSchema, PetShelterSchema];
+
+export const ListSheltersQuery = Type.Object(pageQuery('shelters'), { additionalProperties: false });

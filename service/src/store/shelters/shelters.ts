@@ -1,0 +1,110 @@
+import type { Db, Transaction } from '../../platform/db/handles.ts';
+import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
+import type { Catalogue } from '../list-cache/catalogue.ts';
+import { findShelter, insertShelter, lockShelter, updateShelter } from './shelter-queries.ts';
+import { lengthsMax, type NewShelter, type Shelter, type ShelterChanges } from './shelter-schemas.ts';
+
+/** Throws if the locked shelter is not the version that the caller expects. */
+type Expectation = (shelter: Shelter) => void;
+
+/** The errors of the operations, for the documents. */
+export const shelterErrors = {
+  get: ['shelter_not_found'],
+  change: ['shelter_not_found'],
+  movePet: ['pet_not_found', 'shelter_not_found', 'external_id_taken'],
+} as const satisfies Record<string, readonly ErrorCode[]>;
+
+export async function getShelter(db: Db, id: bigint): Promise<Shelter> {
+  const shelter = await findShelter(db, id);
+  if (!shelter) throw shelterNotFound(String(id));
+  return shelter;
+}
+
+export async function createShelter(tx: Transaction, input: NewShelter): Promise<Shelter> {
+  return insertShelter(tx, checked(merge(empty, input)));
+}
+
+/** A merge patch: null removes a value. */
+export async function changeShelter(catalogue: Catalogue, id: bigint, changes: ShelterChanges, expect: Expectation): Promise<Shelter> {
+  return catalogue.transaction(async (tx) => {
+    const locked = await lockShelter(tx, id);
+    if (!locked) throw shelterNotFound(String(id));
+    const { shelter, changedIn } = locked;
+    expect(shelter);
+    const values = checked(merge(shelter, changes));
+    if (isSame(values, shelter)) {
+      if (changedIn !== null) tx.acknowledge(changedIn);
+      return shelter;
+    }
+    return updateShelter(tx, { id, ...values });
+  });
+}
+
+export const shelterNotFound = (id: string) => new AppError('shelter_not_found', `There is no shelter with id ${id.slice(0, 40)}.`);
+
+type Values = Omit<Shelter, 'id'>;
+
+const empty: Values = {
+  name: '',
+  description: null,
+  email: null,
+  phone: null,
+  website: null,
+  address: null,
+  latitude: null,
+  longitude: null,
+  timezone: null,
+};
+
+/** Field by field, since the body may contain other fields, such as an id. */
+const merge = (values: Values, changes: ShelterChanges): Values => {
+  const {
+    name = values.name,
+    description = values.description,
+    email = values.email,
+    phone = values.phone,
+    website = values.website,
+    address = values.address,
+    latitude = values.latitude,
+    longitude = values.longitude,
+    timezone = values.timezone,
+  } = changes;
+  return { name, description, email, phone, website, address, latitude, longitude, timezone };
+};
+
+const isSame = (one: Values, other: Values) => (Object.keys(empty) as Array<keyof Values>).every((name) => one[name] === other[name]);
+
+/** Checks what a schema can't. Returns the values as they are stored. */
+function checked(values: Values): Values {
+  const { latitude, longitude, timezone, website } = values;
+  if ((latitude === null) !== (longitude === null)) {
+    const [missing, present] = latitude === null ? ['latitude', 'longitude'] : ['longitude', 'latitude'];
+    throw new AppError('invalid_body', `${missing} is missing: ${present} needs it. Give both, or remove both with null.`);
+  }
+  if (timezone !== null && !isTimezone(timezone)) {
+    throw new AppError('invalid_body', `timezone must be a name of the IANA database, such as Europe/Vienna; got ${show(timezone)}.`);
+  }
+  return { ...values, website: website === null ? null : readWebsite(website) };
+}
+
+/** Intl also accepts offsets such as +01:00, which don't know of summer time. */
+function isTimezone(text: string): boolean {
+  if (!/^[A-Za-z]/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** As it is stored: encoded, in visible ASCII. Sites show it as a link, so no other scheme is accepted. */
+function readWebsite(text: string): string {
+  const url = URL.parse(text);
+  const fault = !url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password;
+  if (!fault && url.href.length <= lengthsMax.website) return url.href;
+  throw new AppError(
+    'invalid_body',
+    `website must be an http or https URL of at most 2,000 characters, without a password, such as https://example.org/; got ${show(text)}.`,
+  );
+}

@@ -1,0 +1,88 @@
+import { type MoveColumns, readMove, type ShelterMove } from '../../domain/shelter-moves.ts';
+import type { Db } from '../../platform/db/handles.ts';
+
+/** What the replay reads of a history row. */
+export interface HistoryRow {
+  readonly id: bigint;
+  readonly petId: bigint;
+  readonly orderId: bigint | null;
+  readonly from: string | null;
+  readonly to: string;
+  /** The shelters, if the animal was moved. */
+  readonly move: ShelterMove | undefined;
+}
+
+export interface PetState {
+  readonly id: bigint;
+  readonly status: string;
+  readonly shelterId: bigint;
+}
+
+export interface OrderState extends PetState {
+  readonly petId: bigint;
+}
+
+/** A row of an animal, after which a query continues. */
+export interface RowOfPet {
+  readonly petId: bigint;
+  readonly id: bigint;
+}
+
+/** Animals in order of id, after `afterId`. */
+export async function selectPetStates(db: Db, afterId: bigint, limit: number): Promise<PetState[]> {
+  const { rows } = await db.query<PetState>({
+    name: 'verify-pets',
+    text: `select id, case when removed_at is null then status::text else 'removed' end as status, shelter_id as "shelterId"
+      from pets where id > $1 order by id limit $2`,
+    values: [afterId, limit],
+  });
+  return rows;
+}
+
+/** The orders of a range of animals after one order, sorted by animal. */
+export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigint, limit: number): Promise<OrderState[]> {
+  const { rows } = await db.query<OrderState>({
+    name: 'verify-orders',
+    text: `select id, pet_id as "petId", status, shelter_id as "shelterId" from orders
+      where (pet_id, id) > ($1, $2) and pet_id <= $3 order by pet_id, id limit $4`,
+    values: [after.petId, after.id, lastPetId, limit],
+  });
+  return rows;
+}
+
+/** The history of a range of animals after one row, sorted by animal and time. */
+export async function selectHistory(db: Db, after: RowOfPet, last: RowOfPet, limit: number): Promise<HistoryRow[]> {
+  const { rows } = await db.query<Omit<HistoryRow, 'move'> & MoveColumns>({
+    name: 'verify-history',
+    text: `select id, pet_id as "petId", order_id as "orderId", from_status as "from", to_status as "to", why, kind,
+        from_shelter_id as "fromShelterId", to_shelter_id as "toShelterId"
+      from history where (pet_id, id) > ($1, $2) and (pet_id, id) <= ($3, $4) order by pet_id, id limit $5`,
+    values: [after.petId, after.id, last.petId, last.id, limit],
+  });
+  return rows.map(({ id, petId, orderId, from, to, ...columns }) => ({ id, petId, orderId, from, to, move: readMove(columns) }));
+}
+
+export async function readLastPetId(db: Db): Promise<bigint> {
+  const { rows } = await db.query<{ last: bigint | null }>({ text: 'select max(id) as last from pets' });
+  return rows[0]?.last ?? 0n;
+}
+
+/** The last row of an animal, and the transactions (as xid8) before which none can be in progress that writes a row before that one. */
+export async function readLastRow(db: Db, petId: bigint): Promise<{ id: bigint; nextTransaction: string }> {
+  const { rows } = await db.query<{ id: bigint; nextTransaction: string }>({
+    text: `select coalesce(max(id), 0) as id, pg_snapshot_xmax(pg_current_snapshot())::text as "nextTransaction" from history where pet_id = $1`,
+    values: [petId],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('an aggregate returned no row');
+  return row;
+}
+
+/** Whether all transactions before this one have ended. */
+export async function haveEnded(db: Db, nextTransaction: string): Promise<boolean> {
+  const { rows } = await db.query<{ ended: boolean }>({
+    text: 'select pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 as ended',
+    values: [nextTransaction],
+  });
+  return rows[0]?.ended ?? false;
+}

@@ -1,0 +1,59 @@
+// The user of Redis that docs/operations.md has may do all that the store does, and no more.
+import { globSync, readFileSync } from 'node:fs';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type PrivateServer, startRedis } from '../../../../testkit/servers.ts';
+import type { Finding } from '../../../src/operations/doctor/finding.ts';
+import { script } from '../../../src/operations/doctor/redis-commands.ts';
+import { homeward } from '../../cli/homeward-command.ts';
+import { createTestStore, type TestStore } from '../../test-store.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const opened = new AsyncDisposableStack();
+let redis: PrivateServer;
+let admin: Redis;
+let store: TestStore;
+const [, rules = ''] = /^user homeward on >PASSWORD (.+)$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+beforeAll(async () => {
+  redis = opened.use(await startRedis());
+  admin = opened.adopt(new Redis(redis.url), (client) => client.disconnect());
+  await admin.call('ACL', 'SETUSER', 'homeward', 'on', '>sesame', ...rules.split(' '));
+  store = opened.use(await createTestStore({ env: { REDIS_URL: redis.url.replace('//', '//homeward:sesame@') } }));
+});
+afterAll(() => opened.disposeAsync());
+
+test('limits are counted in Redis, changes are announced, and nothing is rejected', async () => {
+  const { key } = await store.createKey();
+  expect((await store.call('POST', '/v1/pets', { key, body: { name: 'Rex', categoryId: 1 } })).status).toBe(201);
+  for (let i = 0; i < 5; i += 1) expect((await store.call('GET', '/v1/pets', { key })).status).toBe(200);
+  expect(store.dependencies.redis.up).toBe(true);
+  expect(await admin.keys('hw:*counts*')).not.toEqual([]);
+  // The client library introduces itself, and does without.
+  const rejected = ((await admin.call('ACL', 'LOG')) as string[][]).map((entry) => entry[entry.indexOf('object') + 1]);
+  expect(rejected.filter((command) => !command?.startsWith('client'))).toEqual([]);
+});
+
+test('doctor tries each command that a script of the store uses', () => {
+  const sources = globSync('service/src/**/*.{lua,ts}').filter((file) => !file.includes('/doctor/'));
+  const used = sources.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/redis\.p?call\('(\w+)'/g)].map(([, command]) => command));
+  const tried = [...script.matchAll(/^try\('(\w+)'/gm)].map(([, command]) => command);
+  expect(used.length).toBeGreaterThan(20);
+  expect([...new Set(used)].filter((command) => !tried.includes(command))).toEqual([]);
+});
+
+test('doctor has nothing to say of it', async () => {
+  const { stdout } = await homeward(['doctor', '--json'], {
+    env: { DATABASE_URL: store.dependencies.config.databaseUrl, REDIS_URL: store.dependencies.config.redisUrl },
+  });
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  const alarms = findings.filter(({ check, severity }) => check.startsWith('redis') && severity !== 'ok');
+  expect(alarms).toEqual([]);
+});
+
+test('it may not do more', async () => {
+  const client = opened.adopt(new Redis(store.dependencies.config.redisUrl), (one) => one.disconnect());
+  await expect(client.flushall()).rejects.toThrow('NOPERM');
+  await expect(client.set('other', '1')).rejects.toThrow('NOPERM');
+  await expect(client.keys('*')).rejects.toThrow('NOPERM');
+});
