@@ -15,6 +15,8 @@ const documents = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'ARCHITECTURE.md',
+  'docs/flows.md',
+
   'docs/operations.md',
   'docs/deploy.md',
   'docs/backup.md',

@@ -1,0 +1,8 @@
+// Bounds of plans as documents write them.
+import { planBounds, planNames } from '../../src/partners/rate-limit/plans.ts';
+
+export const enterprise = planBounds.enterprise;
+
+/** Of the other plans. */
+export const byPlan = (bound: 'openOrders' | 'newCategoriesPerDay' | 'photoMegabytesPerDay' | 'photoStorageGigabytes') =>
+  planNames.filter((plan) => plan !== 'enterprise').map((plan) => planBounds[plan][bound].toLocaleString('en'));
