@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { revokeApiKey, setSuspended } from '../../service/src/partners/clients/clients.ts';
 import { type ErrorCode, errorCodes } from '../../service/src/platform/errors.ts';
-import { addPet, adopter, createManager } from '../../service/test/adoption-steps.ts';
+import { actAll, addPet, adopter, createManager, placeOrder } from '../../service/test/adoption-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../../service/test/databases.ts';
 import { publishAll } from '../../service/test/event-steps.ts';
 import { countLockWaits, holdLocks } from '../../service/test/lock-waits.ts';
@@ -154,7 +154,13 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
     await at.call('PUT', '/v1/pets/1/profile', { key: key.key, body: { externalId: 'A-4711' } });
     return send('external_id_taken', { at, key });
   },
-  order_state_conflict: () => send('order_state_conflict', { key: manager }),
+  order_state_conflict: async () => {
+    const at = await openStore();
+    const key = await createManager(at);
+    const { id } = await placeOrder(at, key, (await addPet(at, key)).id);
+    await actAll(at, key, id, 'approve', 'complete');
+    return send('order_state_conflict', { at, key });
+  },
   precondition_failed: () => send('precondition_failed', { key: manager }),
   client_suspended: async () => {
     const key = await store.createKey({ client: 'Happy Tails' });

@@ -270,8 +270,8 @@ export const errorCodes = {
     cause: "The order's current status does not allow this action.",
     fix: 'Read the order again. The message says what can be done with it.',
     example: {
-      request: 'POST /v1/store/orders/1/complete',
-      message: "Order 1 is still placed, so it can't be completed yet. Approve or cancel it.",
+      request: 'POST /v1/store/orders/1/cancel',
+      message: "Order 1 is already completed, so it can't be cancelled. It can only be returned.",
     },
   },
   photos_off: {

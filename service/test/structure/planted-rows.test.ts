@@ -17,12 +17,12 @@ const edits = [
   {
     file: 'domain/order-states.ts',
     from: '  returned: {\n',
-    to: `  rejected: { isOpen: false, reserves: false, end: 'without adoption', meaning: 'Rejected.', event: 'The order was rejected.' },\n  returned: {\n`,
+    to: `  turned_down: { isOpen: false, reserves: false, end: 'without adoption', meaning: 'Turned down.', event: 'The order was turned down.' },\n  returned: {\n`,
   },
   {
     file: 'domain/order-states.ts',
     from: '  return: {\n',
-    to: `  reject: { from: ['placed'], to: 'rejected', pet: { from: 'pending', to: 'available' }, by: 'staff', summary: 'Rejects.' },\n  return: {\n`,
+    to: `  turn_down: { from: ['placed'], to: 'turned_down', pet: { from: 'pending', to: 'available' }, by: 'staff', summary: 'Turns down.' },\n  return: {\n`,
   },
   {
     file: 'domain/event-types.ts',
@@ -46,7 +46,7 @@ let document: string;
 beforeAll(async () => {
   tree = plantMutant(edits);
   const databaseUrl = await cloneTemplate(inject('postgresUrl'));
-  await executeAsOwner(databaseUrl, `alter type order_status add value 'rejected'`);
+  await executeAsOwner(databaseUrl, `alter type order_status add value 'turned_down'`);
   const [{ createApp }, { openDependencies }] = [await planted('app.ts'), await planted('dependencies.ts')];
   store = await createTestStore({ env: { DATABASE_URL: databaseUrl }, code: { createApp, openDependencies } });
   [manager, partner] = [await createManager(store), await store.createKey()];
@@ -70,23 +70,23 @@ describe('A planted final status', () => {
   });
 
   test('is reached by its action, which changes the animal', async () => {
-    expect(await act(store, manager, order.id, 'reject')).toMatchObject({ status: 200, json: { status: 'rejected' } });
+    expect(await act(store, manager, order.id, 'turn_down')).toMatchObject({ status: 200, json: { status: 'turned_down' } });
     expect(await readPet(store, partner, order.petId)).toMatchObject({ status: 'available' });
     expect((await act(store, manager, order.id, 'approve')).json).toMatchObject({
-      message: `Order ${order.id} is already rejected, so it can't be approved. No further action is possible.`,
+      message: `Order ${order.id} is already turned_down, so it can't be approved. No further action is possible.`,
     });
-    expect((await act(store, partner, order.id, 'reject')).status).toBe(403);
+    expect((await act(store, partner, order.id, 'turn_down')).status).toBe(403);
   });
 
   test('is in the OpenAPI document, with its action and its event', () => {
-    for (const text of ['rejectOrder', 'rejected: Rejected.', 'order.rejected', 'The order was rejected.'])
+    for (const text of ['turn_downOrder', 'turned_down: Turned down.', 'order.turned_down', 'The order was turned down.'])
       expect(document).toContain(text);
   });
 
   test('has an event that its client gets, and no other', async () => {
     await publishAll(store);
-    expect(await readFeed(partner, '?type=order.rejected')).toEqual(['order.rejected']);
-    expect(await readFeed(await store.createKey(), '?type=order.rejected')).toEqual([]);
+    expect(await readFeed(partner, '?type=order.turned_down')).toEqual(['order.turned_down']);
+    expect(await readFeed(await store.createKey(), '?type=order.turned_down')).toEqual([]);
   });
 
   test('is legal in the history', async () => {
