@@ -187,10 +187,10 @@ export default {
     },
     {
       name: 'leaves',
-      comment: 'All of the service may import these files of the platform; they import only each other and domain/.',
+      comment: 'All of the service may import these files of the platform; they import only each other, bounded/ and domain/.',
       severity: 'error',
       from: { path: leaves },
-      to: { path: `${src}/`, pathNot: [leaves, `${src}/domain/`] },
+      to: { path: `${src}/`, pathNot: [leaves, `${src}/(domain|platform/bounded)/`] },
     },
   ],
   options: {

@@ -41,7 +41,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using tree = mutant
     ? plantMutant([
         { file: 'partners/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
-        { file: 'dependencies.ts', from: 'changes.onClientsChanged((ids) => keys.evictClients(ids));', to: '' },
+        { file: 'dependencies.ts', from: "changes.on('clients', (ids) => keys.evictClients(ids));", to: '' },
       ])
     : undefined;
   await using store = await Store.open({

@@ -49,7 +49,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using tree = mutant
     ? plantMutant([
         { file: 'platform/redis/redis-link.ts', from: 'redisDeadlineMs = 50', to: 'redisDeadlineMs = 1_000' },
-        { file: 'partners/rate-limit/limiter.ts', from: '    parts.link.onRestored(() => void this.#redis.settleDebts());\n', to: '' },
+        { file: 'partners/rate-limit/limiter.ts', from: "    parts.link.on('restored', () => void this.#redis.settleDebts());\n", to: '' },
       ])
     : undefined;
   await using store = await Store.open({ processes, clockRate, root: tree?.root });

@@ -75,9 +75,9 @@ export async function openDependencies(config: Config, overrides: DependencyOver
       const reason = inWords(explainRedisFailure(redis.failure, config.redisUrl));
       log.warn({ reason }, "Redis can't be used: this process counts limits by itself until it can");
     }
-    redis.onLate(() => log.debug('Redis late'));
-    redis.onLost(() => log.warn('Redis lost: this process counts limits by itself'));
-    redis.onRestored(() => log.info('Redis restored'));
+    redis.on('late', () => log.debug('Redis late'));
+    redis.on('lost', () => log.warn('Redis lost: this process counts limits by itself'));
+    redis.on('restored', () => log.info('Redis restored'));
     let lostAtMs = 0;
     db.onReachability((lost) => {
       const reason = lost && inWords(explainPostgresFailure(lost, config.databaseUrl));
@@ -147,16 +147,16 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
     pages.invalidateAll();
     listingPages.invalidateAll();
   };
-  changes.onClientsChanged((ids) => keys.evictClients(ids));
-  changes.onAllChanged(() => keys.evictAll());
-  changes.onUnannounced(invalidateAll);
-  redis.onLate(() => changes.invalidate());
+  changes.on('clients', (ids) => keys.evictClients(ids));
+  changes.on('all', () => keys.evictAll());
+  changes.on('unannounced', invalidateAll);
+  redis.on('late', () => changes.invalidate());
   const startAgain = () => {
     changes.invalidate();
     invalidateAll();
   };
-  redis.onLost(startAgain);
-  redis.onRestored(startAgain);
+  redis.on('lost', startAgain);
+  redis.on('restored', startAgain);
   // If the log can't be read, a snapshot of PostgreSQL is a version too.
   const orSnapshot = async (version: number | undefined | Promise<number | undefined>) => {
     try {

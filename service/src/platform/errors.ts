@@ -520,16 +520,20 @@ export class AppError extends Error {
   }
 }
 
-export function unavailable(cause: unknown): AppError {
-  const message = 'The database is unreachable or overloaded. Retry in 1 s.';
+/** 503, with the wait of a second that its message must name too. */
+export function retryLater(message: string, cause?: unknown): AppError {
   return new AppError('unavailable', message, { cause, headers: { 'retry-after': '1' } });
+}
+
+export function unavailable(cause: unknown): AppError {
+  return retryLater('The database is unreachable or overloaded. Retry in 1 s.', cause);
 }
 
 /** It is not known whether a write has been done: PostgreSQL may have committed it, and may still lose it. */
 export function outcomeUnknown(cause: unknown): AppError {
   const message =
     'The database did not confirm this write, so it may have been done or not. Retry in 1 s with the same Idempotency-Key; without one, look first whether it was done.';
-  return new AppError('unavailable', message, { cause, headers: { 'retry-after': '1' } });
+  return retryLater(message, cause);
 }
 
 export function internalError(cause: unknown): AppError {

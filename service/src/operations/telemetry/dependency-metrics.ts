@@ -1,21 +1,11 @@
-import type { PoolState } from '../../platform/db/pool.ts';
-import type { WatchStatement } from '../../platform/db/statement-watch.ts';
+import type { Pool } from '../../platform/db/pool.ts';
+import type { RedisLink } from '../../platform/redis/redis-link.ts';
 import { Histogram } from './histogram.ts';
 import type { MetricRegistry } from './metric-registry.ts';
 
 interface Parts {
-  readonly db: {
-    readonly reachable: boolean;
-    readonly confirmsWrites: boolean;
-    readonly state: PoolState;
-    watchStatements(watch: WatchStatement): void;
-  };
-  readonly redis: {
-    readonly up: boolean;
-    onLate(listener: () => void): void;
-    onLost(listener: () => void): void;
-    onReply(listener: (ms: number) => void): void;
-  };
+  readonly db: Pick<Pool, 'reachable' | 'confirmsWrites' | 'state' | 'watchStatements'>;
+  readonly redis: Pick<RedisLink, 'up' | 'on'>;
 }
 
 /** Metrics of the connections to PostgreSQL and Redis. */
@@ -47,11 +37,11 @@ export function addDependencyMetrics(registry: MetricRegistry, { db, redis }: Pa
   const calls = new Histogram('homeward_redis_call_duration_seconds');
   let late = 0;
   let lost = 0;
-  redis.onReply((ms) => calls.observe(ms / 1_000));
-  redis.onLate(() => {
+  redis.on('reply', (ms) => calls.observe(ms / 1_000));
+  redis.on('late', () => {
     late += 1;
   });
-  redis.onLost(() => {
+  redis.on('lost', () => {
     lost += 1;
   });
   registry.addValue('homeward_redis_up', () => Number(redis.up));

@@ -1,6 +1,6 @@
 import { FairQueue, type Place } from '../../platform/bounded/fair-queue.ts';
 import { LinkedList, type ListNode } from '../../platform/bounded/linked-list.ts';
-import { AppError } from '../../platform/errors.ts';
+import { retryLater } from '../../platform/errors.ts';
 import type { KeyOwner } from './client-queries.ts';
 
 /** Finds the owners of those hashes that belong to a key. */
@@ -119,8 +119,7 @@ export class LookupQueue {
     const pending = this.#pending.get(`${lookup.network} ${lookup.hash}`);
     if (pending) this.#queue.remove(pending.place);
     this.#forget(lookup);
-    const message = 'Too many keys are being checked at the moment. Retry in 1 s.';
-    lookup.outcome.reject(new AppError('unavailable', message, { headers: { 'retry-after': '1' } }));
+    lookup.outcome.reject(retryLater('Too many keys are being checked at the moment. Retry in 1 s.'));
   }
 
   /** The look-up has left the queue. */

@@ -36,7 +36,7 @@ export class Limiter {
     this.#onLocalDecision = onLocalDecision;
     this.#local = new LocalLimiter(parts.clock);
     this.#redis = new RedisLimiter({ ...parts, local: this.#local, tally: this.tally }, (pending) => this.#decideLocally(pending));
-    parts.link.onRestored(() => void this.#redis.settleDebts());
+    parts.link.on('restored', () => void this.#redis.settleDebts());
   }
 
   consume(charge: Charge): Promise<LimiterDecision> {

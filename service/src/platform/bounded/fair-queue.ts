@@ -17,7 +17,7 @@ export interface Place<Owner, Value> {
 
 /**
  * A queue for each owner, first in, first out. The owners are served round robin: however many values an owner has in the queue, the next
- * of another owner waits for at most one of them. The queue itself has no bound: its user asks for `size` or `sizeOf` first.
+ * of another owner waits for at most one of them. The queue itself has no bound: its users compare `size` or `sizeOf` with theirs before they add.
  *
  * Invariant: an owner is in `#lines` and in `#round` exactly while it has a value in the queue.
  */

@@ -18,7 +18,7 @@ interface PollerParts<News> {
 
 /**
  * Polls for all its listeners, in one loop. It runs while there are listeners and ends without them; one poll is in flight at most. The
- * number of listeners is bounded by its users.
+ * number of listeners is that of open streams, which is bounded.
  */
 export class Poller<News> {
   readonly #parts: PollerParts<News>;

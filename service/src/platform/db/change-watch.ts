@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JoinedRuns } from '../bounded/joined-runs.ts';
 import { type Changes, changedMax, noteUnannouncedChange, selectChanges } from './change-queries.ts';
@@ -10,6 +11,16 @@ export const settledMs = trustMs + 50;
 /** A process that uses its caches looks this often: early enough to be done before the trust ends. */
 const lookIntervalMs = 450;
 
+/** What a look has found. Emitted before it is done. */
+interface ChangeEvents {
+  /** Clients that have changed. */
+  clients: [ids: readonly bigint[]];
+  /** An animal was changed by a process that could not tell Redis. */
+  unannounced: [];
+  /** Anything may have changed. Then `unannounced` follows too. */
+  all: [];
+}
+
 /**
  * Finds out what has changed in PostgreSQL, for the caches of a process. Redis tells of a change at once, but it may be lost, late,
  * or out of the writer's reach. So a process uses its caches only if it has looked here within `trustMs`, and a
@@ -21,11 +32,8 @@ const lookIntervalMs = 450;
  *   and one of a server that was restarted or replaced, can't tell what has changed: it reports that anything may have.
  * - An idle process doesn't look.
  */
-export class ChangeWatch {
+export class ChangeWatch extends EventEmitter<ChangeEvents> {
   readonly #db: Db;
-  readonly #clientListeners: Array<(ids: readonly bigint[]) => void> = [];
-  readonly #unannouncedListeners: Array<() => void> = [];
-  readonly #allListeners: Array<() => void> = [];
   #last: Changes | undefined;
   /** When the last look began. */
   #lookedAtMs = Number.NEGATIVE_INFINITY;
@@ -33,22 +41,8 @@ export class ChangeWatch {
   readonly #looks = new JoinedRuns(() => this.#look());
 
   constructor(db: Db) {
+    super();
     this.#db = db;
-  }
-
-  /** Called with clients that have changed, before the look that found them is done. */
-  onClientsChanged(listener: (ids: readonly bigint[]) => void): void {
-    this.#clientListeners.push(listener);
-  }
-
-  /** Called when an animal was changed by a process that could not tell Redis, before the look that found it is done. */
-  onUnannounced(listener: () => void): void {
-    this.#unannouncedListeners.push(listener);
-  }
-
-  /** Called if anything may have changed, before the look that found it is done. Then `onUnannounced` is called too. */
-  onAllChanged(listener: () => void): void {
-    this.#allListeners.push(listener);
   }
 
   /** False: look before the caches are used. While it is asked, looks are made in the background. */
@@ -85,9 +79,9 @@ export class ChangeWatch {
     const startedAtMs = performance.now();
     const changes = await selectChanges(this.#db, this.#last?.snapshot);
     const isSameServer = changes.server === this.#last?.server;
-    if (!isSameServer || changes.clients.length > changedMax) for (const listener of this.#allListeners) listener();
-    else if (changes.clients.length > 0) for (const listener of this.#clientListeners) listener(changes.clients);
-    if (!isSameServer || changes.unannounced !== this.#last?.unannounced) for (const listener of this.#unannouncedListeners) listener();
+    if (!isSameServer || changes.clients.length > changedMax) this.emit('all');
+    else if (changes.clients.length > 0) this.emit('clients', changes.clients);
+    if (!isSameServer || changes.unannounced !== this.#last?.unannounced) this.emit('unannounced');
     this.#last = changes;
     if (startedAtMs > this.#invalidatedAtMs) this.#lookedAtMs = startedAtMs;
     return changes.snapshot;

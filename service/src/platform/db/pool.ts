@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { NoTurn } from '../bounded/fair-turns.ts';
 import type { Clock } from '../clock.ts';
-import { AppError, unavailable } from '../errors.ts';
+import { AppError, retryLater, unavailable } from '../errors.ts';
 import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
 import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
@@ -336,10 +336,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
 
   #requireConfirmed(): void {
     if (this.confirmsWrites) return;
-    throw new AppError('unavailable', 'The database confirms no writes at the moment: nothing was written. Reads work. Retry in 1 s.', {
-      cause: new Error('a commit was not confirmed by the standby, and none is since'),
-      headers: { 'retry-after': '1' },
-    });
+    const cause = new Error('a commit was not confirmed by the standby, and none is since');
+    throw retryLater('The database confirms no writes at the moment: nothing was written. Reads work. Retry in 1 s.', cause);
   }
 
   get #all(): ReadonlyArray<ExclusiveConnections | PipelinedConnections> {
@@ -392,12 +390,9 @@ function endingAfter(ms: number, tx: Db): Db {
 }
 
 function noSearchTurn(cause: NoTurn): AppError {
-  const headers = { 'retry-after': '1' };
-  if (cause.because === 'others') {
-    return new AppError('unavailable', 'Too many searches are running at the moment. Retry in 1 s.', { cause, headers });
-  }
+  if (cause.because === 'others') return retryLater('Too many searches are running at the moment. Retry in 1 s.', cause);
   const message = `This client is running ${searchesOfClientMax} searches, or pauses after slow ones; ${searchesOfClientMax} at once are allowed. Retry in 1 s.`;
-  return new AppError('too_many_searches', message, { cause, headers });
+  return new AppError('too_many_searches', message, { cause, headers: { 'retry-after': '1' } });
 }
 
 /** True if `error` is a violation of the named constraint. */

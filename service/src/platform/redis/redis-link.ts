@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Redis, ReplyError } from 'ioredis';
 import { findTlsFault } from '../tls-faults.ts';
@@ -32,6 +33,16 @@ export class RedisLost extends Error {
 
 class NotPrimary extends Error {}
 
+export interface LinkEvents {
+  /** A call got no reply by its deadline. The link may still be up. */
+  late: [];
+  /** The duration of each call that Redis has replied to, also of late ones. */
+  reply: [ms: number];
+  lost: [];
+  /** The link is up again. Commands that a listener sends arrive before all others. */
+  restored: [];
+}
+
 /**
  * The connection to Redis, with a circuit breaker. The link is up or lost:
  * - Up: a call that gets no reply by its deadline is rejected.
@@ -44,7 +55,7 @@ class NotPrimary extends Error {}
  * A server that can't be the primary now, as it says itself, is left: the connection is closed, and the next one goes wherever the
  * name, the proxy or the Sentinels lead then. So while the link is up, its server was a primary that accepts writes at most a heartbeat ago.
  */
-export class RedisLink {
+export class RedisLink extends EventEmitter<LinkEvents> {
   readonly client: Redis;
   #up = false;
   #closed = false;
@@ -61,13 +72,10 @@ export class RedisLink {
   #reconnects = 0;
   #failure: Error | undefined;
   #hasAsked = false;
-  readonly #lateListeners: Array<() => void> = [];
-  readonly #replyListeners: Array<(ms: number) => void> = [];
-  readonly #lostListeners: Array<() => void> = [];
-  readonly #restoredListeners: Array<() => void> = [];
 
   /** The password is that of the Sentinels, if the URL has any. */
   constructor(redisUrl: string, sentinelPassword = '', deadlineMs = redisDeadlineMs) {
+    super();
     this.#deadlineMs = deadlineMs;
     const watched = watchedServersOf(redisUrl, sentinelPassword);
     this.#probeTimeoutMs = watched ? watchedProbeTimeoutMs : probeTimeoutMs;
@@ -114,25 +122,6 @@ export class RedisLink {
     return this.#failure;
   }
 
-  /** Called when a call gets no reply by its deadline. The link may still be up. */
-  onLate(listener: () => void): void {
-    this.#lateListeners.push(listener);
-  }
-
-  /** Called with the duration of each call that Redis has replied to, also of late ones. */
-  onReply(listener: (ms: number) => void): void {
-    this.#replyListeners.push(listener);
-  }
-
-  onLost(listener: () => void): void {
-    this.#lostListeners.push(listener);
-  }
-
-  /** Called when the link is up again, before any other call: commands that a listener sends arrive first. */
-  onRestored(listener: () => void): void {
-    this.#restoredListeners.push(listener);
-  }
-
   /** Connects, waits up to `waitMs` for Redis, and probes it from then on. */
   async open(waitMs: number): Promise<void> {
     this.client.connect().catch(() => {});
@@ -169,7 +158,7 @@ export class RedisLink {
         setImmediate(() =>
           settle(() => {
             // A probe of a lost Redis is late again and again, which is nothing new.
-            if (this.#up) for (const listener of this.#lateListeners) listener();
+            if (this.#up) this.emit('late');
             if (performance.now() - this.#repliedAtMs > silenceMaxMs) this.#lose();
             reject(new RedisLost(`Redis did not reply within ${this.#deadlineMs} ms`, { sent: true }));
           }),
@@ -178,7 +167,7 @@ export class RedisLink {
       send(this.client).then(
         (value) => {
           this.#repliedAtMs = performance.now();
-          for (const listener of this.#replyListeners) listener(this.#repliedAtMs - calledAtMs);
+          this.emit('reply', this.#repliedAtMs - calledAtMs);
           if (settled) onLate?.(value);
           else settle(() => resolve(value));
         },
@@ -197,7 +186,7 @@ export class RedisLink {
   #lose(): void {
     if (!this.#up) return;
     this.#up = false;
-    for (const listener of this.#lostListeners) listener();
+    this.emit('lost');
   }
 
   /** Closes the connection, also one that the server does not close. The library then connects again. */
@@ -225,7 +214,7 @@ export class RedisLink {
         this.#reconnects = 0;
         this.#failure = undefined;
         this.#hasAsked = false;
-        for (const listener of this.#restoredListeners) listener();
+        this.emit('restored');
       }
       await sleep(this.#up ? heartbeatIntervalMs : probeIntervalMs, undefined, { ref: false });
     }

@@ -112,7 +112,7 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
     this.#keys = keys;
     link.client.defineCommand('announce', { lua });
     // Also for processes of release 1.0.0, which don't look for changes in PostgreSQL.
-    link.onRestored(() => !this.#isQueued && !this.#next.isEmpty && void this.#tellRedis());
+    link.on('restored', () => !this.#isQueued && !this.#next.isEmpty && void this.#tellRedis());
   }
 
   /** Runs single statements outside a transaction, in the client's turn. */

@@ -2,7 +2,7 @@ import { placing } from '../../domain/order-states.ts';
 import { findStoredKeys, type KeyOfClient } from '../../partners/idempotency/idempotency.ts';
 import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { AppError } from '../../platform/errors.ts';
+import { retryLater } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { findExistingPet, petNotAvailable, petNotFound } from '../pets/pets.ts';
 
@@ -125,7 +125,4 @@ const newGate = (): Gate => ({
 });
 
 const undecided = (petId: bigint, cause: NoTurn) =>
-  new AppError('unavailable', `Too many orders for animal ${petId} or of this client are in progress. Retry in 1 s.`, {
-    cause,
-    headers: { 'retry-after': '1' },
-  });
+  retryLater(`Too many orders for animal ${petId} or of this client are in progress. Retry in 1 s.`, cause);

@@ -1,5 +1,5 @@
 import { FairTurns } from '../../platform/bounded/fair-turns.ts';
-import { AppError } from '../../platform/errors.ts';
+import { AppError, retryLater } from '../../platform/errors.ts';
 
 /** How many photos a client may send at once, and all clients together, to one process. */
 export const uploadsMax = 2;
@@ -13,14 +13,9 @@ export class UploadSlots {
   take(clientId: bigint): Disposable {
     const turn = this.#turns.takeNow(clientId);
     if (typeof turn === 'object') return turn;
-    const headers = { 'retry-after': '1' };
-    if (turn === 'owner') {
-      const message = `This client is already sending ${uploadsMax} photos; ${uploadsMax} at once are allowed. Retry in 1 s.`;
-      throw new AppError('too_many_uploads', message, { headers });
-    }
-    throw new AppError('unavailable', 'Too many photos are being sent at the moment. Retry in 1 s.', {
-      cause: new Error(`${uploadsOfAllMax} uploads are in progress`),
-      headers,
-    });
+    const cause = new Error(`${uploadsOfAllMax} uploads are in progress`);
+    if (turn === 'others') throw retryLater('Too many photos are being sent at the moment. Retry in 1 s.', cause);
+    const message = `This client is already sending ${uploadsMax} photos; ${uploadsMax} at once are allowed. Retry in 1 s.`;
+    throw new AppError('too_many_uploads', message, { headers: { 'retry-after': '1' } });
   }
 }

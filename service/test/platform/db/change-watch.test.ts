@@ -34,9 +34,9 @@ beforeEach(async () => {
     },
   };
   watch = new ChangeWatch(db);
-  watch.onClientsChanged((ids) => reported.push(...ids));
-  watch.onUnannounced(() => (unannounced += 1));
-  watch.onAllChanged(() => (alls += 1));
+  watch.on('clients', (ids) => reported.push(...ids));
+  watch.on('unannounced', () => (unannounced += 1));
+  watch.on('all', () => (alls += 1));
   alls = 0;
   await watch.look();
   begun = 0;

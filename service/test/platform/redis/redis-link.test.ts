@@ -33,9 +33,9 @@ const again = { retry: { count: 4, delay: 250, condition: /Redis was late|did no
 async function openLink(url: string): Promise<{ link: RedisLink; changes: string[] }> {
   const link = opened.adopt(new RedisLink(url), (one) => one.close());
   const changes: string[] = [];
-  link.onLate(() => changes.push('Redis was late'));
-  link.onLost(() => changes.push('lost'));
-  link.onRestored(() => changes.push('restored'));
+  link.on('late', () => changes.push('Redis was late'));
+  link.on('lost', () => changes.push('lost'));
+  link.on('restored', () => changes.push('restored'));
   await link.open(5_000);
   expect(inTime(changes)).toEqual(['restored']);
   return { link, changes };
