@@ -1,3 +1,4 @@
+import { FairTurns } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type EventRow, readSubscribed } from '../events/events.ts';
 import type { DueRows } from './due-rows.ts';
@@ -19,11 +20,12 @@ const readsMax = 8;
 const behindDaysMax = 7;
 const dayMs = 86_400_000;
 
-/** Reads pages for endpoints that are further behind than the window, some at a time. */
+/** Reads pages for endpoints that are further behind than the window, some at a time. Clients take turns. */
 export class PageReader {
   readonly #parts: PageReaderParts;
   readonly #wanted = new Set<Endpoint>();
-  #reads = 0;
+  /** Of clients. What waits is bounded by the endpoints that a client may have. */
+  readonly #turns = new FairTurns({ turnsMax: readsMax, turnsOfOwnerMax: readsMax, pendingOfOwnerMax: Number.POSITIVE_INFINITY });
 
   constructor(parts: PageReaderParts) {
     this.#parts = parts;
@@ -31,17 +33,15 @@ export class PageReader {
 
   /** Reads the next page for the endpoint, in its turn. */
   request(endpoint: Endpoint): void {
+    if (this.#wanted.has(endpoint)) return;
     this.#wanted.add(endpoint);
-    for (const next of this.#wanted) {
-      if (this.#reads >= readsMax) return;
-      this.#wanted.delete(next);
-      if (!next.isReadingPage && !next.isRetired) void this.#readNow(next);
-    }
+    void this.#turns.run(endpoint.clientId, () => this.#readNow(endpoint));
   }
 
   async #readNow(endpoint: Endpoint): Promise<void> {
+    this.#wanted.delete(endpoint);
+    if (endpoint.isReadingPage || endpoint.isRetired) return;
     endpoint.isReadingPage = true;
-    this.#reads += 1;
     try {
       await this.#read(endpoint);
     } catch (error) {
@@ -49,10 +49,7 @@ export class PageReader {
       this.#parts.onError(error);
     }
     endpoint.isReadingPage = false;
-    this.#reads -= 1;
     this.#parts.onRead(endpoint);
-    const [next] = this.#wanted;
-    if (next) this.request(next);
   }
 
   async #read(endpoint: Endpoint): Promise<void> {

@@ -35,7 +35,8 @@ export class Limiter {
     this.#look = look;
     this.#onLocalDecision = onLocalDecision;
     this.#local = new LocalLimiter(parts.clock);
-    this.#redis = new RedisLimiter({ ...parts, local: this.#local, tally: this.tally }, (pending) => this.#decideLocally(pending));
+    const onLost = (pending: PendingDecision) => this.#decideLocally(pending);
+    this.#redis = new RedisLimiter({ ...parts, local: this.#local, tally: this.tally, onLost });
     parts.link.on('restored', () => void this.#redis.settleDebts());
   }
 

@@ -61,6 +61,19 @@ interface Leased {
   readonly verdict: Verdict;
 }
 
+interface Parts {
+  readonly link: RedisLink;
+  readonly redisKeys: RedisKeys;
+  readonly local: LocalLimiter;
+  readonly tally: DecisionTally;
+  readonly clock: Clock;
+  readonly versionOf: VersionOf;
+  readonly leases: boolean;
+  readonly tracing: Tracing | undefined;
+  /** Receives each decision that Redis did not make. */
+  onLost(pending: PendingDecision): void;
+}
+
 /** Small enough that Redis decides the first batch while this process still reads the next requests. */
 const batchSizeMax = 16;
 /** How often leases that have ended are returned. */
@@ -78,17 +91,11 @@ const returnIntervalMs = 100;
  * arrived. The turn's last batch brings it; without a batch, the token is read alone.
  */
 export class RedisLimiter {
-  readonly #link: RedisLink;
-  readonly #redisKeys: RedisKeys;
+  readonly #parts: Parts;
   readonly #local: LocalLimiter;
-  readonly #tally: DecisionTally;
   readonly #script: ConsumeScript;
-  readonly #versionOf: VersionOf;
-  readonly #leases: boolean;
-  readonly #tracing: Tracing | undefined;
   /** Traced requests that the next call is for. */
   #traced: Scope[] = [];
-  readonly #onLost: (pending: PendingDecision) => void;
   #pending: Entry[] = [];
   #leased: Leased[] = [];
   /** The entries of this turn that ask for a lease, by subject. */
@@ -98,42 +105,23 @@ export class RedisLimiter {
   /** The calls that got no reply in time, and may still get one. */
   #inDoubt = 0;
 
-  /** `onLost` receives each decision that Redis did not make. */
-  constructor(
-    parts: {
-      link: RedisLink;
-      redisKeys: RedisKeys;
-      local: LocalLimiter;
-      tally: DecisionTally;
-      clock: Clock;
-      versionOf: VersionOf;
-      leases: boolean;
-      tracing: Tracing | undefined;
-    },
-    onLost: (pending: PendingDecision) => void,
-  ) {
-    this.#link = parts.link;
-    this.#redisKeys = parts.redisKeys;
+  constructor(parts: Parts) {
+    this.#parts = parts;
     this.#local = parts.local;
-    this.#tally = parts.tally;
     this.#script = new ConsumeScript(parts.redisKeys, parts.clock, (subject) => parts.local.seen(subject));
-    this.#versionOf = parts.versionOf;
-    this.#leases = parts.leases;
-    this.#tracing = parts.tracing;
-    this.#onLost = onLost;
-    ConsumeScript.define(this.#link.client);
+    ConsumeScript.define(parts.link.client);
   }
 
   decide(pending: PendingDecision): void {
-    if (!this.#link.up) {
-      this.#onLost(pending);
+    if (!this.#parts.link.up) {
+      this.#parts.onLost(pending);
       return;
     }
-    const scope = this.#tracing?.current;
+    const scope = this.#parts.tracing?.current;
     if (scope) this.#traced.push(scope);
     const verdict = this.#local.takeLeased(pending.charge);
     if (verdict) this.#leased.push({ pending, verdict });
-    else if (!this.#join(pending)) this.#add(pending, this.#leases);
+    else if (!this.#join(pending)) this.#add(pending, this.#parts.leases);
     void this.#endTurn();
   }
 
@@ -148,7 +136,7 @@ export class RedisLimiter {
       const batch = debts.slice(start, start + batchSizeMax);
       let sent: Promise<ScriptReply> | undefined;
       try {
-        await this.#link.call((client) => {
+        await this.#parts.link.call((client) => {
           sent = this.#script.call(client, batch.map(lineOfDebt));
           return sent;
         });
@@ -198,8 +186,8 @@ export class RedisLimiter {
     const span = this.#startSpan('redis mget', leased.length);
     let sent: Promise<unknown> | undefined;
     try {
-      const { catalogueToken, listingsToken } = this.#redisKeys;
-      const reply = await this.#link
+      const { catalogueToken, listingsToken } = this.#parts.redisKeys;
+      const reply = await this.#parts.link
         .call((client) => {
           const tokens = client.mget(catalogueToken, listingsToken);
           sent = tokens;
@@ -207,7 +195,7 @@ export class RedisLimiter {
         })
         .finally(() => span?.end());
       const [catalogue, listings] = reply;
-      const listVersion = await this.#versionOf({ catalogue: catalogue ?? undefined, listings: listings ?? undefined });
+      const listVersion = await this.#parts.versionOf({ catalogue: catalogue ?? undefined, listings: listings ?? undefined });
       for (const { pending, verdict } of leased) this.#resolve(pending, verdict, listVersion, 'lease');
     } catch (error) {
       this.#fail(leased, error);
@@ -221,7 +209,7 @@ export class RedisLimiter {
     let reply: ScriptReply;
     let sent: Promise<ScriptReply> | undefined;
     try {
-      reply = await this.#link
+      reply = await this.#parts.link
         .call((client) => {
           sent = this.#script.call(client, batch.map(lineOfEntry));
           return sent;
@@ -240,7 +228,7 @@ export class RedisLimiter {
     const decided = batch.map((entry, i) => this.#learn(entry, reply.lines[i], reply.nowMs));
     const settle = (index: number, version: ListVersion | undefined) =>
       this.#settle(batch[index] as Entry, reply.lines[index], decided[index], version);
-    const version = this.#versionOf(reply.tokens);
+    const version = this.#parts.versionOf(reply.tokens);
     const isReady = !(version instanceof Promise);
     // What has no use for the version doesn't wait for it.
     for (let i = 0; i < batch.length; i += 1) {
@@ -257,11 +245,11 @@ export class RedisLimiter {
     if (this.#traced.length === 0) return undefined;
     const scopes = this.#traced;
     this.#traced = [];
-    return this.#tracing?.startShared(name, { 'db.system.name': 'redis', 'db.operation.batch.size': size }, scopes);
+    return this.#parts.tracing?.startShared(name, { 'db.system.name': 'redis', 'db.operation.batch.size': size }, scopes);
   }
 
   #resolve(pending: PendingDecision, verdict: Verdict, listVersion: ListVersion | undefined, by: Decider): void {
-    this.#tally.count(pending.charge, verdict, by);
+    this.#parts.tally.count(pending.charge, verdict, by);
     pending.resolve({ by: 'redis', verdict, listVersion });
   }
 
@@ -274,7 +262,7 @@ export class RedisLimiter {
   }
 
   #failOne(pending: PendingDecision, error: unknown): void {
-    if (error instanceof RedisLost) this.#onLost(pending);
+    if (error instanceof RedisLost) this.#parts.onLost(pending);
     else pending.reject(error);
   }
 
@@ -283,7 +271,7 @@ export class RedisLimiter {
     if (!line || staleEpochOf(line) !== undefined) return undefined;
     const decided = readLine(line, nowMs);
     const isNewBan = this.#local.learn(charge, decided.verdict, decided.ledger);
-    if (isNewBan) this.#tally.noteBan(decided.verdict);
+    if (isNewBan) this.#parts.tally.noteBan(decided.verdict);
     return decided;
   }
 
@@ -367,7 +355,7 @@ export class RedisLimiter {
   #return(returns: readonly Return[]): void {
     for (let start = 0; start < returns.length; start += batchSizeMax) {
       const lines = returns.slice(start, start + batchSizeMax).map(lineOfReturn);
-      this.#link
+      this.#parts.link
         .call((client) => this.#script.call(client, lines))
         .then(
           ({ nowMs, lines: replies }) => {

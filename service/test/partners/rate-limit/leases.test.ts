@@ -24,15 +24,22 @@ beforeEach(() => clock.advance(minuteMs - (clock.now() % minuteMs)));
 /** The limiter of one process. */
 class Process {
   readonly local = new LocalLimiter(clock);
-  readonly limiter = new RedisLimiter(
-    { link, redisKeys, local: this.local, tally: new DecisionTally(), clock, versionOf: () => undefined, leases: true, tracing: undefined },
-    (pending) => {
+  readonly limiter = new RedisLimiter({
+    link,
+    redisKeys,
+    local: this.local,
+    tally: new DecisionTally(),
+    clock,
+    versionOf: () => undefined,
+    leases: true,
+    tracing: undefined,
+    onLost: (pending) => {
       if (!this.decidesAlone) return pending.reject(new Error('Redis was late'));
       const { verdict, isOwed } = this.local.consume(pending.charge);
       pending.isOwed = isOwed;
       pending.resolve({ by: 'process', verdict, listVersion: undefined, hasLooked: false });
     },
-  );
+  });
   decidesAlone = false;
 
   send(charge: Charge): Promise<LimiterDecision> {
