@@ -51,7 +51,7 @@ beforeAll(async () => {
   store = await createTestStore({ env: { DATABASE_URL: databaseUrl }, code: { createApp, openDependencies } });
   [manager, partner] = [await createManager(store), await store.createKey()];
   document = (await store.call('GET', '/openapi.json')).text;
-}, 60_000);
+}, 120_000);
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   tree[Symbol.dispose]();
