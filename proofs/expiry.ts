@@ -6,6 +6,7 @@ import { expireDueOrders } from '../service/src/store/orders/orders.ts';
 import { act, addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { type Key, Store } from '../testkit/store.ts';
+import { until } from '../testkit/until.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const expirySeconds = 1;
@@ -142,8 +143,8 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
   for (let round = 0; round < 3; round += 1) {
     const responses = await Promise.all(animals.map((petId) => placeWithRetry(http, store, partner, petId)));
     const orders = responses.map((response) => JSON.parse(response.text) as Placed);
-    const until = Math.max(...orders.map(({ expiresAt }) => Date.parse(expiresAt))) + 300;
-    while (Date.now() < until || reads <= readsMin) {
+    const endMs = Math.max(...orders.map(({ expiresAt }) => Date.parse(expiresAt))) + 300;
+    while (Date.now() < endMs || reads <= readsMin) {
       const order = orders[reads % orders.length];
       if (!order) break;
       const sentAtMs = Date.now();
@@ -178,12 +179,8 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
 }
 
 async function untilNonePending(store: Store): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const [row] = await queryStore<{ pending: number }>(store, `select count(*)::int as pending from pets where status = 'pending'`);
-    if (row?.pending === 0) return;
-    await sleep(20);
-  }
-  throw new Error('some animals are still pending');
+  const text = `select count(*) = 0 as done from pets where status = 'pending'`;
+  await until('no animal is pending', async () => (await queryStore<{ done: boolean }>(store, text))[0]?.done);
 }
 
 const urlOf = (store: Store, i: number) => store.processes[i % store.processes.length]?.url ?? '';

@@ -1,15 +1,14 @@
 // Every process rejects a revoked key as soon as the revocation has returned, whatever happens to Redis.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
+import { untilReadiness } from '../testkit/store-waits.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const processes = 4;
 const keysPerClient = 20;
 const clientsAtOnce = 5;
 const limits = { perMinute: 1_000_000, perDay: 100_000_000 };
-const restoreTimeoutMs = 10_000;
 
 type Revoke = (key: Key) => Promise<unknown>;
 
@@ -116,20 +115,9 @@ async function revokeAll(setup: Setup, keys: readonly Key[]): Promise<boolean[]>
 /** Checks the keys as soon as Redis is back, and again when every process has reconnected. */
 async function countRejectedOnceBack(setup: Setup, keys: readonly Key[]): Promise<number> {
   const atOnce = await Promise.all(keys.map((key) => isRejected(setup, key)));
-  await untilRestored(setup.store);
+  await untilReadiness(setup.store, ({ redis }) => redis);
   const later = await Promise.all(keys.map((key) => isRejected(setup, key)));
   return later.filter((rejected, i) => rejected && atOnce[i]).length;
-}
-
-async function untilRestored(store: Store): Promise<void> {
-  const deadline = Date.now() + restoreTimeoutMs;
-  for (const { url } of store.processes) {
-    const readiness = url.replace('/v1', '/readyz');
-    while (!((await (await fetch(readiness)).json()) as { redis: boolean }).redis) {
-      if (Date.now() > deadline) throw new Error(`a process did not reconnect to Redis in ${restoreTimeoutMs} ms`);
-      await sleep(20);
-    }
-  }
 }
 
 const empty = async ({ staff }: Setup) => void (await staff.dependencies.redis.client.flushall());

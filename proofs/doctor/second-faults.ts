@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, readFile, rename, rm, rmdir, statfs, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { accepts, freePort, serverUser } from '../../testkit/servers.ts';
+import { until } from '../../testkit/until.ts';
 import type { NightStore } from './night-store.ts';
-import type { UnforeseenFault } from './unforeseen-faults.ts';
+import { bySql, ofDatabase, type UnforeseenFault } from './unforeseen-faults.ts';
 
 // Settings of a role or a database apply to new sessions, and by three in the morning every session is new.
 const endSessions = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'homeward_api'";
@@ -352,20 +352,6 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
 ];
 
-/** One statement at a time, as some may not be in a transaction. The cure also works if only a part of the fault was made. */
-function bySql(fault: readonly string[], cure: readonly string[]): UnforeseenFault['induce'] {
-  return async ({ superuser }, undo): Promise<undefined> => {
-    undo.defer(async () => {
-      for (const statement of cure) await superuser.query(statement);
-    });
-    for (const statement of fault) await superuser.query(statement);
-  };
-}
-
-function ofDatabase(change: string): string {
-  return `do $$ begin execute format('alter database %I ${change}', current_database()); end $$`;
-}
-
 const run = promisify(execFile);
 
 /** A variable that a process was started with. */
@@ -427,14 +413,4 @@ async function setting(redis: NightStore['redis'], name: string): Promise<string
 
 async function addAnimal(store: NightStore): Promise<number> {
   return JSON.parse(await store.homeward('pets', 'add', '--name', 'Pretzel', '--category', 'Dogs', '--json')).id;
-}
-
-const waitMaxMs = 30_000;
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + waitMaxMs;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`not within ${waitMaxMs} ms: ${what}`);
-    await sleep(100);
-  }
 }

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chown, mkdir, readFile, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { until } from '../../testkit/until.ts';
 import type { NightStore } from './night-store.ts';
 
 export interface UnforeseenFault {
@@ -310,7 +310,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
 ];
 
 /** One statement at a time, as some may not be in a transaction. The cure also works if only a part of the fault was made. */
-function bySql(fault: readonly string[], cure: readonly string[]): UnforeseenFault['induce'] {
+export function bySql(fault: readonly string[], cure: readonly string[]): UnforeseenFault['induce'] {
   return async ({ superuser }, undo): Promise<undefined> => {
     undo.defer(async () => {
       for (const statement of cure) await superuser.query(statement);
@@ -319,7 +319,7 @@ function bySql(fault: readonly string[], cure: readonly string[]): UnforeseenFau
   };
 }
 
-function ofDatabase(change: string): string {
+export function ofDatabase(change: string): string {
   return `do $$ begin execute format('alter database %I ${change}', current_database()); end $$`;
 }
 
@@ -370,14 +370,4 @@ async function addReadyPhoto(store: NightStore, undo: AsyncDisposableStack): Pro
   undo.defer(async () => {
     await store.superuser.query('delete from photos where id = $1', [rows[0]?.id]);
   });
-}
-
-const waitMaxMs = 30_000;
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + waitMaxMs;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`not within ${waitMaxMs} ms: ${what}`);
-    await sleep(100);
-  }
 }

@@ -1,9 +1,9 @@
 // Measures an honest client without and with an attack, in pairs of short phases.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryStore } from '../../testkit/adopters.ts';
 import { MemoryWatch } from '../../testkit/memory-watch.ts';
 import { loadFor, type Sample } from '../../testkit/steady-load.ts';
 import type { Store } from '../../testkit/store.ts';
+import { untilPhotosAreMade } from '../../testkit/store-waits.ts';
 import type { AttackName } from './attacks.ts';
 import { type HonestClient, honestPerSecond } from './honest-client.ts';
 import type { Report } from './hostile-caller.ts';
@@ -67,14 +67,7 @@ async function runDuring(scene: Scene, names: readonly AttackName[], ms: number)
   scene.hostile.send({ do: 'attack', names });
   const samples = await run(scene, ms);
   const report = await scene.hostile.request({ do: 'stop' });
-  await untilPhotosAreMade(scene.store);
+  await untilPhotosAreMade(scene.store, photosTimeoutMs);
   await sleep(settleMs);
   return { samples, report };
-}
-
-async function untilPhotosAreMade(store: Store): Promise<void> {
-  for (const giveUpAtMs = performance.now() + photosTimeoutMs; performance.now() < giveUpAtMs; await sleep(100)) {
-    const [row] = await queryStore<{ left: number }>(store, `select count(*)::int as left from photos where status = 'processing'`);
-    if (row?.left === 0) return;
-  }
 }

@@ -1,11 +1,11 @@
 // Checks what a client can learn about another client's orders: from pages of the feed, from the stream, and at webhook endpoints.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { eventTypes } from '../../service/src/domain/event-types.ts';
 import { adopter } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import { unusedOrigin } from '../../testkit/isolation-matrix.ts';
 import type { Key } from '../../testkit/store.ts';
 import { StreamReader } from '../../testkit/stream-reader.ts';
+import { until } from '../../testkit/until.ts';
 
 interface FeedEvent {
   readonly type: string;
@@ -74,7 +74,7 @@ export async function readAll(
 
 /** Resolves once the order's event has been published. */
 export async function untilPublished(http: HttpClient, url: string, key: Key, orderId: number): Promise<void> {
-  await until(async () => orderIdsIn(await pagesOf(http, url, key)).includes(orderId), `event of order ${orderId}`);
+  await until(`the event of order ${orderId} is published`, async () => orderIdsIn(await pagesOf(http, url, key)).includes(orderId));
 }
 
 /** Adds an endpoint. The key that adds it decides which events it gets. */
@@ -86,13 +86,11 @@ export async function addEndpoint(http: HttpClient, url: string, { key }: Key): 
 
 /** The types of the events queued for an endpoint, once there are at least `countMin`. */
 export async function typesQueued(http: HttpClient, url: string, { key }: Key, endpoint: number, countMin: number): Promise<string[]> {
-  let types: string[] = [];
-  await until(async () => {
+  return until(`there are ${countMin} deliveries`, async () => {
     const { text } = await http.send(`${url}/webhooks/${endpoint}/deliveries?limit=100`, { key });
-    types = (JSON.parse(text) as Array<{ type: string }>).map(({ type }) => type).filter((type) => type !== 'webhook.test');
-    return types.length >= countMin;
-  }, `${countMin} deliveries`);
-  return types;
+    const types = (JSON.parse(text) as Array<{ type: string }>).map(({ type }) => type).filter((type) => type !== 'webhook.test');
+    return types.length >= countMin && types;
+  });
 }
 
 export async function placeOrder(http: HttpClient, url: string, { key }: Key): Promise<{ id: number; petId: number }> {
@@ -125,12 +123,4 @@ async function streamOf(url: string, { key }: Key, count: number): Promise<FeedE
   using stream = await StreamReader.open(`${url}/events`, { key });
   const sent = await stream.untilCount(count, timeoutMs);
   return sent.map(({ data }) => JSON.parse(data) as FeedEvent);
-}
-
-async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`no ${what} in ${timeoutMs} ms`);
-    await sleep(50);
-  }
 }

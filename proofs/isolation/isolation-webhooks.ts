@@ -12,6 +12,7 @@ import { queryStore } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import type { Staff } from '../../testkit/staff.ts';
 import type { Key, Store } from '../../testkit/store.ts';
+import { until } from '../../testkit/until.ts';
 import {
   addSubjects,
   type Hold,
@@ -62,7 +63,7 @@ export async function sendToEndpoints(parts: { store: Store; staff: Staff; http:
   const firstWorker = store.work();
   await untilVerified(store, subjects);
   await tell(staff, pets, clients, ofShelters);
-  await until(() => receiver.hasRejected(subjects.filter(({ hold }) => hold === whileFailing)), 'failed deliveries');
+  await until('deliveries have failed', () => receiver.hasRejected(subjects.filter(({ hold }) => hold === whileFailing)));
   await receiver.untilQuiet();
   await stop(firstWorker);
   await failSome(store, subjects);
@@ -165,7 +166,7 @@ async function sendAgain(
   events: readonly ToldEvent[],
 ): Promise<void> {
   const range = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date(Date.now() + 1_000).toISOString() };
-  await until(async () => (await countUnverified(store, subjects)) === 0, 'verified endpoints');
+  await until('endpoints are verified', async () => (await countUnverified(store, subjects)) === 0);
   for (const { id, key, manager } of subjects) {
     const samples = [
       events.find(({ type }) => !isPrivateEvent(type)),
@@ -182,10 +183,10 @@ async function sendAgain(
 
 /** A client has one replay of a time range at a time. */
 async function replay(http: HttpClient, url: string, { key }: Key, body: unknown): Promise<void> {
-  await until(async () => {
+  await until('the replay has begun', async () => {
     const { text } = await http.send(url, { method: 'POST', key, body });
     return (JSON.parse(text) as { code?: string }).code !== 'replay_in_progress';
-  }, 'replay');
+  });
 }
 
 /** HTTP servers of partners, one for each path. */
@@ -314,9 +315,9 @@ async function countUnverified(store: Store, subjects: readonly Subject[]): Prom
   return row?.count ?? 0;
 }
 
-const untilVerified = (store: Store, subjects: readonly Subject[]): Promise<void> => {
+const untilVerified = async (store: Store, subjects: readonly Subject[]): Promise<void> => {
   const verified = subjects.filter(({ hold }) => hold !== whileUnverified);
-  return until(async () => (await countUnverified(store, verified)) === 0, 'verified endpoints');
+  await until('endpoints are verified', async () => (await countUnverified(store, verified)) === 0);
 };
 
 /** Every other delivery that waits for its next attempt has failed for good. The next one of its animal is due then. */
@@ -348,12 +349,4 @@ async function stop(worker: ChildProcess): Promise<void> {
   const ended = once(worker, 'exit');
   worker.kill('SIGTERM');
   await ended;
-}
-
-async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadlineMs = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > deadlineMs) throw new Error(`no ${what} in ${timeoutMs} ms`);
-    await sleep(100);
-  }
 }

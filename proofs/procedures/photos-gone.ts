@@ -6,10 +6,11 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
-import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
+import { addAnimals, castOf } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { freePort } from '../../testkit/servers.ts';
 import { Store } from '../../testkit/store.ts';
+import { untilPhotosAreMade } from '../../testkit/store-waits.ts';
 import { Prometheus } from '../alerts/prometheus.ts';
 import { requirePrograms } from '../deploy/programs.ts';
 import type { Claim, ProofContext } from '../proof.ts';
@@ -54,10 +55,10 @@ async function losePhotos(commands: readonly string[], progress: ProofContext['p
   const upload = async (i: number) =>
     (await http.send(url, { method: 'POST', key: manager.key, raw: await makeImage(i), headers: { 'content-type': 'image/jpeg' } })).status;
   for (let i = 0; i < copied; i += 1) await upload(i);
-  await untilProcessed(store);
+  await untilPhotosAreMade(store, processedWithinMs);
   await promisify(execFile)('rsync', ['--archive', `${photos}/`, `${backup}/`]);
   for (let i = copied; i < copied + lost; i += 1) await upload(i);
-  await untilProcessed(store);
+  await untilPhotosAreMade(store, processedWithinMs);
 
   progress('photos-gone: the disk is lost');
   rmSync(photos, { recursive: true });
@@ -75,7 +76,7 @@ async function losePhotos(commands: readonly string[], progress: ProofContext['p
   const steps = await follow(shell, commands, (command) => progress(`photos-gone: ${command}`));
   const hasEnded = await untilFiring(prometheus, false);
   const afterwards = await upload(91);
-  await untilProcessed(store);
+  await untilPhotosAreMade(store, processedWithinMs);
   const pictures = JSON.parse((await http.send(url, { key: manager.key })).text) as Array<{ urls: ReadonlyArray<{ url: string }> }>;
   const statuses = await Promise.all(
     pictures.flatMap(({ urls }) => urls.map(async (picture) => (await http.send(new URL(picture.url, url).href)).status)),
@@ -101,13 +102,6 @@ const makeImage = (i: number): Promise<Buffer> =>
   sharp({ create: { width: 640, height: 480, channels: 3, background: { r: i * 2, g: 9, b: 99 } } })
     .jpeg()
     .toBuffer();
-
-async function untilProcessed(store: Store): Promise<void> {
-  for (const deadlineMs = performance.now() + processedWithinMs; performance.now() < deadlineMs; await sleep(100)) {
-    const [row] = await queryStore<{ left: number }>(store, `select count(*)::int as left from photos where status = 'processing'`);
-    if (row?.left === 0) return;
-  }
-}
 
 async function untilFiring(prometheus: Prometheus, isExpected: boolean): Promise<boolean> {
   for (const deadlineMs = Date.now() + alertTimeoutMs; Date.now() < deadlineMs; await sleep(250))

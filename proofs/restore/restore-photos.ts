@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AwsClient } from 'aws4fetch';
 import sharp from 'sharp';
@@ -12,6 +11,7 @@ import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { startRedis } from '../../testkit/servers.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { untilArchived, untilPhotosAreMade } from '../../testkit/store-waits.ts';
 import { compareFiles } from '../photos/photo-files.ts';
 import { openBucket, openDirectory, type PhotoPlace } from '../photos/photo-places.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -54,7 +54,7 @@ async function drill(place: PhotoPlace, progress: ProofContext['progress']): Pro
   const worker = store.work();
   const animals = await addAnimals(store, manager, photosCount / perAnimal);
   await send(store, manager, animals, 0, photosCount);
-  await untilProcessed(store);
+  await untilPhotosAreMade(store, processedWithinMs);
   progress(`${place.name}: the backup`);
   await server.backUp();
   await copy.run(commandsOf('## Photos'));
@@ -63,8 +63,7 @@ async function drill(place: PhotoPlace, progress: ProofContext['progress']): Pro
   const [waiting = 0] = await addAnimals(store, manager, 1);
   await send(store, manager, [waiting], photosCount, 3);
   await copy.run(commandsOf('## Photos'));
-  const [last] = await queryStore<{ lsn: string }>(store, 'select pg_walfile_name(pg_switch_wal()) as lsn');
-  await untilArchived(store, last?.lsn ?? '');
+  await untilArchived(store, commandTimeoutMs, { switches: true });
 
   progress(`${place.name}: both are lost`);
   await store[Symbol.asyncDispose]();
@@ -83,7 +82,7 @@ async function drill(place: PhotoPlace, progress: ProofContext['progress']): Pro
   };
   await restored.serve();
   restored.work();
-  await untilProcessed(restored);
+  await untilPhotosAreMade(restored, processedWithinMs);
   const { broken, files } = await compareFiles(restored, place.files, secret);
   const [ready] = await queryStore<{ count: number }>(restored, `select count(*)::int as count from photos where status = 'ready'`);
   const shown = await countShown(restored, manager, [...animals, waiting]);
@@ -183,21 +182,6 @@ const makeImage = (i: number): Promise<Buffer> =>
   sharp({ create: { width: 640, height: 480, channels: 3, background: { r: i * 7, g: 255 - i * 7, b: 99 } } })
     .jpeg()
     .toBuffer();
-
-async function untilProcessed(store: Store): Promise<void> {
-  for (const deadlineMs = performance.now() + processedWithinMs; performance.now() < deadlineMs; await sleep(100)) {
-    const [row] = await queryStore<{ left: number }>(store, `select count(*)::int as left from photos where status = 'processing'`);
-    if (row?.left === 0) return;
-  }
-}
-
-async function untilArchived(store: Store, segment: string): Promise<void> {
-  for (const deadlineMs = performance.now() + commandTimeoutMs; performance.now() < deadlineMs; await sleep(100)) {
-    const [row] = await queryStore<{ done: boolean }>(store, 'select last_archived_wal >= $1 as done from pg_stat_archiver', [segment]);
-    if (row?.done) return;
-  }
-  throw new Error(`${segment} was not archived`);
-}
 
 /** What a browser gets of each picture. */
 async function countShown(store: Store, { key }: Key, animals: readonly number[]): Promise<{ ok: number; all: number }> {

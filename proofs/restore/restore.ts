@@ -8,6 +8,7 @@ import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { startRedis } from '../../testkit/servers.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { untilArchived } from '../../testkit/store-waits.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { Partner, Receiver } from './partners.ts';
 import { RestorableServer, type Tool } from './restored-server.ts';
@@ -109,7 +110,7 @@ async function runDrill(drill: Drill, size: Size, root: string | undefined, prog
   await lost.homeward('keys', 'revoke', String(cast.revoked.id));
   await lost.homeward('clients', 'suspend', 'partner 2');
   // Recovery can end at a time only if the archive goes further.
-  if (drill.toTime) await untilArchived(lost);
+  if (drill.toTime) await untilArchived(lost, archiveTimeoutMs);
 
   progress(`${drill.tool}: the disk is lost`);
   const lostAtMs = Date.now();
@@ -196,18 +197,6 @@ async function fill(store: Store, url: string, receiver: Receiver): Promise<Cast
   const statuses = [order, closed, open, added].map(({ status }) => status).join();
   if (statuses !== '201,200,201,201') throw new Error(`the store could not be filled: ${statuses}`);
   return { valid, revoked, suspended };
-}
-
-/** Waits until the archive has everything that is written now. */
-async function untilArchived(store: Store): Promise<void> {
-  const [now] = await queryStore<{ segment: string }>(store, 'select pg_walfile_name(pg_current_wal_lsn()) as segment');
-  for (const deadlineMs = performance.now() + archiveTimeoutMs; performance.now() < deadlineMs; await sleep(100)) {
-    const [row] = await queryStore<{ done: boolean }>(store, 'select last_archived_wal >= $1 as done from pg_stat_archiver', [
-      now?.segment,
-    ]);
-    if (row?.done) return;
-  }
-  throw new Error(`${now?.segment} was not archived in ${archiveTimeoutMs} ms`);
 }
 
 interface Checked {

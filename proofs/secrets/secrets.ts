@@ -1,5 +1,4 @@
 // Keys are sent in every way, right and wrong, while everything works and during faults; then all storage and logs are searched for them.
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
 import { HttpClient } from '../../testkit/http.ts';
@@ -7,11 +6,11 @@ import { searchLines, searchPostgres, searchRedis } from '../../testkit/key-sear
 import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
+import { untilReadiness } from '../../testkit/store-waits.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { sendEverywhere } from './key-uses.ts';
 
 const processes = 2;
-const readyTimeoutMs = 15_000;
 
 export const secrets: Proof = {
   name: 'secrets',
@@ -60,7 +59,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   await store.postgres.signal('SIGKILL');
   await send(sample, 'PostgreSQL is down');
   await store.postgres.start();
-  await untilReady(store);
+  await untilReadiness(store, ({ status }) => status === 'ready');
   await send(sample, 'everything works again');
 
   progress('searching');
@@ -98,15 +97,4 @@ async function withoutPets(store: Store, work: () => Promise<void>): Promise<voi
   await work();
   await client.query('alter table pets_away rename to pets');
   await client.end();
-}
-
-async function untilReady(store: Store): Promise<void> {
-  using http = new HttpClient();
-  const deadline = Date.now() + readyTimeoutMs;
-  for (const { url } of store.processes) {
-    while ((await http.send(url.replace('/v1', '/readyz'))).status !== 200) {
-      if (Date.now() > deadline) throw new Error(`a process is not ready again after ${readyTimeoutMs} ms`);
-      await sleep(20);
-    }
-  }
 }
