@@ -127,12 +127,14 @@ function judge(sent: readonly SentRequest[], windows: readonly Window[], clockRa
       figure: describe(windows, admitted),
       holds:
         windows.length === windowsMin && windows.every(({ withoutRedis }, i) => Math.abs((admitted[i] ?? 0) - perMinute) <= withoutRedis),
+      isTimed: windows.length < windowsMin,
     },
     {
       claim: `X-RateLimit-Remaining of the admitted requests is never above what was left ${leaseMs} ms before, nor below what is left by more than ${leaseMax} for each other process`,
       bar: 'every response that was not decided without Redis',
       figure: `${grouped(admittedInAll - outside.flat().length)} of ${grouped(admittedInAll)}${describeOutside(outside.flat())}`,
       holds: admittedInAll > 0 && windows.every(({ withoutRedis }, i) => (outside[i]?.length ?? 0) <= withoutRedis),
+      isTimed: windows.length < windowsMin,
     },
     {
       claim: 'X-RateLimit-Reset is the end of the UTC minute in which the request was decided',

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
+import { makeTemplate } from '../testkit/store.ts';
 import { ensureBuilt } from '../tools/build.ts';
 import { hasChanged } from '../tools/changed.ts';
 import { runCommand } from '../tools/command.ts';
@@ -224,6 +225,7 @@ async function runHere(proof: Proof): Promise<Proved> {
 async function runInProcesses(chosen: readonly Proof[]): Promise<Proved[]> {
   // Build once, here: otherwise several proofs would build at the same time.
   await ensureBuilt();
+  using _ = await makeTemplate();
   process.env['NODE_COMPILE_CACHE'] ??= compileCache;
   const proved: Proved[] = [];
   const work = async (waiting: Proof[], isShared: boolean) => {

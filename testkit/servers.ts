@@ -134,6 +134,8 @@ interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** The folder of the server's programs, if not those that are installed. */
   readonly binaries?: string | undefined;
+  /** The folder of a server that has ended, whose data it begins with. Both then have the same identity. */
+  readonly template?: string | undefined;
 }
 
 /**
@@ -141,12 +143,13 @@ interface PostgresOptions {
  * is not removed.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PrivateServer> {
-  const { durable = false, folder, settings, binaries = postgresBinaries() } = options;
+  const { durable = false, folder, settings, binaries = postgresBinaries(), template } = options;
   const user = serverUser();
   const home = folder ?? newFolder();
   if (user) chownSync(home, user.uid, user.gid);
   const data = path.join(home, 'data');
-  if (!existsSync(data)) initialise(path.join(binaries, 'initdb'), data, user);
+  if (template) execFileSync('cp', ['--archive', path.join(template, 'data'), home]);
+  else if (!existsSync(data)) initialise(path.join(binaries, 'initdb'), data, user);
   return startCluster(home, { durable, kept: folder !== undefined, settings, binaries });
 }
 
