@@ -37,7 +37,7 @@ export function addListAction<Listed extends { readonly id: bigint }, Options>(
     // One more than is shown, to see whether more follow.
     const { found, filters = {} } = await find(dependencies, { afterId, limit: limit + 1 }, options);
     const shown = found.slice(0, limit);
-    const given = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [` --${name} ${quoted(String(value))}`]));
+    const given = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [` --${name} ${asWord(String(value))}`]));
     const text = () => {
       printTable(shown.map(columns), given.length > 0 || afterId > 0n ? `No ${what} match.` : ifNone, { leastImportant });
       const last = shown.at(-1);
@@ -61,5 +61,7 @@ function readLimit(text: string): number {
 /** `homeward orders list`. */
 const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());
 
+const asWord = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : quoted(text));
+
 /** As one word of a shell. */
-export const quoted = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -15,14 +15,14 @@ export interface TurnBounds {
 
 type Owner = bigint | undefined;
 
-export interface TurnOptions {
+interface TurnOptions {
   readonly signal?: AbortSignal;
   /** Instead of `turnsOfOwnerMax`. */
   readonly ofOwnerMax?: number;
 }
 
 /** `owner`: the owner had all its turns, or its queue was full. `others`: all turns were taken, also by others. */
-export type NoTurnReason = 'owner' | 'others';
+type NoTurnReason = 'owner' | 'others';
 
 /** No turn was free in time, or the owner's queue is full. */
 export class NoTurn extends Error {

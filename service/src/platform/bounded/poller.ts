@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Asks once. */
-export type Poll<News> = () => Promise<{
+type Poll<News> = () => Promise<{
   /** Undefined: nothing that the listeners need to know. */
   readonly news: News | undefined;
   /** There is more to ask for at once. */

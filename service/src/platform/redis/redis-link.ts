@@ -33,7 +33,7 @@ export class RedisLost extends Error {
 
 class NotPrimary extends Error {}
 
-export interface LinkEvents {
+interface LinkEvents {
   /** A call got no reply by its deadline. The link may still be up. */
   late: [];
   /** The duration of each call that Redis has replied to, also of late ones. */
