@@ -1,6 +1,6 @@
 // Setup steps for tests about profiles.
 
-import type { Profile } from '../src/domain/profile-fields.ts';
+import type { Profile, ProfileChanges } from '../src/domain/profile-fields.ts';
 import type { Scope } from '../src/domain/scopes.ts';
 import type { PetBody } from './adoption-steps.ts';
 import { executeAsOwner } from './databases.ts';
@@ -56,7 +56,7 @@ export const everything = {
   arrivedOn: '2024-02-29',
   externalId: 'A-4711',
   attributes: { Zodiac: 'Taurus', 'Favourite toy': 'a red ball', Empty: '' },
-} as const;
+} as const satisfies Record<Exclude<keyof ProfileChanges, 'bondedWith'>, unknown>;
 
 type Sent = Omit<CallOptions, 'key'>;
 

@@ -25,7 +25,7 @@ export const whatHasItsOwnCodeIsOneFilter: { [Kind in 'words' | 'place' | 'radiu
   radius: (_: 'withinKm') => undefined,
 };
 
-const ofProfile = { of: 'profile', term: 'trained', column: 'house_trained', about: '' } as const;
+const ofProfile = { of: 'profile', term: 'planted', column: 'planted', about: '' } as const;
 const yesOrNo = { kind: 'choice', values: ['yes', 'no'] } as const;
 
 export const aFilterIsComplete: FilterRow[] = [
@@ -33,13 +33,13 @@ export const aFilterIsComplete: FilterRow[] = [
   // @ts-expect-error: only the index of words finds animals by their profiles, so it needs a term
   { ...ofProfile, ...yesOrNo, term: undefined },
   // @ts-expect-error: nothing is known of which animals match
-  { kind: 'choice', values: ['yes', 'no'], column: 'house_trained', term: 'trained', about: '' },
+  { kind: 'choice', values: ['yes', 'no'], column: 'planted', term: 'planted', about: '' },
   // @ts-expect-error: there is nothing to compare
-  { kind: 'choice', values: ['yes', 'no'], of: 'profile', term: 'trained', about: '' },
+  { kind: 'choice', values: ['yes', 'no'], of: 'profile', term: 'planted', about: '' },
   // @ts-expect-error: without its values it has no parameter
   { ...ofProfile, kind: 'choice' },
   // @ts-expect-error: it would not be documented
-  { ...yesOrNo, of: 'profile', term: 'trained', column: 'house_trained' },
+  { ...yesOrNo, of: 'profile', term: 'planted', column: 'planted' },
   // @ts-expect-error: no code makes a parameter or a condition of this kind
   { ...ofProfile, kind: 'range' },
   // @ts-expect-error: it does not say which changes of an animal invalidate a page
@@ -64,7 +64,7 @@ export const theColumnOfAFieldExists: ColumnOf<'profiles'> = columnOfAField;
 /** If this does not compile, nobody reads or writes a column of profiles. */
 export const everyColumnHasAField: ProfileColumn = columnOfProfiles;
 
-const plain = { column: 'chipped', about: '', isListed: true } as const;
+const plain = { column: 'planted', about: '', isListed: true } as const;
 
 export const aFieldIsComplete: FieldRow[] = [
   { ...plain, kind: 'choice', values: ['yes', 'no', 'unknown'], empty: 'unknown' },
@@ -73,7 +73,7 @@ export const aFieldIsComplete: FieldRow[] = [
   // @ts-expect-error: null is the value of a day that is not known
   { ...plain, kind: 'day', empty: '', example: '2026-10-20' },
   // @ts-expect-error: it does not say whether listings have it
-  { kind: 'choice', values: ['yes', 'no'], column: 'chipped', empty: null, about: '' },
+  { kind: 'choice', values: ['yes', 'no'], column: 'planted', empty: null, about: '' },
   // @ts-expect-error: it does not say where it is stored, or that it is computed
   { kind: 'choice', values: ['yes', 'no'], empty: null, isListed: true, about: '' },
   // @ts-expect-error: a list without a bound

@@ -34,10 +34,11 @@ const column = (name: string): Plant => ({ file: schema, before: '  "column ', t
 const filter = (text: string): Plant => ({ file: filters, before: '  near: {\n', text });
 const field = (text: string): Plant => ({ file: fields, before: '  adoptionFee: {\n', text });
 
-const houseTrained = filter(
-  "  houseTrained: { kind: 'choice', values: ['yes', 'no'], of: 'profile', column: 'house_trained', term: 'trained', about: '' },\n",
+const plantedFilter = filter(
+  "  planted: { kind: 'choice', values: ['yes', 'no'], of: 'profile', column: 'planted', term: 'planted', about: '' },\n",
 );
-const microchipped = field("  microchipped: { ...triState('microchipped', 'Whether the animal has a microchip.'), isListed: true },\n");
+const plantedField = field("  planted: { ...triState('planted', ''), isListed: true },\n");
+const columnIsUnknown = `Type '"planted"' is not assignable`;
 
 /** The compiler's errors with what is planted. */
 async function faultsWith(...plants: readonly Plant[]): Promise<string> {
@@ -71,14 +72,14 @@ test('the tables compile as they are', async () => {
 });
 
 test('a filter compiles once listings has its column', async () => {
-  expect(await faultsWith(houseTrained)).toContain(`Type '"house_trained"' is not assignable`);
-  expect(await faultsWith(houseTrained, column('listings.house_trained'))).toBe('');
+  expect(await faultsWith(plantedFilter)).toContain(columnIsUnknown);
+  expect(await faultsWith(plantedFilter, column('listings.planted'))).toBe('');
 });
 
 test('a field compiles once profiles has its column, and a column once it has a field', async () => {
-  expect(await faultsWith(microchipped)).toContain(`Type '"microchipped"' is not assignable`);
-  expect(await faultsWith(column('profiles.microchipped'))).toContain(`Type '"microchipped"' is not assignable`);
-  expect(await faultsWith(microchipped, column('profiles.microchipped'))).toBe('');
+  expect(await faultsWith(plantedField)).toContain(columnIsUnknown);
+  expect(await faultsWith(column('profiles.planted'))).toContain(columnIsUnknown);
+  expect(await faultsWith(plantedField, column('profiles.planted'))).toBe('');
 });
 
 test('a kind of filter or field compiles once all that is made from it knows it', async () => {
