@@ -1,4 +1,5 @@
 import { type AnimalFilterName, filterRows } from '../../domain/listing-filters.ts';
+import { fieldsOf } from '../../domain/profile-fields.ts';
 import type { Footprint, ListingFootprint } from '../list-cache/pet-changes.ts';
 import type { ListingSearch, ListingSort, Position } from './listing-search.ts';
 import type { Listing } from './listings.ts';
@@ -23,7 +24,7 @@ export function footprintOf(
   // Descending: the page begins behind `after` and ends with the animal that shows that another page follows.
   const end = found[count]?.pet.id;
   const range = sort === 'newest' ? { after: end === undefined ? 0n : end - 1n, last: after && after.id - 1n } : {};
-  const bonded = new Set(found.flatMap(({ profile }) => profile.bondedWith));
+  const bonded = new Set(found.flatMap(({ profile }) => bonds.flatMap((field) => profile[field])));
   const inRange = { ...matching, ...range };
   return bonded.size === 0 ? [inRange] : [inRange, { ...everyAnimal, ids: bonded }];
 }
@@ -42,6 +43,8 @@ function matchingOf(search: ListingSearch): Footprint | undefined {
   }
   return matching;
 }
+
+const bonds = fieldsOf('animals');
 
 const animalFilters = filterRows.flatMap(([name, row]) =>
   row.of === 'animal' ? { name: name as AnimalFilterName, part: row.footprint } : [],

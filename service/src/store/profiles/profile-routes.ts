@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { ProfileChanges, StoredProfile } from '../../domain/profile-fields.ts';
+import { fieldsOf, type ProfileChanges, type StoredProfile } from '../../domain/profile-fields.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { whoMay } from '../../partners/admission/access.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
@@ -33,6 +33,7 @@ const petId = PathIds({ petId: 'Identifier of the animal.' });
 const ifMatch = Type.Object({
   'if-match': Type.Optional(Type.String({ description: "The profile's ETag. Returns 412 if the profile has changed since." })),
 });
+const mergedFields = new Intl.ListFormat('en-GB').format([...fieldsOf('group'), ...fieldsOf('fee'), ...fieldsOf('pairs')]);
 const written = {
   200: jsonResponse('The profile as it is now.', Ref(ProfileSchema), etagHeader),
   ...errorResponses(...bodyErrors, ...profileErrors.write, 'precondition_failed'),
@@ -98,7 +99,7 @@ export function profileRoutes(api: Api, { db, catalogue, clock }: Parts): void {
         operationId: 'patchProfile',
         tags: ['Profiles'],
         summary: 'Change the profile of an animal',
-        description: `A merge patch (RFC 7396): what is left out stays, and null removes a value, also within breeds, goodWith, adoptionFee and attributes. Needs ${whoMay('describePets')}.`,
+        description: `A merge patch (RFC 7396): what is left out stays, and null removes a value, also within ${mergedFields}. Needs ${whoMay('describePets')}.`,
         'x-stability': 'experimental',
         consumes: ['application/json', mergePatchType],
         params: petId,

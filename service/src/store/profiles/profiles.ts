@@ -1,6 +1,6 @@
 import { recordEvents } from '../../changes/events/events.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
-import type { ProfileChanges, StoredProfile } from '../../domain/profile-fields.ts';
+import { fieldsOf, type ProfileChanges, type StoredProfile } from '../../domain/profile-fields.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
@@ -63,10 +63,13 @@ async function writeWithin(tx: CatalogueTransaction, petId: bigint, writer: Writ
   write.expect(pet, current);
   const merged = mergeProfile(write.how === 'merge' ? current : emptyProfile, write.changes);
   const profile = requireValid(petId, merged, write.nowMs);
-  await requireExisting(
-    tx,
-    profile.bondedWith.filter((id) => !current.bondedWith.includes(id)),
-  );
+  for (const field of fieldsOf('animals')) {
+    await requireExisting(
+      tx,
+      field,
+      profile[field].filter((id) => !current[field].includes(id)),
+    );
+  }
   if (isSame(profile, current)) {
     if (writtenIn !== null) tx.acknowledge(writtenIn);
     return current;
@@ -82,11 +85,11 @@ async function findOrThrow(db: Db, petId: bigint): Promise<{ shelterId: bigint; 
   return { ...found, profile: found.profile ?? emptyProfile };
 }
 
-async function requireExisting(tx: Transaction, ids: readonly bigint[]): Promise<void> {
+async function requireExisting(tx: Transaction, field: string, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return;
   const existing = await findExisting(tx, ids);
   const missing = ids.filter((id) => !existing.includes(id));
-  if (missing.length > 0) throw invalid(`bondedWith must name existing animals; there is no animal with id ${missing.join(' or ')}.`);
+  if (missing.length > 0) throw invalid(`${field} must name existing animals; there is no animal with id ${missing.join(' or ')}.`);
 }
 
 /** The day is the same for both, and does not matter. */
