@@ -85,7 +85,7 @@ export const readFacts = (): Facts => ({
   },
   lookIntervalMs: constant('platform/db/change-watch.ts', 'lookIntervalMs'),
   furtherConnections: constant('platform/db/pool.ts', 'searchConnections') + 2,
-  poolSize: Number(/POOL_SIZE: \{ fallback: '(\d+)'/.exec(source('config.ts'))?.[1]),
+  poolSize: Number(/POOL_SIZE: \{ fallback: '(\d+)'/.exec(source('platform/config.ts'))?.[1]),
   eventsPerWrite: 1.6,
   deliveriesOfWorker: 3_400,
   memory: {

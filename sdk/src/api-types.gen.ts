@@ -587,7 +587,7 @@ export type NewCategory = {
 };
 
 /**
- * The status of the order. placed: The order waits for the store to approve it, until it expires. approved: The store has agreed to the adoption. completed: The animal was adopted. cancelled: The client or the store has cancelled the adoption. expired: The store did not approve the order in time. returned: The adopter has returned the animal.
+ * The status of the order. placed: The order waits for the store to approve it, until it expires. approved: The store has agreed to the adoption. completed: The animal was adopted. cancelled: The client or the store has called the adoption off. expired: The store did not approve the order in time. returned: The adopter has returned the animal.
  */
 export type OrderStatus = 'placed' | 'approved' | 'completed' | 'cancelled' | 'expired' | 'returned';
 

@@ -29,7 +29,7 @@ const table = {
     isOpen: false,
     reserves: false,
     end: 'without adoption',
-    meaning: 'The client or the store has cancelled the adoption.',
+    meaning: 'The client or the store has called the adoption off.',
     event: 'The order was cancelled.',
   },
   expired: {

@@ -62,7 +62,7 @@ const query = async <Row extends pg.QueryResultRow>(server: PrivateServer, text:
 /** Adds animals with these names, as a partner does that repeats what is not confirmed. */
 async function add(names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const request = { key: manager.key, body: { name, categoryId: 1 }, headers: { 'idempotency-key': name } };
+    const request = { key: manager.key, body: { name, categoryId: 1 }, headers: { 'idempotency-key': name.replaceAll(' ', '-') } };
     await vi.waitUntil(async () => (await store.call('POST', '/v1/pets', request)).status === 201, patience);
   }
 }

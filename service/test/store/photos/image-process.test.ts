@@ -13,7 +13,7 @@ import { attemptNames, plantHostileDecoder, succeededAttempts } from '../../../.
 import type { Targets } from '../../../../testkit/image-attempts.ts';
 
 const secret = 'postgres://homeward_api:sesame@127.0.0.1/homeward';
-const testkit = (file: string) => fileURLToPath(new URL(`../../../testkit/${file}`, import.meta.url));
+const testkit = (file: string) => fileURLToPath(new URL(`../../../../testkit/${file}`, import.meta.url));
 const [attempts, decoder] = [testkit('image-attempts.ts'), testkit('hostile-decoder.ts')];
 
 let targets: Targets;
