@@ -23,8 +23,8 @@ export default defineConfig({
     // They wait for PostgreSQL, Redis and other processes more than they compute.
     maxWorkers: 3,
     sequence: { sequencer: ProgramsFirst },
-    // A limit for what hangs. CI may run on cores that others use too.
-    testTimeout: process.env['CI'] ? 60_000 : 20_000,
-    hookTimeout: process.env['CI'] ? 120_000 : 60_000,
+    // A limit for what hangs. The cores may be used by others too.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
   },
 });

@@ -87,9 +87,9 @@ describe('Any input', () => {
   test('returns a list, soon', () => {
     const inputs = ['', ' ', '?', '"', '…', '<script>', '__proto__', 'constructor', '(((', '\\', '🐶', '\u0000'];
     for (const typed of [...inputs, 'a'.repeat(100_000), 'x '.repeat(50_000)]) {
-      const startedAtMs = performance.now();
+      const before = process.cpuUsage();
       expect(Array.isArray(search(typed))).toBe(true);
-      expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+      expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
     }
   });
 });
@@ -98,9 +98,12 @@ describe('The index', () => {
   const pages = siteContents(files, document);
 
   test('leads only to pages and sections that exist', () => {
+    const texts = new Map(
+      [...new Set(entries.map(({ url }) => url.split('#')[0] ?? ''))].map((page) => [page, String(pages.get(page)?.() ?? '')]),
+    );
     const dead = entries.filter(({ url }) => {
       const [page = '', id] = url.split('#');
-      const text = String(pages.get(page)?.() ?? '');
+      const text = texts.get(page) ?? '';
       return text === '' || (id !== undefined && !text.includes(` id="${id}"`));
     });
     expect(dead.map(({ url }) => url)).toEqual([]);

@@ -12,7 +12,7 @@ import { record } from './recorder.ts';
 const main = fileURLToPath(new URL('../../service/src/main.ts', import.meta.url));
 const limits = { perMinute: 240, perDay: 10_000 };
 
-test('A history of a store without faults has operations of every kind, and no finding', { timeout: 120_000 }, async () => {
+test('A history of a store without faults has operations of every kind, and no finding', async () => {
   await using store = await Store.open({ processes: 2, env: { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
   store.work();
   const { manager, partners } = await castOf(store, 2);

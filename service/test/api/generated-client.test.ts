@@ -6,10 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient } from '@hey-api/openapi-ts';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestStore, type TestStore } from '../test-store.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const run = promisify(execFile);

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiDocument, type Operation, operationsOf, resolve, type Schema } from '../../../docs-site/src/reference-document.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { addEndpoint } from '../webhook-work.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let store: TestStore;
 let manager: TestKey;

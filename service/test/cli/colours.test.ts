@@ -1,11 +1,8 @@
-import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import release from '../../package.json' with { type: 'json' };
 import { cloneTemplate } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 const coloured = '\u001b[';
 let env: Record<string, string>;
@@ -54,9 +51,13 @@ test.each(['--version', '-V'])('homeward %s prints the version of the package an
   expect(await homeward([option])).toEqual({ status: 0, stdout: `${release.version}\n`, stderr: '' });
 });
 
-test.each([40, 80, 120])('no line of a table is wider than a terminal of %d columns', async (columns) => {
+test.each([
+  [40, ['keys', 'clients', 'webhooks']],
+  [80, ['keys']],
+  [120, ['keys']],
+])('no line of a table is wider than a terminal of %d columns: %j', async (columns, commands) => {
   await homeward(['keys', 'create', '--client', `Tierheim ${'ß'.repeat(150)} 🐶`, '--plan', 'free'], { env });
-  for (const command of ['keys', 'clients', 'webhooks']) {
+  for (const command of commands) {
     const { text } = await homewardOnTerminal([command, 'list'], { env, columns });
     expect(text.split('\n').filter((line) => [...line].length > columns)).toEqual([]);
   }

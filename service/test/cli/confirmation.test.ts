@@ -1,13 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { homeward } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 let store: TestStore;
 let env: Record<string, string>;

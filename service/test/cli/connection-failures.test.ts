@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type CertificateAuthority, makeAuthority } from '../../../testkit/certificates.ts';
 import { freePort, startPgBouncer, startPostgres, startRedis } from '../../../testkit/servers.ts';
 import { readSettings } from '../../src/cli/doctor.ts';
@@ -14,8 +14,6 @@ import { examineRedis } from '../../src/operations/doctor/redis-checks.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { cloneTemplate } from '../databases.ts';
 import { homeward, startServing } from './homeward-command.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const opened = new AsyncDisposableStack();
 let ca: CertificateAuthority;

@@ -1,12 +1,9 @@
 // What can't be undone, or stops a partner, shows its target and asks on a terminal.
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addPet, createManager, placeOrder, readPet } from '../adoption-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { homewardJson } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 120_000 });
 
 let store: TestStore;
 let manager: TestKey;

@@ -3,13 +3,11 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, st
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { CleanCheckout } from '../../../testkit/clean-checkout.ts';
 import { publishServers } from '../../../tools/dev-servers-file.ts';
 import { devServersFile, findDevServers, withDevServers } from '../../src/cli/dev-servers.ts';
 import { cloneTemplate } from '../databases.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const ownRoot = fileURLToPath(new URL('../../..', import.meta.url));
 

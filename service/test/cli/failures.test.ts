@@ -1,11 +1,8 @@
 import { createServer, type Server } from 'node:net';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { describePostgres, describeRedis } from '../../src/platform/server-addresses.ts';
 import { cloneTemplate } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
-
-// Some wait for a server that does not reply.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Accepts connections and never replies. */
 let silent: Server;

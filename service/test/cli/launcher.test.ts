@@ -1,13 +1,10 @@
 // `homeward` started by an older Node.js hands over to the pinned one, with the same behaviour.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { stillRunning } from '../../../testkit/running-processes.ts';
 import { cloneTemplate } from '../databases.ts';
 import { findOlderNode, homewardJson, homewardProcess, startServing } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 const olderNode = findOlderNode();
 let env: Record<string, string>;

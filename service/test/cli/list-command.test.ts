@@ -1,10 +1,7 @@
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 120_000 });
 
 let store: TestStore;
 let env: Record<string, string>;

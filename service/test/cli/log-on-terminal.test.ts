@@ -1,9 +1,6 @@
-import { beforeAll, expect, inject, test, vi } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { cloneTemplate } from '../databases.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 let env: Record<string, string>;
 beforeAll(async () => {

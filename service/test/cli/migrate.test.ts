@@ -6,9 +6,6 @@ import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { createDatabase } from '../databases.ts';
 import { homeward, homewardJson, homewardProcess, startServing } from './homeward-command.ts';
 
-// Two migrations at once are separate processes.
-vi.setConfig({ testTimeout: 60_000 });
-
 let postgres: PrivateServer;
 
 beforeAll(async () => {

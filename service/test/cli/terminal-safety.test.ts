@@ -1,10 +1,7 @@
-import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 /**
  * Clears the screen and sets a title, with C0 and C1; forges a row; reverses text; hides text. Without NUL, which PostgreSQL can't

@@ -4,8 +4,6 @@ import { expect, inject, test, vi } from 'vitest';
 import { cloneTemplate } from '../databases.ts';
 import { startWorker } from './homeward-command.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 /** Two and a half batches of each kind. */
 const fill = `
   insert into clients (name, plan) values ('Paws', 'free');

@@ -70,7 +70,7 @@ describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
     expect(steps.length).toBeGreaterThan(5);
   });
 
-  test.each(steps)('$command', { timeout: 60_000 }, async ({ command, response }) => {
+  test.each(steps)('$command', async ({ command, response }) => {
     expect(await problemsOf(command, response)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 // The animals that `npm run dev` adds.
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createStore } from '../../../sdk/src/index.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import { devProfile } from '../../../tools/dev-profiles.ts';
@@ -7,8 +7,6 @@ import { addAnimals, addPictures, describeAnimals } from '../../../tools/dev-see
 import { devShelters } from '../../../tools/dev-shelters.ts';
 import { createManager } from '../adoption-steps.ts';
 import { createPhotoStore, type PhotoTestStore, processAll } from '../photo-steps.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let photos: PhotoTestStore;
 let client: ReturnType<typeof createStore>;

@@ -129,7 +129,7 @@ describe('The readers of the guide', () => {
     },
   );
 
-  test('of docs/guides/sdk.md prints the feed from its start', { timeout: 60_000 }, async () => {
+  test('of docs/guides/sdk.md prints the feed from its start', async () => {
     const [follower] = fencedBlocks(read('sdk.md')).filter(({ text }) => text.startsWith('for await (const event of'));
     const [line] = await linesOf(follower as Block, 1);
     expect(line).toMatch(/^pet\.created \S+$/);

@@ -1,5 +1,5 @@
 // The example site with profiles, photos and shelters: the list and its filters, the page of an animal, the feed and the sitemap.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { placeholderAddress } from '../../../examples/adoption-site/placeholder.ts';
 import { type RunningSite, startSite } from '../../../examples/adoption-site/start-site.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
@@ -8,8 +8,6 @@ import { ManualClock } from '../manual-clock.ts';
 import { createPhotoStore, makeImage, type PhotoTestStore, processAll, sendPhoto } from '../photo-steps.ts';
 import { writeProfile } from '../profile-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** Ends the script, the element, the attribute and the XML that it is put into, if it is not escaped. */
 const hostile = `</script><script>alert(1)</script><!-- ]]> "' <img src=x onerror=alert(2)> &amp; \u2028`;

@@ -240,7 +240,7 @@ describe('An open page', () => {
 });
 
 describe('A site whose store is unreachable, or has a small limit', () => {
-  test('serves a hundred visitors from its cache, and reserves its last requests for adoptions', { timeout: 60_000 }, async () => {
+  test('serves a hundred visitors from its cache, and reserves its last requests for adoptions', async () => {
     // A clock that stands still, so that no window ends meanwhile.
     await using still = await createTestStore({ clock: new ManualClock(new Date(Date.now() + 3_600_000).toISOString()) });
     const owner = await still.createKey();
@@ -261,7 +261,7 @@ describe('A site whose store is unreachable, or has a small limit', () => {
     }
   });
 
-  test('continues with its cache, is 503 with a text elsewhere, and offers the same form again', { timeout: 120_000 }, async () => {
+  test('continues with its cache, is 503 with a text elsewhere, and offers the same form again', async () => {
     await using resources = new AsyncDisposableStack();
     const lost = resources.use(await createTestStore());
     const lostKey = await lost.createKey();

@@ -1,12 +1,10 @@
 // The SQL of docs/operations.md, "Roles in PostgreSQL", run as it is: by a superuser, and by a login as managed PostgreSQL gives one.
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDocumentedRoles } from '../../../testkit/documented-roles.ts';
 import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { Pool } from '../../src/platform/db/pool.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const opened = new AsyncDisposableStack();
 let server: PrivateServer;

@@ -128,7 +128,7 @@ describe.each(readings)('docs/guides/$guide in $language', ({ guide, language, b
   });
 
   const cases = blocks.map((block, i) => ({ name: `${block.language}: ${block.text.split('\n', 1)[0]}`, block, next: blocks[i + 1] }));
-  test.each(cases)('$name', { timeout: 60_000 }, async ({ block, next }) => {
+  test.each(cases)('$name', async ({ block, next }) => {
     expect(await faultsAt(block, next)).toEqual([]);
   });
 
@@ -151,7 +151,7 @@ describe.each(readings)('docs/guides/$guide in $language', ({ guide, language, b
     isEndless(block) && response ? run.doUntil(block, (output) => beginsAs(response, output)) : run.do(withSetup(block, blocks));
 });
 
-test("the programs in the guides and in the SDK's README.md match its types", { timeout: 60_000 }, async () => {
+test("the programs in the guides and in the SDK's README.md match its types", async () => {
   const documents = [...guides.map((guide) => `docs/guides/${guide}`), 'sdk/README.md'];
   const samples = documents.flatMap((file) =>
     fencedBlocks(read(file)).flatMap((block, i) => samplesOf(block, `${path.parse(file).name}-${i + 1}`)),
@@ -160,7 +160,7 @@ test("the programs in the guides and in the SDK's README.md match its types", { 
   expect(await typeFaultsOf(samples)).toEqual([]);
 });
 
-test('a program that uses something unknown to the SDK is detected', { timeout: 60_000 }, async () => {
+test('a program that uses something unknown to the SDK is detected', async () => {
   const block = { language: 'js', text: 'await store.pets.adopt(1);\n' };
   expect(await typeFaultsOf([{ name: 'wrong', block }])).toEqual([expect.stringContaining("Property 'adopt' does not exist")]);
 });

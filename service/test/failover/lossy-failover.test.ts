@@ -14,8 +14,6 @@ import { executeAsOwner } from '../databases.ts';
 import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
-
 const patience = { timeout: 30_000, interval: 50 };
 const opened = new AsyncDisposableStack();
 let env: Record<string, string>;
@@ -62,7 +60,7 @@ const query = async <Row extends pg.QueryResultRow>(server: PrivateServer, text:
 /** Adds animals with these names, as a partner does that repeats what is not confirmed. */
 async function add(names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const request = { key: manager.key, body: { name, categoryId: 1 }, headers: { 'idempotency-key': name.replaceAll(' ', '-') } };
+    const request = { key: manager.key, body: { name, categoryId: 1 }, headers: { 'idempotency-key': name.replace(' ', '-') } };
     await vi.waitUntil(async () => (await store.call('POST', '/v1/pets', request)).status === 201, patience);
   }
 }

@@ -13,8 +13,6 @@ import { addressesOf } from '../../src/platform/server-urls.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { createTestStore } from '../test-store.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 describe('DATABASE_URL with several servers', () => {
   test.each([
     ['postgres://a:5432,b/db?x=1', ['postgres://a:5432/db?x=1', 'postgres://b/db?x=1']],

@@ -15,8 +15,6 @@ import { askRedis, startWatchedRedis, type WatchedRedis } from '../../../testkit
 import type { Finding } from '../../src/operations/doctor/finding.ts';
 import { homeward } from '../cli/homeward-command.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
 const sentinelPassword = 'sesame-street';
 const unlimited = { perMinute: 1_000_000, perDay: 1_000_000 };
 const opened = new AsyncDisposableStack();

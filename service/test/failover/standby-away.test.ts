@@ -12,8 +12,6 @@ import { Pool } from '../../src/platform/db/pool.ts';
 import { homeward } from '../cli/homeward-command.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const poolSize = 5;
 const unknown = expect.stringContaining('may have been done or not. Retry in 1 s with the same Idempotency-Key; without one, look first');
 const notWritten = expect.stringContaining('nothing was written');

@@ -23,7 +23,7 @@ function check(files: Record<string, string>) {
   writeFileSync(path.join(folder, 'tsconfig.json'), '{}');
   const config = path.join(root, '.dependency-cruiser.mjs');
   const depcruise = path.join(root, 'node_modules/.bin/depcruise');
-  const { status, stdout } = spawnSync(depcruise, ['--config', config, 'service'], { cwd: folder, encoding: 'utf8', timeout: 30_000 });
+  const { status, stdout } = spawnSync(depcruise, ['--config', config, 'service'], { cwd: folder, encoding: 'utf8', timeout: 120_000 });
   return { status, output: stdout };
 }
 

@@ -4,15 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePort } from '../../../../testkit/servers.ts';
 import type { Finding } from '../../../src/operations/doctor/finding.ts';
 import { homeward } from '../../cli/homeward-command.ts';
 import { homewardOnTerminal } from '../../cli/on-terminal.ts';
 import { cloneTemplate, createDatabase, executeAsOwner } from '../../databases.ts';
-
-// Each command is a separate process.
-vi.setConfig({ testTimeout: 60_000 });
 
 const nowhere = { DATABASE_URL: 'postgres://ada:sesame@127.0.0.1:1/homeward', REDIS_URL: 'redis://:sesame@127.0.0.1:1', PORT: '0' };
 const esc = String.fromCharCode(0x1b);

@@ -13,8 +13,6 @@ import { type CommandOptions, homeward, startServing } from '../../cli/homeward-
 import { WebhookReceiver } from '../../webhook-receiver.ts';
 import { type DoctorStore, password, type Report, startDoctorStore } from './doctor-store.ts';
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
-
 let store: DoctorStore;
 beforeAll(async () => {
   store = await startDoctorStore();

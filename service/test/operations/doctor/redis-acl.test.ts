@@ -1,14 +1,12 @@
 // The user of Redis that docs/operations.md has may do all that the store does, and no more.
 import { globSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PrivateServer, startRedis } from '../../../../testkit/servers.ts';
 import type { Finding } from '../../../src/operations/doctor/finding.ts';
 import { script } from '../../../src/operations/doctor/redis-commands.ts';
 import { homeward } from '../../cli/homeward-command.ts';
 import { createTestStore, type TestStore } from '../../test-store.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const opened = new AsyncDisposableStack();
 let redis: PrivateServer;

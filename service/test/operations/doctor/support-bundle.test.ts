@@ -1,12 +1,10 @@
 // The bundle has what a stranger needs, and none of the secrets and addresses that were planted everywhere.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redactor, secretsOf, withoutStrings, withoutValues, withSecretFiles } from '../../../src/operations/doctor/redaction.ts';
 import { homeward, homewardJson, startServing } from '../../cli/homeward-command.ts';
 import { type DoctorStore, password, startDoctorStore } from './doctor-store.ts';
-
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 let store: DoctorStore;
 let key: string;

@@ -8,8 +8,6 @@ import { cloneTemplate } from '../../databases.ts';
 import { sendRaw } from '../../raw-request.ts';
 import { lint, type Scrape, scrape } from './scrape.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const resources = new AsyncDisposableStack();
 let env: Record<string, string>;
 let serving: Serving;

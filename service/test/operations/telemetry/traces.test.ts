@@ -1,13 +1,11 @@
 // Traces, as an OTLP receiver gets them.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SafeSender } from '../../../src/changes/delivery/safe-sender.ts';
 import { tracedSender } from '../../../src/changes/delivery/traced-sender.ts';
 import { addPet, adopterOf } from '../../adoption-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
 import { OtlpReceiver, type ReceivedSpan } from './otlp-receiver.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const resources = new AsyncDisposableStack();
 let receiver: OtlpReceiver;

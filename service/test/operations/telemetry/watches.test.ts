@@ -15,8 +15,6 @@ import { readStoreFacts } from '../../../src/operations/telemetry/store-facts-qu
 import { migrate } from '../../../src/platform/db/migrate.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'homeward-watches-'));

@@ -10,8 +10,6 @@ import { createTestStore, type TestKey, type TestStore } from '../../test-store.
 import { WebhookReceiver } from '../../webhook-receiver.ts';
 import { lint, scrape } from './scrape.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const resources = new AsyncDisposableStack();
 let store: TestStore;
 let key: TestKey;

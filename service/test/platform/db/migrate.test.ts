@@ -9,8 +9,6 @@ import { startPostgres } from '../../../../testkit/servers.ts';
 import { migrate } from '../../../src/platform/db/migrate.ts';
 import { createDatabase } from '../../databases.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 let url: string;
 let dir: string;
 let clients: pg.Client[];

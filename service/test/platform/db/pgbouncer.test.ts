@@ -7,8 +7,6 @@ import { Store } from '../../../../testkit/store.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 import { createDatabase } from '../../databases.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-
 const poolSize = 4;
 
 test('behind PgBouncer in session mode an order goes from placed to completed, its events are published, and verify holds', async () => {

@@ -9,8 +9,6 @@ import { askRedis } from '../../../../testkit/watched-redis.ts';
 import { RedisLink } from '../../../src/platform/redis/redis-link.ts';
 import { findPrimary, watchedServersOf } from '../../../src/platform/redis/sentinels.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const patience = { timeout: 10_000, interval: 10 };
 /** Long enough for some ten probes. */
 const watchedMs = 1_500;

@@ -15,8 +15,6 @@ import { errorResponse } from '../../error-response.ts';
 import { filesIn, makeImage, readPhotos, sendPhoto } from '../../photo-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const mayMount = await canMount();
 if (!mayMount) console.warn('This user may not mount a disk: a full disk is not tested here. It takes root.');
 

@@ -29,8 +29,6 @@ import {
 } from '../../photo-steps.ts';
 import type { TestKey } from '../../test-store.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const launcher = fileURLToPath(new URL('../../../bin/homeward.mjs', import.meta.url));
 const silent = { info: () => {}, warn: () => {} };
 const file = (image: Buffer) => ({ bytes: image.length, stream: Readable.from([image]) });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { readFile, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DirectoryStore } from '../../../src/store/photos/directory-store.ts';
 import { readMark, writeMark } from '../../../src/store/photos/photo-mark.ts';
 import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
@@ -21,8 +21,6 @@ import {
   sendPhoto,
 } from '../../photo-steps.ts';
 import type { TestKey, TestStore } from '../../test-store.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const markFile = 'homeward-store-id';
 

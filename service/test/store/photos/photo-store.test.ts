@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { AwsClient } from 'aws4fetch';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasRadosgw, type Radosgw, startRadosgw } from '../../../../testkit/radosgw.ts';
 import { checkPhotos } from '../../../src/operations/doctor/photos-check.ts';
 import type { S3Config } from '../../../src/platform/config.ts';
@@ -16,8 +16,6 @@ import { S3Store } from '../../../src/store/photos/s3-store.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { filesIn, makeImage, processAll, readPhotos, sendPhoto } from '../../photo-steps.ts';
 import { createTestStore } from '../../test-store.ts';
-
-vi.setConfig({ hookTimeout: 120_000, testTimeout: 30_000 });
 
 const folder = mkdtempSync(path.join(tmpdir(), 'homeward-photo-store-'));
 const isInstalled = await hasRadosgw();

@@ -2,12 +2,10 @@
 import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/store/photos/image-reply.ts';
 import { makePictures } from '../../../src/store/photos/picture-maker.ts';
 import { makeImage } from '../../photo-steps.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const make = (bytes: Buffer, bounds?: { cpuMsMax: number; deadlineMs: number; memoryMax: number }): Promise<Outcome> =>
   makePictures({ bytes: bytes.length, stream: Readable.from([bytes]) }, undefined, bounds);
@@ -136,7 +134,7 @@ describe('makePictures makes pictures of', () => {
     ['JPEG of 12 megapixels', async () => (await large('cubic', usual)).jpeg({ quality: 95 })],
     ['PNG of 12 megapixels', async () => (await large('nearest', usual)).png({ compressionLevel: 3 })],
     ['WebP of 12 megapixels', async () => (await large('cubic', usual)).webp({ quality: 80, effort: 0 })],
-  ])('a %s', { timeout: 120_000 }, async (_, image) => {
+  ])('a %s', async (_, image) => {
     const bytes = await (await image()).toBuffer();
     expect(bytes.length).toBeLessThan(20_000_000);
     expect(picturesOf(await make(bytes))).toHaveLength(3);

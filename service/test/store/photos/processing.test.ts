@@ -1,6 +1,6 @@
 import { utimes } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { processPhoto } from '../../../src/store/photos/photo-processing.ts';
 import type { PhotoStore } from '../../../src/store/photos/photo-store.ts';
 import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
@@ -19,8 +19,6 @@ import {
   sendPhoto,
 } from '../../photo-steps.ts';
 import type { TestKey, TestStore } from '../../test-store.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let photos: PhotoTestStore;
 let store: TestStore;

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countPictures, processPhoto } from '../../../src/store/photos/photo-processing.ts';
 import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
 import { makePictures } from '../../../src/store/photos/picture-maker.ts';
@@ -22,8 +22,6 @@ import {
   sendPhoto,
 } from '../../photo-steps.ts';
 import type { TestKey, TestStore } from '../../test-store.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const gigabyte = 1_000_000_000;
 let photos: PhotoTestStore;

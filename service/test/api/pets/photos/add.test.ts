@@ -20,8 +20,6 @@ import {
 } from '../../../photo-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 let photos: PhotoTestStore;
 let store: TestStore;
 let manager: TestKey;
