@@ -27,7 +27,8 @@ function mergeBase(): string {
   const branch = ['main', 'origin/main'].find((name) => git('branch', '--all', '--list', name, `remotes/${name}`).length > 0);
   const [base = head] = branch ? git('merge-base', 'HEAD', branch) : [];
   const isUnchanged = base === head && git('status', '--porcelain').length === 0;
-  return isUnchanged ? `${head}~1` : base;
+  // A shallow clone does not have the commit before: there nothing counts as changed.
+  return isUnchanged && git('rev-list', '--max-count=2', 'HEAD').length > 1 ? `${head}~1` : base;
 }
 
 const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean);
