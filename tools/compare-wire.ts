@@ -21,7 +21,11 @@ type Seen = ReadonlyMap<string, string>;
 async function seeAll(root: string): Promise<Record<'requests' | 'commands' | 'pages', Seen>> {
   const built = await runCommand(process.execPath, [path.join(root, 'tools/build.ts')], { timeoutMs });
   if (built.status !== 0) throw new Error(built.output);
-  await using store = await Store.open({ processes: 1, root, env: { LOG_LEVEL: 'fatal', NO_COLOR: '1', COLUMNS: '100' } });
+  await using store = await Store.open({
+    processes: 1,
+    root: root === ownRoot ? undefined : root,
+    env: { LOG_LEVEL: 'fatal', NO_COLOR: '1', COLUMNS: '100' },
+  });
   const url = store.processes[0]?.url ?? '';
   using http = new HttpClient();
   const staff = await store.createKey(

@@ -53,7 +53,8 @@ const grammars: Readonly<Record<string, string>> = {
 export function highlight(code: string, language: string): Html {
   const grammar = grammars[language];
   if (!grammar) return html`${withOrigin(code)}`;
-  const lines = codeToTokensBase(highlighter, code, { lang: grammar, theme: 'kinds' });
+  // Without a limit: on slow cores a line would be left as it is, in the colour of the one before.
+  const lines = codeToTokensBase(highlighter, code, { lang: grammar, theme: 'kinds', tokenizeTimeLimit: 0 });
   const rendered = lines.map((tokens) => merged(tokens).map(({ kind, text }) => tokenOf(kind, text)));
   return html`${rendered.flatMap((line, i) => (i > 0 ? ['\n', ...line] : line))}`;
 }
