@@ -84,7 +84,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'lock-timeout-of-the-login',
-    why: 'A policy gives every login a lock_timeout of some milliseconds, so orders of a client that come at once are server errors, where they should wait for each other for up to two seconds: ARCHITECTURE.md, Bounds, "A statement, including its wait for a lock".',
+    why: 'A policy gives every login a lock_timeout of some milliseconds, so orders of a client that come at once are server errors, where they should wait for each other for up to two seconds: docs/bounds.md, "A statement, including its wait for a lock".',
     induce: bySql(
       ["alter role homeward_api set lock_timeout = '5ms'", endSessions],
       ['alter role homeward_api reset lock_timeout', endSessions],

@@ -116,7 +116,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'triggers-of-animals-disabled',
-    why: 'A bulk import left the triggers of pets disabled, so searches show sold animals as available, moved ones keep their orders elsewhere, and removed ones keep their photos: ARCHITECTURE.md, Searching for animals; migrations 0015, 0018 to 0020.',
+    why: 'A bulk import left the triggers of pets disabled, so searches show sold animals as available, moved ones keep their orders elsewhere, and removed ones keep their photos: docs/flows.md, Searching for animals; migrations 0015, 0018 to 0020.',
     induce: bySql(['alter table pets disable trigger user'], ['alter table pets enable trigger user']),
     named: /trigger/i,
     fix: /enable trigger/i,
@@ -140,7 +140,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
   },
   {
     name: 'sequence-behind-its-ids',
-    why: 'Rows were loaded by hand without the sequence, so every new animal meets an id that exists and POST /v1/pets is a server error: migration 0001, "generated always as identity"; ARCHITECTURE.md, Adding an animal.',
+    why: 'Rows were loaded by hand without the sequence, so every new animal meets an id that exists and POST /v1/pets is a server error: migration 0001, "generated always as identity"; docs/flows.md, Adding an animal.',
     async induce(store, undo): Promise<undefined> {
       await addAnimal(store);
       undo.defer(async () => {
