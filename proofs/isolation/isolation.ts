@@ -39,8 +39,8 @@ const edits = [
   },
   {
     file: 'store/categories/category-routes.ts',
-    from: "config: { scope: 'store:manage' },\n      schema: {\n        operationId: 'putCategory',",
-    to: "config: {},\n      schema: {\n        operationId: 'putCategory',",
+    from: "scope: 'store:manage',\n      operationId: 'putCategory',",
+    to: "operationId: 'putCategory',",
   },
   { file: 'changes/events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
   { file: 'changes/delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },

@@ -5,13 +5,13 @@ import { scopesThat } from '../../domain/scopes.ts';
 import { visibilityOf } from '../../domain/visibility.ts';
 import type { Caller } from '../../partners/admission/admission.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
+import { operation, sendJson } from '../../partners/admission/operation.ts';
 import type { KeyWatch } from '../../partners/clients/key-watch.ts';
-import { alreadySerialized } from '../../partners/idempotency/idempotent-route.ts';
 import { FairTurns } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { type EventStream, type EventStreams, eventText } from '../../platform/http/event-stream.ts';
 import { addLink, linkToNext, readCursor, sizeDefault, writeCursor } from '../../platform/http/paging.ts';
-import { errorResponses, etagHeader, jsonResponse, notModified } from '../../platform/http/schemas.ts';
+import { etagHeader, jsonResponse, notModified } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import { eventJson } from './event-json.ts';
 import { AnyEvent, type ListEvents, ListEventsQuery } from './event-schemas.ts';
@@ -59,25 +59,20 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
 
   api.get(
     '/events',
-    {
-      config: { scope: 'pets:read' },
-      schema: {
-        operationId: 'listEvents',
-        tags: ['Events'],
-        summary: 'Read the feed of changes',
-        description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page of ${catchUpSize} events that a stream reads to catch up counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
-        'x-stability': 'experimental',
-        querystring: ListEventsQuery,
-        headers: Type.Object({
-          'last-event-id': Type.Optional(Type.String({ description: 'For a stream: the id of the last event received.' })),
-        }),
-        response: {
-          200: pageOrStream,
-          304: notModified,
-          ...errorResponses('invalid_query', 'invalid_cursor', 'cursor_expired'),
-        },
-      },
-    },
+    operation({
+      scope: 'pets:read',
+      operationId: 'listEvents',
+      tags: ['Events'],
+      summary: 'Read the feed of changes',
+      description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page of ${catchUpSize} events that a stream reads to catch up counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
+      'x-stability': 'experimental',
+      querystring: ListEventsQuery,
+      headers: Type.Object({
+        'last-event-id': Type.Optional(Type.String({ description: 'For a stream: the id of the last event received.' })),
+      }),
+      response: { 200: pageOrStream, 304: notModified },
+      errors: ['cursor_expired'],
+    }),
     async (request, reply) => {
       const { query, headers, method } = request;
       const caller = callerOf(request);
@@ -100,7 +95,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
     const { events, nextAfter } = await (cursor === latest ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit }));
     addLink(reply, linkToNext(path, { limit, filters: { type }, cursor: cursorAt(nextAfter) }));
     const body = `[${events.map(eventJson).join(',')}]`;
-    return reply.type('application/json; charset=utf-8').serializer(alreadySerialized).send(body);
+    return sendJson(reply, body);
   }
 
   /**

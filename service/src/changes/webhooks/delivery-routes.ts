@@ -1,19 +1,9 @@
-import { Type } from 'typebox';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
+import { operation, page, read } from '../../partners/admission/operation.ts';
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
-import { nextLink, type Page, readPage, sendPage } from '../../platform/http/paging.ts';
-import {
-  bodyErrors,
-  errorResponses,
-  etagHeader,
-  idempotencyErrors,
-  idempotencyHeader,
-  jsonResponse,
-  locationHeader,
-  notModified,
-  Ref,
-} from '../../platform/http/schemas.ts';
+import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
+import { idempotencyHeader, jsonResponse, locationHeader, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import { deliveryErrors, getDelivery, listDeliveries, readDeliveryId, replay, testWebhook } from './deliveries.ts';
 import { deliveryJson } from './webhook-json.ts';
@@ -29,28 +19,22 @@ import {
 import { getWebhook, readWebhookId } from './webhooks.ts';
 
 const path = '/v1/webhooks';
-const config = { scope: 'webhooks:manage' } as const;
-const common = { tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
+const common = { scope: 'webhooks:manage', tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
 
 /** Deliveries to an endpoint: test, list, get and replay. */
 export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
   api.post(
     '/webhooks/:webhookId/test',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'testWebhook',
-        summary: 'Test an endpoint',
-        description: 'Queues one delivery of type webhook.test to this endpoint only.',
-        params: WebhookPath,
-        headers: idempotencyHeader,
-        response: {
-          202: jsonResponse('The queued delivery. Get it later to see the result.', Ref(DeliverySchema), locationHeader),
-          ...errorResponses(...deliveryErrors.test, ...idempotencyErrors),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'testWebhook',
+      summary: 'Test an endpoint',
+      description: 'Queues one delivery of type webhook.test to this endpoint only.',
+      params: WebhookPath,
+      headers: idempotencyHeader,
+      response: { 202: jsonResponse('The queued delivery. Get it later to see the result.', Ref(DeliverySchema), locationHeader) },
+      errors: deliveryErrors.test,
+    }),
     (request, reply) =>
       respondOnce(db, request, reply, async (tx) => {
         const id = readWebhookId(request.params.webhookId);
@@ -61,23 +45,17 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
 
   api.get(
     '/webhooks/:webhookId/deliveries',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'listDeliveries',
-        summary: 'List deliveries',
-        description:
-          'Returns a page of deliveries to an endpoint, sent or still queued, oldest first; tests come last. Deliveries are deleted after 30 days.',
-        params: WebhookPath,
-        querystring: ListDeliveriesQuery,
-        response: {
-          200: jsonResponse('A page of deliveries.', Type.Array(Ref(DeliverySchema)), { ...nextLink, ...etagHeader }),
-          304: notModified,
-          ...errorResponses('invalid_query', 'invalid_cursor', ...deliveryErrors.list),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'listDeliveries',
+      summary: 'List deliveries',
+      description:
+        'Returns a page of deliveries to an endpoint, sent or still queued, oldest first; tests come last. Deliveries are deleted after 30 days.',
+      params: WebhookPath,
+      querystring: ListDeliveriesQuery,
+      response: page('A page of deliveries.', DeliverySchema),
+      errors: deliveryErrors.list,
+    }),
     async (request, reply) => {
       const { id } = await getWebhook(db, callerOf(request), readWebhookId(request.params.webhookId));
       const { status } = request.query;
@@ -88,21 +66,15 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
 
   api.get(
     '/webhooks/:webhookId/deliveries/:deliveryId',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'getDelivery',
-        summary: 'Get a delivery',
-        description: 'Returns the delivery with its attempts: the response of the receiver, or why there was no response.',
-        params: DeliveryPath,
-        response: {
-          200: jsonResponse('The delivery.', Ref(DeliveryWithAttemptsSchema), etagHeader),
-          304: notModified,
-          ...errorResponses(...deliveryErrors.get),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'getDelivery',
+      summary: 'Get a delivery',
+      description: 'Returns the delivery with its attempts: the response of the receiver, or why there was no response.',
+      params: DeliveryPath,
+      response: read('The delivery.', DeliveryWithAttemptsSchema),
+      errors: deliveryErrors.get,
+    }),
     async (request, reply) => {
       const endpoint = readWebhookId(request.params.webhookId);
       return reply.send(await getDelivery(db, callerOf(request), endpoint, readDeliveryId(request.params.deliveryId)));
@@ -111,23 +83,18 @@ export function deliveryRoutes(api: Api, { db }: { db: Transactor }): void {
 
   api.post(
     '/webhooks/:webhookId/replay',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'replayWebhook',
-        summary: 'Replay deliveries',
-        description:
-          'Queues deliveries again: one delivery, every failed delivery, or every event published in a time range, even events that were never sent to the endpoint. At most 10,000 at once, and one time range at a time for a client. New events do not wait for them. Deliveries that wait for their next attempt are sent at once too.',
-        params: WebhookPath,
-        headers: idempotencyHeader,
-        body: Ref(ReplaySchema),
-        response: {
-          202: jsonResponse('The number of queued deliveries.', Ref(ReplayedSchema)),
-          ...errorResponses(...bodyErrors, ...deliveryErrors.replay, ...idempotencyErrors),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'replayWebhook',
+      summary: 'Replay deliveries',
+      description:
+        'Queues deliveries again: one delivery, every failed delivery, or every event published in a time range, even events that were never sent to the endpoint. At most 10,000 at once, and one time range at a time for a client. New events do not wait for them. Deliveries that wait for their next attempt are sent at once too.',
+      params: WebhookPath,
+      headers: idempotencyHeader,
+      body: Ref(ReplaySchema),
+      response: { 202: jsonResponse('The number of queued deliveries.', Ref(ReplayedSchema)) },
+      errors: deliveryErrors.replay,
+    }),
     (request, reply) =>
       respondOnce(db, request, reply, async (tx) => {
         const count = await replay(tx, callerOf(request), readWebhookId(request.params.webhookId), request.body);

@@ -1,21 +1,11 @@
-import { Type } from 'typebox';
 import { scopesThat } from '../../domain/scopes.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
+import { created, operation, page, read, removed, updated } from '../../partners/admission/operation.ts';
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
-import { nextLink, type Page, readPage, sendPage } from '../../platform/http/paging.ts';
-import {
-  bodyErrors,
-  errorResponses,
-  etagHeader,
-  idempotencyErrors,
-  idempotencyHeader,
-  jsonResponse,
-  locationHeader,
-  notModified,
-  Ref,
-} from '../../platform/http/schemas.ts';
+import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
+import { idempotencyHeader, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import { webhookJson } from './webhook-json.ts';
 import { selectWebhooks } from './webhook-queries.ts';
@@ -35,8 +25,7 @@ interface Parts {
 }
 
 const path = '/v1/webhooks';
-const config = { scope: 'webhooks:manage' } as const;
-const common = { tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
+const common = { scope: 'webhooks:manage', tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
 
 /** Endpoints. The routes for deliveries are in delivery-routes.ts. */
 export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: Parts): void {
@@ -44,21 +33,14 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
 
   api.get(
     '/webhooks',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'listWebhooks',
-        summary: 'List endpoints',
-        description: "Returns a page of this client's endpoints in ascending order of id.",
-        querystring: ListWebhooksQuery,
-        response: {
-          200: jsonResponse('A page of endpoints.', Type.Array(Ref(WebhookSchema)), { ...nextLink, ...etagHeader }),
-          304: notModified,
-          ...errorResponses('invalid_query', 'invalid_cursor'),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'listWebhooks',
+      summary: 'List endpoints',
+      description: "Returns a page of this client's endpoints in ascending order of id.",
+      querystring: ListWebhooksQuery,
+      response: page('A page of endpoints.', WebhookSchema),
+    }),
     async (request, reply) => {
       const select = (page: Page) => selectWebhooks(db, callerOf(request), page);
       return sendPage(reply, await readPage(path, request.query, {}, select));
@@ -67,21 +49,16 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
 
   api.post(
     '/webhooks',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'createWebhook',
-        summary: 'Add an endpoint',
-        description: `The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.`,
-        headers: idempotencyHeader,
-        body: Ref(NewWebhookSchema),
-        response: {
-          201: jsonResponse('The endpoint, with its secret.', Ref(WebhookWithSecretSchema), locationHeader),
-          ...errorResponses(...bodyErrors, ...webhookErrors.add, ...idempotencyErrors),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'createWebhook',
+      summary: 'Add an endpoint',
+      description: `The endpoint is unverified until it responds with 2xx to a test, which is sent at once. Events about animals and about this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, are sent to it from then on, beginning with those published after this request, signed as Standard Webhooks specifies. Only this response contains the secret: a retry with the same Idempotency-Key returns the endpoint without it.`,
+      headers: idempotencyHeader,
+      body: Ref(NewWebhookSchema),
+      response: created('The endpoint, with its secret.', WebhookWithSecretSchema),
+      errors: webhookErrors.add,
+    }),
     (request, reply) =>
       respondOnce(db, request, reply, async (tx) => {
         const { secret, ...webhook } = await addWebhook(tx, request.body, callerOf(request), toLoopback);
@@ -96,58 +73,45 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
 
   api.get(
     '/webhooks/:webhookId',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'getWebhook',
-        summary: 'Get an endpoint',
-        params: WebhookPath,
-        response: {
-          200: jsonResponse('The endpoint.', Ref(WebhookSchema), etagHeader),
-          304: notModified,
-          ...errorResponses(...webhookErrors.get),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'getWebhook',
+      summary: 'Get an endpoint',
+      params: WebhookPath,
+      response: read('The endpoint.', WebhookSchema),
+      errors: webhookErrors.get,
+    }),
     async (request, reply) => reply.send(await getWebhook(db, callerOf(request), readWebhookId(request.params.webhookId))),
   );
 
   api.patch(
     '/webhooks/:webhookId',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'updateWebhook',
-        summary: 'Change an endpoint',
-        description:
-          'Queued deliveries are sent at once if the endpoint is enabled or gets another url. With another url it is unverified again, and gets only events that the key of this request may read.',
-        params: WebhookPath,
-        body: Ref(WebhookChangesSchema),
-        response: {
-          200: jsonResponse('The updated endpoint.', Ref(WebhookSchema)),
-          ...errorResponses(...bodyErrors, ...webhookErrors.change),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'updateWebhook',
+      summary: 'Change an endpoint',
+      description:
+        'Queued deliveries are sent at once if the endpoint is enabled or gets another url. With another url it is unverified again, and gets only events that the key of this request may read.',
+      params: WebhookPath,
+      body: Ref(WebhookChangesSchema),
+      response: updated('The updated endpoint.', WebhookSchema),
+      errors: webhookErrors.change,
+    }),
     async (request, reply) =>
       reply.send(await changeWebhook(db, readWebhookId(request.params.webhookId), request.body, callerOf(request), toLoopback)),
   );
 
   api.delete(
     '/webhooks/:webhookId',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'removeWebhook',
-        summary: 'Remove an endpoint',
-        description: 'Queued deliveries are no longer sent.',
-        params: WebhookPath,
-        response: { 204: { type: 'null', description: 'The endpoint was removed.' }, ...errorResponses(...webhookErrors.get) },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'removeWebhook',
+      summary: 'Remove an endpoint',
+      description: 'Queued deliveries are no longer sent.',
+      params: WebhookPath,
+      response: removed('The endpoint was removed.'),
+      errors: webhookErrors.get,
+    }),
     async (request, reply) => {
       await removeWebhook(db, callerOf(request), readWebhookId(request.params.webhookId));
       return reply.status(204).send();
@@ -156,22 +120,17 @@ export function webhookRoutes(api: Api, { db, config: { webhooksToLoopback } }: 
 
   api.post(
     '/webhooks/:webhookId/rotate-secret',
-    {
-      config,
-      schema: {
-        ...common,
-        operationId: 'rotateWebhookSecret',
-        summary: "Replace an endpoint's secret",
-        description:
-          'For 24 hours deliveries are signed with both secrets, the new one first. Only this response contains the new secret: a retry with the same Idempotency-Key returns the endpoint without it.',
-        params: WebhookPath,
-        headers: idempotencyHeader,
-        response: {
-          200: jsonResponse('The endpoint, with its new secret.', Ref(WebhookWithSecretSchema)),
-          ...errorResponses(...webhookErrors.get, ...idempotencyErrors),
-        },
-      },
-    },
+    operation({
+      ...common,
+      operationId: 'rotateWebhookSecret',
+      summary: "Replace an endpoint's secret",
+      description:
+        'For 24 hours deliveries are signed with both secrets, the new one first. Only this response contains the new secret: a retry with the same Idempotency-Key returns the endpoint without it.',
+      params: WebhookPath,
+      headers: idempotencyHeader,
+      response: updated('The endpoint, with its new secret.', WebhookWithSecretSchema),
+      errors: webhookErrors.get,
+    }),
     (request, reply) =>
       respondOnce(db, request, reply, async (tx) => {
         const { secret, ...webhook } = await rotateSecret(tx, callerOf(request), readWebhookId(request.params.webhookId));

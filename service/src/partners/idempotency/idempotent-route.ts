@@ -4,6 +4,7 @@ import { visibilityOf } from '../../domain/visibility.ts';
 import type { Transaction, Transactions } from '../../platform/db/handles.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import { callerOf } from '../admission/admission-hook.ts';
+import { sendJson } from '../admission/operation.ts';
 import { type IdempotentResponse, runOnce } from './idempotency.ts';
 
 /**
@@ -27,11 +28,7 @@ export async function respondOnce<Tx extends Transaction>(
   return send(reply, response);
 }
 
-const send = (reply: FastifyReply, { status, headers, body }: IdempotentResponse) =>
-  reply.status(status).headers(headers).type('application/json; charset=utf-8').serializer(alreadySerialized).send(body);
-
-/** For a body that is already JSON. */
-export const alreadySerialized = (body: unknown) => String(body);
+const send = (reply: FastifyReply, { status, headers, body }: IdempotentResponse) => sendJson(reply.status(status).headers(headers), body);
 
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;

@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
-import { errorResponses, etagHeader, jsonResponse, notModified, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Caller } from '../admission/admission.ts';
 import { callerOf } from '../admission/admission-hook.ts';
+import { operation, read } from '../admission/operation.ts';
 import { intervalsMax, readUsage, retentionDays } from './usage.ts';
 import { GetUsageQuery, UsageSchema } from './usage-schemas.ts';
 
@@ -17,22 +17,16 @@ interface Parts {
 export function usageRoutes(api: Api, { db, clock, readPhotoStorage }: Parts): void {
   api.get(
     '/usage',
-    {
+    operation({
       // No scope: what a client has sent is no secret from any of its keys, and every response tells them its limits anyway.
-      schema: {
-        operationId: 'getUsage',
-        tags: ['Usage'],
-        summary: 'See how many requests you have sent',
-        description: `Returns the requests of this client, by interval and by key, with errors by code and calls of deprecated operations, the limits in force, and what its photos take. Any valid key may read it. Usage is kept by minute for ${retentionDays} days. It is written every few seconds, so the last requests may be missing. At most ${intervalsMax} intervals are returned at once. Requests without a valid key belong to nobody and are not counted here.`,
-        'x-stability': 'experimental',
-        querystring: GetUsageQuery,
-        response: {
-          200: jsonResponse('The usage of the client.', Ref(UsageSchema), etagHeader),
-          304: notModified,
-          ...errorResponses('invalid_query'),
-        },
-      },
-    },
+      operationId: 'getUsage',
+      tags: ['Usage'],
+      summary: 'See how many requests you have sent',
+      description: `Returns the requests of this client, by interval and by key, with errors by code and calls of deprecated operations, the limits in force, and what its photos take. Any valid key may read it. Usage is kept by minute for ${retentionDays} days. It is written every few seconds, so the last requests may be missing. At most ${intervalsMax} intervals are returned at once. Requests without a valid key belong to nobody and are not counted here.`,
+      'x-stability': 'experimental',
+      querystring: GetUsageQuery,
+      response: read('The usage of the client.', UsageSchema),
+    }),
     async (request, reply) => {
       const caller = callerOf(request);
       const { clientId, quota } = caller;

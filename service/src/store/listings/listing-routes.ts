@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { filterRows, withinKmDefault } from '../../domain/listing-filters.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { alreadySerialized } from '../../partners/idempotency/idempotent-route.ts';
+import { operation, page, read, sendJson } from '../../partners/admission/operation.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { parseDouble, parseReal } from '../../platform/db/floats.ts';
@@ -11,8 +10,7 @@ import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, show } from '../../platform/errors.ts';
 import { compress } from '../../platform/http/content-coding.ts';
 import { etagOf } from '../../platform/http/etags.ts';
-import { addLink, type Filters, linkToNext, nextLink, readKeyCursor, sizeDefault, writeKeyCursor } from '../../platform/http/paging.ts';
-import { errorResponses, etagHeader, jsonResponse, notModified, Ref } from '../../platform/http/schemas.ts';
+import { addLink, type Filters, linkToNext, readKeyCursor, sizeDefault, writeKeyCursor } from '../../platform/http/paging.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import { type ListPage, listPage, type PageCache } from '../list-cache/page-cache.ts';
 import type { ListingFootprint } from '../list-cache/pet-changes.ts';
@@ -41,28 +39,23 @@ export function listingRoutes(api: Api, { db, pages, clock, config: { photosUrl 
     const page = await pages.read(url, listVersion ?? undefined, (onBegun) => read(watched(db, onBegun)), callerOf(request).clientId);
     reply.compressBody = (coding) => pages.readCompressed(url, page, coding, () => compress(page.body, coding, 'fast'));
     if (page.link) addLink(reply, page.link);
-    return reply.header('etag', page.etag).type('application/json; charset=utf-8').serializer(alreadySerialized).send(page.body);
+    return sendJson(reply.header('etag', page.etag), page.body);
   };
 
   api.get(
     '/listings',
-    {
-      config: { scope: 'pets:read' },
-      schema: {
-        operationId: 'listListings',
-        tags: ['Listings'],
-        summary: 'Search for animals',
-        description:
-          'Returns a page of animals with their profiles, photos and shelters. A page has at most 1 MB, so it may have fewer animals than `limit` and still not be the last: follow the Link header to read all pages. A filter finds only animals that are known to match: what is not known of an animal never counts as a match.',
-        'x-stability': 'experimental',
-        querystring: ListListingsQuery,
-        response: {
-          200: jsonResponse('A page of listings.', Type.Array(Ref(ListingSchema)), { ...nextLink, ...etagHeader }),
-          304: notModified,
-          ...errorResponses('invalid_query', 'invalid_cursor', 'too_many_searches'),
-        },
-      },
-    },
+    operation({
+      scope: 'pets:read',
+      operationId: 'listListings',
+      tags: ['Listings'],
+      summary: 'Search for animals',
+      description:
+        'Returns a page of animals with their profiles, photos and shelters. A page has at most 1 MB, so it may have fewer animals than `limit` and still not be the last: follow the Link header to read all pages. A filter finds only animals that are known to match: what is not known of an animal never counts as a match.',
+      'x-stability': 'experimental',
+      querystring: ListListingsQuery,
+      response: page('A page of listings.', ListingSchema),
+      errors: ['too_many_searches'],
+    }),
     async (request, reply) => {
       const { clientId } = callerOf(request);
       return send(request, reply, (watchedDb) => readListingPage({ db: watchedDb, clock, photosUrl }, request.query, clientId));
@@ -71,22 +64,17 @@ export function listingRoutes(api: Api, { db, pages, clock, config: { photosUrl 
 
   api.get(
     '/listings/facets',
-    {
-      config: { scope: 'pets:read' },
-      schema: {
-        operationId: 'listListingFacets',
-        tags: ['Listings'],
-        summary: 'Count the animals of a search',
-        description: 'Counts the animals that a search finds, by breed, age, size and sex. It takes the same filters.',
-        'x-stability': 'experimental',
-        querystring: ListFacetsQuery,
-        response: {
-          200: jsonResponse('The counts.', Ref(FacetsSchema), etagHeader),
-          304: notModified,
-          ...errorResponses('invalid_query', 'too_many_searches'),
-        },
-      },
-    },
+    operation({
+      scope: 'pets:read',
+      operationId: 'listListingFacets',
+      tags: ['Listings'],
+      summary: 'Count the animals of a search',
+      description: 'Counts the animals that a search finds, by breed, age, size and sex. It takes the same filters.',
+      'x-stability': 'experimental',
+      querystring: ListFacetsQuery,
+      response: read('The counts.', FacetsSchema),
+      errors: ['too_many_searches'],
+    }),
     async (request, reply) => {
       const { clientId } = callerOf(request);
       return send(request, reply, (watchedDb) => readFacets({ db: watchedDb, clock }, request.query, clientId));

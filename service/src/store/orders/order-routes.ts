@@ -1,25 +1,13 @@
-import { Type } from 'typebox';
 import { callerActions, orderActions, scopesFor } from '../../domain/order-states.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { visibilityOf } from '../../domain/visibility.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
+import { created, idReader, operation, page, read, updated } from '../../partners/admission/operation.ts';
 import { readIdempotencyKey, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db, Transactions } from '../../platform/db/handles.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
-import { nextLink, type Page, readPage, sendPage } from '../../platform/http/paging.ts';
-import {
-  bodyErrors,
-  errorResponses,
-  etagHeader,
-  idempotencyErrors,
-  idempotencyHeader,
-  jsonResponse,
-  locationHeader,
-  notModified,
-  PathIds,
-  Ref,
-} from '../../platform/http/schemas.ts';
+import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
+import { idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { OrderGate } from './order-gate.ts';
@@ -36,28 +24,23 @@ interface Parts {
 }
 
 const path = '/v1/store/orders';
+const common = { tags: ['Orders'], 'x-stability': 'beta' } as const;
 const orderId = PathIds({ orderId: 'Identifier of the order.' });
+const readOrderId = idReader(orderNotFound);
 
 export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
   const gate = new OrderGate(db);
   api.get(
     '/store/orders',
-    {
-      config: { scope: 'orders:read' },
-      schema: {
-        operationId: 'listOrders',
-        tags: ['Orders'],
-        summary: 'List orders',
-        description: `Returns a page of orders in ascending order of id: this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, or every order with the scope ${scopesThat('seeOrders', 'any shelter').join(' or ')}.`,
-        'x-stability': 'beta',
-        querystring: ListOrdersQuery,
-        response: {
-          200: jsonResponse('A page of orders.', Type.Array(Ref(OrderSchema)), { ...nextLink, ...etagHeader }),
-          304: notModified,
-          ...errorResponses('invalid_query', 'invalid_cursor'),
-        },
-      },
-    },
+    operation({
+      scope: 'orders:read',
+      ...common,
+      operationId: 'listOrders',
+      summary: 'List orders',
+      description: `Returns a page of orders in ascending order of id: this client's own orders, with the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} also those for animals of the key's shelter, or every order with the scope ${scopesThat('seeOrders', 'any shelter').join(' or ')}.`,
+      querystring: ListOrdersQuery,
+      response: page('A page of orders.', OrderSchema),
+    }),
     async (request, reply) => {
       const { status, petId } = request.query;
       const filters = { status, petId: petId?.toString() };
@@ -68,23 +51,18 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
 
   api.post(
     '/store/orders',
-    {
-      config: { scope: 'orders:write' },
-      schema: {
-        operationId: 'placeOrder',
-        tags: ['Orders'],
-        summary: 'Place an order',
-        description:
-          'Reserves an available animal for an adopter. The animal becomes pending, and nobody else can order it. If the order is not approved in time, it expires and the animal becomes available again.',
-        'x-stability': 'beta',
-        headers: idempotencyHeader,
-        body: Ref(NewOrderSchema),
-        response: {
-          201: jsonResponse('The order.', Ref(OrderSchema), locationHeader),
-          ...errorResponses(...bodyErrors, ...orderErrors.place, ...idempotencyErrors),
-        },
-      },
-    },
+    operation({
+      scope: 'orders:write',
+      ...common,
+      operationId: 'placeOrder',
+      summary: 'Place an order',
+      description:
+        'Reserves an available animal for an adopter. The animal becomes pending, and nobody else can order it. If the order is not approved in time, it expires and the animal becomes available again.',
+      headers: idempotencyHeader,
+      body: Ref(NewOrderSchema),
+      response: created('The order.', OrderSchema),
+      errors: orderErrors.place,
+    }),
     (request, reply) => {
       const { clientId } = callerOf(request);
       const key = readIdempotencyKey(request.headers['idempotency-key']);
@@ -101,21 +79,15 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
 
   api.get(
     '/store/orders/:orderId',
-    {
-      config: { scope: 'orders:read' },
-      schema: {
-        operationId: 'getOrder',
-        tags: ['Orders'],
-        summary: 'Get an order',
-        'x-stability': 'beta',
-        params: orderId,
-        response: {
-          200: jsonResponse('The order.', Ref(OrderSchema), etagHeader),
-          304: notModified,
-          ...errorResponses(...orderErrors.get),
-        },
-      },
-    },
+    operation({
+      scope: 'orders:read',
+      ...common,
+      operationId: 'getOrder',
+      summary: 'Get an order',
+      params: orderId,
+      response: read('The order.', OrderSchema),
+      errors: orderErrors.get,
+    }),
     async (request, reply) => reply.send(await getOrder(db, visibilityOf(callerOf(request)), readOrderId(request.params.orderId))),
   );
 
@@ -123,22 +95,17 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
     const { summary, from, to, pet } = orderActions[name];
     api.post(
       `/store/orders/:orderId/${name}`,
-      {
-        config: { scope: scopesFor(name) },
-        schema: {
-          operationId: `${name}Order`,
-          tags: ['Orders'],
-          summary: `${name[0]?.toUpperCase()}${name.slice(1)} an order`,
-          description: `${summary} Changes the status from ${from.join(' or ')} to ${to}${pet ? `; the animal becomes ${pet.to}` : ''}.`,
-          'x-stability': 'beta',
-          params: orderId,
-          headers: idempotencyHeader,
-          response: {
-            200: jsonResponse('The updated order.', Ref(OrderSchema)),
-            ...errorResponses(...orderErrors.act, ...idempotencyErrors),
-          },
-        },
-      },
+      operation({
+        scope: scopesFor(name),
+        ...common,
+        operationId: `${name}Order`,
+        summary: `${name[0]?.toUpperCase()}${name.slice(1)} an order`,
+        description: `${summary} Changes the status from ${from.join(' or ')} to ${to}${pet ? `; the animal becomes ${pet.to}` : ''}.`,
+        params: orderId,
+        headers: idempotencyHeader,
+        response: updated('The updated order.', OrderSchema),
+        errors: orderErrors.act,
+      }),
       (request, reply) =>
         respondOnce(catalogue, request, reply, async (tx) => {
           const order = await actOnOrder(tx, readOrderId(request.params.orderId), name, callerOf(request));
@@ -146,10 +113,4 @@ export function orderRoutes(api: Api, { db, catalogue, config }: Parts): void {
         }),
     );
   }
-}
-
-function readOrderId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === undefined) throw orderNotFound(text);
-  return id;
 }

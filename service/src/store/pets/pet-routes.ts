@@ -1,32 +1,31 @@
 import type { FastifyReply } from 'fastify';
-import { Type } from 'typebox';
 import { deprecations } from '../../domain/deprecations.ts';
 import { isUnlimited, scopesThat } from '../../domain/scopes.ts';
 import { whoMay } from '../../partners/admission/access.ts';
 import type { Caller } from '../../partners/admission/admission.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { alreadySerialized, respondOnce } from '../../partners/idempotency/idempotent-route.ts';
+import {
+  created,
+  idReader,
+  ifMatch,
+  operation,
+  page,
+  read,
+  removed,
+  requireEtag,
+  sendJson,
+  updated,
+} from '../../partners/admission/operation.ts';
+import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/handles.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
 import type { Pool } from '../../platform/db/pool.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
 import { compress } from '../../platform/http/content-coding.ts';
-import { etagOf, matchesEtag } from '../../platform/http/etags.ts';
-import { addLink, type Filters, nextLink, type Page, readPage } from '../../platform/http/paging.ts';
-import {
-  bodyErrors,
-  errorResponses,
-  etagHeader,
-  idempotencyErrors,
-  idempotencyHeader,
-  jsonResponse,
-  locationHeader,
-  notModified,
-  PathIds,
-  Ref,
-} from '../../platform/http/schemas.ts';
+import { etagOf } from '../../platform/http/etags.ts';
+import { addLink, type Filters, type Page, readPage } from '../../platform/http/paging.ts';
+import { etagHeader, idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { listPage, type PageCache, type PetPage } from '../list-cache/page-cache.ts';
@@ -58,28 +57,21 @@ interface Parts {
 const getPetDeprecation = deprecations['GET /v1/pets/{petId}'];
 
 const petId = PathIds({ petId: 'Identifier of the animal.' });
-const ifMatch = Type.Object({
-  'if-match': Type.Optional(Type.String({ description: "The animal's ETag. Returns 412 if the animal has changed since." })),
-});
+const common = { tags: ['Pets'] };
+const readPetId = idReader(petNotFound);
 
 export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock, config }: Parts): void {
   api.get(
     '/pets',
-    {
-      config: { scope: 'pets:read' },
-      schema: {
-        operationId: 'listPets',
-        tags: ['Pets'],
-        summary: 'List animals',
-        description: 'Returns a page of animals in ascending order of id. Follow the Link header to read all pages.',
-        querystring: ListPetsQuery,
-        response: {
-          200: jsonResponse('A page of animals.', Type.Array(Ref(PetSchema)), { ...nextLink, ...etagHeader }),
-          304: notModified,
-          ...errorResponses('invalid_query', 'invalid_cursor'),
-        },
-      },
-    },
+    operation({
+      scope: 'pets:read',
+      ...common,
+      operationId: 'listPets',
+      summary: 'List animals',
+      description: 'Returns a page of animals in ascending order of id. Follow the Link header to read all pages.',
+      querystring: ListPetsQuery,
+      response: page('A page of animals.', PetSchema),
+    }),
     async ({ url, listVersion, query }, reply) => {
       const page = await pages.read(url, listVersion ?? undefined, () => readPetPage(db, query));
       reply.compressBody = (coding) => pages.readCompressed(url, page, coding, () => compress(page.body, coding, 'fast'));
@@ -89,22 +81,18 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
 
   api.post(
     '/pets',
-    {
-      config: { scope: 'pets:write' },
-      schema: {
-        operationId: 'createPet',
-        tags: ['Pets'],
-        summary: 'Add an animal',
-        description:
-          'Unknown fields are ignored. An unknown categoryId registers a new category without a name, up to the daily limit of the plan, unless the store has a closed list of categories.',
-        headers: idempotencyHeader,
-        body: Ref(NewPetSchema),
-        response: {
-          201: jsonResponse('The created animal.', Ref(PetSchema), { ...locationHeader, ...etagHeader }),
-          ...errorResponses(...bodyErrors, ...petErrors.create, ...idempotencyErrors),
-        },
-      },
-    },
+    operation({
+      scope: 'pets:write',
+      ...common,
+      operationId: 'createPet',
+      summary: 'Add an animal',
+      description:
+        'Unknown fields are ignored. An unknown categoryId registers a new category without a name, up to the daily limit of the plan, unless the store has a closed list of categories.',
+      headers: idempotencyHeader,
+      body: Ref(NewPetSchema),
+      response: created('The created animal.', PetSchema, etagHeader),
+      errors: petErrors.create,
+    }),
     (request, reply) => {
       const caller = callerOf(request);
       const shelterId = caller.shelterId ?? firstShelterId;
@@ -120,31 +108,26 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
 
   api.get(
     '/pets/:petId',
-    {
-      config: { scope: 'pets:read', deprecation: getPetDeprecation },
-      schema: {
-        operationId: 'getPet',
-        tags: ['Pets'],
-        summary: 'Get an animal',
-        description: 'Deprecated. It will be removed on 5 December 2030 and return 410 from then on. Use GET /pets?id={petId} instead.',
-        deprecated: true,
-        'x-sunset': getPetDeprecation.sunset.toISOString().slice(0, 10),
-        params: petId,
-        response: {
-          200: jsonResponse('The animal.', Ref(PetSchema), {
-            ...etagHeader,
-            Deprecation: { type: 'string', description: 'The date since which the operation is deprecated (RFC 9745).' },
-            Sunset: { type: 'string', description: 'The date on which it will be removed (RFC 8594).' },
-            Link: {
-              type: 'string',
-              description: 'The deprecation notice, as rel="deprecation", and the replacement, as rel="successor-version".',
-            },
-          }),
-          304: notModified,
-          ...errorResponses(...petErrors.get, 'operation_removed'),
+    operation({
+      scope: 'pets:read',
+      deprecation: getPetDeprecation,
+      ...common,
+      operationId: 'getPet',
+      summary: 'Get an animal',
+      description: 'Deprecated. It will be removed on 5 December 2030 and return 410 from then on. Use GET /pets?id={petId} instead.',
+      deprecated: true,
+      'x-sunset': getPetDeprecation.sunset.toISOString().slice(0, 10),
+      params: petId,
+      response: read('The animal.', PetSchema, {
+        Deprecation: { type: 'string', description: 'The date since which the operation is deprecated (RFC 9745).' },
+        Sunset: { type: 'string', description: 'The date on which it will be removed (RFC 8594).' },
+        Link: {
+          type: 'string',
+          description: 'The deprecation notice, as rel="deprecation", and the replacement, as rel="successor-version".',
         },
-      },
-    },
+      }),
+      errors: [...petErrors.get, 'operation_removed'],
+    }),
     async ({ params, rehearsal }, reply) => {
       if ((rehearsal?.nowMs ?? clock.now()) >= getPetDeprecation.sunset.getTime()) {
         throw new AppError(
@@ -152,30 +135,25 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
           `This operation was removed on 5 December 2030. Use GET /v1/pets?id=${params.petId.slice(0, 40)} instead.`,
         );
       }
-      const pet = await getPet(db, readPetId(params.petId));
-      return sendPet(reply, pet);
+      return sendPet(reply, await getPet(db, readPetId(params.petId)));
     },
   );
 
   api.patch(
     '/pets/:petId',
-    {
-      config: { scope: scopesThat('changePets') },
-      schema: {
-        operationId: 'updatePet',
-        tags: ['Pets'],
-        summary: 'Update an animal',
-        description: `Changes the name, the category or the status. The status can't be changed while the animal has an open order. Needs ${whoMay('changePets')}.`,
-        'x-stability': 'experimental',
-        params: petId,
-        headers: ifMatch,
-        body: Ref(PetChangesSchema),
-        response: {
-          200: jsonResponse('The updated animal.', Ref(PetSchema), etagHeader),
-          ...errorResponses(...bodyErrors, ...petErrors.change, 'precondition_failed'),
-        },
-      },
-    },
+    operation({
+      scope: scopesThat('changePets'),
+      ...common,
+      operationId: 'updatePet',
+      summary: 'Update an animal',
+      description: `Changes the name, the category or the status. The status can't be changed while the animal has an open order. Needs ${whoMay('changePets')}.`,
+      'x-stability': 'experimental',
+      params: petId,
+      headers: ifMatch('animal'),
+      body: Ref(PetChangesSchema),
+      response: updated('The updated animal.', PetSchema, etagHeader),
+      errors: petErrors.change,
+    }),
     async (request, reply) => {
       const expect = expectEtag(request.headers['if-match']);
       const pet = await changePet(catalogue, readPetId(request.params.petId), request.body, callerOf(request), {
@@ -189,22 +167,18 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
 
   api.delete(
     '/pets/:petId',
-    {
-      config: { scope: scopesThat('changePets') },
-      schema: {
-        operationId: 'removePet',
-        tags: ['Pets'],
-        summary: 'Remove an animal',
-        description: `For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. Needs ${whoMay('changePets')}.`,
-        'x-stability': 'experimental',
-        params: petId,
-        headers: ifMatch,
-        response: {
-          204: { type: 'null', description: 'The animal was removed.' },
-          ...errorResponses(...petErrors.remove, 'precondition_failed'),
-        },
-      },
-    },
+    operation({
+      scope: scopesThat('changePets'),
+      ...common,
+      operationId: 'removePet',
+      summary: 'Remove an animal',
+      description: `For an animal that was added by mistake. It disappears from every list; its history is kept. An animal with an open order can't be removed. Needs ${whoMay('changePets')}.`,
+      'x-stability': 'experimental',
+      params: petId,
+      headers: ifMatch('animal'),
+      response: removed('The animal was removed.'),
+      errors: petErrors.remove,
+    }),
     async (request, reply) => {
       const expect = expectEtag(request.headers['if-match']);
       await removePet(catalogue, readPetId(request.params.petId), callerOf(request), { expect, findOpenOrder });
@@ -241,26 +215,13 @@ async function readPetPage(db: Parts['db'], query: ListPets): Promise<PetPage> {
   return listPage(body, { link, etag, footprint });
 }
 
-const sendPet = (reply: FastifyReply, pet: Pet) =>
-  reply.header('etag', petEtag(pet)).type('application/json; charset=utf-8').serializer(alreadySerialized).send(petJson(pet));
+const sendPet = (reply: FastifyReply, pet: Pet) => sendJson(reply.header('etag', petEtag(pet)), petJson(pet));
 
 function sendPetPage(reply: FastifyReply, { body, etag, link }: PetPage): FastifyReply {
   if (link) addLink(reply, link);
-  return reply.header('etag', etag).type('application/json; charset=utf-8').serializer(alreadySerialized).send(body);
+  return sendJson(reply.header('etag', etag), body);
 }
 
 const filtersOf = ({ status, categoryId, id }: ListPets): Filters => ({ status, categoryId: categoryId?.toString(), id: id?.map(String) });
 
-function readPetId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === undefined) throw petNotFound(text);
-  return id;
-}
-
-const expectEtag = (ifMatch: string | undefined) => (pet: Pet) => {
-  if (ifMatch === undefined || matchesEtag(ifMatch, petEtag(pet))) return;
-  throw new AppError(
-    'precondition_failed',
-    `${pet.name} (id ${pet.id}) has changed: its ETag is now ${petEtag(pet)}. Read it again before you change it.`,
-  );
-};
+const expectEtag = (given: string | undefined) => (pet: Pet) => requireEtag(given, petEtag(pet), `${pet.name} (id ${pet.id})`);

@@ -3,12 +3,11 @@ import { Type } from 'typebox';
 import { scopesThat } from '../../domain/scopes.ts';
 import { whoMay } from '../../partners/admission/access.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { alreadySerialized } from '../../partners/idempotency/idempotent-route.ts';
+import { idReader, operation, read, removed, sendJson, updated } from '../../partners/admission/operation.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError } from '../../platform/errors.ts';
-import { bodyErrors, errorResponses, etagHeader, jsonResponse, locationHeader, notModified, Ref } from '../../platform/http/schemas.ts';
+import { jsonResponse, locationHeader, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { petNotFound } from '../pets/pets.ts';
@@ -32,6 +31,7 @@ interface Parts {
 }
 
 const common = { tags: ['Photos'], 'x-stability': 'experimental' } as const;
+const readPetId = idReader(petNotFound);
 const whoWrites = `Needs ${whoMay('describePets')}.`;
 /** Every POST accepts the header; here it does nothing. */
 const photoIdempotency = Type.Object({
@@ -48,40 +48,30 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
 
   api.get(
     '/pets/:petId/photos',
-    {
-      config: { scope: 'pets:read' },
-      schema: {
-        ...common,
-        operationId: 'listPhotos',
-        summary: 'List the photos of an animal',
-        description: 'In the order in which they are shown, also those that are being processed or have failed.',
-        params: PhotosPath,
-        response: {
-          200: jsonResponse('The photos, at most 12.', Type.Array(Ref(PhotoSchema)), etagHeader),
-          304: notModified,
-          ...errorResponses(...photoErrors.list),
-        },
-      },
-    },
+    operation({
+      scope: 'pets:read',
+      ...common,
+      operationId: 'listPhotos',
+      summary: 'List the photos of an animal',
+      description: 'In the order in which they are shown, also those that are being processed or have failed.',
+      params: PhotosPath,
+      response: read('The photos, at most 12.', Type.Array(Ref(PhotoSchema))),
+      errors: photoErrors.list,
+    }),
     async ({ params }, reply) => sendJson(reply, photosJson(await listPhotos(db, readPetId(params.petId)), photosUrl)),
   );
 
   api.get(
     '/pets/:petId/photos/:photoId',
-    {
-      config: { scope: 'pets:read' },
-      schema: {
-        ...common,
-        operationId: 'getPhoto',
-        summary: 'Get a photo',
-        params: PhotoPath,
-        response: {
-          200: jsonResponse('The photo.', Ref(PhotoSchema), etagHeader),
-          304: notModified,
-          ...errorResponses(...photoErrors.get),
-        },
-      },
-    },
+    operation({
+      scope: 'pets:read',
+      ...common,
+      operationId: 'getPhoto',
+      summary: 'Get a photo',
+      params: PhotoPath,
+      response: read('The photo.', PhotoSchema),
+      errors: photoErrors.get,
+    }),
     async ({ params }, reply) => {
       const { petId, photoId } = readIds(params);
       return send(reply, await getPhoto(db, petId, photoId));
@@ -94,22 +84,20 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
     uploads.addContentTypeParser('*', (_request, _payload, done) => done(null));
     uploads.post(
       '/pets/:petId/photos',
-      {
-        config: { scope: scopesThat('describePets') },
-        schema: {
-          ...common,
-          operationId: 'addPhoto',
-          summary: 'Add a photo',
-          description: `The body is the image as it is in its file: JPEG, PNG or WebP, at most 20 MB and 50 megapixels. The photo is processed afterwards: it is ready when \`status\` says so, within seconds. Metadata, such as the place where it was taken, is removed, and the original is deleted. The same bytes for the same animal are the same photo, so a retry is safe with any Idempotency-Key or none. Send at least 16 kB a second, and 2 photos at once at most. ${whoWrites}`,
-          params: PhotosPath,
-          headers: photoIdempotency,
-          body: { content: Object.fromEntries(imageTypes.map((type) => [type, { schema: {} }])) },
-          response: {
-            202: jsonResponse('The photo, which is being processed, or is ready if it was sent before.', Ref(PhotoSchema), locationHeader),
-            ...errorResponses(...photoErrors.add),
-          },
+      operation({
+        scope: scopesThat('describePets'),
+        ...common,
+        operationId: 'addPhoto',
+        summary: 'Add a photo',
+        description: `The body is the image as it is in its file: JPEG, PNG or WebP, at most 20 MB and 50 megapixels. The photo is processed afterwards: it is ready when \`status\` says so, within seconds. Metadata, such as the place where it was taken, is removed, and the original is deleted. The same bytes for the same animal are the same photo, so a retry is safe with any Idempotency-Key or none. Send at least 16 kB a second, and 2 photos at once at most. ${whoWrites}`,
+        params: PhotosPath,
+        headers: photoIdempotency,
+        body: { content: Object.fromEntries(imageTypes.map((type) => [type, { schema: {} }])) },
+        response: {
+          202: jsonResponse('The photo, which is being processed, or is ready if it was sent before.', Ref(PhotoSchema), locationHeader),
         },
-      },
+        errors: photoErrors.add,
+      }),
       async (request, reply) => {
         const caller = callerOf(request);
         const petId = readPetId((request.params as { petId: string }).petId);
@@ -134,21 +122,19 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
   api.patch(
     '/pets/:petId/photos/:photoId',
     {
-      config: { scope: scopesThat('describePets') },
       // Before the body is parsed, like the scopes of other operations.
       onRequest: (request) => requireWriter(db, readPetId((request.params as { petId: string }).petId), callerOf(request)),
-      schema: {
+      ...operation({
         ...common,
+        scope: scopesThat('describePets'),
         operationId: 'updatePhoto',
         summary: 'Describe or move a photo',
         description: `Sets the alternative text, or moves the photo among the photos of the animal. ${whoWrites}`,
         params: PhotoPath,
         body: Ref(PhotoChangesSchema),
-        response: {
-          200: jsonResponse('The changed photo.', Ref(PhotoSchema)),
-          ...errorResponses(...bodyErrors, ...photoErrors.change),
-        },
-      },
+        response: updated('The changed photo.', PhotoSchema),
+        errors: photoErrors.change,
+      }),
     },
     async (request, reply) => {
       const { petId, photoId } = readIds(request.params);
@@ -158,17 +144,16 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
 
   api.delete(
     '/pets/:petId/photos/:photoId',
-    {
-      config: { scope: scopesThat('describePets') },
-      schema: {
-        ...common,
-        operationId: 'removePhoto',
-        summary: 'Remove a photo',
-        description: `Its pictures are deleted after a day; caches may keep them longer. ${whoWrites}`,
-        params: PhotoPath,
-        response: { 204: { type: 'null', description: 'The photo was removed.' }, ...errorResponses(...photoErrors.change) },
-      },
-    },
+    operation({
+      scope: scopesThat('describePets'),
+      ...common,
+      operationId: 'removePhoto',
+      summary: 'Remove a photo',
+      description: `Its pictures are deleted after a day; caches may keep them longer. ${whoWrites}`,
+      params: PhotoPath,
+      response: removed('The photo was removed.'),
+      errors: photoErrors.change,
+    }),
     async (request, reply) => {
       const { petId, photoId } = readIds(request.params);
       await removePhoto(catalogue, petId, photoId, callerOf(request));
@@ -177,20 +162,9 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
   );
 }
 
-const sendJson = (reply: FastifyReply, json: string) =>
-  reply.type('application/json; charset=utf-8').serializer(alreadySerialized).send(json);
-
-function readPetId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === undefined) throw petNotFound(text);
-  return id;
-}
-
 function readIds({ petId, photoId }: { petId: string; photoId: string }): { petId: bigint; photoId: bigint } {
   const ofPet = readPetId(petId);
-  const id = parseInt64(photoId);
-  if (id === undefined) throw photoNotFound(ofPet, photoId);
-  return { petId: ofPet, photoId: id };
+  return { petId: ofPet, photoId: idReader((text) => photoNotFound(ofPet, text))(photoId) };
 }
 
 const photosOff = () => new AppError('photos_off', "This store doesn't accept photos. Ask its operators to set HOMEWARD_PHOTOS.");
