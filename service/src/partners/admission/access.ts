@@ -9,10 +9,12 @@ const intentions = {
   manageOrders: 'decide on its orders',
 } as const satisfies Partial<Record<Permission, string>>;
 
+export type ShelterPermission = keyof typeof intentions;
+
 /** Throws unless a key may do this with an animal of this shelter, or with its orders. */
 export function requireAccess(
   key: KeyRights,
-  permission: keyof typeof intentions,
+  permission: ShelterPermission,
   { petId, shelterId }: { readonly petId: bigint; readonly shelterId: bigint },
 ): void {
   const isOwnShelter = key.shelterId === shelterId;
@@ -26,7 +28,7 @@ export function requireAccess(
 }
 
 /** For messages and documents: the keys that may do this with an animal. */
-export const whoMay = (permission: keyof typeof intentions): string =>
+export const whoMay = (permission: ShelterPermission): string =>
   `a key with ${scopesThat(permission, 'any shelter').join(' or ')}, or one that is bound to the animal's shelter and has ${scopesThat(permission, 'own shelter').join(' or ')}`;
 
 /** The header has no way to say "or", so it names the first scope that would do. */

@@ -3,7 +3,7 @@ import { endedOrderStatuses, type OrderEnd } from '../../domain/order-states.ts'
 import { eraseAdoptersFromResponses } from '../../partners/idempotency/idempotency.ts';
 import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
-import { lockPets } from '../pets/pets.ts';
+import { lockPetRows } from '../pets/pets.ts';
 import {
   eraseAdopters,
   lockClosedOrdersOfAdopter,
@@ -92,7 +92,7 @@ export async function reapplyErasure(tx: Transaction, ids: readonly bigint[], at
  */
 async function erase(tx: Transaction, journal: Journal, found: readonly OrderToErase[]): Promise<Erased> {
   if (found.length === 0) return { orders: 0, responses: 0 };
-  await lockPets(
+  await lockPetRows(
     tx,
     found.map(({ petId }) => petId),
   );

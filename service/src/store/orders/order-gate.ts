@@ -4,7 +4,7 @@ import { FairTurns, NoTurn } from '../../platform/bounded/fair-turns.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { retryLater } from '../../platform/errors.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { findExistingPet, petNotAvailable, petNotFound } from '../pets/pets.ts';
+import { findPet, petNotAvailable, petNotFound } from '../pets/pets.ts';
 
 /** For each client, over all animals. They wait for each other in PostgreSQL anyway, so one more is enough to leave no gap. */
 const ordersOfClientMax = 2;
@@ -112,7 +112,7 @@ export class OrderGate {
   async #lookAt(petId: bigint, gate: Gate): Promise<Look | undefined> {
     const at = ++this.#now;
     const retries = [...gate.arrivals].flatMap((arrival) => arrival.retry ?? []);
-    const pet = await findExistingPet(this.#db, petId);
+    const pet = await findPet(this.#db, petId);
     gate.look = pet?.status === placing.pet.from ? undefined : { at, pet, retries: await findStoredKeys(this.#db, retries) };
     return gate.look;
   }

@@ -189,7 +189,7 @@ export async function lockOrdersOfPetAtOnce(tx: Transaction, petId: bigint): Pro
 }
 
 /** The open order of an animal. Requires the animal's lock: placing or closing an order needs that lock too. */
-export async function findOpenOrderId(tx: Transaction, petId: bigint): Promise<bigint | undefined> {
+export async function findOpenOrder(tx: Transaction, petId: bigint): Promise<bigint | undefined> {
   const { rows } = await tx.query<{ id: bigint }>({
     name: 'open-order-of-pet',
     text: 'select id from orders where pet_id = $1 and status = any($2::order_status[])',
@@ -248,51 +248,33 @@ export interface OrderToErase {
   readonly petId: bigint;
 }
 
-/** Locks orders with this e-mail address (compared case-insensitively) that are not open. */
-export async function lockClosedOrdersOfAdopter(tx: Transaction, email: string, limit: number): Promise<OrderToErase[]> {
-  const { rows } = await tx.query<OrderToErase>({
-    text: `select id, pet_id as "petId" from orders where lower(adopter_email) = lower($1) and not ${isOpen}
-      limit $2 for update`,
-    values: [email, limit],
-  });
-  return rows;
+async function lockToErase(tx: Transaction, conditions: string, values: readonly unknown[]): Promise<OrderToErase[]> {
+  const text = `select id, pet_id as "petId" from orders where ${conditions}`;
+  return (await tx.query<OrderToErase>({ text, values: [...values] })).rows;
 }
+
+/** Locks orders with this e-mail address (compared case-insensitively) that are not open. */
+export const lockClosedOrdersOfAdopter = (tx: Transaction, email: string, limit: number): Promise<OrderToErase[]> =>
+  lockToErase(tx, `lower(adopter_email) = lower($1) and not ${isOpen} limit $2 for update`, [email, limit]);
 
 /**
  * Locks orders that reached this status more than `retentionDays` ago, oldest first, and skips those that another transaction has
  * locked. One status at a time: for two, the index could not provide the order, and each batch would read and sort all due orders.
  */
-export async function lockOrdersToErase(
-  tx: Transaction,
-  status: OrderStatus,
-  retentionDays: number,
-  limit: number,
-): Promise<OrderToErase[]> {
-  const { rows } = await tx.query<OrderToErase>({
-    text: `select id, pet_id as "petId" from orders where status = $1 and adopter_email is not null
-      and updated_at <= now() - make_interval(days => $2) order by updated_at limit $3 for update skip locked`,
-    values: [status, retentionDays, limit],
-  });
-  return rows;
-}
+export const lockOrdersToErase = (tx: Transaction, status: OrderStatus, retentionDays: number, limit: number): Promise<OrderToErase[]> =>
+  lockToErase(
+    tx,
+    `status = $1 and adopter_email is not null and updated_at <= now() - make_interval(days => $2)
+      order by updated_at limit $3 for update skip locked`,
+    [status, retentionDays, limit],
+  );
 
-export async function lockOrderToErase(tx: Transaction, id: bigint): Promise<OrderToErase | undefined> {
-  const { rows } = await tx.query<OrderToErase>({
-    text: 'select id, pet_id as "petId" from orders where id = $1 for update',
-    values: [id],
-  });
-  return rows[0];
-}
+export const lockOrderToErase = async (tx: Transaction, id: bigint): Promise<OrderToErase | undefined> =>
+  (await lockToErase(tx, 'id = $1 for update', [id]))[0];
 
 /** Locks those of the orders that were placed before `at`, with a minute of tolerance for clock skew. */
-export async function lockOrdersFromBefore(tx: Transaction, ids: readonly bigint[], at: Date): Promise<OrderToErase[]> {
-  const { rows } = await tx.query<OrderToErase>({
-    text: `select id, pet_id as "petId" from orders
-      where id = any($1::bigint[]) and created_at <= $2::timestamptz + interval '1 minute' order by id for update`,
-    values: [ids, at],
-  });
-  return rows;
-}
+export const lockOrdersFromBefore = (tx: Transaction, ids: readonly bigint[], at: Date): Promise<OrderToErase[]> =>
+  lockToErase(tx, `id = any($1::bigint[]) and created_at <= $2::timestamptz + interval '1 minute' order by id for update`, [ids, at]);
 
 /** Returns the orders from which an adopter was erased. */
 export async function eraseAdopters(tx: Transaction, ids: readonly bigint[]): Promise<Array<{ order: Order; clientId: bigint }>> {

@@ -6,17 +6,17 @@ import { managedOrders, type Visibility, visibilityOf } from '../../domain/visib
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { isLockedByOther } from '../../platform/db/pool.ts';
-import { AppError, type ErrorCode } from '../../platform/errors.ts';
+import { AppError, type ErrorCode, retryLater } from '../../platform/errors.ts';
 import { recordTransitions, type Transition } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { getShelterIdOf, lockExistingPet, movePetsWithOrders, petStatusChanged, reservePet } from '../pets/pets.ts';
+import { lockPet, movePetsWithOrders, petStatusChanged, readShelterId, reservePet } from '../pets/pets.ts';
 import { explainConflict } from './order-conflicts.ts';
 import { orderEventJson } from './order-json.ts';
 import {
   countOpenOrders,
   expireOrders,
-  findOpenOrderId,
+  findOpenOrder,
   findOrder,
   insertOrder,
   isAnyOrderDue,
@@ -28,6 +28,8 @@ import {
   selectOpenOrderIds,
 } from './order-queries.ts';
 import type { NewOrder, Order } from './order-schemas.ts';
+
+export { findOpenOrder };
 
 /** The errors of the operations, for the documents. */
 export const orderErrors = {
@@ -69,7 +71,7 @@ export async function actOnOrder(tx: CatalogueTransaction, id: bigint, name: Cal
   const moved = await moveOrder(tx, action.by === 'staff' ? managedOrders(actor) : visible, id, action.from, action.to);
   if (!moved) {
     const { petId, ...order } = await getOrder(tx, visible, id);
-    if (action.by === 'staff') requireAccess(actor, 'manageOrders', { petId, shelterId: await getShelterIdOf(tx, petId) });
+    if (action.by === 'staff') requireAccess(actor, 'manageOrders', { petId, shelterId: await readShelterId(tx, petId) });
     throw conflict(order, name);
   }
   const { from, clientId, ...order } = moved;
@@ -110,11 +112,6 @@ export async function expireDueOrders(db: Db, catalogue: Catalogue, batchSizeMax
   });
 }
 
-/** The open order of an animal. Requires the animal's lock. */
-export async function findOpenOrder(tx: Transaction, petId: bigint): Promise<bigint | undefined> {
-  return findOpenOrderId(tx, petId);
-}
-
 /**
  * Locks the orders of a locked animal. Does not wait for one that is being changed: that may wait for the animal, which would be a
  * deadlock.
@@ -124,8 +121,7 @@ export async function lockOrdersOfPet(tx: Transaction, { id, name }: Pet): Promi
     await lockOrdersOfPetAtOnce(tx, id);
   } catch (error) {
     if (!isLockedByOther(error)) throw error;
-    const message = `An order of ${name} (id ${id}) is being changed. Retry in 1 s.`;
-    throw new AppError('unavailable', message, { cause: error, headers: { 'retry-after': '1' } });
+    throw retryLater(`An order of ${name} (id ${id}) is being changed. Retry in 1 s.`, error);
   }
 }
 
@@ -160,8 +156,8 @@ export const orderNotFound = (id: string) => new AppError('order_not_found', `Yo
 
 /** False if staff have changed the animal's status since, or another order has reserved it. It is then left unchanged. */
 async function isStill(status: PetStatus, tx: Transaction, orderId: bigint, petId: bigint): Promise<boolean> {
-  const pet = await lockExistingPet(tx, petId);
-  return pet?.status === status && !(await isReservedByAnotherOrder(tx, petId, orderId));
+  const locked = await lockPet(tx, petId);
+  return locked?.pet.status === status && !(await isReservedByAnotherOrder(tx, petId, orderId));
 }
 
 /** The history row of the order, followed by the row of its animal if the animal changes too. */

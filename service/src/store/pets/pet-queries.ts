@@ -67,6 +67,7 @@ function pageStatement({ categoryId, status, ids }: PetFilter, page: { afterId: 
   return { name, text, values };
 }
 
+/** Undefined: there is no such animal, or it was removed. */
 export async function findPet(db: Db, id: bigint): Promise<Pet | undefined> {
   const { rows } = await db.query<Pet>({
     name: 'pet',
@@ -77,16 +78,19 @@ export async function findPet(db: Db, id: bigint): Promise<Pet | undefined> {
 }
 
 /** Locks the row until the transaction ends, so that others who reserve, release or update this animal wait. */
-export async function lockPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
-  const { rows } = await tx.query<Pet>({
+export async function lockPet(tx: Transaction, id: bigint): Promise<{ pet: Pet; shelterId: bigint } | undefined> {
+  const { rows } = await tx.query<Pet & { shelterId: bigint }>({
     name: 'lock-pet',
-    text: `select ${columns} from pets where id = $1 and removed_at is null for update`,
+    text: `select ${columns}, shelter_id as "shelterId" from pets where id = $1 and removed_at is null for update`,
     values: [id],
   });
-  return rows[0];
+  const [row] = rows;
+  if (!row) return undefined;
+  const { shelterId, ...pet } = row;
+  return { pet, shelterId };
 }
 
-/** The shelter of an animal that the transaction has locked. */
+/** The shelter of an animal that has an order, so it exists, though it may be removed. */
 export async function readShelterId(tx: Transaction, id: bigint): Promise<bigint> {
   const { rows } = await tx.query<{ shelterId: bigint }>({
     name: 'shelter-of-pet',
@@ -94,11 +98,11 @@ export async function readShelterId(tx: Transaction, id: bigint): Promise<bigint
     values: [id],
   });
   const [row] = rows;
-  if (!row) throw new Error('a locked animal does not exist');
+  if (!row) throw new Error('an animal with an order does not exist');
   return row.shelterId;
 }
 
-/** Triggers update the orders and the profile of the animal. */
+/** Moves a locked animal. Triggers update its orders and its profile. Only listings show the shelter. */
 export async function updateShelterId(tx: ListingWriter, id: bigint, shelterId: bigint): Promise<void> {
   await tx.writeListing({
     text: `update pets set shelter_id = $2, updated_at = now() where id = $1 returning ${transactionId}`,
@@ -106,7 +110,10 @@ export async function updateShelterId(tx: ListingWriter, id: bigint, shelterId: 
   });
 }
 
-/** Locks in the order of ids, so that two transactions that lock several animals don't deadlock. */
+/**
+ * Locks animals, including removed ones, so that the events of an animal are recorded in order. In the order of ids, so that two
+ * transactions that lock several don't deadlock.
+ */
 export async function lockPetRows(tx: Transaction, ids: readonly bigint[]): Promise<void> {
   await tx.query({ text: 'select from pets where id = any($1::bigint[]) order by id for update', values: [ids] });
 }

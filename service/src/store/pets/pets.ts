@@ -1,12 +1,13 @@
 import { type NewEvent, recordEvents } from '../../changes/events/events.ts';
 import type { Actor } from '../../domain/actor.ts';
 import type { PublicEventType } from '../../domain/event-types.ts';
+import type { KeyRights } from '../../domain/key-rights.ts';
 import { placing } from '../../domain/order-states.ts';
 import { type PetStatus, removed } from '../../domain/pet-statuses.ts';
-import { requireAccess } from '../../partners/admission/access.ts';
+import { requireAccess, type ShelterPermission } from '../../partners/admission/access.ts';
 import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
-import { AppError, type ErrorCode } from '../../platform/errors.ts';
+import { AppError, type ErrorCode, retryLater } from '../../platform/errors.ts';
 import { petsCategoryConstraint, type Registrant, registerCategory } from '../categories/categories.ts';
 import { findRecentTransactions, recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
@@ -24,6 +25,8 @@ import {
   updateShelterId,
 } from './pet-queries.ts';
 import type { NewPet, Pet, PetChanges } from './pet-schemas.ts';
+
+export { findPet, lockPet, lockPetRows, readShelterId, updateShelterId };
 
 type Categories = 'open' | 'closed';
 
@@ -43,9 +46,6 @@ type Expectation = (pet: Pet) => void;
 
 /** Finds the open order of an animal. Passed as an argument, since the folder orders imports pets and not the other way round. */
 export type FindOpenOrder = (tx: Transaction, petId: bigint) => Promise<bigint | undefined>;
-
-/** Undefined: there is no such animal, or it was removed. */
-export const findExistingPet = (db: Db, id: bigint): Promise<Pet | undefined> => findPet(db, id);
 
 export async function getPet(db: Db, id: bigint): Promise<Pet> {
   const pet = await findPet(db, id);
@@ -92,9 +92,7 @@ export async function createPet(
     if (!violates(error, petsCategoryConstraint)) throw error;
   }
   // Staff removed the category after it was found or registered. The transaction may be aborted, so the caller must retry.
-  throw new AppError('unavailable', `Category ${pet.categoryId} has just been removed. Retry in 1 s.`, {
-    headers: { 'retry-after': '1' },
-  });
+  throw retryLater(`Category ${pet.categoryId} has just been removed. Retry in 1 s.`);
 }
 
 const withStatus = (pet: NewPet): Omit<Pet, 'id'> => ({ ...pet, status: pet.status ?? 'available' });
@@ -108,7 +106,7 @@ export async function changePet(
   options: { expect: Expectation; findOpenOrder: FindOpenOrder; categories: Categories },
 ): Promise<Pet> {
   return catalogue.transaction(async (tx) => {
-    const pet = await lockToChange(tx, id, actor);
+    const pet = await lockPetFor(tx, id, actor, 'changePets');
     options.expect(pet);
     // Field by field, since the body may contain other fields, such as an id.
     const { name = pet.name, categoryId = pet.categoryId, status = pet.status } = changes;
@@ -143,7 +141,7 @@ export async function removePet(
   { expect, findOpenOrder }: { expect: Expectation; findOpenOrder: FindOpenOrder },
 ): Promise<void> {
   await catalogue.transaction(async (tx) => {
-    const pet = await lockToChange(tx, id, actor);
+    const pet = await lockPetFor(tx, id, actor, 'changePets');
     expect(pet);
     rejectIfOrdered(await findOpenOrder(tx, id), pet, "it can't be removed");
     await markPetRemoved(tx, pet);
@@ -194,14 +192,12 @@ export const petEvent = (type: PublicEventType, pet: Pet, more = ''): NewEvent =
   data: `{"pet":${petJson(pet)}${more}}`,
 });
 
-/** Locks an animal until the transaction ends. Undefined if it was removed. */
-export async function lockExistingPet(tx: Transaction, id: bigint): Promise<Pet | undefined> {
-  return lockPet(tx, id);
-}
-
-/** The shelter of a locked animal. */
-export async function getShelterIdOf(tx: Transaction, petId: bigint): Promise<bigint> {
-  return readShelterId(tx, petId);
+/** Locks an animal until the transaction ends. Throws if it does not exist, or if the key may not do this with it. */
+export async function lockPetFor(tx: Transaction, id: bigint, key: KeyRights, permission: ShelterPermission): Promise<Pet> {
+  const locked = await lockPet(tx, id);
+  if (!locked) throw petNotFound(String(id));
+  requireAccess(key, permission, { petId: id, shelterId: locked.shelterId });
+  return locked.pet;
 }
 
 /** For a write that changes nothing: what has made the animal so is announced if it was not, since this may be a retry. */
@@ -209,27 +205,10 @@ export async function acknowledgeChanges(tx: CatalogueTransaction, petId: bigint
   for (const transactionId of await findRecentTransactions(tx, petId)) tx.acknowledge(transactionId);
 }
 
-/** Moves a locked animal. Its orders and its profile follow. Only listings show the shelter. */
-export async function setShelterIdOf(tx: CatalogueTransaction, petId: bigint, shelterId: bigint): Promise<void> {
-  await updateShelterId(tx, petId, shelterId);
-}
-
-/** Locks animals until the transaction ends, including removed ones, so that the events of an animal are recorded in order. */
-export async function lockPets(tx: Transaction, ids: readonly bigint[]): Promise<void> {
-  await lockPetRows(tx, ids);
-}
-
 export const petNotAvailable = ({ id, name, status }: Pet) =>
   new AppError('pet_not_available', `${name} (id ${id}) is ${status}. Only an available animal can be ordered.`);
 
 export const petNotFound = (id: string) => new AppError('pet_not_found', `There is no animal with id ${id.slice(0, 40)}.`);
-
-async function lockToChange(tx: Transaction, id: bigint, actor: Actor): Promise<Pet> {
-  const pet = await lockPet(tx, id);
-  if (!pet) throw petNotFound(String(id));
-  requireAccess(actor, 'changePets', { petId: id, shelterId: await readShelterId(tx, id) });
-  return pet;
-}
 
 function rejectIfOrdered(order: bigint | undefined, pet: Pet, what: string): void {
   if (order === undefined) return;

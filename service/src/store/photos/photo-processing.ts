@@ -3,7 +3,7 @@ import { getClient } from '../../partners/clients/clients.ts';
 import { boundsOf } from '../../partners/rate-limit/plans.ts';
 import type { Db, Transactor, Writer } from '../../platform/db/handles.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
-import { lockExistingPet, petEvent } from '../pets/pets.ts';
+import { lockPet, petEvent } from '../pets/pets.ts';
 import type { Picture } from './image-reply.ts';
 import type { PhotoFailure } from './photo-failures.ts';
 import { requireMark } from './photo-mark.ts';
@@ -128,9 +128,9 @@ async function publish(
   if (plan === 'lost') return undefined;
   for (const { hash, content } of pictures) await store.put(pictureName(hash), content);
   const isReady = await catalogue.transaction(async (tx) => {
-    const pet = await lockExistingPet(tx, claim.petId);
-    const marked = pet && (await markReady(tx, claim, { ...largest, placeholder }));
-    if (marked) await recordEvents(tx, petEvent('pet.photos_changed', pet));
+    const locked = await lockPet(tx, claim.petId);
+    const marked = locked && (await markReady(tx, claim, { ...largest, placeholder }));
+    if (marked) await recordEvents(tx, petEvent('pet.photos_changed', locked.pet));
     return marked;
   });
   if (!isReady) return undefined;

@@ -3,11 +3,10 @@ import type { KeyRights } from '../../domain/key-rights.ts';
 import { isUnlimited } from '../../domain/scopes.ts';
 import { requireAccess } from '../../partners/admission/access.ts';
 import type { Caller } from '../../partners/admission/admission.ts';
-import type { Db, Transaction, Transactor } from '../../platform/db/handles.ts';
+import type { Db, Transactor } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode } from '../../platform/errors.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
-import type { Pet } from '../pets/pet-schemas.ts';
-import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
+import { lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
 import {
   deletePhoto,
   findPhoto,
@@ -86,7 +85,8 @@ export async function addPhoto(
 ): Promise<{ photo: PhotoRow; isUsed: boolean }> {
   const { clientId } = writer;
   return db.transaction(async (tx) => {
-    await lockForWriter(tx, petId, writer);
+    // The lock makes the count of photos exact.
+    await lockPetFor(tx, petId, writer, 'describePets');
     const known = await findPhotoByOriginal(tx, petId, original.hash);
     if (known && known.status !== 'failed' && !known.isMissing) return { photo: known, isUsed: false };
     const { length } = known ? { length: 0 } : await selectPhotos(tx, petId);
@@ -108,7 +108,7 @@ export async function changePhoto(
   writer: Writer,
 ): Promise<PhotoRow> {
   return catalogue.transaction(async (tx) => {
-    const pet = await lockForWriter(tx, petId, writer);
+    const pet = await lockPetFor(tx, petId, writer, 'describePets');
     const before = await getPhoto(tx, petId, id);
     const isAltChanged = alt !== undefined && alt !== (before.alt ?? '');
     if (isAltChanged) await setAlt(tx, id, alt);
@@ -125,7 +125,7 @@ export async function changePhoto(
 
 export async function removePhoto(catalogue: Catalogue, petId: bigint, id: bigint, writer: Writer): Promise<void> {
   await catalogue.transaction(async (tx) => {
-    const pet = await lockForWriter(tx, petId, writer);
+    const pet = await lockPetFor(tx, petId, writer, 'describePets');
     if (!(await deletePhoto(tx, petId, id))) throw photoNotFound(petId, String(id));
     await recordEvents(tx, petEvent('pet.photos_changed', pet));
   }, writer.clientId);
@@ -141,14 +141,6 @@ async function movePhoto(tx: CatalogueTransaction, petId: bigint, id: bigint, po
   if (after.every((one, index) => one === before[index])) return false;
   await setOrder(tx, after);
   return true;
-}
-
-/** The lock makes the count of photos exact, and keeps the events of the animal in order. */
-async function lockForWriter(tx: Transaction, petId: bigint, writer: Writer): Promise<Pet> {
-  const pet = await lockExistingPet(tx, petId);
-  if (!pet) throw petNotFound(String(petId));
-  await requireWriter(tx, petId, writer);
-  return pet;
 }
 
 const photoLimit = (petId: bigint, count: number) =>

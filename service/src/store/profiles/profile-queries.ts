@@ -5,7 +5,6 @@ import type { ListingWriter } from '../list-cache/catalogue.ts';
 import { type ProfileRow, profileColumns, profileOfRow, selectedProfile } from './profile-columns.ts';
 
 interface FoundProfile {
-  readonly shelterId: bigint;
   /** Undefined until it is written. */
   readonly profile: StoredProfile | undefined;
   /** The transaction that has written the profile; null: that is more than a minute ago. */
@@ -14,15 +13,14 @@ interface FoundProfile {
 
 /** Undefined if the animal does not exist or was removed. */
 export async function findProfile(db: Db, petId: bigint): Promise<FoundProfile | undefined> {
-  const { rows } = await db.query<ProfileRow & { shelterId: bigint; hasProfile: boolean; writtenIn: string | null }>({
+  const { rows } = await db.query<ProfileRow & { hasProfile: boolean; writtenIn: string | null }>({
     name: 'profile',
-    text: `select pets.shelter_id as "shelterId", profiles.pet_id is not null as "hasProfile",
-        ${recentTransactionOf('profiles', 'updated_at')} as "writtenIn", ${selectedProfile}
+    text: `select profiles.pet_id is not null as "hasProfile", ${recentTransactionOf('profiles', 'updated_at')} as "writtenIn", ${selectedProfile}
       from pets left join profiles on profiles.pet_id = pets.id where pets.id = $1 and pets.removed_at is null`,
     values: [petId],
   });
   const [row] = rows;
-  return row && { shelterId: row.shelterId, profile: row.hasProfile ? profileOfRow(row) : undefined, writtenIn: row.writtenIn };
+  return row && { profile: row.hasProfile ? profileOfRow(row) : undefined, writtenIn: row.writtenIn };
 }
 
 const names = profileColumns.map(({ column }) => column);

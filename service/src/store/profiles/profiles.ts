@@ -1,13 +1,12 @@
 import { recordEvents } from '../../changes/events/events.ts';
 import type { KeyRights } from '../../domain/key-rights.ts';
 import { fieldsOf, type ProfileChanges, type StoredProfile } from '../../domain/profile-fields.ts';
-import { requireAccess } from '../../partners/admission/access.ts';
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
-import { lockExistingPet, petEvent, petNotFound } from '../pets/pets.ts';
+import { lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
 import { emptyProfile, mergeProfile } from './profile-changes.ts';
 import { invalid, requireValid } from './profile-checks.ts';
 import { profileJson } from './profile-json.ts';
@@ -56,10 +55,8 @@ export async function writeProfile(
 }
 
 async function writeWithin(tx: CatalogueTransaction, petId: bigint, writer: Writer, write: ProfileWrite): Promise<StoredProfile> {
-  const pet = await lockExistingPet(tx, petId);
-  if (!pet) throw petNotFound(String(petId));
-  const { shelterId, profile: current, writtenIn } = await findOrThrow(tx, petId);
-  requireAccess(writer, 'describePets', { petId, shelterId });
+  const pet = await lockPetFor(tx, petId, writer, 'describePets');
+  const { profile: current, writtenIn } = await findOrThrow(tx, petId);
   write.expect(pet, current);
   const merged = mergeProfile(write.how === 'merge' ? current : emptyProfile, write.changes);
   const profile = requireValid(petId, merged, write.nowMs);
@@ -79,7 +76,7 @@ async function writeWithin(tx: CatalogueTransaction, petId: bigint, writer: Writ
   return profile;
 }
 
-async function findOrThrow(db: Db, petId: bigint): Promise<{ shelterId: bigint; profile: StoredProfile; writtenIn: string | null }> {
+async function findOrThrow(db: Db, petId: bigint): Promise<{ profile: StoredProfile; writtenIn: string | null }> {
   const found = await findProfile(db, petId);
   if (!found) throw petNotFound(String(petId));
   return { ...found, profile: found.profile ?? emptyProfile };

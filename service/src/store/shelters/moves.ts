@@ -5,7 +5,7 @@ import { AppError, show } from '../../platform/errors.ts';
 import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { lockOrdersOfPet } from '../orders/orders.ts';
-import { acknowledgeChanges, getShelterIdOf, lockExistingPet, petNotFound, setShelterIdOf } from '../pets/pets.ts';
+import { acknowledgeChanges, lockPet, petNotFound, updateShelterId } from '../pets/pets.ts';
 import { findPetWithSameExternalId } from './shelter-queries.ts';
 import { shelterNotFound } from './shelters.ts';
 
@@ -36,15 +36,15 @@ export async function movePetToShelter(
 }
 
 async function moveWithin(tx: CatalogueTransaction, petId: bigint, shelterId: bigint, actor: Actor): Promise<boolean> {
-  const pet = await lockExistingPet(tx, petId);
-  if (!pet) throw petNotFound(String(petId));
-  const from = await getShelterIdOf(tx, petId);
+  const locked = await lockPet(tx, petId);
+  if (!locked) throw petNotFound(String(petId));
+  const { pet, shelterId: from } = locked;
   if (from === shelterId) {
     await acknowledgeChanges(tx, petId);
     return false;
   }
   await lockOrdersOfPet(tx, pet);
-  await setShelterIdOf(tx, petId, shelterId);
+  await updateShelterId(tx, petId, shelterId);
   const why = `moved from shelter ${from} to shelter ${shelterId}`;
   const move = { from, to: shelterId };
   await recordTransitions(tx, actor, { kind: 'pet_moved', petId, from: pet.status, to: pet.status, move, why });
