@@ -1,9 +1,9 @@
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { recentTransactionOf, runningTransaction } from '../../platform/db/recent-transactions.ts';
 import type { ListingWriter } from '../list-cache/catalogue.ts';
-import type { Shelter } from './shelter-schemas.ts';
+import { type Shelter, type ShelterValues, shelterFields } from './shelter-schemas.ts';
 
-const columns = 'id, name, description, email, phone, website, address, latitude, longitude, timezone';
+const columns = ['id', ...shelterFields].join(', ');
 
 /** One keyset page. */
 export async function selectShelters(db: Db, page: { afterId: bigint | undefined; limit: number }): Promise<Shelter[]> {
@@ -35,23 +35,12 @@ export async function lockShelter(tx: Transaction, id: bigint): Promise<{ shelte
   return { shelter, changedIn };
 }
 
-const valuesOf = (shelter: Omit<Shelter, 'id'>) => [
-  shelter.name,
-  shelter.description,
-  shelter.email,
-  shelter.phone,
-  shelter.website,
-  shelter.address,
-  shelter.latitude,
-  shelter.longitude,
-  shelter.timezone,
-];
+const valuesOf = (shelter: ShelterValues) => shelterFields.map((field) => shelter[field]);
 
-export async function insertShelter(tx: Transaction, shelter: Omit<Shelter, 'id'>): Promise<Shelter> {
+export async function insertShelter(tx: Transaction, shelter: ShelterValues): Promise<Shelter> {
   const { rows } = await tx.query<Shelter>({
     name: 'insert-shelter',
-    text: `insert into shelters (name, description, email, phone, website, address, latitude, longitude, timezone)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${columns}`,
+    text: `insert into shelters (${shelterFields.join(', ')}) values (${shelterFields.map((_, i) => `$${i + 1}`).join(', ')}) returning ${columns}`,
     values: valuesOf(shelter),
   });
   const [inserted] = rows;
@@ -62,9 +51,9 @@ export async function insertShelter(tx: Transaction, shelter: Omit<Shelter, 'id'
 export async function updateShelter(tx: ListingWriter, shelter: Shelter): Promise<Shelter> {
   const [updated] = await tx.writeListing<Shelter>({
     name: 'update-shelter',
-    text: `update shelters set name = $1, description = $2, email = $3, phone = $4, website = $5, address = $6, latitude = $7,
-        longitude = $8, timezone = $9, updated_at = now() where id = $10 returning ${columns}, ${runningTransaction} as "transactionId"`,
-    values: [...valuesOf(shelter), shelter.id],
+    text: `update shelters set ${shelterFields.map((field, i) => `${field} = $${i + 2}`).join(', ')}, updated_at = now() where id = $1
+      returning ${columns}, ${runningTransaction} as "transactionId"`,
+    values: [shelter.id, ...valuesOf(shelter)],
   });
   if (!updated) throw new Error('a locked shelter does not exist');
   return updated;

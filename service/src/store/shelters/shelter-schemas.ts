@@ -51,15 +51,8 @@ const orNull = <T extends TString | ReturnType<typeof degrees>>(schema: T) =>
     Type.Union([schema, Type.Null()], { 'x-must-be': `${(schema as unknown as { 'x-must-be': string })['x-must-be']}, or null` }),
   );
 
-const optional = {
-  description: orNull(given.description),
-  email: orNull(given.email),
-  phone: orNull(given.phone),
-  website: orNull(given.website),
-  address: orNull(given.address),
-  latitude: orNull(given.latitude),
-  longitude: orNull(given.longitude),
-  timezone: orNull(given.timezone),
+const optional = Object.fromEntries(Object.entries(given).map(([field, schema]) => [field, orNull(schema)])) as {
+  [Name in keyof typeof given]: ReturnType<typeof orNull<(typeof given)[Name]>>;
 };
 
 const name = PlainName("The shelter's name.", [example.name]);
@@ -88,6 +81,10 @@ export const ShelterSchema = Type.Object(
   },
 );
 export type Shelter = Static<typeof ShelterSchema>;
+
+/** What is given of a shelter. The columns have the same names. */
+export type ShelterValues = Omit<Shelter, 'id'>;
+export const shelterFields = Object.keys(ShelterSchema.properties).filter((field) => field !== 'id') as Array<keyof ShelterValues>;
 
 export const NewShelterSchema = closedBody(Type.Object({ name, ...optional }, { $id: 'NewShelter', examples: [example] }), ShelterSchema);
 export type NewShelter = Static<typeof NewShelterSchema>;

@@ -2,7 +2,7 @@ import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Catalogue } from '../list-cache/catalogue.ts';
 import { findShelter, insertShelter, lockShelter, updateShelter } from './shelter-queries.ts';
-import { lengthsMax, type NewShelter, type Shelter, type ShelterChanges } from './shelter-schemas.ts';
+import { lengthsMax, type NewShelter, type Shelter, type ShelterChanges, type ShelterValues, shelterFields } from './shelter-schemas.ts';
 
 /** Throws if the locked shelter is not the version that the caller expects. */
 type Expectation = (shelter: Shelter) => void;
@@ -42,40 +42,19 @@ export async function changeShelter(catalogue: Catalogue, id: bigint, changes: S
 
 export const shelterNotFound = (id: string) => new AppError('shelter_not_found', `There is no shelter with id ${id.slice(0, 40)}.`);
 
-type Values = Omit<Shelter, 'id'>;
-
-const empty: Values = {
-  name: '',
-  description: null,
-  email: null,
-  phone: null,
-  website: null,
-  address: null,
-  latitude: null,
-  longitude: null,
-  timezone: null,
-};
+/** Without a name, which is always given. */
+const empty = Object.fromEntries(shelterFields.map((field) => [field, null])) as unknown as ShelterValues;
 
 /** Field by field, since the body may contain other fields, such as an id. */
-const merge = (values: Values, changes: ShelterChanges): Values => {
-  const {
-    name = values.name,
-    description = values.description,
-    email = values.email,
-    phone = values.phone,
-    website = values.website,
-    address = values.address,
-    latitude = values.latitude,
-    longitude = values.longitude,
-    timezone = values.timezone,
-  } = changes;
-  return { name, description, email, phone, website, address, latitude, longitude, timezone };
-};
+const merge = (values: ShelterValues, changes: ShelterChanges) =>
+  Object.fromEntries(
+    shelterFields.map((field) => [field, changes[field] === undefined ? values[field] : changes[field]]),
+  ) as unknown as ShelterValues;
 
-const isSame = (one: Values, other: Values) => (Object.keys(empty) as Array<keyof Values>).every((name) => one[name] === other[name]);
+const isSame = (one: ShelterValues, other: ShelterValues) => shelterFields.every((field) => one[field] === other[field]);
 
 /** Checks what a schema can't. Returns the values as they are stored. */
-function checked(values: Values): Values {
+function checked(values: ShelterValues): ShelterValues {
   const { latitude, longitude, timezone, website } = values;
   if ((latitude === null) !== (longitude === null)) {
     const [missing, present] = latitude === null ? ['latitude', 'longitude'] : ['longitude', 'latitude'];
