@@ -53,17 +53,12 @@ export const OrderSchema = Type.Object(
 );
 export type Order = Static<typeof OrderSchema>;
 
-export const OrderEventSchema = Type.Object(
-  {
-    id: OrderSchema.properties.id,
-    petId: OrderSchema.properties.petId,
-    status: OrderSchema.properties.status,
-    createdAt: OrderSchema.properties.createdAt,
-    updatedAt: OrderSchema.properties.updatedAt,
-    expiresAt: OrderSchema.properties.expiresAt,
-  },
-  { $id: 'OrderInEvent', description: "An order without the adopter's data, which no event contains." },
-);
+const { adopter: _, ...inEvents } = OrderSchema.properties;
+
+export const OrderEventSchema = Type.Object(inEvents, {
+  $id: 'OrderInEvent',
+  description: "An order without the adopter's data, which no event contains.",
+});
 
 const OrderEventEnvelopeSchema = EventSchema('order', {
   what: 'What happened to the order.',
