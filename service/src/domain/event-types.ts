@@ -5,23 +5,16 @@ import { hasOne, type Scope, scopesThat } from './scopes.ts';
  * The types of events: what each means, who may read it, and whether cached lists of animals stay valid. The feed, streams, webhooks,
  * the publisher and the documents all use this table.
  */
+const aboutPet = { audience: 'public', data: 'pet', keepsListsValid: false } as const;
+const besideLists = { ...aboutPet, keepsListsValid: true } as const;
+
 const petEvents = {
-  'pet.created': { meaning: 'An animal was added.', audience: 'public', data: 'pet', keepsListsValid: false },
-  'pet.updated': { meaning: 'The name or category of an animal was changed.', audience: 'public', data: 'pet', keepsListsValid: false },
-  'pet.status_changed': {
-    meaning: 'An animal became available, pending or sold.',
-    audience: 'public',
-    data: 'pet',
-    keepsListsValid: false,
-  },
-  'pet.removed': { meaning: 'An animal was removed and is no longer listed.', audience: 'public', data: 'pet', keepsListsValid: false },
-  'pet.profile_changed': { meaning: 'The profile of an animal was changed.', audience: 'public', data: 'pet', keepsListsValid: true },
-  'pet.photos_changed': {
-    meaning: 'A photo of an animal became ready, was described or moved, or was removed.',
-    audience: 'public',
-    data: 'pet',
-    keepsListsValid: true,
-  },
+  'pet.created': { meaning: 'An animal was added.', ...aboutPet },
+  'pet.updated': { meaning: 'The name or category of an animal was changed.', ...aboutPet },
+  'pet.status_changed': { meaning: 'An animal became available, pending or sold.', ...aboutPet },
+  'pet.removed': { meaning: 'An animal was removed and is no longer listed.', ...aboutPet },
+  'pet.profile_changed': { meaning: 'The profile of an animal was changed.', ...besideLists },
+  'pet.photos_changed': { meaning: 'A photo of an animal became ready, was described or moved, or was removed.', ...besideLists },
 } as const satisfies Record<string, EventTypeRow>;
 
 const aboutOrder = { audience: 'private', data: 'order', keepsListsValid: true } as const;

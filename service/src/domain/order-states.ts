@@ -1,23 +1,16 @@
 import type { PetStatus } from './pet-statuses.ts';
 import { type Scope, scopesThat } from './scopes.ts';
 
+/** An open order reserves its animal: nobody else can order it. */
+const open = { isOpen: true, reserves: true } as const;
+
 /**
  * The states of an order, its actions, and how they change the animal. The API, the retention of adopters' data, events, `homeward
  * verify` and the documents all use these two tables.
  */
 const table = {
-  placed: {
-    isOpen: true,
-    reserves: true,
-    meaning: 'The order waits for the store to approve it, until it expires.',
-    event: 'An order was placed.',
-  },
-  approved: {
-    isOpen: true,
-    reserves: true,
-    meaning: 'The store has agreed to the adoption.',
-    event: 'The store approved the adoption.',
-  },
+  placed: { ...open, meaning: 'The order waits for the store to approve it, until it expires.', event: 'An order was placed.' },
+  approved: { ...open, meaning: 'The store has agreed to the adoption.', event: 'The store approved the adoption.' },
   completed: {
     isOpen: false,
     reserves: true,
@@ -54,11 +47,7 @@ export type OrderState = {
   /** What the event says that is named after the status. */
   readonly event: string;
 } & (
-  | {
-      /** An open order reserves its animal: nobody else can order it. */
-      readonly isOpen: true;
-      readonly reserves: true;
-    }
+  | typeof open
   | {
       readonly isOpen: false;
       /** Whether the order has reserved or sold its animal. */
