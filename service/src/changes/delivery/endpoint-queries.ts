@@ -1,23 +1,16 @@
-import type { EventType } from '../../domain/event-types.ts';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import { isServed, managedShelter, mayReadPrivate, mayReadPublic } from '../webhooks/endpoint-conditions.ts';
+import type { Subscriber } from '../webhooks/subscriptions.ts';
 
 /** What a worker knows of an endpoint. */
-export interface EndpointRow {
+export interface EndpointRow extends Subscriber {
   readonly id: bigint;
-  readonly clientId: bigint;
-  /** The shelter that its key manages; null: none. */
-  readonly shelterId: bigint | null;
   readonly shard: bigint;
   readonly revision: bigint;
   /** False: it is disabled or removed, or its client is suspended. */
   readonly isServed: boolean;
   readonly isVerified: boolean;
   readonly url: string;
-  /** Empty: every type. */
-  readonly types: readonly EventType[];
-  readonly mayReadPublic: boolean;
-  readonly mayReadPrivate: boolean;
   readonly isFailing: boolean;
   readonly position: bigint | null;
   /** A multirange. */

@@ -374,15 +374,12 @@ export async function findPositions(db: Db, from: Date, to: Date): Promise<{ aft
   return first === null || last === null ? undefined : { after: first - 1n, upTo: last };
 }
 
-export async function makePartitions(db: Writer): Promise<void> {
-  await db.write({ text: 'select make_event_partitions()' });
-}
-
-/** Returns the number of dropped partitions. */
-export async function dropPartitions(db: Writer, retentionDays: number): Promise<number> {
+/** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
+export async function rotatePartitionsOf(db: Writer, what: 'event' | 'attempt', keptDays: number): Promise<number> {
+  await db.write({ text: `select make_${what}_partitions()` });
   const { rows } = await db.write<{ dropped: bigint }>({
-    text: 'select drop_event_partitions(make_interval(days => $1)) as dropped',
-    values: [retentionDays],
+    text: `select drop_${what}_partitions(make_interval(days => $1)) as dropped`,
+    values: [keptDays],
   });
   return Number(rows[0]?.dropped ?? 0);
 }

@@ -4,15 +4,14 @@ import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import {
   countSubscribed,
-  dropPartitions,
   type EventRow,
   type FeedGap,
   type FeedPage,
   findPositions,
   insertEvents,
   leaveGap,
-  makePartitions,
   type NewEvent,
+  rotatePartitionsOf,
   type Subscription,
   selectEvents,
   selectEventsOfType,
@@ -22,7 +21,7 @@ import {
 } from './event-queries.ts';
 
 export type { EventRow, FeedGap, NewEvent, Subscription };
-export { countSubscribed, findPositions, leaveGap, selectSubscribed as readSubscribed, storeFeedServer };
+export { countSubscribed, findPositions, leaveGap, rotatePartitionsOf, selectSubscribed as readSubscribed, storeFeedServer };
 
 /** Events are deleted this long after they were published. */
 export const retentionDays = 30;
@@ -145,7 +144,4 @@ const isVisible = ({ clientId, shelterId }: EventRow, orders: EventFilter['order
   (orders !== 'none' && (orders.clientId === clientId || (shelterId !== null && orders.shelterId === shelterId)));
 
 /** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
-export async function rotatePartitions(db: Writer): Promise<number> {
-  await makePartitions(db);
-  return dropPartitions(db, retentionDays);
-}
+export const rotatePartitions = (db: Writer): Promise<number> => rotatePartitionsOf(db, 'event', retentionDays);

@@ -1,15 +1,12 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
-import { countSubscribed, type EventRow, findPositions, readSubscribed } from '../events/events.ts';
+import { countSubscribed, type EventRow, findPositions, readSubscribed, rotatePartitionsOf } from '../events/events.ts';
 import {
   deleteOldDeliveries,
-  dropAttemptPartitions,
   endStoppedReplay,
   findReading,
   insertReplay,
   insertTest,
-  makeAttemptPartitions,
   makeDueNow,
   replayDelivered,
   replayFailed,
@@ -153,18 +150,10 @@ async function replayPeriod(tx: Transaction, webhookId: bigint, from: Date, to: 
 export const sweepDeliveries = (db: Writer, batchSizeMax: number) => deleteOldDeliveries(db, retentionDays, batchSizeMax);
 
 /** Creates the partitions of the coming days, and drops old ones. Returns how many it dropped. */
-export async function rotateAttemptPartitions(db: Writer): Promise<number> {
-  await makeAttemptPartitions(db);
-  return dropAttemptPartitions(db, retentionDays);
-}
+export const rotateAttemptPartitions = (db: Writer): Promise<number> => rotatePartitionsOf(db, 'attempt', retentionDays);
 
-export function readDeliveryId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === undefined) throw deliveryNotFound(text);
-  return id;
-}
-
-const deliveryNotFound = (id: string) => new AppError('delivery_not_found', `This endpoint has no delivery with id ${id.slice(0, 40)}.`);
+export const deliveryNotFound = (id: string) =>
+  new AppError('delivery_not_found', `This endpoint has no delivery with id ${id.slice(0, 40)}.`);
 
 function readTime(name: string, text: string | undefined): Date {
   const time = new Date(text ?? '');

@@ -1,16 +1,11 @@
-import type { EventType } from '../../domain/event-types.ts';
 import { testType } from '../../domain/event-types.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { managedShelter, mayReadPrivate, mayReadPublic } from './endpoint-conditions.ts';
+import type { Subscriber } from './subscriptions.ts';
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './webhook-schemas.ts';
 
 /** Where an endpoint is in the feed, and which events it gets. */
-export interface Reading {
-  readonly clientId: bigint;
-  readonly shelterId: bigint | null;
-  readonly types: readonly EventType[];
-  readonly mayReadPublic: boolean;
-  readonly mayReadPrivate: boolean;
+export interface Reading extends Subscriber {
   /** Everything up to here is decided. Of later events, some may be. */
   readonly position: bigint;
   /** The last position that is queued. */
@@ -256,17 +251,4 @@ async function deleteOldRows(db: Writer, keptDays: number, batchSizeMax: number)
     values: [keptDays, batchSizeMax],
   });
   return Number(rows[0]?.count ?? 0);
-}
-
-export async function makeAttemptPartitions(db: Writer): Promise<void> {
-  await db.write({ text: 'select make_attempt_partitions()' });
-}
-
-/** Returns the number of dropped partitions. */
-export async function dropAttemptPartitions(db: Writer, keptDays: number): Promise<number> {
-  const { rows } = await db.write<{ dropped: bigint }>({
-    text: 'select drop_attempt_partitions(make_interval(days => $1)) as dropped',
-    values: [keptDays],
-  });
-  return Number(rows[0]?.dropped ?? 0);
 }

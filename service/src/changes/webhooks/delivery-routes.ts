@@ -1,11 +1,11 @@
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { operation, page, read } from '../../partners/admission/operation.ts';
+import { idReader, operation, page, read } from '../../partners/admission/operation.ts';
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
 import { type Page, readPage, sendPage } from '../../platform/http/paging.ts';
 import { idempotencyHeader, jsonResponse, locationHeader, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
-import { deliveryErrors, getDelivery, listDeliveries, readDeliveryId, replay, testWebhook } from './deliveries.ts';
+import { deliveryErrors, deliveryNotFound, getDelivery, listDeliveries, replay, testWebhook } from './deliveries.ts';
 import { deliveryJson } from './webhook-json.ts';
 import {
   DeliveryPath,
@@ -16,9 +16,11 @@ import {
   ReplaySchema,
   WebhookPath,
 } from './webhook-schemas.ts';
-import { getWebhook, readWebhookId } from './webhooks.ts';
+import { getWebhook, webhookNotFound } from './webhooks.ts';
 
 const path = '/v1/webhooks';
+const readWebhookId = idReader(webhookNotFound);
+const readDeliveryId = idReader(deliveryNotFound);
 const common = { scope: 'webhooks:manage', tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
 
 /** Deliveries to an endpoint: test, list, get and replay. */

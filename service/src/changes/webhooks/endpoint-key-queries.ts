@@ -63,7 +63,8 @@ export async function disableWebhooksFromBefore(tx: Transaction, ids: readonly b
   return rowCount ?? 0;
 }
 
-export async function clearKeyOfWebhooks(tx: Transaction, keyId: bigint): Promise<void> {
+/** Leaves the endpoints of a key without an owner. */
+export async function detachWebhooksFromKey(tx: Transaction, keyId: bigint): Promise<void> {
   await tx.query({ text: 'update webhooks set key_id = null where key_id = $1', values: [keyId] });
 }
 

@@ -3,7 +3,7 @@ import type { Environment } from '../../platform/config.ts';
 import type { Transaction, Transactor } from '../../platform/db/handles.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import {
-  clearKeyOfWebhooks,
+  detachWebhooksFromKey,
   disableWebhooks,
   disableWebhooksFromBefore,
   disableWebhooksOfExpiredKeys,
@@ -12,6 +12,8 @@ import {
   handOverWebhooksOfExpiredKeys,
   selectEnabledWebhooks,
 } from './endpoint-key-queries.ts';
+
+export { detachWebhooksFromKey };
 
 /**
  * An endpoint belongs to the key that added it or last set its url or types, and is disabled when that key ends. Otherwise a leaked
@@ -82,9 +84,4 @@ export async function disableWebhooksOfEndedKeys(
 /** Reapplies, after a restore, what was done at `at`. False if none of the endpoints exists, or all were added later. */
 export async function reapplyDisabling(tx: Transaction, ids: readonly bigint[], reason: string, at: Date): Promise<boolean> {
   return ids.length > 0 && (await disableWebhooksFromBefore(tx, ids, reason, at)) > 0;
-}
-
-/** Leaves the endpoints of a key without an owner. */
-export async function detachWebhooksFromKey(tx: Transaction, keyId: bigint): Promise<void> {
-  await clearKeyOfWebhooks(tx, keyId);
 }

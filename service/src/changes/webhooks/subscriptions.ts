@@ -1,7 +1,8 @@
 import { type EventType, eventTypes, isPrivateEvent } from '../../domain/event-types.ts';
 import type { Subscription } from '../events/events.ts';
 
-interface Subscriber {
+/** An endpoint, and what its key may read. */
+export interface Subscriber {
   readonly clientId: bigint;
   /** The shelter that its key manages; null: none. */
   readonly shelterId: bigint | null;

@@ -1,6 +1,6 @@
 import { scopesThat } from '../../domain/scopes.ts';
 import { callerOf } from '../../partners/admission/admission-hook.ts';
-import { created, operation, page, read, removed, updated } from '../../partners/admission/operation.ts';
+import { created, idReader, operation, page, read, removed, updated } from '../../partners/admission/operation.ts';
 import { respondOnce } from '../../partners/idempotency/idempotent-route.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Transactor } from '../../platform/db/handles.ts';
@@ -17,7 +17,7 @@ import {
   WebhookSchema,
   WebhookWithSecretSchema,
 } from './webhook-schemas.ts';
-import { addWebhook, changeWebhook, getWebhook, readWebhookId, removeWebhook, rotateSecret, webhookErrors } from './webhooks.ts';
+import { addWebhook, changeWebhook, getWebhook, removeWebhook, rotateSecret, webhookErrors, webhookNotFound } from './webhooks.ts';
 
 interface Parts {
   readonly db: Transactor;
@@ -25,6 +25,7 @@ interface Parts {
 }
 
 const path = '/v1/webhooks';
+const readWebhookId = idReader(webhookNotFound);
 const common = { scope: 'webhooks:manage', tags: ['Webhooks'], 'x-stability': 'experimental' } as const;
 
 /** Endpoints. The routes for deliveries are in delivery-routes.ts. */

@@ -4,7 +4,6 @@ import { insufficientScope } from '../../partners/admission/access.ts';
 import { requireUnrevoked } from '../../partners/clients/clients.ts';
 import type { Bounds } from '../../partners/rate-limit/plans.ts';
 import type { Db, Transaction, Transactor, Writer } from '../../platform/db/handles.ts';
-import { parseInt64 } from '../../platform/db/int64.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Journal } from '../../platform/journal/journal.ts';
 import { makeDueNow } from './delivery-queries.ts';
@@ -141,14 +140,7 @@ export async function rotateSecret(tx: Transaction, owner: Owner, id: bigint): P
 /** Endpoints that have been failing for a day or more. */
 export const listFailing = (db: Db) => selectFailing(db, failingShownMax);
 
-/** Parses an id in a path. An id that is not an int64 does not exist, so it is 404. */
-export function readWebhookId(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === undefined) throw webhookNotFound(text);
-  return id;
-}
-
-const webhookNotFound = (id: string, owner?: Owner) =>
+export const webhookNotFound = (id: string, owner?: Owner) =>
   new AppError('webhook_not_found', `${owner === 'any' ? 'There is' : 'You have'} no webhook endpoint with id ${id.slice(0, 40)}.`);
 
 /** For what needs an endpoint that something may be sent to. */
