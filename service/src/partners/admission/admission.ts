@@ -3,7 +3,7 @@ import type { Scope } from '../../domain/scopes.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { ChangeWatch } from '../../platform/db/change-watch.ts';
-import { AppError, internalError } from '../../platform/errors.ts';
+import { AppError, internalError, retryLater } from '../../platform/errors.ts';
 import { networkOf } from '../../platform/http/addresses.ts';
 import { clientSubject } from '../clients/client-epochs.ts';
 import type { KnownKey } from '../clients/key-cache.ts';
@@ -136,7 +136,7 @@ async function admitKey(parts: Parts, given: string, { address, decided }: Reque
       listVersion: decision.listVersion,
     });
   }
-  throw new AppError('unavailable', 'This client is being changed too often. Retry in 1 s.', { headers: { 'retry-after': '1' } });
+  throw retryLater('This client is being changed too often. Retry in 1 s.');
 }
 
 /** Looks for changes first, if that is too long ago. Throws if the key has ended. Undefined: it must be looked up. */

@@ -93,7 +93,8 @@ export async function deleteOldResponses(db: Writer, batchSizeMax: number): Prom
   return rowCount ?? 0;
 }
 
-export async function nullAdopters(tx: Transaction, orderIds: readonly bigint[]): Promise<number> {
+/** Retries still get their stored response, without the adopter. Returns the number of changed responses. */
+export async function eraseAdoptersFromResponses(tx: Transaction, orderIds: readonly bigint[]): Promise<number> {
   const { rowCount } = await tx.query({
     text: `update idempotent_answers set body = jsonb_set(body::jsonb, '{adopter}', 'null')::text where order_id = any($1::bigint[])`,
     values: [orderIds],

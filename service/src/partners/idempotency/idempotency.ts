@@ -1,6 +1,15 @@
 import type { Db, Transaction, Transactions } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
-import { insertResponse, lockResponse, nullAdopters, type StoredResponse, selectStoredKeys, tryLockKey } from './idempotency-queries.ts';
+import {
+  eraseAdoptersFromResponses,
+  insertResponse,
+  lockResponse,
+  type StoredResponse,
+  selectStoredKeys,
+  tryLockKey,
+} from './idempotency-queries.ts';
+
+export { eraseAdoptersFromResponses };
 
 export interface IdempotentResponse extends StoredResponse {
   /** The order whose adopter is in the body, so that the adopter can be erased there too. */
@@ -54,9 +63,4 @@ export interface KeyOfClient {
 /** Those of the keys whose first request has succeeded. */
 export async function findStoredKeys(db: Db, keys: readonly KeyOfClient[]): Promise<ReadonlySet<KeyOfClient>> {
   return new Set(keys.length === 0 ? [] : await selectStoredKeys(db, keys));
-}
-
-/** Retries still get their stored response, without the adopter. Returns the number of changed responses. */
-export async function eraseAdoptersFromResponses(tx: Transaction, orderIds: readonly bigint[]): Promise<number> {
-  return nullAdopters(tx, orderIds);
 }

@@ -1,10 +1,11 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 
-export type UsageKind = 'request' | 'error' | 'deprecated';
+type UsageKind = 'request' | 'error' | 'deprecated';
 
-interface NewUsage {
+export interface UsageRow {
   readonly keyId: bigint;
   readonly kind: UsageKind;
+  /** The error code or the operation; empty for requests. */
   readonly name: string;
   readonly count: number;
 }
@@ -17,7 +18,7 @@ export async function addUsage(
   tx: Transaction,
   writer: { readonly processId: string; readonly batch: bigint },
   minuteAt: Date,
-  rows: readonly NewUsage[],
+  rows: readonly UsageRow[],
 ): Promise<void> {
   await tx.query({
     name: 'add-usage',

@@ -1,4 +1,4 @@
-import type { UsageKind } from './usage-queries.ts';
+import type { UsageRow } from './usage-queries.ts';
 
 const minuteMs = 60_000;
 /** About 40 MB. While PostgreSQL is reachable, there are as many as keys were used in the last seconds. */
@@ -20,14 +20,6 @@ export interface CountedRequest {
   readonly error: string | null;
   /** The deprecated operation that was called, or null. */
   readonly deprecated: string | null;
-}
-
-export interface UsageRow {
-  readonly keyId: bigint;
-  readonly kind: UsageKind;
-  /** The error code or the operation; empty for requests. */
-  readonly name: string;
-  readonly count: number;
 }
 
 /** Rows of one minute, each of another key, kind or name. */
