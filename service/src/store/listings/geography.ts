@@ -21,26 +21,12 @@ export function boxAround({ latitude, longitude, withinKm }: Near): Box {
   const angle = (withinKm * 1.001) / earthRadiusKm;
   const from = latitude - degrees(angle);
   const to = latitude + degrees(angle);
-  const everyLongitude = { latitude: { from, to }, longitudes: [{ from: -180, to: 180 }] };
+  const box = (...longitudes: Range[]): Box => ({ latitude: { from, to }, longitudes });
   // A pole is within the distance, so every meridian is.
-  if (from <= -90 || to >= 90) return everyLongitude;
+  if (from <= -90 || to >= 90) return box({ from: -180, to: 180 });
   const width = degrees(Math.asin(Math.sin(angle) / Math.cos(radians(latitude))));
   const [west, east] = [longitude - width, longitude + width];
-  if (west < -180)
-    return {
-      latitude: { from, to },
-      longitudes: [
-        { from: -180, to: east },
-        { from: west + 360, to: 180 },
-      ],
-    };
-  if (east > 180)
-    return {
-      latitude: { from, to },
-      longitudes: [
-        { from: west, to: 180 },
-        { from: -180, to: east - 360 },
-      ],
-    };
-  return { latitude: { from, to }, longitudes: [{ from: west, to: east }] };
+  if (west < -180) return box({ from: -180, to: east }, { from: west + 360, to: 180 });
+  if (east > 180) return box({ from: west, to: 180 }, { from: -180, to: east - 360 });
+  return box({ from: west, to: east });
 }

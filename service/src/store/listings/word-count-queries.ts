@@ -17,6 +17,9 @@ export interface WordFeed {
   readonly fillUntil: bigint;
 }
 
+/** The values of rows by column, as `unnest` takes them. */
+const columnsOf = <Row>(rows: readonly Row[], ...names: ReadonlyArray<keyof Row>) => names.map((name) => rows.map((row) => row[name]));
+
 /** Whether events of the feed or older animals are left to count. */
 export async function hasWordsToCount(db: Db): Promise<boolean> {
   const { rows } = await db.query<{ has: boolean }>({
@@ -108,7 +111,7 @@ export async function deleteUses(tx: Transaction, uses: readonly WordUse[]): Pro
     name: 'delete-word-uses',
     text: `delete from animal_words using unnest($1::bigint[], $2::text[]) gone (pet_id, word)
       where animal_words.pet_id = gone.pet_id and animal_words.word = gone.word`,
-    values: [uses.map(({ petId }) => petId), uses.map(({ word }) => word)],
+    values: columnsOf(uses, 'petId', 'word'),
   });
 }
 
@@ -117,12 +120,7 @@ export async function insertUses(tx: Transaction, uses: readonly WordUse[]): Pro
     name: 'insert-word-uses',
     text: `insert into animal_words (pet_id, word, client_id, is_trusted)
       select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[])`,
-    values: [
-      uses.map(({ petId }) => petId),
-      uses.map(({ word }) => word),
-      uses.map(({ clientId }) => clientId),
-      uses.map(({ isTrusted }) => isTrusted),
-    ],
+    values: columnsOf(uses, 'petId', 'word', 'clientId', 'isTrusted'),
   });
 }
 
@@ -237,7 +235,7 @@ export async function upsertWords(tx: Transaction, words: readonly StoredWord[])
     text: `insert into search_words (word, rarity, is_shared, client_id)
       select * from unnest($1::text[], $2::smallint[], $3::boolean[], $4::bigint[])
       on conflict (word) do update set rarity = excluded.rarity, is_shared = excluded.is_shared`,
-    values: [...stateColumns(words), words.map(({ clientId }) => clientId)],
+    values: columnsOf(words, 'word', 'rarity', 'isShared', 'clientId'),
   });
 }
 
@@ -247,12 +245,6 @@ export async function deleteWords(tx: Transaction, words: readonly string[]): Pr
 
 type WordRow = WordState & { readonly word: string };
 
-const stateColumns = (words: readonly WordRow[]) => [
-  words.map(({ word }) => word),
-  words.map(({ rarity }) => rarity),
-  words.map(({ isShared }) => isShared),
-];
-
 export async function insertTrigrams(tx: Transaction, words: readonly WordRow[]): Promise<void> {
   await tx.query({
     name: 'insert-trigrams',
@@ -260,7 +252,7 @@ export async function insertTrigrams(tx: Transaction, words: readonly WordRow[])
       select trigram, is_shared, rarity, word from unnest($1::text[], $2::smallint[], $3::boolean[]) words (word, rarity, is_shared)
         cross join unnest(show_trgm(word)) trigram
       on conflict do nothing`,
-    values: stateColumns(words),
+    values: columnsOf(words, 'word', 'rarity', 'isShared'),
   });
 }
 
@@ -273,7 +265,7 @@ export async function deleteTrigrams(tx: Transaction, words: readonly WordRow[])
           cross join unnest(show_trgm(word)) trigram) gone
       where word_trigrams.trigram = gone.trigram and word_trigrams.is_shared = gone.is_shared
         and word_trigrams.rarity = gone.rarity and word_trigrams.word = gone.word`,
-    values: stateColumns(words),
+    values: columnsOf(words, 'word', 'rarity', 'isShared'),
   });
 }
 

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import {
@@ -88,7 +89,5 @@ export async function readMarkFile(store: PhotoStore): Promise<string | undefine
     file.stream.destroy();
     return '';
   }
-  const chunks: Buffer[] = [];
-  for await (const chunk of file.stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString().trim();
+  return (await text(file.stream)).trim();
 }
