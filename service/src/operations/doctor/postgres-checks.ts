@@ -14,7 +14,7 @@ import type { ClockReading } from './clock-check.ts';
 import {
   countKeysByEnvironment,
   countMissingOriginals,
-  selectSomePicture,
+  findSomePicture,
   readClockMs,
   type Server,
   type SessionSetting,
@@ -158,7 +158,7 @@ async function withLockHolders(db: Db, findings: readonly Finding[]): Promise<re
 async function readKnownPhotos(db: Db): Promise<KnownPhotos> {
   return {
     hasPhotos: await selectHasPhotos(db),
-    picture: await selectSomePicture(db),
+    picture: await findSomePicture(db),
     originalsMissing: await countMissingOriginals(db, originalMissingHours),
     mark: await getRecordedMark(db),
   };
