@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { readCertificate } from '../telemetry/certificate-watch.ts';
 import { broken, counted, type Judgement, ok, warning } from './finding.ts';
 
 const timeoutMs = 5_000;
@@ -10,9 +9,12 @@ const dayMs = 86_400_000;
 export async function checkUrl(url: URL): Promise<Judgement> {
   const certificate = await readCertificate(url).catch((error: NodeJS.ErrnoException) => error);
   if (certificate instanceof Error) {
-    const { code = certificate.message } = certificate;
+    const { name, code = certificate.message } = certificate;
     if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return broken(`The name ${url.hostname} was not found.`, 'Add it to DNS.');
-    return broken(`${url.host} can't be reached (${code}).`, 'Is the load balancer running, and does the firewall let port 443 through?');
+    return broken(
+      `${url.host} can't be reached (${name === 'TimeoutError' ? `no reply in ${timeoutMs / 1_000} s` : code}).`,
+      'Is the load balancer running, and does the firewall let port 443 through?',
+    );
   }
   const { problem, validTo } = certificate;
   const daysLeft = Math.floor((validTo.getTime() - Date.now()) / dayMs);
@@ -29,34 +31,6 @@ export async function checkUrl(url: URL): Promise<Judgement> {
   const left = `The certificate of ${url.hostname} is valid for ${counted(daysLeft, 'day')}, until ${isoDay(validTo)}.`;
   if (daysLeft < daysMin) return warning(left, 'Get a new one, and find out why that does not happen by itself.');
   return ok(`${left} The API responds there.`);
-}
-
-interface Certificate {
-  /** Undefined: it is trusted, and for this name. */
-  readonly problem: string | undefined;
-  readonly validTo: Date;
-}
-
-function readCertificate(url: URL): Promise<Certificate> {
-  return new Promise((resolve, reject) => {
-    // Not rejected here, but by `problem`: then the dates can be read too. Nothing is sent over this connection.
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    const socket: TLSSocket = connect({
-      host,
-      port: Number(url.port || 443),
-      ...(isIP(host) === 0 && { servername: host }),
-      rejectUnauthorized: false,
-      timeout: timeoutMs,
-    });
-    socket.once('secureConnect', () => {
-      const { valid_to: validTo } = socket.getPeerCertificate() as PeerCertificate;
-      const reason = socket.authorizationError as Error | string | undefined;
-      resolve({ problem: socket.authorized ? undefined : String(reason), validTo: new Date(validTo) });
-      socket.destroy();
-    });
-    socket.once('timeout', () => socket.destroy(new Error(`no reply in ${timeoutMs / 1_000} s`)));
-    socket.once('error', reject);
-  });
 }
 
 async function readApiStatus(url: URL): Promise<number | undefined> {
