@@ -31,6 +31,7 @@ import {
 import {
   broken,
   type CheckName,
+  checkNames,
   type Finding,
   findingOf,
   guarded,
@@ -77,14 +78,6 @@ const schemaNames = [
   'worker',
   'feed',
   'endpoints',
-] as const satisfies readonly CheckName[];
-const activityNames = [
-  'postgres-locks',
-  'postgres-snapshots',
-  'postgres-replication',
-  'postgres-vacuum',
-  'postgres-durability',
-  'postgres-archiving',
 ] as const satisfies readonly CheckName[];
 
 /** Everything that PostgreSQL tells, on one connection: there may not be a second one, which is only tried. */
@@ -275,15 +268,10 @@ function unreachable(error: unknown, server: string, databaseUrl: string): Findi
 
 /** What is wrong, and that nothing else was checked. */
 function unusable(judgement: Judgement, because = "PostgreSQL can't be used.", check: CheckName = 'postgres'): Finding[] {
-  const others = [
-    'postgres-settings',
-    'postgres-connections',
-    'postgres-migrations',
-    'postgres-role',
-    ...activityNames,
-    ...schemaNames,
-  ] as const;
-  return [findingOf(check, judgement), ...others.filter((name) => name !== check).map((name) => skipped(name, because))];
+  const others = checkNames.filter(
+    (name) => name !== check && /^(postgres-(?!hosts|sessions)|environment|worker|feed|endpoints)/.test(name),
+  );
+  return [findingOf(check, judgement), ...others.map((name) => skipped(name, because))];
 }
 
 async function readClock(db: Db): Promise<Pick<PostgresReport, 'clock'>> {
