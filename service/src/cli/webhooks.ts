@@ -6,9 +6,8 @@ import { disableByOperator, enableByOperator } from '../changes/webhooks/webhook
 import type { ReadConfig } from '../platform/config.ts';
 import type { Db } from '../platform/db/handles.ts';
 import { clientNamesOf } from './clients-by-name.ts';
-import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
+import { type JournalOptions, openCommandJournal, reportMissingLine, withoutJournalOption } from './command-journal.ts';
 import { addListAction, limitMax } from './list-command.ts';
-import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
 import { parseId } from './option-values.ts';
 import { type Asked, confirm, UsageError } from './output.ts';
