@@ -1,5 +1,5 @@
 import type { Db, Transaction } from '../../platform/db/handles.ts';
-import { applicationNames } from '../../platform/db/pool.ts';
+import { applicationNames } from '../../platform/db/postgres-servers.ts';
 import { rowOf, rowsOf } from '../../platform/db/unprepared.ts';
 
 export const isInRecovery = async (db: Db): Promise<boolean> =>
