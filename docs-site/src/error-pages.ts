@@ -25,7 +25,7 @@ ${groups.map(
 const headingOf = (status: string) => ({ id: `status-${status}`, text: `${status} ${STATUS_CODES[status]}` });
 
 export function errorPage(code: ErrorCode, document: ApiDocument): Page {
-  const { status, cause, fix, example } = errorCodes[code];
+  const { status, cause, fix, request, message } = errorCodes[code];
   const main = html`<p class="crumb"><a href="/docs/errors">All codes</a></p>
 <h1><code>${code}</code></h1>
 <p class="badges"><span class="badge">HTTP status ${status} ${STATUS_CODES[status]}</span></p>
@@ -34,8 +34,8 @@ export function errorPage(code: ErrorCode, document: ApiDocument): Page {
 <h2>Fix</h2>
 <p>${fix}</p>
 <h2>Example</h2>
-${codeFrame(shownRequest(code, example.request), code === 'malformed_request' ? 'text' : 'http', 'Request')}
-${codeFrame(JSON.stringify({ code, message: example.message, status }, undefined, 2), 'json', `Response ${status}`)}
+${codeFrame(shownRequest(code, request), code === 'malformed_request' ? 'text' : 'http', 'Request')}
+${codeFrame(JSON.stringify({ code, message, status }, undefined, 2), 'json', `Response ${status}`)}
 <h2>Where it occurs</h2>
 ${occurrences(code, document)}`;
   return { path: `/docs/errors/${code}`, title: code, description: `${cause} ${fix}`, main };

@@ -242,13 +242,13 @@ const provocations: Partial<Record<ErrorCode, () => Promise<Rejection>>> = {
 describe('The example of', () => {
   test.each(Object.keys(errorCodes) as ErrorCode[])('%s is the actual response', async (code) => {
     const { status, json } = await (provocations[code] ?? (() => send(code, { key: partner })))();
-    const { example, status: expected } = errorCodes[code];
+    const { message: example, status: expected } = errorCodes[code];
     const { message, ...rest } = json as { message: string };
     expect({ actual: status, ...rest, message: normalised(message) }).toEqual({
       actual: expected,
       code,
       status: expected,
-      message: normalised(example.message),
+      message: normalised(example),
     });
   });
 });
@@ -261,7 +261,7 @@ const normalised = (message: string) =>
     .replace(/in 1\d s\./, 'in 10 s.');
 
 function read(code: ErrorCode): { line: string; headers: string[]; body: string | undefined } {
-  const [head = '', body] = errorCodes[code].example.request.split('\n\n');
+  const [head = '', body] = errorCodes[code].request.split('\n\n');
   const [line = '', ...headers] = head.split('\n');
   return { line, headers, body };
 }

@@ -256,7 +256,7 @@ describe('The page of an error', () => {
     async (code) => {
       const [, path = ''] = /^<([^>]+)>; rel="help"$/.exec(helpLink(code)) ?? [];
       const page = await get(path);
-      const { status, cause, fix, example } = errorCodes[code];
+      const { status, cause, fix, request, message } = errorCodes[code];
       expect(page.status).toBe(200);
       const text = readable(page.text);
       for (const words of [
@@ -264,8 +264,8 @@ describe('The page of an error', () => {
         `HTTP status ${status}`,
         cause,
         fix,
-        example.request.split('\n')[0] ?? '',
-        JSON.stringify(example.message),
+        request.split('\n')[0] ?? '',
+        JSON.stringify(message),
       ]) {
         expect(text).toContain(words);
       }

@@ -15,7 +15,7 @@ import { type OpenLog, openLog } from './platform/log.ts';
 import { explainRedisFailure } from './platform/redis/redis-failures.ts';
 import { type RedisKeys, redisKeysOf } from './platform/redis/redis-keys.ts';
 import { RedisLink } from './platform/redis/redis-link.ts';
-import type { Explained } from './platform/tls-faults.ts';
+import { inWords } from './platform/tls-faults.ts';
 import type { OpenTracing } from './platform/tracing/open-tracing.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
 import { Catalogue } from './store/list-cache/catalogue.ts';
@@ -109,8 +109,6 @@ export async function openDependencies(config: Config, overrides: DependencyOver
     throw error;
   }
 }
-
-const inWords = ({ problem, fix }: Explained): string => `${problem} ${fix}`.trim();
 
 /** Imported only here: a process without traces doesn't load the SDK of OpenTelemetry. */
 async function openTraces(config: TracingConfig, log: FastifyBaseLogger): Promise<OpenTracing> {

@@ -7,7 +7,7 @@ import { type JournalOptions, openCommandJournal, withoutJournalOption } from '.
 import { getNamedOrder, petOf } from './named-orders.ts';
 import { parseId } from './option-values.ts';
 import { type Asked, confirm, UsageError } from './output.ts';
-import { jsonOption, onStore, type Result, yesOption } from './store-command.ts';
+import { onStore, type Result, yesOption } from './store-command.ts';
 
 const batchSizeMax = 100;
 
@@ -16,24 +16,21 @@ interface EraseOptions extends JournalOptions, Asked {
 }
 
 export function addErasureCommand(orders: Command, config: ReadConfig): void {
-  orders
+  const erase = orders
     .command('erase')
     .description("erase an adopter's name and e-mail address from one order, or from every order that is not open; the orders stay")
     .argument('[id]', 'the order', parseId)
     .option('--email <address>', 'every order for the adopter with this e-mail address; open orders are listed and not erased')
     .option(...withoutJournalOption)
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint | undefined, options: EraseOptions) => {
-        const { email = '' } = options;
-        if ((id === undefined) === (options.email === undefined)) throw new UsageError('Give the id of an order, or --email.');
-        return async (dependencies) => {
-          const parts = { db: dependencies.db, journal: await openCommandJournal(dependencies, options) };
-          return id === undefined ? eraseEmail(parts, email, options) : eraseOrder(parts, id, options);
-        };
-      }),
-    );
+    .option(...yesOption);
+  onStore(erase, config, (id: bigint | undefined, options: EraseOptions) => {
+    const { email = '' } = options;
+    if ((id === undefined) === (options.email === undefined)) throw new UsageError('Give the id of an order, or --email.');
+    return async (dependencies) => {
+      const parts = { db: dependencies.db, journal: await openCommandJournal(dependencies, options) };
+      return id === undefined ? eraseEmail(parts, email, options) : eraseOrder(parts, id, options);
+    };
+  });
 }
 
 const backups = "Backups still contain the data until they are overwritten. After restoring one, run 'homeward restore-check'.";

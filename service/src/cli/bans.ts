@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Dependencies } from '../dependencies.ts';
 import { findKey } from '../partners/clients/client-queries.ts';
 import { liftBan, listBans } from '../partners/rate-limit/bans.ts';
 import type { ReadConfig } from '../platform/config.ts';
@@ -6,49 +7,40 @@ import { clientNamesOf } from './clients-by-name.ts';
 import { named } from './names.ts';
 import { parseId } from './option-values.ts';
 import { printTable, UsageError } from './output.ts';
-import { jsonArray, jsonOption, onStore } from './store-command.ts';
+import { onStore, printsArray, type Result } from './store-command.ts';
 
 export function addBanCommands(program: Command, config: ReadConfig): void {
   const bans = program.command('bans').description('list and lift temporary bans of keys');
 
-  bans
-    .command('list')
-    .description('list active bans, the first to end first')
-    .option(...jsonArray)
-    .action(
-      onStore(config, () => async ({ db, redis, redisKeys, clock }) => {
-        const found = await redis.call((client) => listBans(client, redisKeys, clock.now()));
-        const bans = found.map(({ keyId, clientId, until, level }) => ({
-          keyId: BigInt(keyId),
-          clientId: BigInt(clientId),
-          until: new Date(until),
-          level,
-        }));
-        const names = await clientNamesOf(db, bans);
-        const json = bans.map(({ keyId, clientId, ...ban }) => ({ keyId, clientId, client: names.get(clientId), ...ban }));
-        const rows = json.map(({ keyId, clientId, client, until, level }) => ({
-          key: keyId,
-          client: named(client, clientId),
-          until,
-          level,
-        }));
-        return { json, text: () => printTable(rows, 'No key is banned.') };
-      }),
-    );
+  const list = bans.command('list').description('list active bans, the first to end first');
+  onStore(list, config, () => listActive, printsArray);
 
-  bans
-    .command('lift')
-    .description("lift a key's ban and reset its strikes")
-    .argument('<id>', 'the key', parseId)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint) => async ({ db, redis, redisKeys, clock }) => {
-        const key = await findKey(db, id);
-        if (!key) throw new UsageError(`There is no key ${id}.`);
-        // No process has to be waited for: whether a key is banned is decided in Redis, by each request with a banned key.
-        const lifted = await redis.call((client) => liftBan(client, redisKeys, key, clock.now()));
-        const text = lifted ? `The ban of key ${id} was lifted.` : `Key ${id} was not banned. Its strikes were reset.`;
-        return { json: { id, lifted }, text };
-      }),
-    );
+  const lift = bans.command('lift').description("lift a key's ban and reset its strikes").argument('<id>', 'the key', parseId);
+  onStore(lift, config, (id: bigint) => async ({ db, redis, redisKeys, clock }) => {
+    const key = await findKey(db, id);
+    if (!key) throw new UsageError(`There is no key ${id}.`);
+    // No process has to be waited for: whether a key is banned is decided in Redis, by each request with a banned key.
+    const lifted = await redis.call((client) => liftBan(client, redisKeys, key, clock.now()));
+    const text = lifted ? `The ban of key ${id} was lifted.` : `Key ${id} was not banned. Its strikes were reset.`;
+    return { json: { id, lifted }, text };
+  });
+}
+
+async function listActive({ db, redis, redisKeys, clock }: Dependencies): Promise<Result> {
+  const found = await redis.call((client) => listBans(client, redisKeys, clock.now()));
+  const bans = found.map(({ keyId, clientId, until, level }) => ({
+    keyId: BigInt(keyId),
+    clientId: BigInt(clientId),
+    until: new Date(until),
+    level,
+  }));
+  const names = await clientNamesOf(db, bans);
+  const json = bans.map(({ keyId, clientId, ...ban }) => ({ keyId, clientId, client: names.get(clientId), ...ban }));
+  const rows = json.map(({ keyId, clientId, client, until, level }) => ({
+    key: keyId,
+    client: named(client, clientId),
+    until,
+    level,
+  }));
+  return { json, text: () => printTable(rows, 'No key is banned.') };
 }

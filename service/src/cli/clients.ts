@@ -5,14 +5,13 @@ import { setPlan, setSuspended } from '../partners/clients/clients.ts';
 import { boundsOf, planNames, quotaOf } from '../partners/rate-limit/plans.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { getClientByName } from './clients-by-name.ts';
-import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
+import { type JournalOptions, openCommandJournal, reportMissingLine, withoutJournalOption } from './command-journal.ts';
 import { addLimitOptions, type LimitOptions, readLimits } from './limit-options.ts';
 import { addListAction, limitMax } from './list-command.ts';
-import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
 import { choiceOption } from './option-values.ts';
 import { type Asked, confirm } from './output.ts';
-import { jsonOption, onStore, yesOption } from './store-command.ts';
+import { onStore, yesOption } from './store-command.ts';
 
 export function addClientCommands(program: Command, config: ReadConfig): void {
   const clients = program.command('clients').description('list clients, change their plans, suspend and resume them');
@@ -35,27 +34,24 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
     leastImportant: ['open orders', 'per day', 'per minute'],
   });
 
-  addLimitOptions(
+  const setPlanCommand = addLimitOptions(
     clients
       .command('set-plan')
       .description("change a client's plan; it applies from the client's next request")
       .argument('<name>', 'the client')
       .addOption(choiceOption('--plan <plan>', 'the new plan', planNames).makeOptionMandatory()),
-  )
-    .option(...jsonOption)
-    .action(
-      onStore(config, (name: string, options: LimitOptions) => {
-        const limits = readLimits(options);
-        return async ({ db, redis, redisKeys }) => {
-          const client = await setPlan(db, name, limits);
-          await settleClientChange(redis, redisKeys, client.id);
-          const json = withLimits(client);
-          const { plan, perMinute, perDay, openOrders } = json;
-          const text = `${client.name} is on the ${plan} plan: ${perMinute} requests per minute, ${perDay} per day, ${openOrders} open orders.`;
-          return { json, text };
-        };
-      }),
-    );
+  );
+  onStore(setPlanCommand, config, (name: string, options: LimitOptions) => {
+    const limits = readLimits(options);
+    return async ({ db, redis, redisKeys }) => {
+      const client = await setPlan(db, name, limits);
+      await settleClientChange(redis, redisKeys, client.id);
+      const json = withLimits(client);
+      const { plan, perMinute, perDay, openOrders } = json;
+      const text = `${client.name} is on the ${plan} plan: ${perMinute} requests per minute, ${perDay} per day, ${openOrders} open orders.`;
+      return { json, text };
+    };
+  });
 
   const suspension = [
     {
@@ -66,28 +62,25 @@ export function addClientCommands(program: Command, config: ReadConfig): void {
     { command: 'resume', isSuspended: false, description: 'end a suspension' },
   ] as const;
   for (const { command, isSuspended, description } of suspension) {
-    clients
+    const suspend = clients
       .command(command)
       .description(description)
       .argument('<name>', 'the client')
       .option(...withoutJournalOption)
-      .option(...yesOption)
-      .option(...jsonOption)
-      .action(
-        onStore(config, (name: string, options: Asked & JournalOptions) => async (dependencies) => {
-          const { db, redis, redisKeys } = dependencies;
-          const journal = await openCommandJournal(dependencies, options);
-          const { id } = await getClientByName(db, name);
-          if (isSuspended) await confirm(`Every key and endpoint of ${named(name, id)}`, 'Suspend them?', options);
-          const { client, isJournaled } = await setSuspended(db, journal, name, isSuspended);
-          await settleClientChange(redis, redisKeys, id);
-          if (!isJournaled) reportMissingLine(dependencies.config);
-          return {
-            json: { id, name: client.name, suspendedAt: client.suspendedAt, everywhere: true },
-            text: isSuspended ? `${client.name} is suspended.` : `The suspension of ${client.name} has ended.`,
-          };
-        }),
-      );
+      .option(...yesOption);
+    onStore(suspend, config, (name: string, options: Asked & JournalOptions) => async (dependencies) => {
+      const { db, redis, redisKeys } = dependencies;
+      const journal = await openCommandJournal(dependencies, options);
+      const { id } = await getClientByName(db, name);
+      if (isSuspended) await confirm(`Every key and endpoint of ${named(name, id)}`, 'Suspend them?', options);
+      const { client, isJournaled } = await setSuspended(db, journal, name, isSuspended);
+      await settleClientChange(redis, redisKeys, id);
+      if (!isJournaled) reportMissingLine(dependencies.config);
+      return {
+        json: { id, name: client.name, suspendedAt: client.suspendedAt, everywhere: true },
+        text: isSuspended ? `${client.name} is suspended.` : `The suspension of ${client.name} has ended.`,
+      };
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 // The journal of commands: the only way for a command to get one, so that none forgets to look whether the store has a journal.
 
 import type { Dependencies } from '../dependencies.ts';
+import type { Config } from '../platform/config.ts';
 import { findRecordedJournal } from '../platform/db/deployment-queries.ts';
 import { type Journal, openJournal } from '../platform/journal/journal.ts';
 import { printProblem, UsageError } from './output.ts';
@@ -40,4 +41,13 @@ export async function openCommandJournal(
     isSaid = true;
     return isWritten;
   };
+}
+
+/** A change was made on a full disk, without its line in the journal. The exit status is 1, although the change took effect. */
+export function reportMissingLine({ journalFile }: Pick<Config, 'journalFile'>): void {
+  const [where, fix] = journalFile
+    ? [journalFile, `Make room, then append the line above to it`]
+    : ['the log', 'Make room, then run the command again'];
+  printProblem(`The change is made, but the disk is full and ${where} lacks its line: restoring a backup would undo the change. ${fix}.`);
+  process.exitCode = 1;
 }

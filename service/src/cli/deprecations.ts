@@ -6,13 +6,13 @@ import type { ReadConfig } from '../platform/config.ts';
 import { clientNamesOf } from './clients-by-name.ts';
 import { named } from './names.ts';
 import { printTable } from './output.ts';
-import { jsonArray, onStore, type Result } from './store-command.ts';
+import { onStore, printsArray, type Result } from './store-command.ts';
 
 export function addDeprecationsCommand(program: Command, config: ReadConfig): void {
   const command = program
     .command('deprecations')
     .description('list who still calls operations that will be removed, and when they last did; the most urgent first');
-  command.option(...jsonArray).action(onStore(config, () => listCalls));
+  onStore(command, config, () => listCalls, printsArray);
 }
 
 async function listCalls({ db }: Dependencies): Promise<Result> {

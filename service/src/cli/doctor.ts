@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { examine } from '../operations/doctor/doctor.ts';
-import { broken, checkNames, type Finding, overall, skipped } from '../operations/doctor/finding.ts';
+import { broken, checkNames, type Finding, findingOf, overall, skipped } from '../operations/doctor/finding.ts';
 import { type Config, ConfigError, type ReadConfig } from '../platform/config.ts';
 import { findingLines, plainFindings, summary } from './findings-view.ts';
 import { currentScreen, printJson, printLines, UsageError } from './output.ts';
@@ -50,7 +50,7 @@ export function readSettings(read: ReadConfig): { config: Config; findings?: nev
     return { config: read() };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const found = broken('configuration', error.message, "Correct the variable. 'homeward --help' lists them all.");
+    const found = findingOf('configuration', broken(error.message, "Correct the variable. 'homeward --help' lists them all."));
     const others = checkNames.filter((name) => name !== 'configuration' && name !== 'url');
     return { findings: [found, ...others.map((name) => skipped(name, 'the configuration is wrong.'))] };
   }

@@ -11,7 +11,7 @@ import { AppError } from '../platform/errors.ts';
 import { explainRedisFailure } from '../platform/redis/redis-failures.ts';
 import { RedisLost } from '../platform/redis/redis-link.ts';
 import { describePostgres, describeRedis, howToEncode, showsPassword } from '../platform/server-addresses.ts';
-import { findTlsFault } from '../platform/tls-faults.ts';
+import { findTlsFault, inWords } from '../platform/tls-faults.ts';
 
 /** The properties that Node and pg add to an error. */
 interface Details {
@@ -43,8 +43,7 @@ export function explainFailure(error: unknown, settings: Settings | undefined): 
 
 function explainRedis(error: unknown, redisUrl: string): string {
   const cause = error instanceof RedisLost ? error.cause : error;
-  const { problem, fix } = explainRedisFailure(cause instanceof Error ? cause : undefined, redisUrl);
-  return `${problem} ${fix}`.trim();
+  return inWords(explainRedisFailure(cause instanceof Error ? cause : undefined, redisUrl));
 }
 
 /** Errors of a listening socket and of files are not. */
@@ -71,8 +70,7 @@ function explainPostgres(reason: Error, code: string, message: string, databaseU
   }
   if (reason instanceof OldPostgres) return message;
   if (reason instanceof NotMigrated) return message.replace('The database lacks', 'it lacks');
-  const { problem, fix } = explainPostgresFailure(reason, databaseUrl);
-  return `${problem} ${fix}`.trim();
+  return inWords(explainPostgresFailure(reason, databaseUrl));
 }
 
 /** The pool words an outage for callers of the API. An operator needs the error behind it. */

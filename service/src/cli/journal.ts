@@ -8,54 +8,48 @@ import { describePostgres } from '../platform/server-addresses.ts';
 import { describeLines, readJournalFiles } from './journal-files.ts';
 import { type Asked, confirm } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
-import { jsonOption, onStore, yesOption } from './store-command.ts';
+import { onStore, yesOption } from './store-command.ts';
 
 export function addJournalCommands(program: Command, config: ReadConfig): void {
   const journal = program
     .command('journal')
     .description('reapply, after a restore, what was done after the backup; forget where the journal is');
 
-  journal
+  const apply = journal
     .command('apply')
     .description(
       'read logs and reapply their erasures, revocations, rotations and suspensions; run it after a restore, before serve and worker are started',
     )
     .argument('<file...>', "logs of the worker and of commands, or the file or directory of HOMEWARD_JOURNAL; '-' reads standard input")
     .option('--skip-unreadable', 'skip journal lines that were cut off, and print them')
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(
-      onStore(config, async (files: string[], { yes, json, skipUnreadable = false }: Asked & { readonly skipUnreadable?: boolean }) => {
-        const lines = await readJournalFiles(files, skipUnreadable);
-        return async (dependencies) => {
-          const target = `${describeLines(lines)}, to ${describePostgres(dependencies.config.databaseUrl)}`;
-          // If the terminal was read to its end as the journal, nothing more can be asked there.
-          await confirm(target, 'Apply them?', { yes: yes || files.includes('-'), json });
-          const result = await applyJournal(dependencies.db, lines, drawBar);
-          endProgress();
-          // Processes that are already serving have read the changes by then.
-          await sleep(settledMs);
-          const text = `Journal lines: ${lines.length}. Applied: ${result.applied}. Skipped: ${result.skipped} (the order, key, client or endpoint is not in this backup, or was changed after the line was written).`;
-          return { json: { lines: lines.length, ...result }, text };
-        };
-      }),
-    );
+    .option(...yesOption);
+  onStore(apply, config, async (files: string[], { yes, json, skipUnreadable = false }: Asked & { readonly skipUnreadable?: boolean }) => {
+    const lines = await readJournalFiles(files, skipUnreadable);
+    return async (dependencies) => {
+      const target = `${describeLines(lines)}, to ${describePostgres(dependencies.config.databaseUrl)}`;
+      // If the terminal was read to its end as the journal, nothing more can be asked there.
+      await confirm(target, 'Apply them?', { yes: yes || files.includes('-'), json });
+      const result = await applyJournal(dependencies.db, lines, drawBar);
+      endProgress();
+      // Processes that are already serving have read the changes by then.
+      await sleep(settledMs);
+      const text = `Journal lines: ${lines.length}. Applied: ${result.applied}. Skipped: ${result.skipped} (the order, key, client or endpoint is not in this backup, or was changed after the line was written).`;
+      return { json: { lines: lines.length, ...result }, text };
+    };
+  });
 
-  journal
+  const forget = journal
     .command('forget')
     .description(
       'the store has no journal any more, so that commands need no HOMEWARD_JOURNAL; a worker that has it records the journal again',
     )
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (options: Asked) => async ({ db }) => {
-        const recorded = await findRecordedJournal(db);
-        if (recorded === undefined) return { json: { forgotten: null }, text: 'No worker has recorded a journal. Nothing was changed.' };
-        await confirm(`The journal ${recorded}`, 'Forget it? Its files stay.', options);
-        await recordJournal(db, undefined);
-        const text = `The journal ${recorded} is forgotten; its files stay. Unset HOMEWARD_JOURNAL for every worker, or it is recorded again.`;
-        return { json: { forgotten: recorded }, text };
-      }),
-    );
+    .option(...yesOption);
+  onStore(forget, config, (options: Asked) => async ({ db }) => {
+    const recorded = await findRecordedJournal(db);
+    if (recorded === undefined) return { json: { forgotten: null }, text: 'No worker has recorded a journal. Nothing was changed.' };
+    await confirm(`The journal ${recorded}`, 'Forget it? Its files stay.', options);
+    await recordJournal(db, undefined);
+    const text = `The journal ${recorded} is forgotten; its files stay. Unset HOMEWARD_JOURNAL for every worker, or it is recorded again.`;
+    return { json: { forgotten: recorded }, text };
+  });
 }

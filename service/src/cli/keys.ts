@@ -11,15 +11,14 @@ import type { Config, ReadConfig } from '../platform/config.ts';
 import { isOutcomeUnknown } from '../platform/db/connection-faults.ts';
 import type { Db } from '../platform/db/handles.ts';
 import { getClientByName } from './clients-by-name.ts';
-import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
+import { type JournalOptions, openCommandJournal, reportMissingLine, withoutJournalOption } from './command-journal.ts';
 import { describeState, withStates } from './key-states.ts';
 import { addLimitOptions, type LimitOptions, readLimitsIfGiven } from './limit-options.ts';
 import { addListAction, limitMax, quoted } from './list-command.ts';
-import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
 import { choiceOption, parseDuration, parseId } from './option-values.ts';
 import { type Asked, confirm, printProblem, timeText, UsageError } from './output.ts';
-import { jsonOption, onStore, type Result, yesOption } from './store-command.ts';
+import { onStore, type Result, yesOption } from './store-command.ts';
 
 interface CreateOptions extends Partial<LimitOptions> {
   readonly client: string;
@@ -32,7 +31,7 @@ interface CreateOptions extends Partial<LimitOptions> {
 export function addKeyCommands(program: Command, config: ReadConfig): void {
   const keys = program.command('keys').description('create, list, rotate and revoke API keys');
 
-  addLimitOptions(
+  const create = addLimitOptions(
     keys
       .command('create')
       .description('create a key, and its client if it does not exist; the key is shown only once')
@@ -46,28 +45,25 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
       parseId,
     )
     .option('--expires <duration>', 'how long the key is valid: 90d, 12h, 30m', parseDuration)
-    .option(...jsonOption)
-    .addHelpText('after', ['', 'Scopes:', ...scopes.map((scope) => `  ${scope.padEnd(16)}${scopeTable[scope].meaning}`)].join('\n'))
-    .action(
-      onStore(config, (options: CreateOptions) => {
-        const limits = readLimitsIfGiven(options);
-        const { client, scopes: requested = defaultScopes, shelter: shelterId = null, expires: lifeSeconds } = options;
-        if (lifeSeconds === 0) throw new UsageError('--expires 0 would create a key that never works.');
-        return async (dependencies) => {
-          const { db, clock, config: settings } = dependencies;
-          // For PostgreSQL's clock, by which keys expire.
-          if (lifeSeconds) await db.startProbing();
-          const expiresAt = lifeSeconds ? new Date(clock.now() + lifeSeconds * 1_000) : null;
-          const input = { client, limits, scopes: requested, shelterId, expiresAt, environment: settings.environment };
-          const minted = await createKey(db, input).catch((error: unknown) => {
-            const look = `homeward keys list --client ${quoted(client)}`;
-            if (isOutcomeUnknown(error)) printProblem(`Look with: ${look}. If there is a new key, revoke it: nobody has seen it.`);
-            throw error;
-          });
-          return mintedResult(minted, settings);
-        };
-      }),
-    );
+    .addHelpText('after', ['', 'Scopes:', ...scopes.map((scope) => `  ${scope.padEnd(16)}${scopeTable[scope].meaning}`)].join('\n'));
+  onStore(create, config, (options: CreateOptions) => {
+    const limits = readLimitsIfGiven(options);
+    const { client, scopes: requested = defaultScopes, shelter: shelterId = null, expires: lifeSeconds } = options;
+    if (lifeSeconds === 0) throw new UsageError('--expires 0 would create a key that never works.');
+    return async (dependencies) => {
+      const { db, clock, config: settings } = dependencies;
+      // For PostgreSQL's clock, by which keys expire.
+      if (lifeSeconds) await db.startProbing();
+      const expiresAt = lifeSeconds ? new Date(clock.now() + lifeSeconds * 1_000) : null;
+      const input = { client, limits, scopes: requested, shelterId, expiresAt, environment: settings.environment };
+      const minted = await createKey(db, input).catch((error: unknown) => {
+        const look = `homeward keys list --client ${quoted(client)}`;
+        if (isOutcomeUnknown(error)) printProblem(`Look with: ${look}. If there is a new key, revoke it: nobody has seen it.`);
+        throw error;
+      });
+      return mintedResult(minted, settings);
+    };
+  });
 
   const list = keys
     .command('list')
@@ -100,7 +96,7 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
     leastImportant: ['scopes', 'key'],
   });
 
-  keys
+  const rotate = keys
     .command('rotate')
     .description(
       'create a successor with the same scopes and shelter, which takes over the endpoints; the old key works until the overlap ends',
@@ -108,49 +104,43 @@ export function addKeyCommands(program: Command, config: ReadConfig): void {
     .argument('<id>', 'the key', parseId)
     .option('--overlap <duration>', 'how long the old key still works', '24h')
     .option(...withoutJournalOption)
-    .option('--yes', 'with --overlap 0s, do not ask on a terminal')
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint, options: Asked & JournalOptions & { readonly overlap: string }) => {
-        const overlapSeconds = parseDuration(options.overlap);
-        return async (dependencies) => {
-          const { db, redis, redisKeys, config: settings } = dependencies;
-          const journal = await openCommandJournal(dependencies, options);
-          if (overlapSeconds === 0) await confirmForKey(db, id, 'Replace it? It stops working at once.', options);
-          const { environment } = settings;
-          const { handedOver, ...minted } = await rotateKeyAndWebhooks(db, journal, id, { overlapSeconds, environment });
-          await settleClientChange(redis, redisKeys, minted.record.clientId);
-          const endpoints = `Its endpoints now belong to key ${minted.record.id}: ${handedOver.join(', ')}. If key ${id} was leaked, check their URLs: homeward webhooks list.`;
-          const notes = [`Key ${id} works for another ${options.overlap}.`, ...(handedOver.length > 0 ? [endpoints] : [])];
-          return mintedResult(minted, settings, { notes, handedOver });
-        };
-      }),
-    );
+    .option('--yes', 'with --overlap 0s, do not ask on a terminal');
+  onStore(rotate, config, (id: bigint, options: Asked & JournalOptions & { readonly overlap: string }) => {
+    const overlapSeconds = parseDuration(options.overlap);
+    return async (dependencies) => {
+      const { db, redis, redisKeys, config: settings } = dependencies;
+      const journal = await openCommandJournal(dependencies, options);
+      if (overlapSeconds === 0) await confirmForKey(db, id, 'Replace it? It stops working at once.', options);
+      const { environment } = settings;
+      const { handedOver, ...minted } = await rotateKeyAndWebhooks(db, journal, id, { overlapSeconds, environment });
+      await settleClientChange(redis, redisKeys, minted.record.clientId);
+      const endpoints = `Its endpoints now belong to key ${minted.record.id}: ${handedOver.join(', ')}. If key ${id} was leaked, check their URLs: homeward webhooks list.`;
+      const notes = [`Key ${id} works for another ${options.overlap}.`, ...(handedOver.length > 0 ? [endpoints] : [])];
+      return mintedResult(minted, settings, { notes, handedOver });
+    };
+  });
 
-  keys
+  const revoke = keys
     .command('revoke')
     .description('revoke a key and disable its webhook endpoints; every process rejects its next request')
     .argument('<id>', 'the key', parseId)
     .option('--keep-webhooks', 'leave its endpoints enabled; they still receive what the key could read')
     .option('--all-webhooks', 'also disable the endpoints of its client that have no recorded key')
     .option(...withoutJournalOption)
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint, options: RevokeOptions) => {
-        const onRevocation = readOnRevocation(options);
-        return async (dependencies) => {
-          const { db, redis, redisKeys } = dependencies;
-          const journal = await openCommandJournal(dependencies, options);
-          await confirmForKey(db, id, 'Revoke it?', options);
-          const revoked = await revokeKeyAndWebhooks(db, journal, id, onRevocation);
-          await settleClientChange(redis, redisKeys, revoked.clientId);
-          const { hint: _, isJournaled, ...printed } = revoked;
-          if (!isJournaled) reportMissingLine(dependencies.config);
-          return { json: { ...printed, everywhere: true }, text: describeRevocation(revoked, onRevocation) };
-        };
-      }),
-    );
+    .option(...yesOption);
+  onStore(revoke, config, (id: bigint, options: RevokeOptions) => {
+    const onRevocation = readOnRevocation(options);
+    return async (dependencies) => {
+      const { db, redis, redisKeys } = dependencies;
+      const journal = await openCommandJournal(dependencies, options);
+      await confirmForKey(db, id, 'Revoke it?', options);
+      const revoked = await revokeKeyAndWebhooks(db, journal, id, onRevocation);
+      await settleClientChange(redis, redisKeys, revoked.clientId);
+      const { hint: _, isJournaled, ...printed } = revoked;
+      if (!isJournaled) reportMissingLine(dependencies.config);
+      return { json: { ...printed, everywhere: true }, text: describeRevocation(revoked, onRevocation) };
+    };
+  });
 }
 
 interface RevokeOptions extends JournalOptions, Asked {

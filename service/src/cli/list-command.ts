@@ -3,7 +3,7 @@ import type { Dependencies } from '../dependencies.ts';
 import type { ReadConfig } from '../platform/config.ts';
 import { parseId } from './option-values.ts';
 import { printLines, printTable, UsageError } from './output.ts';
-import { jsonArray, onStore } from './store-command.ts';
+import { onStore, printsArray } from './store-command.ts';
 import type { Row } from './table.ts';
 
 export const limitMax = 1_000;
@@ -47,9 +47,8 @@ export function addListAction<Listed extends { readonly id: bigint }, Options>(
   };
   command
     .option('--after <id>', `only ${what} with a higher id, to go on after the last one of a list`, parseId)
-    .option('--limit <n>', `at most this many, up to ${limitMax} (default: ${limitDefault})`, readLimit)
-    .option(...jsonArray)
-    .action(onStore(config, read));
+    .option('--limit <n>', `at most this many, up to ${limitMax} (default: ${limitDefault})`, readLimit);
+  onStore(command, config, read, printsArray);
 }
 
 function readLimit(text: string): number {

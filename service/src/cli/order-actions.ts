@@ -17,7 +17,7 @@ import { named } from './names.ts';
 import { parseId } from './option-values.ts';
 import { type Asked, confirm, UsageError } from './output.ts';
 import { drawCount, endProgress } from './progress.ts';
-import { jsonOption, onStore, type Result, yesOption } from './store-command.ts';
+import { onStore, type Result, yesOption } from './store-command.ts';
 
 const batchSizeMax = 100;
 
@@ -33,28 +33,25 @@ interface CancelOptions extends Asked {
 }
 
 export function addOrderActionCommands(orders: Command, config: ReadConfig): void {
-  orders
+  const placeCommand = orders
     .command('place')
     .description('place an order for a client: reserves an available animal for an adopter')
     .argument('<pet>', 'the id of the animal', parseId)
     .requiredOption('--adopter <name>', "the adopter's name")
     .requiredOption('--email <address>', "the adopter's e-mail address")
-    .requiredOption('--client <name>', 'the client that the order belongs to; its limits apply')
-    .option(...jsonOption)
-    .action(
-      onStore(config, (petId: bigint, { adopter: name, email, client }: PlaceOptions) => {
-        const { name: nameSchema, email: emailSchema } = NewAdopterSchema.properties;
-        const schema = { type: 'object', properties: { '--adopter': nameSchema, '--email': emailSchema } };
-        checkBySchema(schema, { '--adopter': name, '--email': email });
-        return async (dependencies) => {
-          const { db } = dependencies;
-          const { id } = await place(dependencies, await getClientByName(db, client), { petId, adopter: { name, email } });
-          const placed = await getNamedOrder(db, id);
-          const next = nextCommands(placed).map((command) => `  ${command}`);
-          return { json: withActions(placed), text: [`Order ${id} reserves ${petOf(placed)} for ${name}.`, '', 'Next:', ...next] };
-        };
-      }),
-    );
+    .requiredOption('--client <name>', 'the client that the order belongs to; its limits apply');
+  onStore(placeCommand, config, (petId: bigint, { adopter: name, email, client }: PlaceOptions) => {
+    const { name: nameSchema, email: emailSchema } = NewAdopterSchema.properties;
+    const schema = { type: 'object', properties: { '--adopter': nameSchema, '--email': emailSchema } };
+    checkBySchema(schema, { '--adopter': name, '--email': email });
+    return async (dependencies) => {
+      const { db } = dependencies;
+      const { id } = await place(dependencies, await getClientByName(db, client), { petId, adopter: { name, email } });
+      const placed = await getNamedOrder(db, id);
+      const next = nextCommands(placed).map((command) => `  ${command}`);
+      return { json: withActions(placed), text: [`Order ${id} reserves ${petOf(placed)} for ${name}.`, '', 'Next:', ...next] };
+    };
+  });
 
   for (const name of callerActions) {
     if (name === 'cancel') addCancelCommand(orders, config);
@@ -63,7 +60,7 @@ export function addOrderActionCommands(orders: Command, config: ReadConfig): voi
 }
 
 function addCancelCommand(orders: Command, config: ReadConfig): void {
-  orders
+  const cancel = orders
     .command('cancel')
     .description(
       'cancel one order, or every open order of a client, of an adopter, or of an adopter with one client; their animals become available again',
@@ -71,26 +68,22 @@ function addCancelCommand(orders: Command, config: ReadConfig): void {
     .argument('[id]', 'the order', parseId)
     .option('--client <name>', 'orders that this client placed')
     .option('--email <address>', 'orders for the adopter with this e-mail address')
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint | undefined, options: CancelOptions) => {
-        if ((id !== undefined) === (options.client !== undefined || options.email !== undefined)) {
-          throw new UsageError('Give the id of an order, or --client, --email, or both.');
-        }
-        return (dependencies) => (id === undefined ? cancelAll(dependencies, options) : cancelOne(dependencies, id, options));
-      }),
-    );
+    .option(...yesOption);
+  onStore(cancel, config, (id: bigint | undefined, options: CancelOptions) => {
+    if ((id !== undefined) === (options.client !== undefined || options.email !== undefined)) {
+      throw new UsageError('Give the id of an order, or --client, --email, or both.');
+    }
+    return (dependencies) => (id === undefined ? cancelAll(dependencies, options) : cancelOne(dependencies, id, options));
+  });
 }
 
 function addActionCommand(orders: Command, config: ReadConfig, name: Exclude<CallerAction, 'cancel'>): void {
   const { from, pet } = orderActions[name];
-  orders
+  const command = orders
     .command(name)
     .description(`${name} an order that is ${from.join(' or ')}${pet ? `; its animal becomes ${pet.to}` : ''}`)
-    .argument('<id>', 'the order', parseId)
-    .option(...jsonOption)
-    .action(onStore(config, (id: bigint) => async (dependencies) => act(dependencies, await getNamedOrder(dependencies.db, id), name)));
+    .argument('<id>', 'the order', parseId);
+  onStore(command, config, (id: bigint) => async (dependencies) => act(dependencies, await getNamedOrder(dependencies.db, id), name));
 }
 
 async function cancelOne(dependencies: Dependencies, id: bigint, asked: Asked): Promise<Result> {

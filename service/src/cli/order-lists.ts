@@ -6,7 +6,7 @@ import { addListAction } from './list-command.ts';
 import { clientOf, getNamedOrder, nextCommands, petOf, withActions } from './named-orders.ts';
 import { choiceOption, parseId } from './option-values.ts';
 import { printLines, printRecord } from './output.ts';
-import { jsonOption, onStore } from './store-command.ts';
+import { onStore } from './store-command.ts';
 
 export function addOrderListCommands(orders: Command, config: ReadConfig): void {
   const list = orders
@@ -31,17 +31,14 @@ export function addOrderListCommands(orders: Command, config: ReadConfig): void 
     leastImportant: ['client', 'placed'],
   });
 
-  orders
+  const show = orders
     .command('show')
     .description('show an order and the commands that its status allows')
-    .argument('<id>', 'the order', parseId)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint) => async ({ db }) => {
-        const order = await getNamedOrder(db, id);
-        return { json: withActions(order), text: () => showOrder(order) };
-      }),
-    );
+    .argument('<id>', 'the order', parseId);
+  onStore(show, config, (id: bigint) => async ({ db }) => {
+    const order = await getNamedOrder(db, id);
+    return { json: withActions(order), text: () => showOrder(order) };
+  });
 }
 
 function showOrder(order: NamedOrder): void {

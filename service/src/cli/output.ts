@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { printable, printableJson } from '../platform/characters.ts';
 import { relativeTime } from './relative-time.ts';
-import { fittedTable, plainRecord, plainTable, type Row, recordLines, type Screen, type Style, wrapWords } from './table.ts';
+import { fittedTable, plainTable, type Row, recordLines, type Screen, type Style, wrapWords } from './table.ts';
 
 /** A mistake in the command line that commander can't detect. */
 export class UsageError extends Error {}
@@ -53,7 +53,7 @@ export function printTable(
 
 /** Prints one thing with all its values, a line for each. Null and undefined values are left out. */
 export function printRecord(row: Row): void {
-  for (const line of process.stdout.isTTY ? recordLines(row, currentScreen()) : plainRecord(row)) console.log(line);
+  for (const line of recordLines(row, process.stdout.isTTY ? currentScreen() : undefined)) console.log(line);
 }
 
 /** Prints what is drawn for the width and the colours of standard output. The drawing escapes stored text: `paint` does so. */

@@ -22,7 +22,7 @@ import { addListAction } from './list-command.ts';
 import { named } from './names.ts';
 import { choiceOption, parseId } from './option-values.ts';
 import { type Asked, confirm, printLines, printRecord, timeText, UsageError } from './output.ts';
-import { jsonOption, onStore, type Result, yesOption } from './store-command.ts';
+import { onStore, type Result, yesOption } from './store-command.ts';
 
 export function addPetCommands(program: Command, config: ReadConfig): void {
   const pets = program.command('pets').description('list, show, add, move and remove animals');
@@ -49,68 +49,51 @@ export function addPetCommands(program: Command, config: ReadConfig): void {
     }),
   });
 
-  pets
+  const show = pets
     .command('show')
     .description('show an animal with its profile and its open order')
-    .argument('<id>', 'the animal', parseId)
-    .option(...jsonOption)
-    .action(
-      onStore(
-        config,
-        (id: bigint) =>
-          async ({ db }) =>
-            describePet(db, await getNamedPet(db, id)),
-      ),
-    );
+    .argument('<id>', 'the animal', parseId);
+  onStore(show, config, (id: bigint) => (dependencies) => describePet(dependencies, id));
 
-  pets
+  const add = pets
     .command('add')
     .description('add an animal')
     .requiredOption('--name <name>', "the animal's name")
     .requiredOption('--category <category>', 'its category, given by its id or its name')
-    .addOption(choiceOption('--status <status>', 'its status', petStatuses).default('available'))
-    .option(...jsonOption)
-    .action(
-      onStore(config, ({ name, category, status }: { name: string; category: string; status: PetStatus }) => {
-        checkBySchema({ type: 'object', properties: { '--name': NewPetSchema.properties.name } }, { '--name': name });
-        return async (dependencies) => {
-          const { db } = dependencies;
-          const categoryId = await readCategoryId(db, category);
-          const added = await withCategory(db, await addPet(dependencies, { name, categoryId, status }));
-          const place = `${categoryOf(added)}${added.category === null ? ', which has no name yet' : ''}`;
-          return { json: added, text: `Added ${named(name, added.id)} to ${place}. It is ${added.status}.` };
-        };
-      }),
-    );
+    .addOption(choiceOption('--status <status>', 'its status', petStatuses).default('available'));
+  onStore(add, config, ({ name, category, status }: { name: string; category: string; status: PetStatus }) => {
+    checkBySchema({ type: 'object', properties: { '--name': NewPetSchema.properties.name } }, { '--name': name });
+    return async (dependencies) => {
+      const { db } = dependencies;
+      const categoryId = await readCategoryId(db, category);
+      const added = await withCategory(db, await addPet(dependencies, { name, categoryId, status }));
+      const place = `${categoryOf(added)}${added.category === null ? ', which has no name yet' : ''}`;
+      return { json: added, text: `Added ${named(name, added.id)} to ${place}. It is ${added.status}.` };
+    };
+  });
 
-  pets
+  const move = pets
     .command('move')
     .description('move an animal to another shelter; its orders and its profile follow')
     .argument('<id>', 'the animal', parseId)
-    .requiredOption('--shelter <id>', 'the shelter', parseId)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint, { shelter: shelterId }: { shelter: bigint }) => async (dependencies) => {
-        const moved = await movePetToShelter(dependencies, id, shelterId, theService);
-        const text = moved ? `Moved animal ${id} to shelter ${shelterId}.` : `Animal ${id} is in shelter ${shelterId} already.`;
-        return { json: { id, shelterId, moved }, text };
-      }),
-    );
+    .requiredOption('--shelter <id>', 'the shelter', parseId);
+  onStore(move, config, (id: bigint, { shelter: shelterId }: { shelter: bigint }) => async (dependencies) => {
+    const moved = await movePetToShelter(dependencies, id, shelterId, theService);
+    const text = moved ? `Moved animal ${id} to shelter ${shelterId}.` : `Animal ${id} is in shelter ${shelterId} already.`;
+    return { json: { id, shelterId, moved }, text };
+  });
 
-  pets
+  const removeCommand = pets
     .command('remove')
     .description('remove an animal that was added by mistake; it disappears from every list, and its history is kept')
     .argument('<id>', 'the animal', parseId)
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint, options: Asked) => async (dependencies) => {
-        const pet = await getNamedPet(dependencies.db, id);
-        await confirm(`${named(pet.name, id)} of ${categoryOf(pet)}, ${pet.status}`, 'Remove it?', options);
-        await remove(dependencies, pet);
-        return { json: { id, removed: true }, text: `Removed ${named(pet.name, id)}.` };
-      }),
-    );
+    .option(...yesOption);
+  onStore(removeCommand, config, (id: bigint, options: Asked) => async (dependencies) => {
+    const pet = await getNamedPet(dependencies.db, id);
+    await confirm(`${named(pet.name, id)} of ${categoryOf(pet)}, ${pet.status}`, 'Remove it?', options);
+    await remove(dependencies, pet);
+    return { json: { id, removed: true }, text: `Removed ${named(pet.name, id)}.` };
+  });
 }
 
 type PetStatus = Pet['status'];
@@ -150,7 +133,8 @@ async function withOrders(db: Db, rows: Awaited<ReturnType<typeof selectPets>>) 
   }));
 }
 
-async function describePet(db: Db, pet: NamedPet): Promise<Result> {
+async function describePet({ db }: Dependencies, id: bigint): Promise<Result> {
+  const pet = await getNamedPet(db, id);
   const orderId = (await findOpenOrdersOfPets(db, [pet.id])).get(pet.id);
   const order = orderId === undefined ? undefined : await findNamedOrder(db, orderId);
   const profile = profileOf(await getProfile(db, pet.id), dayOf(Date.now()));

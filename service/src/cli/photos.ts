@@ -8,40 +8,36 @@ import { type PhotoMark, readMark, writeMark } from '../store/photos/photo-mark.
 import type { PhotoStore } from '../store/photos/photo-store.ts';
 import { type Asked, confirm, UsageError } from './output.ts';
 import { drawBar, endProgress } from './progress.ts';
-import { jsonOption, onStore, type Result, yesOption } from './store-command.ts';
+import { onStore, type Result, yesOption } from './store-command.ts';
 
 const listedMax = 100;
 
 export function addPhotoCommands(program: Command, config: ReadConfig): void {
   const photos = program.command('photos').description("check the files of photos, and say where this store's are");
 
-  photos
+  const checkCommand = photos
     .command('check')
     .description('look for every file of every photo; exit with 1 if the photos are not here, or a file is missing')
     .option('--remove-lost', 'remove the photos whose files are missing, so that partners send them again')
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(onStore(config, (options: CheckOptions) => (dependencies) => check(dependencies, options)));
+    .option(...yesOption);
+  onStore(checkCommand, config, (options: CheckOptions) => (dependencies) => check(dependencies, options));
 
-  photos
+  const mark = photos
     .command('mark')
     .description("say that this store's photos are where HOMEWARD_PHOTOS says from now on: after they were moved, or are lost for good")
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (options: Asked) => async (dependencies) => {
-        const { db } = dependencies;
-        const { store, place } = open(dependencies);
-        const before = await readMark(db, store);
-        if (before !== 'own') {
-          const target = `${place}, for ${describePostgres(dependencies.config.databaseUrl)}. ${states[before]}`;
-          await confirm(target, 'Use it? The worker deletes what no photo of this store refers to.', options);
-          await writeMark(db, store);
-        }
-        const text = before === 'own' ? `${place} is that of this store already.` : `${place} is that of this store now.`;
-        return { json: { place, before, mark: 'own' }, text };
-      }),
-    );
+    .option(...yesOption);
+  onStore(mark, config, (options: Asked) => async (dependencies) => {
+    const { db } = dependencies;
+    const { store, place } = open(dependencies);
+    const before = await readMark(db, store);
+    if (before !== 'own') {
+      const target = `${place}, for ${describePostgres(dependencies.config.databaseUrl)}. ${states[before]}`;
+      await confirm(target, 'Use it? The worker deletes what no photo of this store refers to.', options);
+      await writeMark(db, store);
+    }
+    const text = before === 'own' ? `${place} is that of this store already.` : `${place} is that of this store now.`;
+    return { json: { place, before, mark: 'own' }, text };
+  });
 }
 
 const states: Readonly<Record<PhotoMark, string>> = {

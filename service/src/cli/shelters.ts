@@ -14,7 +14,7 @@ import { checkBySchema } from './checked-options.ts';
 import { addListAction } from './list-command.ts';
 import { named } from './names.ts';
 import { parseId } from './option-values.ts';
-import { jsonOption, onStore } from './store-command.ts';
+import { onStore } from './store-command.ts';
 
 type ValueOptions = Partial<Record<keyof Omit<Shelter, 'id'>, string>> & { readonly json?: boolean };
 
@@ -28,39 +28,33 @@ export function addShelterCommands(program: Command, config: ReadConfig): void {
     leastImportant: ['timezone', 'phone', 'address'],
   });
 
-  addValueOptions(shelters.command('create').description('create a shelter').requiredOption('--name <name>', 'its name'))
-    .option(...jsonOption)
-    .action(
-      onStore(config, (options: ValueOptions) => {
-        const input = readValues(NewShelterSchema, options) as NewShelter;
-        return async ({ db }) => {
-          const created = await db.transaction((tx) => createShelter(tx, input));
-          const text = [
-            `Created ${named(created.name, created.id)}.`,
-            `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes ${[...defaultScopes, ...scopesOfBoundKeys].join()}`,
-          ];
-          return { json: created, text };
-        };
-      }),
-    );
+  const create = addValueOptions(shelters.command('create').description('create a shelter').requiredOption('--name <name>', 'its name'));
+  onStore(create, config, (options: ValueOptions) => {
+    const input = readValues(NewShelterSchema, options) as NewShelter;
+    return async ({ db }) => {
+      const created = await db.transaction((tx) => createShelter(tx, input));
+      const text = [
+        `Created ${named(created.name, created.id)}.`,
+        `A key for its staff: homeward keys create --client NAME --plan PLAN --shelter ${created.id} --scopes ${[...defaultScopes, ...scopesOfBoundKeys].join()}`,
+      ];
+      return { json: created, text };
+    };
+  });
 
-  addValueOptions(
+  const update = addValueOptions(
     shelters
       .command('update')
       .description('change values of a shelter; an empty value removes it')
       .argument('<id>', 'the shelter', parseId)
       .option('--name <name>', 'its name'),
-  )
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint, options: ValueOptions) => {
-        const changes = readValues(ShelterChangesSchema, options) as ShelterChanges;
-        return async ({ catalogue }) => {
-          const changed = await changeShelter(catalogue, id, changes, () => {});
-          return { json: changed, text: `Updated ${named(changed.name, changed.id)}.` };
-        };
-      }),
-    );
+  );
+  onStore(update, config, (id: bigint, options: ValueOptions) => {
+    const changes = readValues(ShelterChangesSchema, options) as ShelterChanges;
+    return async ({ catalogue }) => {
+      const changed = await changeShelter(catalogue, id, changes, () => {});
+      return { json: changed, text: `Updated ${named(changed.name, changed.id)}.` };
+    };
+  });
 }
 
 const addValueOptions = (command: Command): Command =>

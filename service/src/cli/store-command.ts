@@ -14,25 +14,29 @@ export interface Result {
 
 type Run = (dependencies: Dependencies) => Promise<Result>;
 
+/** What --json does in a command that lists. */
+export const printsArray = 'print one JSON array';
 /** For commands that can't be undone: see `confirm`. */
 export const yesOption = ['--yes', 'do not ask on a terminal'] as const;
-export const jsonOption = ['--json', 'print one JSON object'] as const;
-export const jsonArray = ['--json', 'print one JSON array'] as const;
 
 /**
- * The action of a command that uses the store. `read` gets the arguments and the options, and throws before anything is opened if they
- * are wrong. What it returns does the work. An error that the API would return to a caller is a mistake of the operator here.
+ * Adds --json and the action to a command that uses the store. `read` gets the arguments and the options, and throws before anything is
+ * opened if they are wrong. What it returns does the work. An error that the API would return to a caller is a mistake of the operator here.
  */
-export function onStore<Args extends readonly unknown[]>(config: ReadConfig, read: (...args: Args) => Run | Promise<Run>) {
-  return async (...args: unknown[]): Promise<void> => {
+export function onStore<Args extends readonly unknown[]>(
+  command: Command,
+  config: ReadConfig,
+  read: (...args: Args) => Run | Promise<Run>,
+  aboutJson = 'print one JSON object',
+): void {
+  command.option('--json', aboutJson).action(async (...args: unknown[]): Promise<void> => {
     const run = await read(...(args as unknown as Args));
     await using dependencies = await openDependencies(config());
     const { json, text } = await run(dependencies).catch((error: unknown) => {
       throw error instanceof AppError && error.status < 500 ? new UsageError(error.message) : error;
     });
-    // Commander passes the command after its arguments and options.
-    if ((args.at(-1) as Command).opts()['json']) printJson(json);
+    if (command.opts()['json']) printJson(json);
     else if (typeof text === 'function') text();
     else printLines(...[text].flat());
-  };
+  });
 }

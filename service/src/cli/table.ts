@@ -55,24 +55,16 @@ export function fittedTable(rows: readonly Row[], screen: Screen, leastImportant
   return rows.flatMap((row, i) => [...(i > 0 ? [''] : []), ...recordLines(row, screen)]);
 }
 
-/** One row as a block: a line for each value that it has. */
-export function recordLines(row: Row, { widthMax, nowMs, paint }: Screen): string[] {
-  const { entries, labelWidth } = presentValues(row);
-  return entries.map(([name, value]) => {
-    const text = cut(shownCell(value, nowMs), Math.max(widthMax - labelWidth - gap.length, 1));
-    return `${paint('dim', name.padEnd(labelWidth))}${gap}${paintCell(name, text, text, paint)}`;
-  });
-}
-
-/** The same for another program. */
-export function plainRecord(row: Row): string[] {
-  const { entries, labelWidth } = presentValues(row);
-  return entries.map(([name, value]) => `${name.padEnd(labelWidth)}${gap}${plainCell(value)}`);
-}
-
-function presentValues(row: Row): { entries: Array<[name: string, value: unknown]>; labelWidth: number } {
+/** One row as a block: a line for each value that it has. Without a screen, for another program. */
+export function recordLines(row: Row, screen?: Screen): string[] {
   const entries = Object.entries(row).filter(([, value]) => isPresent(value));
-  return { entries, labelWidth: Math.max(...entries.map(([name]) => name.length)) };
+  const labelWidth = Math.max(...entries.map(([name]) => name.length));
+  return entries.map(([name, value]) => {
+    const label = name.padEnd(labelWidth);
+    if (!screen) return `${label}${gap}${plainCell(value)}`;
+    const text = cut(shownCell(value, screen.nowMs), Math.max(screen.widthMax - labelWidth - gap.length, 1));
+    return `${screen.paint('dim', label)}${gap}${paintCell(name, text, text, screen.paint)}`;
+  });
 }
 
 const isPresent = (value: unknown) => value !== null && value !== undefined;

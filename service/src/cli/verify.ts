@@ -2,28 +2,25 @@ import type { Command } from 'commander';
 import type { ReadConfig } from '../platform/config.ts';
 import { verifyHistory } from '../store/verify/verify.ts';
 import { drawBar, endProgress } from './progress.ts';
-import { jsonOption, onStore } from './store-command.ts';
+import { onStore } from './store-command.ts';
 
 export function addVerifyCommand(program: Command, config: ReadConfig): void {
-  program
+  const verify = program
     .command('verify')
     .description(
       'replay the whole history and check that no animal ever had two open orders at once; on a violation, print it and exit with 1',
-    )
-    .option(...jsonOption)
-    .action(
-      onStore(config, () => async ({ db }) => {
-        const result = await verifyHistory(db, drawBar);
-        endProgress();
-        const { rows, animals, orders, violation } = result;
-        if (violation) process.exitCode = 1;
-        const outcome = violation
-          ? `VIOLATION: ${violation}.`
-          : 'No animal ever had two open orders at once, every transition was legal, and the current state matches the history.';
-        return {
-          json: { holds: violation === undefined, ...result },
-          text: [`Replayed the history: rows ${rows}, animals ${animals}, orders ${orders}.`, outcome],
-        };
-      }),
     );
+  onStore(verify, config, () => async ({ db }) => {
+    const result = await verifyHistory(db, drawBar);
+    endProgress();
+    const { rows, animals, orders, violation } = result;
+    if (violation) process.exitCode = 1;
+    const outcome = violation
+      ? `VIOLATION: ${violation}.`
+      : 'No animal ever had two open orders at once, every transition was legal, and the current state matches the history.';
+    return {
+      json: { holds: violation === undefined, ...result },
+      text: [`Replayed the history: rows ${rows}, animals ${animals}, orders ${orders}.`, outcome],
+    };
+  });
 }

@@ -6,13 +6,12 @@ import { disableByOperator, enableByOperator } from '../changes/webhooks/webhook
 import type { ReadConfig } from '../platform/config.ts';
 import type { Db } from '../platform/db/handles.ts';
 import { clientNamesOf } from './clients-by-name.ts';
-import { type JournalOptions, openCommandJournal, withoutJournalOption } from './command-journal.ts';
+import { type JournalOptions, openCommandJournal, reportMissingLine, withoutJournalOption } from './command-journal.ts';
 import { addListAction, limitMax } from './list-command.ts';
-import { reportMissingLine } from './missing-journal-line.ts';
 import { named } from './names.ts';
 import { parseId } from './option-values.ts';
 import { type Asked, confirm, UsageError } from './output.ts';
-import { jsonOption, onStore, yesOption } from './store-command.ts';
+import { onStore, yesOption } from './store-command.ts';
 
 interface ReplayOptions {
   readonly delivery?: bigint;
@@ -49,53 +48,41 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
     leastImportant: ['types', 'key', 'behind since', 'failing since'],
   });
 
-  webhooks
+  const disable = webhooks
     .command('disable')
     .description('stop sending to an endpoint; its client can enable it again unless the client is suspended')
     .argument('<id>', 'the endpoint', parseId)
     .option(...withoutJournalOption)
-    .option(...yesOption)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint, options: Asked & JournalOptions) => async (dependencies) => {
-        const journal = await openCommandJournal(dependencies, options);
-        await confirmDisabling(dependencies.db, id, options);
-        const { isJournaled } = await disableByOperator(dependencies.db, journal, id);
-        if (!isJournaled) reportMissingLine(dependencies.config);
-        return { json: { id, status: 'disabled' }, text: `Endpoint ${id} is disabled.` };
-      }),
-    );
+    .option(...yesOption);
+  onStore(disable, config, (id: bigint, options: Asked & JournalOptions) => async (dependencies) => {
+    const journal = await openCommandJournal(dependencies, options);
+    await confirmDisabling(dependencies.db, id, options);
+    const { isJournaled } = await disableByOperator(dependencies.db, journal, id);
+    if (!isJournaled) reportMissingLine(dependencies.config);
+    return { json: { id, status: 'disabled' }, text: `Endpoint ${id} is disabled.` };
+  });
 
-  webhooks
-    .command('enable')
-    .description('resume sending to an endpoint')
-    .argument('<id>', 'the endpoint', parseId)
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint) => async ({ db }) => {
-        await enableByOperator(db, id);
-        return { json: { id, status: 'enabled' }, text: `Endpoint ${id} is enabled.` };
-      }),
-    );
+  const enable = webhooks.command('enable').description('resume sending to an endpoint').argument('<id>', 'the endpoint', parseId);
+  onStore(enable, config, (id: bigint) => async ({ db }) => {
+    await enableByOperator(db, id);
+    return { json: { id, status: 'enabled' }, text: `Endpoint ${id} is enabled.` };
+  });
 
-  webhooks
+  const replayCommand = webhooks
     .command('replay')
     .description('send events to an endpoint again')
     .argument('<id>', 'the endpoint', parseId)
     .option('--failed', 'every failed delivery')
     .option('--delivery <id>', 'this delivery', parseId)
     .option('--from <time>', 'every event published from this time on, such as 2026-11-15T10:00:00Z')
-    .option('--to <time>', 'only events published before this time')
-    .option(...jsonOption)
-    .action(
-      onStore(config, (id: bigint, options: ReplayOptions) => {
-        const input = readReplay(options);
-        return async ({ db }) => {
-          const count = await db.transaction((tx) => replay(tx, 'any', id, input));
-          return { json: { id, count }, text: `Queued ${count} ${count === 1 ? 'delivery' : 'deliveries'}.` };
-        };
-      }),
-    );
+    .option('--to <time>', 'only events published before this time');
+  onStore(replayCommand, config, (id: bigint, options: ReplayOptions) => {
+    const input = readReplay(options);
+    return async ({ db }) => {
+      const count = await db.transaction((tx) => replay(tx, 'any', id, input));
+      return { json: { id, count }, text: `Queued ${count} ${count === 1 ? 'delivery' : 'deliveries'}.` };
+    };
+  });
 }
 
 async function confirmDisabling(db: Db, id: bigint, options: Asked): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
-import { findJournalPlace, type JournalPlace } from './journal-place.ts';
+import { findJournalPlace } from './journal-place.ts';
 import { InvalidSentinelUrl, isSentinelUrl, parseSentinelUrl, sentinelSchemes } from './sentinel-url.ts';
 import { findDatabaseUrlProblem, findRedisUrlProblem } from './server-urls.ts';
 
@@ -117,54 +117,15 @@ export interface S3Config {
 /** Where the files of photos are. */
 export type PhotosConfig = { readonly directory: string } | { readonly s3: S3Config };
 
-export interface Config extends JournalPlace {
-  readonly databaseUrl: string;
-  readonly redisUrl: string;
-  /** Empty: none. */
-  readonly redisSentinelPassword: string;
-  readonly host: string;
-  readonly port: number;
-  readonly environment: Environment;
-  readonly otherUrl: string;
-  readonly categories: 'open' | 'closed';
-  readonly orderExpirySeconds: number;
-  readonly adopterRetentionDays: number;
-  /** Undefined: never erased. */
-  readonly adoptionRetentionDays: number | undefined;
-  /** Empty: not known when the last backup was made. */
-  readonly backupStamp: string;
-  /** Undefined: a failover that no worker saw may be a restore, so an operator decides. */
-  readonly failover: 'lossless' | 'lossy' | undefined;
-  /** Undefined: photos are off. */
-  readonly photos: PhotosConfig | undefined;
-  /** The base of the URLs of photos, without a slash at the end. */
-  readonly photosUrl: string;
-  /** Empty: a child of the worker decodes photos. */
-  readonly imagesSocket: string;
-  readonly trustedProxies: readonly string[];
-  readonly poolSize: number;
-  readonly pageCache: 'on' | 'off';
-  readonly quotaLeases: 'on' | 'off';
-  readonly webhooksToLoopback: 'on' | 'off';
-  /** Without a slash at the end. Empty: not known. */
-  readonly publicUrl: string;
-  /** Empty: no contact. */
-  readonly securityContact: string;
-  readonly drainMs: number;
-  /** Undefined: no metrics. */
-  readonly metricsPort: number | undefined;
-  readonly metricsHost: string;
-  /** Undefined: no traces. */
-  readonly tracing: TracingConfig | undefined;
-  readonly logLevel: string;
-}
+export type Config = ReturnType<typeof loadConfig>;
 
 /** A command reads its configuration only when it runs, so that --help works with an invalid one. */
 export type ReadConfig = () => Config;
 
 export class ConfigError extends Error {}
 
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+/** What is off unless its variable is set is undefined or empty then. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
   const text = (name: keyof typeof variables) => env[name] || variables[name].fallback;
   const oneOf = <T extends string>(name: keyof typeof variables, allowed: readonly T[]): T => {
     const found = allowed.find((value) => value === text(name));

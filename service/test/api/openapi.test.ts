@@ -197,8 +197,8 @@ describe('GET /openapi.json', () => {
 
   test('has each error at the operation of its example, except those that are sent before there is one', () => {
     const inlined = inlineComponents(document, document.paths);
-    const isDocumented = ([code, { status, example }]: [string, (typeof errorCodes)[keyof typeof errorCodes]]) => {
-      const [method = '', target = ''] = example.request.split(/\s/);
+    const isDocumented = ([code, { status, request }]: [string, (typeof errorCodes)[keyof typeof errorCodes]]) => {
+      const [method = '', target = ''] = request.split(/\s/);
       const [path = ''] = target.replace('/v1', '').split('?');
       const matching = Object.entries(inlined).filter(([one]) => new RegExp(`^${one.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
       const responses = matching.map(([, methods]) => methods[method.toLowerCase()]?.responses[status]);

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { describe, expect, test } from 'vitest';
 import { relativeTime } from '../../src/cli/relative-time.ts';
-import { fittedTable, plainRecord, plainTable, recordLines, type Style, wrapWords } from '../../src/cli/table.ts';
+import { fittedTable, plainTable, recordLines, type Style, wrapWords } from '../../src/cli/table.ts';
 
 const nowMs = Date.parse('2026-11-15T10:00:00Z');
 const minuteMs = 60_000;
@@ -96,7 +96,7 @@ test('a record leaves out what is missing, and is complete outside a terminal', 
     '<dim>placed </>  1 h ago',
     '<dim>adopter</>  Ada\\u{7}',
   ]);
-  expect(plainRecord(record)).toEqual(['id       3', 'status   approved', 'placed   2026-11-15T09:00:00.000Z', 'adopter  Ada\\u{7}']);
+  expect(recordLines(record)).toEqual(['id       3', 'status   approved', 'placed   2026-11-15T09:00:00.000Z', 'adopter  Ada\\u{7}']);
 });
 
 test.each<[awayMs: number, text: string]>([

@@ -8,12 +8,13 @@ const source = fileURLToPath(new URL('../../src', import.meta.url));
 const writes =
   /\b(insert into|delete from|update \w+( as)?( \w+)?\s+set|for (no key )?update|for (key )?share|nextval|setval|(make|drop)_\w+_partitions)\b/;
 
-/** What follows each `db.query`, to the end of its function. */
-const readsOf = (file: string) =>
-  readFileSync(path.join(source, file), 'utf8')
-    .split(/^}$/m)
-    .flatMap((text) => text.split(/\bdb\.(?=query|write)/).slice(1))
-    .filter((text) => text.startsWith('query'));
+/** What follows each `db.query`, to the end of its function, and the text after each `rowsOf(db)` and `rowOf(db)`. */
+function readsOf(file: string): string[] {
+  const code = readFileSync(path.join(source, file), 'utf8');
+  const queries = code.split(/^}$/m).flatMap((text) => text.split(/\bdb\.(?=query|write)/).slice(1));
+  const tagged = [...code.matchAll(/\brows?Of<[^`]*\(db\)(`[^`]*`)/g)].map(([, text = '']) => text);
+  return [...queries.filter((text) => text.startsWith('query')), ...tagged];
+}
 
 const files = globSync('**/*.ts', { cwd: source });
 

@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/handles.ts';
+import { rowOf, rowsOf } from '../../platform/db/unprepared.ts';
 
 /** Settings that matter for help, and that hold no secret, unlike primary_conninfo. */
 const shownSettings = [
@@ -37,10 +38,7 @@ const shownSettings = [
   'work_mem',
 ];
 
-export async function selectVersion(db: Db): Promise<string> {
-  const { rows } = await db.query<{ version: string }>({ text: 'select version()' });
-  return rows[0]?.version ?? '';
-}
+export const readVersion = async (db: Db): Promise<string> => (await rowOf<{ version: string }>(db)`select version()`).version;
 
 export interface Setting {
   readonly name: string;
@@ -48,13 +46,9 @@ export interface Setting {
   readonly source: string;
 }
 
-export async function selectSettings(db: Db): Promise<Setting[]> {
-  const { rows } = await db.query<Setting>({
-    text: `select name, current_setting(name) as value, source from pg_settings where name = any($1) order by name`,
-    values: [shownSettings],
-  });
-  return rows;
-}
+export const selectSettings = (db: Db) =>
+  rowsOf<Setting>(db)`
+      select name, current_setting(name) as value, source from pg_settings where name = any(${shownSettings}) order by name`;
 
 export interface TableSize {
   readonly table: string;
@@ -66,18 +60,13 @@ export interface TableSize {
   readonly analysed: Date | null;
 }
 
-export async function selectTableSizes(db: Db, limit: number): Promise<TableSize[]> {
-  const { rows } = await db.query<TableSize>({
-    text: `select pg_class.relname as table, pg_size_pretty(pg_total_relation_size(pg_class.oid)) as total,
+export const selectTableSizes = (db: Db, limit: number) =>
+  rowsOf<TableSize>(db)`select pg_class.relname as table, pg_size_pretty(pg_total_relation_size(pg_class.oid)) as total,
         pg_size_pretty(pg_indexes_size(pg_class.oid)) as indexes, reltuples::float8 as rows, n_dead_tup::float8 as dead,
         greatest(last_vacuum, last_autovacuum) as vacuumed, greatest(last_analyze, last_autoanalyze) as analysed
       from pg_class left join pg_stat_user_tables on relid = pg_class.oid
       where relkind = 'r' and relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
-      order by pg_total_relation_size(pg_class.oid) desc limit $1`,
-    values: [limit],
-  });
-  return rows;
-}
+      order by pg_total_relation_size(pg_class.oid) desc limit ${limit}`;
 
 export interface FailedAttempt {
   readonly at: Date;
@@ -87,22 +76,16 @@ export interface FailedAttempt {
 }
 
 /** Without what the receiver responded, which may contain anything. */
-export async function selectFailedAttempts(db: Db, limit: number): Promise<FailedAttempt[]> {
-  const { rows } = await db.query<FailedAttempt>({
-    text: `select at, webhook_id as webhook, status, error from webhook_attempts
-      where at > now() - interval '1 day' and (status is null or status not between 200 and 299) order by at desc limit $1`,
-    values: [limit],
-  });
-  return rows;
-}
+export const selectFailedAttempts = (db: Db, limit: number) =>
+  rowsOf<FailedAttempt>(db)`select at, webhook_id as webhook, status, error from webhook_attempts
+      where at > now() - interval '1 day' and (status is null or status not between 200 and 299) order by at desc limit ${limit}`;
 
 /** The schema of the extension pg_stat_statements; undefined: it is not installed in this database. */
-export async function findStatementsSchema(db: Db): Promise<string | undefined> {
-  const { rows } = await db.query<{ schema: string }>({
-    text: `select extnamespace::regnamespace::text as schema from pg_extension where extname = 'pg_stat_statements'`,
-  });
-  return rows[0]?.schema;
-}
+export const findStatementsSchema = async (db: Db): Promise<string | undefined> =>
+  (
+    await rowsOf<{ schema: string }>(db)`select extnamespace::regnamespace::text as schema from pg_extension
+    where extname = 'pg_stat_statements'`
+  )[0]?.schema;
 
 export interface SlowStatement {
   readonly text: string;

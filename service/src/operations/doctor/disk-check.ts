@@ -5,7 +5,7 @@ import type { Config } from '../../platform/config.ts';
 import { type DiskSpace, readDiskSpace } from '../../platform/disk-space.ts';
 import { hasSpareFile, spareFileOf } from '../../platform/journal/spare-file.ts';
 import { photoReserveOf } from '../../store/photos/free-space.ts';
-import { broken, bytesText, type Finding, guarded, note, ok, warning, within } from './finding.ts';
+import { broken, bytesText, guarded, type Judgement, note, ok, warning, within } from './finding.ts';
 
 const timeoutMs = 5_000;
 const mebibyte = 1_048_576;
@@ -29,7 +29,7 @@ interface Place {
 export async function checkDisk(
   { journalFile, photos }: Pick<Config, 'journalFile' | 'photos'>,
   dataDirectory: string | undefined,
-): Promise<readonly Finding[]> {
+): Promise<readonly Judgement[]> {
   const places: Place[] = [
     ...(journalFile ? [{ what: 'the journal', folder: path.dirname(path.resolve(journalFile)), boundsOf }] : []),
     ...(photos && 'directory' in photos ? [{ ...forPhotos, folder: photos.directory }] : []),
@@ -39,7 +39,7 @@ export async function checkDisk(
   const journal = journalFile ? await guarded('disk', () => checkJournal(journalFile)) : [];
   const bad = [...findings, ...journal].filter(({ severity }) => severity !== 'ok');
   if (bad.length > 0) return bad;
-  return [ok('disk', findings.map(({ found }) => found).join(' ') || 'This process writes no file.')];
+  return [ok(findings.map(({ found }) => found).join(' ') || 'This process writes no file.')];
 }
 
 const boundsOf = ({ totalBytes }: DiskSpace) => {
@@ -53,36 +53,36 @@ const forPhotos = {
   effect: ', so that uploads are 409 photo_storage_full',
 };
 
-async function checkPlace({ what, folder, boundsOf, effect = '' }: Place): Promise<Finding> {
+async function checkPlace({ what, folder, boundsOf, effect = '' }: Place): Promise<Judgement> {
   const space = await within(timeoutMs, `statfs of ${folder}`, readDiskSpace(folder));
   const { freeBytes, totalBytes, hasNoInode } = space;
   const found = `${bytesText(freeBytes)} of ${bytesText(totalBytes)} are free for ${what} (${folder})`;
   const fix = 'Make room: old logs and backups, or a larger disk.';
-  if (hasNoInode) return broken('disk', `No file can be added for ${what} (${folder}): no inode is left${effect}.`, 'Delete files there.');
+  if (hasNoInode) return broken(`No file can be added for ${what} (${folder}): no inode is left${effect}.`, 'Delete files there.');
   const { full, low } = boundsOf(space);
-  if (totalBytes === 0) return ok('disk', `The size of the disk for ${what} (${folder}) is not known.`);
-  if (freeBytes < full) return broken('disk', `${found}${effect}.`, fix);
-  return freeBytes < low ? warning('disk', `${found}.`, fix) : ok('disk', `${found}.`);
+  if (totalBytes === 0) return ok(`The size of the disk for ${what} (${folder}) is not known.`);
+  if (freeBytes < full) return broken(`${found}${effect}.`, fix);
+  return freeBytes < low ? warning(`${found}.`, fix) : ok(`${found}.`);
 }
 
 /** Opens it as the journal does, and writes nothing. It is not created: that would be by the wrong user. */
-async function checkJournal(file: string): Promise<Finding> {
+async function checkJournal(file: string): Promise<Judgement> {
   try {
     const opened = await open(file, constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);
     const isFile = (await opened.stat()).isFile();
     await opened.close();
     if (!isFile) {
       const found = `The journal ${file} is no file, but a device or a pipe: after a restore, nobody knows what was revoked or erased since.`;
-      return broken('disk', found, 'Let HOMEWARD_JOURNAL name a file, on a disk that is backed up.');
+      return broken(found, 'Let HOMEWARD_JOURNAL name a file, on a disk that is backed up.');
     }
-    if (hasSpareFile(file)) return ok('disk', 'The journal can be written.');
+    if (hasSpareFile(file)) return ok('The journal can be written.');
     const found = `The journal has no spare file (${spareFileOf(file)}), whose room it uses when its disk is full.`;
-    return note('disk', found, 'Start a worker, and let it write in that folder.');
+    return note(found, 'Start a worker, and let it write in that folder.');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && (await isWritable(path.dirname(path.resolve(file))))) return ok('disk', 'The journal can be created.');
+    if (code === 'ENOENT' && (await isWritable(path.dirname(path.resolve(file))))) return ok('The journal can be created.');
     const found = `The journal ${file} can't be written (${code}), so that revocations, suspensions and erasures fail.`;
-    return broken('disk', found, 'Correct HOMEWARD_JOURNAL, or the permissions of the file and its folder.');
+    return broken(found, 'Correct HOMEWARD_JOURNAL, or the permissions of the file and its folder.');
   }
 }
 

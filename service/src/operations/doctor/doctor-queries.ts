@@ -1,12 +1,5 @@
 import type { Db } from '../../platform/db/handles.ts';
-
-/** The first row, of a query that always returns one. */
-async function one<Row extends object>(db: Db, text: string, values: unknown[] = []): Promise<Row> {
-  const { rows } = await db.query<Row>({ text, values });
-  const [row] = rows;
-  if (!row) throw new Error('a query that returns one row returned none');
-  return row;
-}
+import { rowOf, rowsOf } from '../../platform/db/unprepared.ts';
 
 export interface Server {
   readonly version: string;
@@ -24,21 +17,16 @@ export interface Server {
   readonly schemas: readonly string[];
 }
 
-export const selectServer = (db: Db): Promise<Server> =>
-  one(
-    db,
-    `select current_setting('server_version') as version, current_setting('server_version_num')::int as "versionNumber",
+export const selectServer = (db: Db) =>
+  rowOf<Server>(db)`select current_setting('server_version') as version, current_setting('server_version_num')::int as "versionNumber",
       pg_is_in_recovery() as "isStandby", current_user::text as login, pg_has_role('pg_read_all_stats', 'usage') as "seesAll",
       (select setting from pg_settings where name = 'data_directory') as "dataDirectory",
       to_regclass('schema_migrations') is not null as "isMigrated", current_setting('search_path') as "searchPath",
       current_database() as database,
-      array(select relnamespace::regnamespace::text from pg_class where relname = 'schema_migrations' and relkind = 'r') as "schemas"`,
-  );
+      array(select relnamespace::regnamespace::text from pg_class where relname = 'schema_migrations' and relkind = 'r') as "schemas"`;
 
-export async function readClockMs(db: Db): Promise<number> {
-  const { ms } = await one<{ ms: number }>(db, 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms');
-  return ms;
-}
+export const readClockMs = async (db: Db): Promise<number> =>
+  (await rowOf<{ ms: number }>(db)`select extract(epoch from clock_timestamp())::float8 * 1000 as ms`).ms;
 
 export interface Rights {
   readonly roleExists: boolean;
@@ -49,16 +37,12 @@ export interface Rights {
 }
 
 /** `tables` are those of the store: of others the role needs to know nothing. */
-export const selectRights = (db: Db, role: string, tables: readonly string[]): Promise<Rights> =>
-  one(
-    db,
-    `with role as materialized (select oid, rolsuper from pg_roles where rolname = $1)
+export const selectRights = (db: Db, role: string, tables: readonly string[]) =>
+  rowOf<Rights>(db)`with role as materialized (select oid, rolsuper from pg_roles where rolname = ${role})
       select exists (select from role) as "roleExists", coalesce((select rolsuper from role), false) as "isSuperuser",
         array(select relname::text from pg_class, role where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
-          and relname = any($2) and relkind in ('r', 'p') and not has_table_privilege(role.oid, pg_class.oid, 'select') order by 1) as unreadable,
-        coalesce((select has_table_privilege(oid, to_regclass('history'), 'update, delete, truncate') from role where not rolsuper), false) as "mayChangeHistory"`,
-    [role, tables],
-  );
+          and relname = any(${tables}) and relkind in ('r', 'p') and not has_table_privilege(role.oid, pg_class.oid, 'select') order by 1) as unreadable,
+        coalesce((select has_table_privilege(oid, to_regclass('history'), 'update, delete, truncate') from role where not rolsuper), false) as "mayChangeHistory"`;
 
 /** Fails if the user that logged in may not use the role. */
 export async function setRole(db: Db, role: string): Promise<void> {
@@ -71,18 +55,16 @@ export interface Connections {
   readonly left: number;
 }
 
-export const selectConnections = (db: Db): Promise<Connections> =>
-  one(
-    db,
-    `with sessions as materialized (select usesysid, datname from pg_stat_activity where usesysid is not null and datid is not null)
+export const selectConnections = (db: Db) =>
+  rowOf<Connections>(db)`
+      with sessions as materialized (select usesysid, datname from pg_stat_activity where usesysid is not null and datid is not null)
       select current_setting('max_connections')::int as max, least(
         current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
           - coalesce(current_setting('reserved_connections', true)::int, 0) - (select count(*) from sessions),
         (select rolconnlimit - (select count(*) from sessions where usesysid = pg_roles.oid) from pg_roles
           where rolname = current_user and rolconnlimit >= 0),
         (select datconnlimit - (select count(*) from sessions where datname = pg_database.datname) from pg_database
-          where datname = current_database() and datconnlimit >= 0))::int as left`,
-  );
+          where datname = current_database() and datconnlimit >= 0))::int as left`;
 
 export interface LockHolder {
   readonly pid: number;
@@ -101,9 +83,8 @@ export interface LockHolder {
  * Transactions that others wait for, and those that have locked a whole table for some time. Of a chain only its start: the others
  * wait too. The store's own statements wait for 2 s at most, so there may be a lock that nobody waits for at this moment.
  */
-export async function selectLockHolders(db: Db, waitSecondsMin: number, holdSecondsMin: number): Promise<LockHolder[]> {
-  const { rows } = await db.query<LockHolder>({
-    text: `with waits as materialized (
+export const selectLockHolders = (db: Db, waitSecondsMin: number, holdSecondsMin: number) =>
+  rowsOf<LockHolder>(db)`with waits as materialized (
           select locks.pid, extract(epoch from clock_timestamp() - waitstart)::float8 as seconds, unnest(pg_blocking_pids(locks.pid)) as blocker
             from pg_locks as locks where not granted),
         holders as materialized (
@@ -117,13 +98,9 @@ export async function selectLockHolders(db: Db, waitSecondsMin: number, holdSeco
           (select max(seconds) from waits where blocker = session.pid) as "waitSeconds"
         from pg_stat_activity as session left join holders using (pid)
         where not exists (select from waits where waits.pid = session.pid)
-          and (exists (select from waits where blocker = session.pid and seconds >= $1) or holders.pid is not null)
-          and (xact_start is null or xact_start <= clock_timestamp() - make_interval(secs => $2))
-        order by waiting desc, xact_start limit 5`,
-    values: [waitSecondsMin, holdSecondsMin],
-  });
-  return rows;
-}
+          and (exists (select from waits where blocker = session.pid and seconds >= ${waitSecondsMin}) or holders.pid is not null)
+          and (xact_start is null or xact_start <= clock_timestamp() - make_interval(secs => ${holdSecondsMin}))
+        order by waiting desc, xact_start limit 5`;
 
 export interface SnapshotHolder {
   readonly kind: 'session' | 'prepared transaction' | 'replication slot';
@@ -137,9 +114,8 @@ export interface SnapshotHolder {
 }
 
 /** The oldest first. Rows that were deleted since can't be removed. */
-export async function selectSnapshotHolders(db: Db): Promise<SnapshotHolder[]> {
-  const { rows } = await db.query<SnapshotHolder>({
-    text: `select * from (
+export const selectSnapshotHolders = (db: Db) =>
+  rowsOf<SnapshotHolder>(db)`select * from (
         select 'session' as kind, pid::text as name, application_name as application, state,
             extract(epoch from clock_timestamp() - xact_start)::float8 as seconds,
             greatest(age(backend_xmin), age(backend_xid))::float8 as transactions
@@ -150,10 +126,7 @@ export async function selectSnapshotHolders(db: Db): Promise<SnapshotHolder[]> {
         union all select 'replication slot', slot_name::text, plugin::text, case when active then 'active' else 'inactive' end, null,
             greatest(age(xmin), age(catalog_xmin))::float8
           from pg_replication_slots where coalesce(xmin, catalog_xmin) is not null
-      ) as holders order by transactions desc, seconds desc nulls last limit 5`,
-  });
-  return rows;
-}
+      ) as holders order by transactions desc, seconds desc nulls last limit 5`;
 
 export interface Standby {
   readonly name: string;
@@ -161,13 +134,10 @@ export interface Standby {
   readonly seconds: number | null;
 }
 
-export async function selectStandbys(db: Db): Promise<Standby[]> {
-  const { rows } = await db.query<Standby>({
-    text: `select coalesce(nullif(application_name, ''), pid::text) as name, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 as bytes,
-      extract(epoch from replay_lag)::float8 as seconds from pg_stat_replication order by bytes desc nulls last limit 20`,
-  });
-  return rows;
-}
+export const selectStandbys = (db: Db) =>
+  rowsOf<Standby>(db)`
+      select coalesce(nullif(application_name, ''), pid::text) as name, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 as bytes,
+      extract(epoch from replay_lag)::float8 as seconds from pg_stat_replication order by bytes desc nulls last limit 20`;
 
 export interface IdleSlot {
   readonly name: string;
@@ -179,14 +149,10 @@ export interface IdleSlot {
   readonly isLost: boolean;
 }
 
-export async function selectIdleSlots(db: Db): Promise<IdleSlot[]> {
-  const { rows } = await db.query<IdleSlot>({
-    text: `select slot_name::text as name, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::float8 as bytes,
+export const selectIdleSlots = (db: Db) =>
+  rowsOf<IdleSlot>(db)`select slot_name::text as name, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)::float8 as bytes,
         current_setting('max_slot_wal_keep_size') = '-1' as "isEndless", wal_status is not distinct from 'lost' as "isLost"
-      from pg_replication_slots where not active order by bytes desc nulls first limit 20`,
-  });
-  return rows;
-}
+      from pg_replication_slots where not active order by bytes desc nulls first limit 20`;
 
 export interface Synchrony {
   /** synchronous_standby_names; empty: commits wait for no standby. */
@@ -194,12 +160,9 @@ export interface Synchrony {
   readonly connected: number;
 }
 
-export const selectSynchrony = (db: Db): Promise<Synchrony> =>
-  one(
-    db,
-    `select current_setting('synchronous_standby_names') as names,
-      (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as connected`,
-  );
+export const selectSynchrony = (db: Db) =>
+  rowOf<Synchrony>(db)`select current_setting('synchronous_standby_names') as names,
+      (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum')) as connected`;
 
 export interface Vacuuming {
   readonly isOn: boolean;
@@ -209,13 +172,10 @@ export interface Vacuuming {
   readonly disabled: readonly string[];
 }
 
-export const selectVacuuming = (db: Db): Promise<Vacuuming> =>
-  one(
-    db,
-    `select current_setting('autovacuum')::bool and current_setting('track_counts')::bool as "isOn",
+export const selectVacuuming = (db: Db) =>
+  rowOf<Vacuuming>(db)`select current_setting('autovacuum')::bool and current_setting('track_counts')::bool as "isOn",
       (select age(datfrozenxid)::float8 from pg_database where datname = current_database()) as "frozenAge",
-      array(select relname::text from pg_class where relkind = 'r' and 'autovacuum_enabled=false' = any(reloptions) limit 10) as disabled`,
-  );
+      array(select relname::text from pg_class where relkind = 'r' and 'autovacuum_enabled=false' = any(reloptions) limit 10) as disabled`;
 
 export interface DeadRows {
   readonly table: string;
@@ -225,31 +185,23 @@ export interface DeadRows {
   readonly seconds: number | null;
 }
 
-export async function selectDeadRows(db: Db, deadMin: number, shareMin: number): Promise<DeadRows[]> {
-  const { rows } = await db.query<DeadRows>({
-    text: `select relname::text as table, n_dead_tup::float8 as dead, n_live_tup::float8 as live,
+export const selectDeadRows = (db: Db, deadMin: number, shareMin: number) =>
+  rowsOf<DeadRows>(db)`select relname::text as table, n_dead_tup::float8 as dead, n_live_tup::float8 as live,
         extract(epoch from clock_timestamp() - greatest(last_autovacuum, last_vacuum))::float8 as seconds
-      from pg_stat_user_tables where n_dead_tup >= $1 and n_dead_tup >= $2::float8 * n_live_tup order by n_dead_tup desc limit 3`,
-    values: [deadMin, shareMin],
-  });
-  return rows;
-}
+      from pg_stat_user_tables where n_dead_tup >= ${deadMin} and n_dead_tup >= ${shareMin}::float8 * n_live_tup order by n_dead_tup desc limit 3`;
 
 /** Settings that are off, of those that keep acknowledged writes through a crash. */
 export async function selectUnsafeSettings(db: Db): Promise<string[]> {
-  const { rows } = await db.query<{ name: string }>({
-    text: `select name from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by 1`,
-  });
+  const rows = await rowsOf<{ name: string }>(db)`select name from pg_settings
+    where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off' order by 1`;
   return rows.map(({ name }) => name);
 }
 
-export async function countHiddenSessions(db: Db): Promise<number> {
-  const { count } = await one<{ count: number }>(
-    db,
-    `select count(*)::int as count from pg_stat_activity where usesysid is not null and datname = current_database() and query = '<insufficient privilege>'`,
-  );
-  return count;
-}
+export const countHiddenSessions = async (db: Db): Promise<number> =>
+  (
+    await rowOf<{ count: number }>(db)`select count(*)::int as count from pg_stat_activity
+    where usesysid is not null and datname = current_database() and query = '<insufficient privilege>'`
+  ).count;
 
 export interface Work {
   readonly workers: number;
@@ -263,21 +215,16 @@ export interface Work {
   readonly detachedPartition: string | null;
 }
 
-const partitionOfToday = `to_regclass('events_' || to_char(now() at time zone 'utc', 'YYYYMMDD'))`;
-
 /** `unpublished` counts up to `unpublishedMax`. */
-export const selectWork = (db: Db, unpublishedMax: number): Promise<Work> =>
-  one(
-    db,
-    // Also those at or below the publisher's mark, which nobody publishes.
-    `with pending as materialized (select at from outbox order by id limit $1)
+export const selectWork = (db: Db, unpublishedMax: number) =>
+  // Also those at or below the publisher's mark, which nobody publishes.
+  rowOf<Work>(db)`with pending as materialized (select at from outbox order by id limit ${unpublishedMax}),
+      partition as (select to_regclass('events_' || to_char(now() at time zone 'utc', 'YYYYMMDD')) as today)
       select (select count(*)::int from webhook_workers where expires_at > now()) as workers,
         (select extract(epoch from now() - min(expires_at))::float8 from orders where status = 'placed' and expires_at <= now()) as "expiryLateSeconds",
         (select extract(epoch from now() - min(at))::float8 from pending) as "feedLateSeconds", (select count(*)::int from pending) as unpublished,
-        ${partitionOfToday} is not null as "hasPartition",
-        (select case when relispartition then null else relname end from pg_class where oid = ${partitionOfToday}) as "detachedPartition"`,
-    [unpublishedMax],
-  );
+        today is not null as "hasPartition",
+        (select case when relispartition then null else relname end from pg_class where oid = today) as "detachedPartition" from partition`;
 
 export interface TroubledEndpoint {
   readonly id: bigint;
@@ -289,29 +236,22 @@ export interface TroubledEndpoint {
 }
 
 /** Endpoints that are failing, and those that were disabled in the last days. */
-export async function selectTroubledEndpoints(db: Db, disabledDaysMax: number): Promise<TroubledEndpoint[]> {
-  const { rows } = await db.query<TroubledEndpoint>({
-    text: `select id, client_id as client, status = 'enabled' as "isEnabled", disabled_reason as reason,
+export const selectTroubledEndpoints = (db: Db, disabledDaysMax: number) =>
+  rowsOf<TroubledEndpoint>(db)`select id, client_id as client, status = 'enabled' as "isEnabled", disabled_reason as reason,
         extract(epoch from now() - case when status = 'enabled' then failing_since else updated_at end)::float8 as seconds
       from webhooks where removed_at is null
-        and ((status = 'enabled' and failing_since is not null and not suspended) or (status = 'disabled' and updated_at > now() - make_interval(days => $1)))
-      order by status = 'enabled' desc, seconds desc limit 100`,
-    values: [disabledDaysMax],
-  });
-  return rows;
-}
+        and ((status = 'enabled' and failing_since is not null and not suspended) or (status = 'disabled' and updated_at > now() - make_interval(days => ${disabledDaysMax})))
+      order by status = 'enabled' desc, seconds desc limit 100`;
 
 export const selectHasPhotos = async (db: Db): Promise<boolean> =>
-  (await one<{ has: boolean }>(db, 'select exists (select from photos) as has', [])).has;
+  (await rowOf<{ has: boolean }>(db)`select exists (select from photos) as has`).has;
 
 /** Of the process of PostgreSQL that serves this connection. */
-export const readPid = async (db: Db): Promise<number> => (await one<{ pid: number }>(db, 'select pg_backend_pid() as pid')).pid;
+export const readPid = async (db: Db): Promise<number> => (await rowOf<{ pid: number }>(db)`select pg_backend_pid() as pid`).pid;
 
 /** Of two names of one server it is the same. */
-export async function readStartTime(db: Db): Promise<string> {
-  const { startedAt } = await one<{ startedAt: string }>(db, 'select pg_postmaster_start_time()::text as "startedAt"');
-  return startedAt;
-}
+export const readStartTime = async (db: Db): Promise<string> =>
+  (await rowOf<{ at: string }>(db)`select pg_postmaster_start_time()::text as at`).at;
 
 export interface SessionSetting {
   readonly name: string;
@@ -321,13 +261,8 @@ export interface SessionSetting {
 }
 
 /** Before this session changes any of them. */
-export async function selectSettings(db: Db, names: readonly string[]): Promise<SessionSetting[]> {
-  const { rows } = await db.query<SessionSetting>({
-    text: 'select name, setting as value, source from pg_settings where name = any($1) order by name',
-    values: [names],
-  });
-  return rows;
-}
+export const selectSettings = (db: Db, names: readonly string[]) =>
+  rowsOf<SessionSetting>(db)`select name, setting as value, source from pg_settings where name = any(${names}) order by name`;
 
 export interface Archiver {
   readonly mode: string;
@@ -339,29 +274,24 @@ export interface Archiver {
   readonly isFailing: boolean;
 }
 
-export const selectArchiver = (db: Db): Promise<Archiver> =>
-  one(
-    db,
-    `select current_setting('archive_mode') as mode, archived_count::int as "archivedCount", failed_count::int as "failedCount", last_failed_wal as "lastFailedWal",
+export const selectArchiver = (db: Db) =>
+  rowOf<Archiver>(db)`
+      select current_setting('archive_mode') as mode, archived_count::int as "archivedCount", failed_count::int as "failedCount", last_failed_wal as "lastFailedWal",
       extract(epoch from now() - last_failed_time)::float8 as "failedSeconds",
-      coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as "isFailing" from pg_stat_archiver`,
-  );
+      coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as "isFailing" from pg_stat_archiver`;
 
 /** Valid keys by the beginning of their hints. */
-export const countKeysByEnvironment = (db: Db): Promise<Readonly<Record<'production' | 'staging', number>>> =>
-  one(
-    db,
-    `select count(*) filter (where hint like 'hw\\_live\\_%')::int as production, count(*) filter (where hint like 'hw\\_test\\_%')::int as staging
-      from api_keys where revoked_at is null and (expires_at is null or expires_at > now())`,
-  );
+export const countKeysByEnvironment = (db: Db) =>
+  rowOf<Readonly<Record<'production' | 'staging', number>>>(db)`
+      select count(*) filter (where hint like 'hw\\_live\\_%')::int as production, count(*) filter (where hint like 'hw\\_test\\_%')::int as staging
+      from api_keys where revoked_at is null and (expires_at is null or expires_at > now())`;
 
-/** The file of a picture that must be there; undefined if the store has no photo that is ready. */
-export async function selectSomePicture(db: Db): Promise<string | undefined> {
-  const { rows } = await db.query<{ hash: string }>({
-    text: `select files -> 0 ->> 'hash' as hash from photos where status = 'ready' and jsonb_array_length(files) > 0 order by id desc limit 1`,
-  });
-  return rows[0]?.hash;
-}
+/** A picture whose file must be there; undefined if the store has no photo that is ready. */
+export const findSomePicture = async (db: Db): Promise<string | undefined> =>
+  (
+    await rowsOf<{ hash: string }>(db)`select files -> 0 ->> 'hash' as hash from photos
+    where status = 'ready' and jsonb_array_length(files) > 0 order by id desc limit 1`
+  )[0]?.hash;
 
 /** An id that no animal and no order gets: nothing is left behind, not even a gap between ids. */
 const triedId = '9223372036854775807';
@@ -393,18 +323,12 @@ export async function tryWrites(db: Db): Promise<void> {
 /** Photos whose originals are not found for this long. */
 export const countMissingOriginals = async (db: Db, hours: number): Promise<number> =>
   (
-    await one<{ count: number }>(
-      db,
-      `select count(*)::int as count from photos where status = 'processing' and original_missing_since < now() - make_interval(hours => $1)`,
-      [hours],
-    )
+    await rowOf<{ count: number }>(db)`select count(*)::int as count from photos
+    where status = 'processing' and original_missing_since < now() - make_interval(hours => ${hours})`
   ).count;
 
 /** What was ended since the store has a journal, the latest first: its lines must be there. */
-export const selectEnded = (db: Db, limit: number): Promise<{ readonly keys: readonly bigint[]; readonly clients: readonly bigint[] }> =>
-  one(
-    db,
-    `select array(select id from api_keys where revoked_at > journal_since order by revoked_at desc limit $1) as keys,
-      array(select id from clients where suspended_at > journal_since order by suspended_at desc limit $1) as clients from deployment`,
-    [limit],
-  );
+export const selectEnded = (db: Db, limit: number) =>
+  rowOf<{ readonly keys: readonly bigint[]; readonly clients: readonly bigint[] }>(db)`
+      select array(select id from api_keys where revoked_at > journal_since order by revoked_at desc limit ${limit}) as keys,
+      array(select id from clients where suspended_at > journal_since order by suspended_at desc limit ${limit}) as clients from deployment`;

@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config.ts';
 import { addressesOf } from '../../platform/server-urls.ts';
 import { judgeClocks } from './clock-check.ts';
 import { checkDisk } from './disk-check.ts';
-import { type Finding, guarded, inOrder, note, ok, warning } from './finding.ts';
+import { type Finding, findingOf, guarded, inOrder, type Judgement, note, ok, warning } from './finding.ts';
 import { checkImages } from './images-check.ts';
 import { checkJournalLines } from './journal-check.ts';
 import { checkPhotos } from './photos-check.ts';
@@ -38,9 +38,9 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
   const disk = await guarded('disk', () => checkDisk(config, localDirectory(config.databaseUrl, postgres.dataDirectory)));
   const { ended } = postgres;
   const journal = ended && config.journalFile ? await guarded('disk', () => checkJournalLines(config, ended)) : [];
-  const clock = judgeClocks({ PostgreSQL: postgres.clock, Redis: redis.clock });
+  const clock = findingOf('clock', judgeClocks({ PostgreSQL: postgres.clock, Redis: redis.clock }));
   return inOrder([
-    checkSettings(config),
+    findingOf('configuration', checkSettings(config)),
     ...postgres.findings,
     ...redis.findings,
     clock,
@@ -54,20 +54,20 @@ export async function examine({ config, url }: DoctorParts): Promise<Finding[]> 
 }
 
 /** What is valid and yet unwise. */
-export function checkSettings({ environment, webhooksToLoopback, journalFile, host, trustedProxies }: Config): Finding {
+export function checkSettings({ environment, webhooksToLoopback, journalFile, host, trustedProxies }: Config): Judgement {
   if (webhooksToLoopback === 'on' && environment === 'production') {
     const found = 'HOMEWARD_WEBHOOKS_TO_LOOPBACK is on: a partner can reach every service that listens on this machine.';
-    return warning('configuration', found, 'Unset it. It is for development.');
+    return warning(found, 'Unset it. It is for development.');
   }
   if (!journalFile) {
     const found = 'HOMEWARD_JOURNAL is not set: after a restore, what was erased or revoked since can only be found in the log.';
-    return note('configuration', found, 'Set it to a file, for the worker and for everyone who runs commands.');
+    return note(found, 'Set it to a file, for the worker and for everyone who runs commands.');
   }
   if (!isLoopback(host) && trustedProxies.length === 0) {
     const found = `HOST is ${host} and HOMEWARD_TRUSTED_PROXIES is empty: behind a load balancer, all callers have its address.`;
-    return note('configuration', found, 'Set it to the addresses of the load balancer, if there is one.');
+    return note(found, 'Set it to the addresses of the load balancer, if there is one.');
   }
-  return ok('configuration', 'All variables are valid.');
+  return ok('All variables are valid.');
 }
 
 /** The folder of PostgreSQL's data, if it is on this machine and this user may look there. */

@@ -44,8 +44,8 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-export interface Finding {
-  readonly check: CheckName;
+/** What a check says. */
+export interface Judgement {
   readonly severity: Severity;
   /** A sentence with the value. */
   readonly found: string;
@@ -53,10 +53,15 @@ export interface Finding {
   readonly fix?: string;
 }
 
-export const ok = (check: CheckName, found: string): Finding => ({ check, severity: 'ok', found });
-export const note = (check: CheckName, found: string, fix: string): Finding => ({ check, severity: 'note', found, fix });
-export const warning = (check: CheckName, found: string, fix: string): Finding => ({ check, severity: 'warning', found, fix });
-export const broken = (check: CheckName, found: string, fix: string): Finding => ({ check, severity: 'broken', found, fix });
+export interface Finding extends Judgement {
+  readonly check: CheckName;
+}
+
+export const ok = (found: string): Judgement => ({ severity: 'ok', found });
+export const note = (found: string, fix: string): Judgement => ({ severity: 'note', found, fix });
+export const warning = (found: string, fix: string): Judgement => ({ severity: 'warning', found, fix });
+export const broken = (found: string, fix: string): Judgement => ({ severity: 'broken', found, fix });
+export const findingOf = (check: CheckName, judgement: Judgement): Finding => ({ check, ...judgement });
 export const skipped = (check: CheckName, because: string): Finding => ({ check, severity: 'skipped', found: `Not checked: ${because}` });
 
 /** The worst first, and of those the likely cause. */
@@ -71,15 +76,16 @@ export function overall(findings: readonly Finding[]): 'broken' | 'warning' | 'o
   return has('broken') ? 'broken' : has('warning') ? 'warning' : 'ok';
 }
 
-/** What a check returns or throws. A check that fails by itself must not hide the others. */
-export async function guarded(check: CheckName, work: () => Promise<Finding | readonly Finding[]>): Promise<readonly Finding[]> {
+/** What a check returns or throws, in its name unless it is a finding of another. A check that fails by itself must not hide the others. */
+export async function guarded(check: CheckName, work: () => Promise<Judgement | readonly Judgement[]>): Promise<readonly Finding[]> {
   try {
-    const found = await work();
-    return 'check' in found ? [found] : found;
+    return [await work()].flat().map((judgement) => findingOf(check, judgement));
   } catch (error) {
     const { code = '', message } = error instanceof Error ? (error as Error & { code?: string }) : { message: String(error) };
     if (code === lockTimeout) return [skipped(check, lockedTable)];
-    return [warning(check, `It could not be checked: ${message}.`, 'Run it again; if it fails again, look at the log of the server.')];
+    return [
+      findingOf(check, warning(`It could not be checked: ${message}.`, 'Run it again; if it fails again, look at the log of the server.')),
+    ];
   }
 }
 

@@ -5,7 +5,7 @@ import { readState, type ServerState } from '../../platform/db/postgres-servers.
 import { serverName } from '../../platform/server-addresses.ts';
 import { addressesOf } from '../../platform/server-urls.ts';
 import { readStartTime } from './doctor-queries.ts';
-import { broken, type Finding, ok, warning } from './finding.ts';
+import { broken, type Judgement, ok, warning } from './finding.ts';
 
 const timeoutMs = 2_500;
 const endTimeoutMs = 500;
@@ -55,7 +55,7 @@ export function primariesOf(hosts: readonly Host[]): readonly Host[] {
   return distinct.toSorted((a, b) => timelineOf(b) - timelineOf(a));
 }
 
-export function judgeHosts(hosts: readonly Host[]): Finding {
+export function judgeHosts(hosts: readonly Host[]): Judgement {
   const primaries = primariesOf(hosts);
   const [primary, ...others] = primaries;
   if (primary && others.length > 0) return judgeTwoPrimaries(primary, others);
@@ -65,21 +65,20 @@ export function judgeHosts(hosts: readonly Host[]): Finding {
   const found = [...failed.map(({ name, problem }) => `${name}: ${problem}`), ...rest.filter(Boolean)].join(' ');
   if (!primary)
     return broken(
-      'postgres-hosts',
       `No server accepts writes. ${found}`,
       // One that this machine can't log in to may well be the primary.
       failed.find(({ problem }) => !isDown.test(problem))?.fix || 'During a failover, wait. Otherwise see what your failover tool says.',
     );
   const [first] = failed;
-  if (!first) return ok('postgres-hosts', found);
+  if (!first) return ok(found);
   // To be started by hand, a former primary would accept writes beside the one that has taken over.
   const join = `Let your failover tool start it, as a standby of ${primary.name}, or remove it from DATABASE_URL.`;
-  return warning('postgres-hosts', found, isDown.test(first.problem) ? join : first.fix || join);
+  return warning(found, isDown.test(first.problem) ? join : first.fix || join);
 }
 
 const isDown = /nothing is listening|does not reply/;
 
-function judgeTwoPrimaries(primary: Host, others: readonly Host[]): Finding {
+function judgeTwoPrimaries(primary: Host, others: readonly Host[]): Judgement {
   const named = [primary, ...others].map((host) => `${host.name} (timeline ${timelineOf(host)})`);
   const found = `${listed(named)} all accept writes: what is written to one is missing at the other.`;
   const isLater = others.every((host) => host.state?.system === primary.state?.system && timelineOf(host) < timelineOf(primary));
@@ -88,7 +87,7 @@ function judgeTwoPrimaries(primary: Host, others: readonly Host[]): Finding {
     isLater && primary.state?.system
       ? `Stop PostgreSQL on ${names}: ${primary.name} was promoted later. Keep the data of ${names}: what was written there since is nowhere else.`
       : 'Stop PostgreSQL on all but the one that your failover tool calls the primary, and keep their data.';
-  return broken('postgres-hosts', found, fix);
+  return broken(found, fix);
 }
 
 const timelineOf = ({ state }: Host) => Number.parseInt(state?.timeline ?? '0', 16);

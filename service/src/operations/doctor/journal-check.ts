@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { JournalEntry } from '../../platform/journal/journal.ts';
 import { readJournalLine } from '../../platform/journal/journal-lines.ts';
 import { type JournalPlace, listJournalFiles } from '../../platform/journal-place.ts';
-import { counted, type Finding, ok, warning } from './finding.ts';
+import { counted, type Judgement, ok, warning } from './finding.ts';
 
 /** Of each file only the end: what is looked for is the latest. */
 const readBytesMax = 16_777_216;
@@ -16,17 +16,17 @@ export interface Ended {
 }
 
 /** Whether the journal has what was ended: a journal that was rotated away or emptied looks like one in which nothing has happened yet. */
-export async function checkJournalLines({ journalFile, journalDirectory }: JournalPlace, ended: Ended): Promise<Finding> {
+export async function checkJournalLines({ journalFile, journalDirectory }: JournalPlace, ended: Ended): Promise<Judgement> {
   const place = journalDirectory || journalFile;
   const known = new Set<string>();
   for (const file of listJournalFiles(place)) for (const entry of await readEnd(file)) known.add(nameOf(entry));
   const all = [...ended.keys.map((id) => `key ${id}`), ...ended.clients.map((id) => `client ${id}`)];
   const missing = all.filter((name) => !known.has(name));
-  if (missing.length === 0) return ok('disk', 'The journal has what was revoked and suspended.');
+  if (missing.length === 0) return ok('The journal has what was revoked and suspended.');
   const shown = missing.slice(0, shownMax).join(', ');
   const found = `The journal ${place} lacks ${counted(missing.length, 'line')} of what was revoked or suspended (${shown}): after a restore, that would work again.`;
   const fix = `Was it rotated or emptied? Append what was taken out of it, such as: cat ${journalFile}.1 >> ${journalFile}. Except it from logrotate.`;
-  return warning('disk', found, fix);
+  return warning(found, fix);
 }
 
 const nameOf = (entry: JournalEntry): string => ('key' in entry ? `key ${entry.key}` : 'client' in entry ? `client ${entry.client}` : '');

@@ -7,7 +7,7 @@ import { openPhotoStore } from '../../store/photos/open-store.ts';
 import { type RecordedMark, readMarkFile } from '../../store/photos/photo-mark.ts';
 import { markName, type PhotoStore, pictureName } from '../../store/photos/photo-store.ts';
 import { S3Store } from '../../store/photos/s3-store.ts';
-import { broken, counted, type Finding, note, ok, warning, within } from './finding.ts';
+import { broken, counted, type Judgement, note, ok, warning, within } from './finding.ts';
 import { tryFile } from './try-file.ts';
 
 const timeoutMs = 5_000;
@@ -25,13 +25,13 @@ export interface KnownPhotos {
 }
 
 /** Where photos are stored: whether files can be written there, and whether the photos are those of this store. */
-export async function checkPhotos(photos: PhotosConfig | undefined, known?: KnownPhotos): Promise<Finding> {
+export async function checkPhotos(photos: PhotosConfig | undefined, known?: KnownPhotos): Promise<Judgement> {
   if (!photos && known?.hasPhotos) {
     const found = 'HOMEWARD_PHOTOS is not set here, but the store has photos: where they are stored was not examined.';
-    return note('photos', found, 'Run doctor with the variables of the worker.');
+    return note(found, 'Run doctor with the variables of the worker.');
   }
   const store = openPhotoStore(photos);
-  if (!photos || !store) return ok('photos', 'Photos are off: HOMEWARD_PHOTOS is not set, and the store has none.');
+  if (!photos || !store) return ok('Photos are off: HOMEWARD_PHOTOS is not set, and the store has none.');
   const place = 's3' in photos ? await checkBucket(photos.s3) : await checkDirectory(photos.directory);
   if (place.severity !== 'ok' || !known) return place;
   const where = 's3' in photos ? `The bucket ${photos.s3.bucket}` : `The directory ${photos.directory}`;
@@ -41,47 +41,43 @@ export async function checkPhotos(photos: PhotosConfig | undefined, known?: Know
 const mounted = 'Is its disk mounted? If it is, and files are missing, restore them from the backup: docs/backup.md.';
 
 /** Undefined if all is well. */
-async function checkKnown(store: PhotoStore, where: string, known: KnownPhotos): Promise<Finding | undefined> {
+async function checkKnown(store: PhotoStore, where: string, known: KnownPhotos): Promise<Judgement | undefined> {
   const { mark, picture, originalsMissing } = known;
   const found = await readMarkFile(store);
   const uploads = 'uploads are 503, and no photo is processed';
   if (found !== undefined && found !== mark.id) {
     const problem = `${where} is that of another store (its ${markName} is not that of this one): ${uploads}.`;
-    return broken(
-      'photos',
-      problem,
-      "Correct HOMEWARD_PHOTOS or DATABASE_URL. If it is right, as after a restore: 'homeward photos mark'.",
-    );
+    return broken(problem, "Correct HOMEWARD_PHOTOS or DATABASE_URL. If it is right, as after a restore: 'homeward photos mark'.");
   }
   if (found === undefined && mark.isWritten) {
     const problem = `${where} does not have the photos of this store (${markName} is missing): ${uploads}.`;
-    return broken('photos', problem, `${mounted} If they were moved without it, or are lost for good: 'homeward photos mark'.`);
+    return broken(problem, `${mounted} If they were moved without it, or are lost for good: 'homeward photos mark'.`);
   }
   if (picture !== undefined && (await store.sizeOf(pictureName(picture))) === undefined) {
     const problem = `${where} lacks the picture of a photo that is ready (${picture}): sites of partners show none.`;
-    return broken('photos', problem, `${mounted} 'homeward photos check' names all that are missing.`);
+    return broken(problem, `${mounted} 'homeward photos check' names all that are missing.`);
   }
   if (originalsMissing === 0) return undefined;
   const problem = `${counted(originalsMissing, 'photo')} can't be processed: the original is missing for more than a day.`;
-  return warning('photos', problem, 'Restore originals/ from the backup, or ask the partners to send these photos again.');
+  return warning(problem, 'Restore originals/ from the backup, or ask the partners to send these photos again.');
 }
 
-async function checkDirectory(directory: string): Promise<Finding> {
+async function checkDirectory(directory: string): Promise<Judgement> {
   try {
     const folder = await within(timeoutMs, `stat of ${directory}`, firstExisting(directory));
     await access(folder, constants.W_OK | constants.X_OK);
     if (!(await stat(folder)).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
-    if (folder !== directory) return ok('photos', `The directory ${directory} can be created.`);
+    if (folder !== directory) return ok(`The directory ${directory} can be created.`);
     const parts = await within(timeoutMs, `reading ${directory}`, existingParts(directory));
     for (const part of parts) await access(part, constants.W_OK | constants.X_OK);
     // The sweep deletes what a process that was killed leaves in originals/.
     await within(timeoutMs, `writing to ${directory}`, tryFile(parts[0] ?? directory));
-    return ok('photos', `The directory ${directory} can be written.`);
+    return ok(`The directory ${directory} can be written.`);
   } catch (error) {
     const { code, message, path: file } = error as NodeJS.ErrnoException;
     const part = file?.startsWith(`${directory}/`) ? `, ${file.slice(directory.length + 1)}` : '';
     const found = `The directory for photos, ${directory}, can't be written (${code ?? message}${part}), so that uploads are 503.`;
-    return broken('photos', found, fixes[code ?? ''] ?? 'Correct HOMEWARD_PHOTOS, or give the directory to the user of the processes.');
+    return broken(found, fixes[code ?? ''] ?? 'Correct HOMEWARD_PHOTOS, or give the directory to the user of the processes.');
   }
 }
 
@@ -112,15 +108,15 @@ const exists = (file: string): Promise<boolean> =>
     },
   );
 
-async function checkBucket(s3: S3Config): Promise<Finding> {
+async function checkBucket(s3: S3Config): Promise<Judgement> {
   try {
     await within(timeoutMs, 'listing it', listSome(s3));
     await within(timeoutMs, 'writing to it', tryObject(s3));
-    return ok('photos', `The bucket ${s3.bucket} at ${s3.endpoint} can be written.`);
+    return ok(`The bucket ${s3.bucket} at ${s3.endpoint} can be written.`);
   } catch (error) {
     const { message, cause } = error as Error;
     const found = `The bucket ${s3.bucket} at ${s3.endpoint} can't be used: ${(cause as Error | undefined)?.message ?? message}.`;
-    return broken('photos', found, fixOf(message));
+    return broken(found, fixOf(message));
   }
 }
 

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import { readPid } from './doctor-queries.ts';
-import { broken, type Finding } from './finding.ts';
+import { broken, type Judgement } from './finding.ts';
 
 /**
  * Whether statements of one connection go to different connections of PostgreSQL, as behind a pooler in transaction mode: a second
  * connection takes the one that the first has used. Changes nothing, since what it set would stay there for others. Undefined: they don't.
  */
-export async function checkPooling(first: pg.Client, options: pg.ClientConfig): Promise<Finding | undefined> {
+export async function checkPooling(first: pg.Client, options: pg.ClientConfig): Promise<Judgement | undefined> {
   const second = new pg.Client(options);
   second.on('error', () => {});
   try {
@@ -30,9 +30,5 @@ export async function checkPooling(first: pg.Client, options: pg.ClientConfig): 
   }
   const found =
     'DATABASE_URL leads to a pooler in transaction mode: the role, the timeouts and the prepared statements of a connection are lost.';
-  return broken(
-    'postgres',
-    found,
-    'Let the pooler use session mode (pool_mode = session for PgBouncer), or connect to PostgreSQL directly.',
-  );
+  return broken(found, 'Let the pooler use session mode (pool_mode = session for PgBouncer), or connect to PostgreSQL directly.');
 }

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Config } from '../../platform/config.ts';
-import { broken, type Finding, ok, warning, within } from './finding.ts';
+import { broken, type Judgement, ok, warning, within } from './finding.ts';
 import { findListener, type Listener } from './listener.ts';
 
 const timeoutMs = 5_000;
@@ -20,55 +20,51 @@ interface Port {
  * Whether a process can listen on its ports, or does. Connects, and never listens itself: a process that starts at the same moment
  * would find the port taken.
  */
-export async function checkPorts({ host, port, metricsHost, metricsPort }: Config): Promise<readonly Finding[]> {
+export async function checkPorts({ host, port, metricsHost, metricsPort }: Config): Promise<readonly Judgement[]> {
   const api: Port = { variable: 'PORT', hostVariable: 'HOST', host, port, recognise: readReadiness };
   if (metricsPort === undefined) return [await checkPort(api)];
   const metrics = { variable: 'HOMEWARD_METRICS_PORT', hostVariable: 'HOMEWARD_METRICS_HOST' } as const;
   return Promise.all([api, { ...metrics, host: metricsHost, port: metricsPort, recognise: readMetrics }].map(checkPort));
 }
 
-async function checkPort({ variable, hostVariable, host, port, recognise }: Port): Promise<Finding> {
-  if (port === 0) return ok('port', `A free port is picked (${variable} is 0).`);
+async function checkPort({ variable, hostVariable, host, port, recognise }: Port): Promise<Judgement> {
+  if (port === 0) return ok(`A free port is picked (${variable} is 0).`);
   const [address] = await within(timeoutMs, `the look-up of ${host}`, addressesOf(host)).catch(() => []);
-  if (address === undefined) return broken('port', `The host "${host}" was not found.`, `Correct ${hostVariable}.`);
+  if (address === undefined) return broken(`The host "${host}" was not found.`, `Correct ${hostVariable}.`);
   if (!isOwn(address)) {
     const fix = `Set ${hostVariable} to one, or to 0.0.0.0 for all.`;
-    return broken('port', `${hostVariable} is ${host}, which is no address of this machine.`, fix);
+    return broken(`${hostVariable} is ${host}, which is no address of this machine.`, fix);
   }
   const target = reachable(address);
   const shown = `${target.includes(':') ? `[${target}]` : target}:${port}`;
   const accepted = await accepts(target, port);
   if (accepted === 'late') {
     const fix = `See what listens there: ss -ltnp 'sport = :${port}'. If it is serve, it is too busy to reply.`;
-    return warning('port', `${shown} (${variable}) accepts no connection within ${timeoutMs / 1_000} s.`, fix);
+    return warning(`${shown} (${variable}) accepts no connection within ${timeoutMs / 1_000} s.`, fix);
   }
-  if (accepted === 'no') return ok('port', `Nothing listens on ${shown} (${variable}), so it can be used.`);
+  if (accepted === 'no') return ok(`Nothing listens on ${shown} (${variable}), so it can be used.`);
   const said = await recognise(`http://${shown}`);
-  if (said !== undefined) return ok('port', `Homeward responds on ${shown}: ${said}.`);
+  if (said !== undefined) return ok(`Homeward responds on ${shown}: ${said}.`);
   const listener = await findListener(port);
   if (listener) {
     const silent = judgeSilent(listener, shown);
     if (silent) return silent;
   }
   const fix = `See which one: ss -ltnp 'sport = :${port}'. Stop it, or set ${variable} to another port.`;
-  return broken('port', `Port ${port} is taken by another program: what responds on ${shown} is not Homeward.`, fix);
+  return broken(`Port ${port} is taken by another program: what responds on ${shown} is not Homeward.`, fix);
 }
 
 /** A process of the store that listens and does not respond as one; undefined if it is another program. */
-export function judgeSilent({ pid, command, isStopped, openFiles, openFilesMax }: Listener, shown: string): Finding | undefined {
+export function judgeSilent({ pid, command, isStopped, openFiles, openFilesMax }: Listener, shown: string): Judgement | undefined {
   const who = `Process ${pid} (${command})`;
   const start = 'Restart it: systemctl restart, or end it with its supervisor running.';
   if (isStopped)
-    return broken(
-      'port',
-      `${who} listens on ${shown} and was stopped, so that no request gets a response.`,
-      `kill -CONT ${pid}, or restart it.`,
-    );
+    return broken(`${who} listens on ${shown} and was stopped, so that no request gets a response.`, `kill -CONT ${pid}, or restart it.`);
   if (openFiles >= openFilesMax) {
     const found = `${who} has ${openFiles} files and connections open, and may have ${openFilesMax} (nofile), so that it closes new connections.`;
-    return broken('port', found, 'Raise the limit (LimitNOFILE in the unit, ulimit -n in a shell) and restart it.');
+    return broken(found, 'Raise the limit (LimitNOFILE in the unit, ulimit -n in a shell) and restart it.');
   }
-  return /\bserve\b/.test(command) ? broken('port', `${who} listens on ${shown} and does not respond.`, start) : undefined;
+  return /\bserve\b/.test(command) ? broken(`${who} listens on ${shown} and does not respond.`, start) : undefined;
 }
 
 async function addressesOf(host: string): Promise<string[]> {

@@ -18,7 +18,7 @@ import {
   selectUnsafeSettings,
   selectVacuuming,
 } from './doctor-queries.ts';
-import { broken, bytesText, counted, duration, type Finding, guarded, note, ok, warning } from './finding.ts';
+import { broken, bytesText, counted, duration, type Finding, guarded, type Judgement, note, ok, warning } from './finding.ts';
 
 const waitSecondsMin = 1;
 const holdSecondsMin = 5;
@@ -50,31 +50,30 @@ export async function activityChecks(db: Db, { login, seesAll }: Server, failove
   return findings.flat();
 }
 
-export function judgeLocks(holders: readonly LockHolder[]): Finding {
+export function judgeLocks(holders: readonly LockHolder[]): Judgement {
   const [worst] = holders;
-  if (!worst) return ok('postgres-locks', 'Nothing waits for a lock, and no table is locked for long.');
+  if (!worst) return ok('Nothing waits for a lock, and no table is locked for long.');
   const { pid, waiting, waitSeconds, tables } = worst;
   const blocked =
     waiting > 0 ? `blocks ${counted(waiting, 'other session')}, for ${duration(waitSeconds ?? 0)}` : 'blocks nobody right now';
   const found = `${describeSession(worst)} ${tables ? `has locked ${tables} and ` : ''}${blocked}.`;
   const more = holders.length > 1 ? ` ${counted(holders.length - 1, 'other')} too.` : '';
-  return broken('postgres-locks', found + more, `Ask its owner, or end it: select pg_terminate_backend(${pid}).`);
+  return broken(found + more, `Ask its owner, or end it: select pg_terminate_backend(${pid}).`);
 }
 
-export function judgeSnapshots(holders: readonly SnapshotHolder[]): Finding {
+export function judgeSnapshots(holders: readonly SnapshotHolder[]): Judgement {
   const isOld = ({ seconds, transactions }: SnapshotHolder) =>
     (seconds ?? 0) >= snapshotSecondsMax || transactions >= snapshotTransactionsMax;
   const old = holders.find(isOld);
   if (!old) {
     const [oldest] = holders;
-    return ok('postgres-snapshots', oldest ? `The oldest is ${duration(oldest.seconds ?? 0)} old.` : 'No transaction has an old snapshot.');
+    return ok(oldest ? `The oldest is ${duration(oldest.seconds ?? 0)} old.` : 'No transaction has an old snapshot.');
   }
   const { kind, name, seconds, transactions, state } = old;
   const age = `for ${seconds === null ? '' : `${duration(seconds)} and `}${counted(transactions, 'transaction')}`;
   const effect = "so dead rows can't be removed";
   if (kind === 'prepared transaction')
     return warning(
-      'postgres-snapshots',
       `The prepared transaction '${name}' has kept a snapshot ${age}, ${effect}.`,
       `rollback prepared ${pg.escapeLiteral(name)}.`,
     );
@@ -83,10 +82,10 @@ export function judgeSnapshots(holders: readonly SnapshotHolder[]): Finding {
       state === 'active'
         ? 'Look at its reader, which is behind.'
         : `If nobody needs it: select pg_drop_replication_slot(${pg.escapeLiteral(name)}).`;
-    return warning('postgres-snapshots', `The ${state} replication slot '${name}' has kept a snapshot ${age}, ${effect}.`, fix);
+    return warning(`The ${state} replication slot '${name}' has kept a snapshot ${age}, ${effect}.`, fix);
   }
   const found = `${describeSession({ pid: Number(name), application: old.application ?? '', state, seconds: null })} has kept a snapshot ${age}, ${effect}.`;
-  return warning('postgres-snapshots', found, `Ask its owner, or end it: select pg_terminate_backend(${name}).`);
+  return warning(found, `Ask its owner, or end it: select pg_terminate_backend(${name}).`);
 }
 
 export function judgeReplication(
@@ -94,20 +93,20 @@ export function judgeReplication(
   idleSlots: readonly IdleSlot[],
   synchrony: Synchrony | undefined,
   failover?: Config['failover'],
-): Finding {
+): Judgement {
   if (synchrony?.names && synchrony.connected === 0) {
     const found = `Commits wait for a standby (synchronous_standby_names = '${synchrony.names}'), and none is connected.`;
     const fix = 'Start the standby. Only if it is certain that none was promoted: empty synchronous_standby_names and reload PostgreSQL.';
-    return broken('postgres-replication', found, fix);
+    return broken(found, fix);
   }
   if (failover === 'lossless' && synchrony?.names === '') {
     const found = 'HOMEWARD_FAILOVER is lossless, and no standby confirms commits: the next failover loses what the standby lacks.';
-    return warning('postgres-replication', found, 'Start a synchronous standby, or set HOMEWARD_FAILOVER=lossy.');
+    return warning(found, 'Start a synchronous standby, or set HOMEWARD_FAILOVER=lossy.');
   }
   const behind = standbys.find(({ bytes, seconds }) => (bytes ?? 0) >= lagBytesMax || (seconds ?? 0) >= lagSecondsMax);
   if (behind) {
     const found = `The standby ${behind.name} is behind by ${bytesText(behind.bytes ?? 0)}, ${duration(behind.seconds ?? 0)}.`;
-    return warning('postgres-replication', found, 'Look at its log, its disk and the network between the two.');
+    return warning(found, 'Look at its log, its disk and the network between the two.');
   }
   const slot = idleSlots.find(({ bytes, isEndless, isLost }) => isLost || (bytes ?? 0) >= (isEndless ? endlessBytesMax : lagBytesMax));
   if (slot) {
@@ -115,56 +114,45 @@ export function judgeReplication(
       ? 'has lost the log that it needs'
       : `keeps ${bytesText(slot.bytes ?? 0)} of the log on disk${slot.isEndless ? ', without a limit (max_slot_wal_keep_size)' : ''}`;
     const fix = `Start its reader. Only if nobody needs it, and no failover tool owns it: select pg_drop_replication_slot(${pg.escapeLiteral(slot.name)}).`;
-    return warning('postgres-replication', `The replication slot '${slot.name}' has no reader and ${kept}.`, fix);
+    return warning(`The replication slot '${slot.name}' has no reader and ${kept}.`, fix);
   }
-  return ok(
-    'postgres-replication',
-    standbys.length > 0 ? `${counted(standbys.length, 'standby', 'standbys')}, not behind.` : 'No standby is connected.',
-  );
+  return ok(standbys.length > 0 ? `${counted(standbys.length, 'standby', 'standbys')}, not behind.` : 'No standby is connected.');
 }
 
-async function checkVacuum(db: Db): Promise<Finding> {
+async function checkVacuum(db: Db): Promise<Judgement> {
   const { isOn, frozenAge, disabled } = await selectVacuuming(db);
   if (frozenAge >= frozenAgeMax) {
     const found = `${counted(frozenAge, 'transaction')} since rows were last frozen; at 2 billion PostgreSQL stops.`;
-    return broken('postgres-vacuum', found, 'End what keeps old snapshots, then, as the owner: vacuum (freeze).');
+    return broken(found, 'End what keeps old snapshots, then, as the owner: vacuum (freeze).');
   }
   if (!isOn) {
     const fix = 'Set autovacuum = on and track_counts = on, and reload PostgreSQL.';
-    return warning('postgres-vacuum', 'Autovacuum is off: tables and indexes grow, and statistics get old.', fix);
+    return warning('Autovacuum is off: tables and indexes grow, and statistics get old.', fix);
   }
   const [table] = disabled;
   if (table) {
     const fix = `As the owner: alter table ${table} reset (autovacuum_enabled).`;
-    return warning('postgres-vacuum', `Autovacuum is off for ${disabled.join(', ')}.`, fix);
+    return warning(`Autovacuum is off for ${disabled.join(', ')}.`, fix);
   }
   const [worst] = await selectDeadRows(db, deadRowsMin, deadShareMin);
-  if (!worst) return ok('postgres-vacuum', 'Autovacuum is on and keeps up.');
+  if (!worst) return ok('Autovacuum is on and keeps up.');
   const { dead, live, seconds } = worst;
   const last = seconds === null ? 'never vacuumed' : `last vacuumed ${duration(seconds)} ago`;
   const found = `${worst.table} has ${counted(dead, 'dead row')} beside ${counted(live, 'live one')}, and was ${last}.`;
-  return warning(
-    'postgres-vacuum',
-    found,
-    `As the owner: vacuum (analyze) ${worst.table}. If that removes nothing, an old snapshot keeps them.`,
-  );
+  return warning(found, `As the owner: vacuum (analyze) ${worst.table}. If that removes nothing, an old snapshot keeps them.`);
 }
 
-async function checkDurability(db: Db): Promise<Finding> {
+async function checkDurability(db: Db): Promise<Judgement> {
   const off = await selectUnsafeSettings(db);
-  if (off.length === 0) return ok('postgres-durability', 'Acknowledged writes survive a crash.');
-  return warning(
-    'postgres-durability',
-    `Off: ${off.join(', ')}. A crash may lose acknowledged writes.`,
-    'Switch them on and reload PostgreSQL.',
-  );
+  if (off.length === 0) return ok('Acknowledged writes survive a crash.');
+  return warning(`Off: ${off.join(', ')}. A crash may lose acknowledged writes.`, 'Switch them on and reload PostgreSQL.');
 }
 
-async function checkSessions(db: Db, login: string, seesAll: boolean): Promise<Finding> {
+async function checkSessions(db: Db, login: string, seesAll: boolean): Promise<Judgement> {
   const hidden = seesAll ? 0 : await countHiddenSessions(db);
-  if (hidden === 0) return ok('postgres-sessions', 'What all sessions do is visible.');
+  if (hidden === 0) return ok('What all sessions do is visible.');
   const found = `${counted(hidden, 'session')} of other users can't be inspected, so that a lock or snapshot may be overlooked.`;
-  return note('postgres-sessions', found, `As a superuser: grant pg_monitor to ${pg.escapeIdentifier(login)}.`);
+  return note(found, `As a superuser: grant pg_monitor to ${pg.escapeIdentifier(login)}.`);
 }
 
 type Session = Pick<LockHolder, 'pid' | 'application' | 'state' | 'seconds'>;

@@ -14,6 +14,7 @@ import type { ClockReading } from './clock-check.ts';
 import {
   countKeysByEnvironment,
   countMissingOriginals,
+  findSomePicture,
   readClockMs,
   type Server,
   type SessionSetting,
@@ -25,10 +26,23 @@ import {
   selectRights,
   selectServer,
   selectSettings,
-  selectSomePicture,
   setRole,
 } from './doctor-queries.ts';
-import { broken, type CheckName, type Finding, guarded, isLocked, note, ok, skipped, warning, within } from './finding.ts';
+import {
+  broken,
+  type CheckName,
+  checkNames,
+  type Finding,
+  findingOf,
+  guarded,
+  isLocked,
+  type Judgement,
+  note,
+  ok,
+  skipped,
+  warning,
+  within,
+} from './finding.ts';
 import { judgeHosts, primariesOf, readHosts } from './hosts-check.ts';
 import { type Ended, endedMax } from './journal-check.ts';
 import { type KnownPhotos, originalMissingHours } from './photos-check.ts';
@@ -65,25 +79,16 @@ const schemaNames = [
   'feed',
   'endpoints',
 ] as const satisfies readonly CheckName[];
-const activityNames = [
-  'postgres-locks',
-  'postgres-snapshots',
-  'postgres-replication',
-  'postgres-vacuum',
-  'postgres-durability',
-  'postgres-archiving',
-] as const satisfies readonly CheckName[];
 
 /** Everything that PostgreSQL tells, on one connection: there may not be a second one, which is only tried. */
 export async function examinePostgres(config: Config): Promise<PostgresReport> {
   const server = describePostgres(config.databaseUrl);
   if (showsPassword(config.databaseUrl)) {
-    const found = broken('postgres', `${server} can't be reached: DATABASE_URL can't be parsed.`, howToEncode);
-    return { findings: [found, ...allSkipped("PostgreSQL can't be used.")] };
+    return { findings: unusable(broken(`${server} can't be reached: DATABASE_URL can't be parsed.`, howToEncode)) };
   }
   // Before the connection that is used for the rest.
   const hosts = await readHosts(config.databaseUrl);
-  const hostFindings = hosts.length > 0 ? [judgeHosts(hosts)] : [];
+  const hostFindings = hosts.length > 0 ? [findingOf('postgres-hosts', judgeHosts(hosts))] : [];
   let client: pg.Client | undefined;
   try {
     const startMs = performance.now();
@@ -91,7 +96,7 @@ export async function examinePostgres(config: Config): Promise<PostgresReport> {
     client = await connectToPrimary(address, clientOptions);
     const [connectionString = address] = addressesOf(address);
     const pooling = await checkPooling(client, { ...clientOptions, connectionString });
-    if (pooling) return { findings: [...hostFindings, pooling, ...allSkipped('PostgreSQL is behind a pooler in transaction mode.')] };
+    if (pooling) return { findings: [...hostFindings, ...unusable(pooling, 'PostgreSQL is behind a pooler in transaction mode.')] };
     // Before this session changes any.
     const settings = await selectSettings(client, Object.keys(requiredSettings));
     await client.query('set statement_timeout = 2500; set lock_timeout = 500; set default_transaction_read_only = on');
@@ -119,13 +124,12 @@ async function examine(db: Db, server: Server, { config, server: address, settin
   const clock = await readClock(db);
   if (isStandby) {
     const fix = 'Let DATABASE_URL lead to the primary, or promote this server.';
-    const findings = [broken('postgres', `${address} is a standby, which can't be written to.`, fix)];
-    return { findings: [...findings, ...allSkipped('the server is a standby.')], ...clock };
+    return { findings: unusable(broken(`${address} is a standby, which can't be written to.`, fix), 'the server is a standby.'), ...clock };
   }
   const isOld = versionNumber < versionMin * 10_000;
   const findings = [
-    isOld ? broken('postgres', reached, `Upgrade PostgreSQL to ${versionMin} or newer.`) : ok('postgres', reached),
-    judgeSettings(settings, server),
+    findingOf('postgres', isOld ? broken(reached, `Upgrade PostgreSQL to ${versionMin} or newer.`) : ok(reached)),
+    findingOf('postgres-settings', judgeSettings(settings, server)),
     ...(await guarded('postgres-connections', () => checkConnections(db, config.poolSize))),
     ...(await activityChecks(db, server, config.failover)),
     ...(await guarded('postgres-archiving', async () => judgeArchiving(await selectArchiver(db)))),
@@ -147,7 +151,7 @@ async function withLockHolders(db: Db, findings: readonly Finding[]): Promise<re
 async function readKnownPhotos(db: Db): Promise<KnownPhotos> {
   return {
     hasPhotos: await selectHasPhotos(db),
-    picture: await selectSomePicture(db),
+    picture: await findSomePicture(db),
     originalsMissing: await countMissingOriginals(db, originalMissingHours),
     mark: await getRecordedMark(db),
   };
@@ -158,7 +162,7 @@ async function checkSchema(db: Db, server: Server, { environment }: Pick<Config,
   if (!server.isMigrated) {
     const [schema] = server.schemas;
     if (schema !== undefined) return elsewhere(server, schema);
-    const empty = broken('postgres-migrations', 'The database is empty.', "Run 'homeward migrate'.");
+    const empty = findingOf('postgres-migrations', broken('The database is empty.', "Run 'homeward migrate'."));
     return [empty, ...['postgres-role' as const, ...schemaNames].map((name) => skipped(name, 'the database is empty.'))];
   }
   const role = await guarded('postgres-role', () => checkRole(db, server.login));
@@ -193,25 +197,24 @@ function elsewhere({ login, database, searchPath }: Server, schema: string): Fin
   const fix = `As a superuser: alter role ${quoted(login)} reset search_path; alter role ${quoted(login)} in database ${quoted(database)} reset search_path. Then restart the processes.`;
   const because = 'the tables are not in the search_path.';
   return [
-    broken('postgres-settings', found, fix),
+    findingOf('postgres-settings', broken(found, fix)),
     ...(['postgres-migrations', 'postgres-role', ...schemaNames] as const).map((name) => skipped(name, because)),
   ];
 }
 
-async function checkConnections(db: Db, poolSize: number): Promise<Finding> {
+async function checkConnections(db: Db, poolSize: number): Promise<Judgement> {
   const { max, left } = await selectConnections(db);
   const { serve: needed } = connectionsOf(poolSize);
   const found = `${Math.max(left, 0)} of ${max} connections are left; one more serve takes ${needed}.`;
   const fix = 'End connections that nobody needs, raise max_connections or the limit of the user, or lower HOMEWARD_POOL_SIZE.';
-  if (left <= 0) return broken('postgres-connections', found, fix);
-  return left < needed ? warning('postgres-connections', found, fix) : ok('postgres-connections', found);
+  if (left <= 0) return broken(found, fix);
+  return left < needed ? warning(found, fix) : ok(found);
 }
 
-async function checkRole(db: Db, login: string): Promise<Finding> {
+async function checkRole(db: Db, login: string): Promise<Judgement> {
   const { roleExists, isSuperuser, unreadable, mayChangeHistory } = await selectRights(db, applicationRole, expectedTables());
   if (!roleExists) {
     return broken(
-      'postgres-role',
       `This server has no role ${applicationRole}, which every process acts as.`,
       `As a superuser: create role ${applicationRole} nologin. Roles are not part of a dump: restore the dump again after that, with its privileges.`,
     );
@@ -221,57 +224,55 @@ async function checkRole(db: Db, login: string): Promise<Finding> {
   } catch (error) {
     if ((error as { code?: string }).code !== permissionDenied) throw error;
     const grant = `As the owner: grant ${applicationRole} to ${quoted(login)}.`;
-    return broken('postgres-role', `The user ${quoted(login)} of DATABASE_URL may not act as ${applicationRole}.`, grant);
+    return broken(`The user ${quoted(login)} of DATABASE_URL may not act as ${applicationRole}.`, grant);
   }
   if (unreadable.length > 0) {
     const some = unreadable.slice(0, 3).join(', ');
     const fix = 'Restore the privileges of the tables, for example from the dump without --no-privileges.';
-    return broken('postgres-role', `The role ${applicationRole} may not read ${unreadable.length} tables: ${some}.`, fix);
+    return broken(`The role ${applicationRole} may not read ${unreadable.length} tables: ${some}.`, fix);
   }
   if (isSuperuser || mayChangeHistory) {
     const fix = isSuperuser
       ? `alter role ${applicationRole} nosuperuser.`
       : `revoke update, delete, truncate on history from ${applicationRole}.`;
-    return warning(
-      'postgres-role',
-      `The role ${applicationRole} may change the history, which must only be added to.`,
-      `As the owner: ${fix}`,
-    );
+    return warning(`The role ${applicationRole} may change the history, which must only be added to.`, `As the owner: ${fix}`);
   }
-  return ok('postgres-role', `${quoted(login)} acts as ${applicationRole}.`);
+  return ok(`${quoted(login)} acts as ${applicationRole}.`);
 }
 
-async function checkMigrations(db: Db): Promise<Finding> {
+async function checkMigrations(db: Db): Promise<Judgement> {
   const { pending, unknown } = await compareMigrations(db);
-  if (pending.length > 0) return broken('postgres-migrations', `The database lacks ${pending.join(', ')}.`, "Run 'homeward migrate'.");
-  if (unknown.length === 0) return ok('postgres-migrations', 'The database is up to date.');
+  if (pending.length > 0) return broken(`The database lacks ${pending.join(', ')}.`, "Run 'homeward migrate'.");
+  if (unknown.length === 0) return ok('The database is up to date.');
   const found = `The database has ${unknown.join(', ')}, which this release does not know.`;
-  return note('postgres-migrations', found, 'That is fine during an upgrade. Afterwards upgrade this program too.');
+  return note(found, 'That is fine during an upgrade. Afterwards upgrade this program too.');
 }
 
-async function checkServer(db: Db): Promise<Finding> {
+async function checkServer(db: Db): Promise<Judgement> {
   const { here, recorded } = await readServers(db);
   if (here === null) {
     const fix = `As a superuser: grant execute on function pg_control_system() to ${applicationRole}. Otherwise run 'homeward restore-check' after each, with --nothing-lost or --from-snapshot.`;
-    return note('postgres-server', 'PostgreSQL does not tell which server it is, so that no failover and no restore is noticed.', fix);
+    return note('PostgreSQL does not tell which server it is, so that no failover and no restore is noticed.', fix);
   }
-  if (recorded === null || here === recorded) return ok('postgres-server', 'The store was not restored, as far as PostgreSQL tells.');
+  if (recorded === null || here === recorded) return ok('The store was not restored, as far as PostgreSQL tells.');
   const fix = "Stop every process and run 'homeward restore-check'; after a failover without loss, with --nothing-lost.";
-  return warning('postgres-server', 'The store was restored from a backup, or a standby has taken over.', fix);
+  return warning('The store was restored from a backup, or a standby has taken over.', fix);
 }
 
 function unreachable(error: unknown, server: string, databaseUrl: string): Finding[] {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const { problem, fix } = explainPostgresFailure(first instanceof Error ? first : new Error(String(first)), databaseUrl);
   const check = hasNoConnectionLeft(first) ? 'postgres-connections' : 'postgres';
-  const found = broken(check, `${server}: ${problem}`, fix || 'Look at the log of PostgreSQL.');
-  return [found, ...allSkipped("PostgreSQL can't be used.").filter(({ check: other }) => other !== check)];
+  return unusable(broken(`${server}: ${problem}`, fix || 'Look at the log of PostgreSQL.'), "PostgreSQL can't be used.", check);
 }
 
-const allSkipped = (because: string) =>
-  (['postgres-settings', 'postgres-connections', 'postgres-migrations', 'postgres-role', ...activityNames, ...schemaNames] as const).map(
-    (name) => skipped(name, because),
+/** What is wrong, and that nothing else was checked. */
+function unusable(judgement: Judgement, because = "PostgreSQL can't be used.", check: CheckName = 'postgres'): Finding[] {
+  const others = checkNames.filter(
+    (name) => name !== check && /^(postgres-(?!hosts|sessions)|environment|worker|feed|endpoints)/.test(name),
   );
+  return [findingOf(check, judgement), ...others.map((name) => skipped(name, because))];
+}
 
 async function readClock(db: Db): Promise<Pick<PostgresReport, 'clock'>> {
   const sentMs = Date.now();

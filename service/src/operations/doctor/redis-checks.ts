@@ -14,7 +14,7 @@ import {
 } from '../../platform/redis/sentinels.ts';
 import { describeRedis } from '../../platform/server-addresses.ts';
 import type { ClockReading } from './clock-check.ts';
-import { broken, bytesText, type Finding, guarded, note, ok, skipped, warning } from './finding.ts';
+import { broken, bytesText, type Finding, findingOf, guarded, type Judgement, note, ok, skipped, warning } from './finding.ts';
 import { checkCommands } from './redis-commands.ts';
 import { checkRole, judgeReplicas, judgeSentinels, noPrimaryFix, readMinReplicas } from './sentinel-checks.ts';
 
@@ -44,10 +44,10 @@ export async function examineRedis(config: Config): Promise<RedisReport> {
     const server = `Redis at ${addressText(found.primary)}`;
     const connect = (options: ClientOptions) => new Redis({ ...options, ...serverOptions(watched, found.primary) });
     const report = await examineServer(config.redisUrl, server, connect, watched);
-    return { ...report, findings: [judgeSentinels(found, watched), ...report.findings] };
+    return { ...report, findings: [findingOf('redis-sentinels', judgeSentinels(found, watched)), ...report.findings] };
   } catch (error) {
     if (!(error instanceof NoPrimary)) throw error;
-    return unusable(broken('redis', `${describeRedis(config.redisUrl)}: ${error.message}.`, noPrimaryFix));
+    return unusable(broken(`${describeRedis(config.redisUrl)}: ${error.message}.`, noPrimaryFix));
   }
 }
 
@@ -80,18 +80,21 @@ async function examineServer(
   }
 }
 
-const unusable = (state: Finding): RedisReport => ({ findings: [state, ...others.map((name) => skipped(name, "Redis can't be used."))] });
+const unusable = (state: Judgement): RedisReport => ({
+  findings: [findingOf('redis', state), ...others.map((name) => skipped(name, "Redis can't be used."))],
+});
 
 async function examine(client: Redis, server: string, watched: WatchedServers | undefined): Promise<RedisReport> {
   const info = parseInfo(await client.info());
   const state = judgeServer(info, server);
   if (state.severity === 'broken') return { ...unusable(state), info };
   const findings = [
-    [state],
+    findingOf('redis', state),
     watched ? await guarded('redis-replicas', async () => judgeReplicas(info, await readMinReplicas(client))) : [],
     await guarded('redis-role', () => checkRole(client)),
     await guarded('redis-latency', async () => judgeLatency(await measurePings(client))),
-    [judgeMemory(info), judgeEviction(info)],
+    findingOf('redis-memory', judgeMemory(info)),
+    findingOf('redis-eviction', judgeEviction(info)),
     await guarded('redis-persistence', async () => judgePersistence(info, await readSavePoints(client))),
   ];
   const sentMs = Date.now();
@@ -102,39 +105,30 @@ async function examine(client: Redis, server: string, watched: WatchedServers | 
   return { findings: [...findings.flat(), ...commands], info, clock };
 }
 
-function unreachable(error: unknown, server: string, redisUrl: string): Finding {
+function unreachable(error: unknown, server: string, redisUrl: string): Judgement {
   const { problem, fix } = explainRedisFailure(error instanceof Error ? error : undefined, redisUrl);
-  return broken('redis', `${server}: ${problem}`, fix);
+  return broken(`${server}: ${problem}`, fix);
 }
 
-export function judgeServer(info: ReadonlyMap<string, string>, server: string): Finding {
+export function judgeServer(info: ReadonlyMap<string, string>, server: string): Judgement {
   const version = info.get('valkey_version') ?? info.get('redis_version') ?? 'unknown';
   if (Number.parseInt(version, 10) < versionMin)
-    return broken('redis', `${server}: version ${version}.`, `Upgrade to Redis ${versionMin} or newer, or Valkey.`);
+    return broken(`${server}: version ${version}.`, `Upgrade to Redis ${versionMin} or newer, or Valkey.`);
   if (info.get('redis_mode') === 'sentinel')
-    return broken('redis', `${server} is a Sentinel.`, 'Write REDIS_URL as redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/NAME.');
+    return broken(`${server} is a Sentinel.`, 'Write REDIS_URL as redis+sentinel://USER:PASSWORD@HOST:26379,HOST:26379/NAME.');
   if (info.get('cluster_enabled') === '1')
     return broken(
-      'redis',
       `${server} is a Redis Cluster.`,
       'Use one primary, with Sentinels if another is to take over; a cluster is not supported.',
     );
   if (info.get('role') === 'slave')
-    return broken(
-      'redis',
-      `${server} is a replica, which can't be written to.`,
-      'Let REDIS_URL lead to the primary, or name the Sentinels in it.',
-    );
+    return broken(`${server} is a replica, which can't be written to.`, 'Let REDIS_URL lead to the primary, or name the Sentinels in it.');
   if (info.get('loading') === '1')
-    return broken('redis', `${server} is loading its data.`, 'Wait. No persistence is needed: without it, Redis starts at once.');
+    return broken(`${server} is loading its data.`, 'Wait. No persistence is needed: without it, Redis starts at once.');
   const [clients, clientsMax] = [Number(info.get('connected_clients')), Number(info.get('maxclients'))];
   if (clientsMax > 0 && clients >= clientsMax * fullShare)
-    return warning(
-      'redis',
-      `${server}: ${clients} of ${clientsMax} connections are in use.`,
-      'Raise maxclients, or find who opens so many.',
-    );
-  return ok('redis', `${server}: version ${version}, ${clients} connections.`);
+    return warning(`${server}: ${clients} of ${clientsMax} connections are in use.`, 'Raise maxclients, or find who opens so many.');
+  return ok(`${server}: version ${version}, ${clients} connections.`);
 }
 
 async function measurePings(client: Redis): Promise<number[]> {
@@ -148,40 +142,39 @@ async function measurePings(client: Redis): Promise<number[]> {
   return tookMs;
 }
 
-export function judgeLatency(tookMs: readonly number[]): Finding {
+export function judgeLatency(tookMs: readonly number[]): Judgement {
   const medianMs = tookMs.toSorted((a, b) => a - b)[Math.floor(tookMs.length / 2)] ?? 0;
   const found = `Redis replies in ${medianMs.toFixed(1)} ms (the median of ${tookMs.length} pings); a request waits ${redisDeadlineMs} ms at most.`;
   const fix = "Run Redis close to the processes, look for slow commands ('redis-cli slowlog get'), and give it a core.";
-  if (medianMs >= redisDeadlineMs) return broken('redis-latency', found, fix);
-  return medianMs >= slowMs ? warning('redis-latency', found, fix) : ok('redis-latency', found);
+  if (medianMs >= redisDeadlineMs) return broken(found, fix);
+  return medianMs >= slowMs ? warning(found, fix) : ok(found);
 }
 
-export function judgeMemory(info: ReadonlyMap<string, string>): Finding {
+export function judgeMemory(info: ReadonlyMap<string, string>): Judgement {
   const [used, max] = [Number(info.get('used_memory') ?? 0), Number(info.get('maxmemory') ?? 0)];
-  if (max === 0) return ok('redis-memory', `Redis uses ${bytesText(used)}, without a limit.`);
+  if (max === 0) return ok(`Redis uses ${bytesText(used)}, without a limit.`);
   const found = `Redis uses ${bytesText(used)} of ${bytesText(max)}.`;
   const fix = 'Raise maxmemory, or find what else is stored there.';
-  if (used >= max) return broken('redis-memory', `${found} It rejects writes.`, fix);
-  return used >= max * fullShare ? warning('redis-memory', found, fix) : ok('redis-memory', found);
+  if (used >= max) return broken(`${found} It rejects writes.`, fix);
+  return used >= max * fullShare ? warning(found, fix) : ok(found);
 }
 
-export function judgeEviction(info: ReadonlyMap<string, string>): Finding {
+export function judgeEviction(info: ReadonlyMap<string, string>): Judgement {
   const policy = info.get('maxmemory_policy') ?? 'unknown';
-  if (policy === 'noeviction') return ok('redis-eviction', 'Redis evicts nothing.');
+  if (policy === 'noeviction') return ok('Redis evicts nothing.');
   const evicted = Number(info.get('evicted_keys') ?? 0);
   const found = `The maxmemory-policy is ${policy}: evicting a count gives a client its quota again. ${evicted} keys were evicted so far.`;
-  return warning('redis-eviction', found, 'Set maxmemory-policy noeviction in the configuration of Redis.');
+  return warning(found, 'Set maxmemory-policy noeviction in the configuration of Redis.');
 }
 
-export function judgePersistence(info: ReadonlyMap<string, string>, savePoints: string): Finding {
+export function judgePersistence(info: ReadonlyMap<string, string>, savePoints: string): Judgement {
   const failed = ['rdb_last_bgsave_status', 'aof_last_write_status', 'aof_last_bgrewrite_status'].find((name) => info.get(name) === 'err');
   const hasFile = info.get('aof_enabled') === '1';
   const switchOff = "No persistence is needed: set save '' and appendonly no.";
-  if (failed && (hasFile || savePoints))
-    return broken('redis-persistence', `Redis could not write to its disk (${failed}), and may reject writes.`, switchOff);
-  if (!hasFile && !savePoints) return ok('redis-persistence', 'Redis writes nothing to disk.');
+  if (failed && (hasFile || savePoints)) return broken(`Redis could not write to its disk (${failed}), and may reject writes.`, switchOff);
+  if (!hasFile && !savePoints) return ok('Redis writes nothing to disk.');
   const what = [savePoints && 'snapshots', hasFile && 'an append-only file'].filter(Boolean).join(' and ');
-  return note('redis-persistence', `Redis writes ${what}, which delays replies.`, switchOff);
+  return note(`Redis writes ${what}, which delays replies.`, switchOff);
 }
 
 /** Empty if there are none, and if this Redis lets nobody read its configuration. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Redis, ReplyError } from 'ioredis';
-import { broken, type Finding, ok, within } from './finding.ts';
+import { broken, type Judgement, ok, within } from './finding.ts';
 
 const timeoutMs = 3_000;
 /** Long enough for one script. What it has written is gone after that, also if this process ends before. */
@@ -32,7 +32,7 @@ try('DEL', text)
 return failed`;
 
 /** Runs every kind of command that the store uses, as its processes do, so that a right that is missing is found whatever its reason. */
-export async function checkCommands(client: Redis): Promise<Finding> {
+export async function checkCommands(client: Redis): Promise<Judgement> {
   const name = `hw:doctor:{0}:${randomUUID()}`;
   const commands: Record<string, () => Promise<unknown>> = {
     SET: () => client.set(name, '', 'PX', keptMs, 'NX'),
@@ -46,20 +46,16 @@ export async function checkCommands(client: Redis): Promise<Finding> {
       if (error instanceof ReplyError) return judgeFailure(`${command}: ${(error as Error).message}`);
       const found = `Redis replies to PING, and to no write (${command}) within ${timeoutMs / 1_000} s.`;
       const fix = 'If a script has left it paused: redis-cli client unpause. Otherwise look for what keeps it busy: redis-cli slowlog get.';
-      return broken('redis-commands', found, fix);
+      return broken(found, fix);
     }
   }
-  return ok('redis-commands', 'Redis runs every command that the store uses.');
+  return ok('Redis runs every command that the store uses.');
 }
 
-export function judgeFailure(failure: string): Finding {
+export function judgeFailure(failure: string): Judgement {
   const found = `Redis rejects a command that every request needs, so that each process counts limits by itself: ${failure.replace(/\.?$/, '.')}`;
   if (/NOPERM|permission/i.test(failure)) {
-    return broken(
-      'redis-commands',
-      found,
-      'Permit it in the ACL of the user in REDIS_URL: docs/operations.md, Redis, says what the store uses.',
-    );
+    return broken(found, 'Permit it in the ACL of the user in REDIS_URL: docs/operations.md, Redis, says what the store uses.');
   }
-  return broken('redis-commands', found, 'Remove what the message names, or look at the log of Redis.');
+  return broken(found, 'Remove what the message names, or look at the log of Redis.');
 }

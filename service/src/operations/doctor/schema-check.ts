@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Db } from '../../platform/db/handles.ts';
 import { findDefinition } from '../../platform/db/migration-files.ts';
-import { broken, counted, type Finding, note, ok, warning } from './finding.ts';
+import { broken, counted, type Judgement, note, ok, warning } from './finding.ts';
 import { type BehindSequence, readSchema, type Schema, selectBehindSequences } from './schema-queries.ts';
 
 /** Of an empty database that this release has migrated. `npm run schema` writes it. */
@@ -9,7 +9,7 @@ const expectedFile = new URL('./expected-schema.json', import.meta.url);
 const shownMax = 3;
 
 /** Compares the schema with that of an empty database: so it finds also what nobody has thought of. */
-export async function checkObjects(db: Db, role: string): Promise<Finding> {
+export async function checkObjects(db: Db, role: string): Promise<Judgement> {
   return judgeSchema(await readSchema(db, role), readExpected());
 }
 
@@ -18,14 +18,14 @@ const readExpected = () => JSON.parse(readFileSync(expectedFile, 'utf8')) as Sch
 export const expectedTables = (): string[] =>
   Object.keys(readExpected()).flatMap((name) => (name.startsWith('table ') ? [name.slice('table '.length)] : []));
 
-export function judgeSchema(found: Schema, expected: Schema): Finding {
+export function judgeSchema(found: Schema, expected: Schema): Judgement {
   const names = Object.keys(expected);
   const differing = names.filter((name) => found[name] !== expected[name]);
   const [first] = differing;
   if (first !== undefined) {
     const shown = differing.slice(0, shownMax).map((name) => describe(name, found[name], expected[name]));
     const text = `The schema is not as this release made it: ${shown.join('; ')}${more(differing)}.`;
-    return broken('postgres-schema', text, fixOf(first, found[first], expected[first] ?? ''));
+    return broken(text, fixOf(first, found[first], expected[first] ?? ''));
   }
   const own = Object.keys(found).filter((name) => !(name in expected));
   // What others have made in the store's own tables takes part in each write.
@@ -34,11 +34,11 @@ export function judgeSchema(found: Schema, expected: Schema): Finding {
   );
   if (hooks.length > 0) {
     const text = `Somebody has added to the store's tables: ${hooks.slice(0, shownMax).join(', ')}${more(hooks)}. It may reject what the store writes.`;
-    return warning('postgres-schema', text, `If requests fail since then: ${dropOf(hooks[0] ?? '')}.`);
+    return warning(text, `If requests fail since then: ${dropOf(hooks[0] ?? '')}.`);
   }
-  if (own.length === 0) return ok('postgres-schema', `All ${counted(names.length, 'object')} of the schema are as this release made them.`);
+  if (own.length === 0) return ok(`All ${counted(names.length, 'object')} of the schema are as this release made them.`);
   const text = `The schema also has what this release does not know: ${own.slice(0, shownMax).join(', ')}${more(own)}.`;
-  return note('postgres-schema', text, 'That is fine if you have added it.');
+  return note(text, 'That is fine if you have added it.');
 }
 
 const more = (names: readonly string[]) => (names.length > shownMax ? `; and ${names.length - shownMax} more` : '');
@@ -104,15 +104,15 @@ function dropOf(name: string): string {
   return kind === 'constraint' ? `alter table ${table} drop constraint ${object}` : `drop ${kind} ${object} on ${table}`;
 }
 
-export async function checkSequences(db: Db): Promise<Finding> {
+export async function checkSequences(db: Db): Promise<Judgement> {
   return judgeSequences(await selectBehindSequences(db));
 }
 
-export function judgeSequences(behind: readonly BehindSequence[]): Finding {
+export function judgeSequences(behind: readonly BehindSequence[]): Judgement {
   const [first] = behind;
-  if (!first) return ok('postgres-sequences', 'Every sequence is ahead of the ids of its table.');
+  if (!first) return ok('Every sequence is ahead of the ids of its table.');
   const { sequence, table, column, next, max } = first;
   const text = `The sequence ${sequence} gives ${next} next, and ${table}.${column} already has ${max}: new rows are rejected.`;
   const others = behind.length > 1 ? ` ${counted(behind.length - 1, 'other sequence')} too.` : '';
-  return broken('postgres-sequences', text + others, `As the owner: select setval('${sequence}', ${max}).`);
+  return broken(text + others, `As the owner: select setval('${sequence}', ${max}).`);
 }

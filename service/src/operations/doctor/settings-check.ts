@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Environment } from '../../platform/config.ts';
 import type { Archiver, SessionSetting } from './doctor-queries.ts';
-import { broken, duration, type Finding, note, ok, warning } from './finding.ts';
+import { broken, duration, type Judgement, note, ok, warning } from './finding.ts';
 
 const is = (right: string) => (value: string) => value === right;
 
@@ -33,15 +33,14 @@ export const requiredSettings: Readonly<Record<string, RequiredSetting>> = {
 export function judgeSettings(
   settings: readonly SessionSetting[],
   { login, database }: { readonly login: string; readonly database: string },
-): Finding {
+): Judgement {
   const isPinned = ({ name }: SessionSetting) => Number(requiredSettings[name]?.isPinned ?? false);
   const wrong = settings.filter(({ name, value }) => !requiredSettings[name]?.isRight(value)).toSorted((a, b) => isPinned(a) - isPinned(b));
   const [first] = wrong;
-  if (!first) return ok('postgres-settings', 'New sessions have the settings that the store needs.');
+  if (!first) return ok('New sessions have the settings that the store needs.');
   const { name, source } = first;
   const found = `${wrong.map((one) => `${one.name} is ${one.value}`).join(', ')} in new sessions: ${requiredSettings[name]?.effect}.`;
   return (isPinned(first) ? warning : broken)(
-    'postgres-settings',
     found,
     `As a superuser: ${resetOf(name, source, login, database)}. Then end the sessions of ${pg.escapeIdentifier(login)}, or restart the processes.`,
   );
@@ -57,27 +56,21 @@ function resetOf(name: string, source: string, login: string, database: string):
   return places[source] ?? `alter system reset ${name}, or remove it from postgresql.conf, and select pg_reload_conf()`;
 }
 
-export function judgeArchiving({ mode, archivedCount, failedCount, lastFailedWal, failedSeconds, isFailing }: Archiver): Finding {
-  if (mode === 'off')
-    return ok('postgres-archiving', 'PostgreSQL archives no WAL: what was written since the last backup is on its disk alone.');
+export function judgeArchiving({ mode, archivedCount, failedCount, lastFailedWal, failedSeconds, isFailing }: Archiver): Judgement {
+  if (mode === 'off') return ok('PostgreSQL archives no WAL: what was written since the last backup is on its disk alone.');
   if (!isFailing && archivedCount === 0) {
     const found = 'archive_mode is on, and PostgreSQL has archived nothing since it counts.';
-    return note('postgres-archiving', found, 'Is archive_command set, and does it end? select pg_switch_wal(), and look again.');
+    return note(found, 'Is archive_command set, and does it end? select pg_switch_wal(), and look again.');
   }
-  if (!isFailing) return ok('postgres-archiving', 'WAL is archived.');
+  if (!isFailing) return ok('WAL is archived.');
   const found = `Archiving has failed ${failedCount} times, the last time ${duration(failedSeconds ?? 0)} ago with ${lastFailedWal}: backups end there, and pg_wal grows until the disk is full.`;
-  return broken(
-    'postgres-archiving',
-    found,
-    'Let archive_command work again: its message is in the log of PostgreSQL. pg_wal empties by itself then.',
-  );
+  return broken(found, 'Let archive_command work again: its message is in the log of PostgreSQL. pg_wal empties by itself then.');
 }
 
-export function judgeEnvironment(environment: Environment, counts: Readonly<Record<Environment, number>>): Finding {
+export function judgeEnvironment(environment: Environment, counts: Readonly<Record<Environment, number>>): Judgement {
   const other = environment === 'production' ? 'staging' : 'production';
   const total = counts[environment] + counts[other];
-  if (counts[other] === 0 || counts[environment] > 0)
-    return ok('environment', `HOMEWARD_ENVIRONMENT is ${environment}, as the keys of the store are.`);
+  if (counts[other] === 0 || counts[environment] > 0) return ok(`HOMEWARD_ENVIRONMENT is ${environment}, as the keys of the store are.`);
   const found = `HOMEWARD_ENVIRONMENT is ${environment}, and all ${total} valid keys of this store are of ${other}: each of them is 401 here.`;
-  return broken('environment', found, `Set HOMEWARD_ENVIRONMENT=${other}, or let DATABASE_URL lead to the database of ${environment}.`);
+  return broken(found, `Set HOMEWARD_ENVIRONMENT=${other}, or let DATABASE_URL lead to the database of ${environment}.`);
 }

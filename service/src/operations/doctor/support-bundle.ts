@@ -8,12 +8,12 @@ import { addressesOf } from '../../platform/server-urls.ts';
 import {
   explain,
   findStatementsSchema,
+  readVersion,
   type SlowStatement,
   selectFailedAttempts,
   selectSettings,
   selectSlowest,
   selectTableSizes,
-  selectVersion,
 } from './bundle-queries.ts';
 import { bytesText, duration, type Finding, within } from './finding.ts';
 import { readLastErrors } from './log-tail.ts';
@@ -129,7 +129,7 @@ async function describeDatabase(config: Config): Promise<string> {
     const settings = await selectSettings(db);
     await db.query('set statement_timeout = 2500; set lock_timeout = 500');
     const parts = [
-      fenced([await selectVersion(db)]),
+      fenced([await readVersion(db)]),
       `### Settings\n\n${fenced(settings.map(({ name, value, source }) => `${name} = ${value} (${source})`))}`,
       `### Tables\n\n${await orReason(async () => fenced(listed(await selectTableSizes(db, tablesMax))))}`,
       `### Failed deliveries of the last day\n\n${await orReason(async () => fenced(listed(await selectFailedAttempts(db, attemptsMax))))}`,

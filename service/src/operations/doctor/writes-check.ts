@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/handles.ts';
 import { tryWrites } from './doctor-queries.ts';
-import { broken, type Finding, ok } from './finding.ts';
+import { broken, type Judgement, ok } from './finding.ts';
 
 /** By the class of PostgreSQL's error, or the whole code. */
 const fixes: Readonly<Record<string, string>> = {
@@ -16,17 +16,17 @@ const fixes: Readonly<Record<string, string>> = {
 };
 
 /** Writes an animal and an order as the store does, in a transaction that is rolled back: what prevents it is found whatever it is. */
-export async function checkWrites(db: Db): Promise<Finding> {
+export async function checkWrites(db: Db): Promise<Judgement> {
   try {
     await tryWrites(db);
-    return ok('postgres-writes', 'An animal and an order can be written (tried, and rolled back).');
+    return ok('An animal and an order can be written (tried, and rolled back).');
   } catch (error) {
     const { code = '', message, table, constraint } = error as Error & { code?: string; table?: string; constraint?: string };
     // Another check names who has locked it.
     if (code === lockTimeout || code === cancelled) throw error;
     const where = [table && `table ${table}`, constraint && `constraint ${constraint}`].filter(Boolean).join(', ');
     const found = `An animal or an order can't be written: ${message}${where ? ` (${where})` : ''}.`;
-    return broken('postgres-writes', found, fixes[code] ?? fixes[code.slice(0, 2)] ?? `Look at the log of PostgreSQL (${code}).`);
+    return broken(found, fixes[code] ?? fixes[code.slice(0, 2)] ?? `Look at the log of PostgreSQL (${code}).`);
   }
 }
 

@@ -1,18 +1,16 @@
 import type { Db, Transaction } from '../../platform/db/handles.ts';
-import { applicationNames } from '../../platform/db/pool.ts';
+import { applicationNames } from '../../platform/db/postgres-servers.ts';
+import { rowOf, rowsOf } from '../../platform/db/unprepared.ts';
 
-export async function isInRecovery(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ isInRecovery: boolean }>({ text: 'select pg_is_in_recovery() as "isInRecovery"' });
-  return rows[0]?.isInRecovery ?? true;
-}
+export const isInRecovery = async (db: Db): Promise<boolean> =>
+  (await rowOf<{ isIn: boolean }>(db)`select pg_is_in_recovery() as "isIn"`).isIn;
 
 /** Whether this login has the rights of the tables' owner that a restore needs. */
-export async function mayRestore(db: Db): Promise<boolean> {
-  const { rows } = await db.query<{ may: boolean }>({
-    text: `select bool_and(has_table_privilege(name, 'update')) as may from unnest(array['deployment', 'feed', 'webhooks', 'webhook_shards']) as name`,
-  });
-  return rows[0]?.may ?? false;
-}
+export const mayRestore = async (db: Db): Promise<boolean> =>
+  (
+    await rowOf<{ may: boolean }>(db)`select bool_and(has_table_privilege(name, 'update')) as may
+    from unnest(array['deployment', 'feed', 'webhooks', 'webhook_shards']) as name`
+  ).may;
 
 export interface Deployment {
   /** The prefix of everything in Redis. */
@@ -22,12 +20,7 @@ export interface Deployment {
 }
 
 /** Other transactions that lock it wait for the end of this one. */
-export async function lockDeployment(tx: Transaction): Promise<Deployment> {
-  const { rows } = await tx.query<Deployment>({ text: 'select id, server from deployment for update' });
-  const [row] = rows;
-  if (!row) throw new Error('the table deployment is empty');
-  return row;
-}
+export const lockDeployment = (tx: Transaction) => rowOf<Deployment>(tx)`select id, server from deployment for update`;
 
 export async function storeServer(tx: Transaction, server: string | null): Promise<void> {
   await tx.query({ text: 'update deployment set server = $1', values: [server] });
@@ -52,14 +45,9 @@ export interface Connected {
 }
 
 /** Connections of the store's processes and commands to this database, except those that look after one. */
-export async function findConnected(db: Db): Promise<Connected[]> {
-  const { rows } = await db.query<Connected>({
-    text: `select pid, coalesce(usename, '?') as user, host(client_addr) as address from pg_stat_activity
-      where datname = current_database() and application_name = any($1) order by pid`,
-    values: [Object.values(applicationNames)],
-  });
-  return rows;
-}
+export const findConnected = (db: Db) =>
+  rowsOf<Connected>(db)`select pid, coalesce(usename, '?') as user, host(client_addr) as address from pg_stat_activity
+      where datname = current_database() and application_name = any(${Object.values(applicationNames)}) order by pid`;
 
 /** Every cursor of the feed is too old from now on. */
 export async function expireCursors(tx: Transaction): Promise<void> {

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { type ErrorCode, errorCodes } from '../../platform/errors.ts';
 import type { FinishedRequest } from '../../platform/http/finished-requests.ts';
 import { Histogram } from './histogram.ts';
@@ -92,4 +93,16 @@ function countIn(counts: Operation['counts'], key: ErrorCode | number, status: n
   const entry = { status, count: 0 };
   counts.set(key, entry);
   return entry;
+}
+
+/** Adds each operation of the API to the tally. Call it before the routes are added. */
+export function tallyRoutes(app: FastifyInstance, requests: RequestTally): void {
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    const { hide, response } = (schema ?? {}) as { hide?: boolean; response?: Readonly<Record<string, unknown>> };
+    if (hide || method === 'HEAD') return;
+    const successes = Object.keys(response ?? {})
+      .map(Number)
+      .filter((status) => status < 400);
+    for (const one of [method].flat()) requests.addOperation(one, url, successes);
+  });
 }

@@ -3,24 +3,28 @@ import type { Db } from '../../platform/db/handles.ts';
 import { isOnAnotherServer } from '../../platform/db/server-identity.ts';
 
 /** What only PostgreSQL knows. Each statement is bounded, since the tables grow for years. */
-export interface StoreFacts {
-  readonly orders: ReadonlyArray<{ readonly status: OrderStatus; readonly count: number }>;
-  readonly outbox: Unpublished;
-  /** At or below the publisher's mark, where there should be none: nobody publishes them. */
-  readonly strays: Unpublished;
-  /** The store is not known to be on this server: it was restored, or a standby has taken over. */
-  readonly server: { readonly isAnother: boolean };
-  readonly wal: { readonly timeline: number /** Undefined: archive_mode is off. */; readonly archive: ArchiveFacts | undefined };
-  readonly photos: { readonly waiting: number; readonly oldestWaitingSeconds: number; readonly originalsMissing: number };
-  readonly feed: { readonly position: number /** Undefined: no event is stored. */; readonly newestAgeSeconds: number | undefined };
-  readonly words: { readonly lagSeconds: number };
-  readonly endpoints: { readonly unverified: number; readonly enabled: number; readonly disabled: number; readonly failing: number };
-}
+const readers = {
+  outbox: (db: Db) => readOutbox(db, 'id > (select published_to from feed)'),
+  // At or below the publisher's mark, where there should be none: nobody publishes them. By itself: it reads the dead rows of the outbox,
+  // of which there are many while a snapshot is old.
+  strays: (db: Db) => readOutbox(db, 'id <= (select published_to from feed)'),
+  // The store is not known to be on this server: it was restored, or a standby has taken over.
+  server: async (db: Db) => ({ isAnother: await isOnAnotherServer(db) }),
+  wal: readWal,
+  photos: countWaitingPhotos,
+  feed: readFeedEnd,
+  words: readWordsLag,
+  endpoints: countEndpoints,
+  orders: countOrders,
+};
 
-interface ArchiveFacts {
-  readonly isFailing: boolean;
-  /** While a finished segment waits; 0 if none does. Undefined: nothing was ever archived. */
-  readonly ageSeconds: number | undefined;
+/** A part is missing if it could not be read. */
+export type StoreFacts = { readonly [Part in keyof typeof readers]?: Awaited<ReturnType<(typeof readers)[Part]>> };
+
+interface WalFacts {
+  readonly timeline: number;
+  /** Undefined: archive_mode is off. */
+  readonly archive: { readonly isFailing: boolean; readonly ageSeconds: number | undefined } | undefined;
 }
 
 interface Unpublished {
@@ -32,32 +36,20 @@ interface Unpublished {
 const countMax = 100_000;
 
 /** Those parts that could be read, one after the other: a worker has few connections, and this is not urgent. */
-export async function readStoreFacts(db: Db): Promise<{ facts: Partial<StoreFacts>; errors: unknown[] }> {
+export async function readStoreFacts(db: Db): Promise<{ facts: StoreFacts; errors: unknown[] }> {
   const errors: unknown[] = [];
-  const attempt = async <T extends Partial<StoreFacts>>(read: () => Promise<T>): Promise<T | undefined> => {
+  const facts: Record<string, unknown> = {};
+  for (const [part, read] of Object.entries(readers)) {
     try {
-      return await read();
+      facts[part] = await read(db);
     } catch (error) {
       errors.push(error);
-      return undefined;
     }
-  };
-  const facts = {
-    ...(await attempt(async () => ({ outbox: await readOutbox(db, 'id > (select published_to from feed)') }))),
-    // By itself: it reads the dead rows of the outbox, of which there are many while a snapshot is old.
-    ...(await attempt(async () => ({ strays: await readOutbox(db, 'id <= (select published_to from feed)') }))),
-    ...(await attempt(async () => ({ server: { isAnother: await isOnAnotherServer(db) } }))),
-    ...(await attempt(async () => ({ wal: await readWal(db) }))),
-    ...(await attempt(async () => ({ photos: await countWaitingPhotos(db) }))),
-    ...(await attempt(async () => ({ feed: await readFeedEnd(db) }))),
-    ...(await attempt(async () => ({ words: await readWordsLag(db) }))),
-    ...(await attempt(async () => ({ endpoints: await countEndpoints(db) }))),
-    ...(await attempt(async () => ({ orders: await countOrders(db) }))),
-  };
+  }
   return { facts, errors };
 }
 
-async function countOrders(db: Db): Promise<StoreFacts['orders']> {
+async function countOrders(db: Db): Promise<{ status: OrderStatus; count: number }[]> {
   const { rows } = await db.query<{ status: OrderStatus; count: number }>({
     name: 'facts-orders',
     text: `select status, (select count(*)::int from (select from orders where orders.status = listed.status limit $2) as found) as count
@@ -77,13 +69,14 @@ async function readOutbox(db: Db, where: string): Promise<Unpublished> {
   return { count, oldestAgeSeconds: Math.max(age ?? 0, 0) };
 }
 
-async function readFeedEnd(db: Db): Promise<StoreFacts['feed']> {
+async function readFeedEnd(db: Db) {
   const { rows } = await db.query<{ position: bigint; age: number | null }>({
     name: 'facts-feed',
     text: `select last_position as position, (select extract(epoch from clock_timestamp() - published_at)::float8 from events
       where events.position <= feed.last_position order by events.position desc limit 1) as age from feed`,
   });
   const [{ position, age } = { position: 0n, age: null }] = rows;
+  // Undefined: no event is stored.
   return { position: Number(position), newestAgeSeconds: age === null ? undefined : Math.max(age, 0) };
 }
 
@@ -91,7 +84,7 @@ async function readFeedEnd(db: Db): Promise<StoreFacts['feed']> {
  * An archive that is old is no fault while nothing was written, so its age counts only while a finished segment waits. What was archived
  * last may be the file of a timeline, which says nothing about segments.
  */
-async function readWal(db: Db): Promise<StoreFacts['wal']> {
+async function readWal(db: Db): Promise<WalFacts> {
   const { rows } = await db.query<{ timeline: number; isOn: boolean; isFailing: boolean; waits: boolean | null; age: number | null }>({
     name: 'facts-wal',
     text: `select ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int as timeline,
@@ -105,11 +98,12 @@ async function readWal(db: Db): Promise<StoreFacts['wal']> {
   });
   const [row] = rows;
   if (!row) throw new Error('pg_stat_archiver is empty');
+  // Undefined: nothing was ever archived.
   const ageSeconds = row.age === null ? undefined : row.waits ? Math.max(row.age, 0) : 0;
   return { timeline: row.timeline, archive: row.isOn ? { isFailing: row.isFailing, ageSeconds } : undefined };
 }
 
-async function countWaitingPhotos(db: Db): Promise<StoreFacts['photos']> {
+async function countWaitingPhotos(db: Db) {
   const { rows } = await db.query<{ count: number; age: number | null; missing: number }>({
     name: 'facts-photos',
     // By the time of the last change: a photo that was sent again waits since then. One without its original waits for that.
@@ -123,7 +117,7 @@ async function countWaitingPhotos(db: Db): Promise<StoreFacts['photos']> {
   return { waiting: count, oldestWaitingSeconds: Math.max(age ?? 0, 0), originalsMissing: missing };
 }
 
-async function readWordsLag(db: Db): Promise<StoreFacts['words']> {
+async function readWordsLag(db: Db) {
   const { rows } = await db.query<{ age: number | null }>({
     name: 'facts-words',
     text: `select (select extract(epoch from clock_timestamp() - published_at)::float8 from events
@@ -132,8 +126,8 @@ async function readWordsLag(db: Db): Promise<StoreFacts['words']> {
   return { lagSeconds: Math.max(rows[0]?.age ?? 0, 0) };
 }
 
-async function countEndpoints(db: Db): Promise<StoreFacts['endpoints']> {
-  const { rows } = await db.query<StoreFacts['endpoints']>({
+async function countEndpoints(db: Db) {
+  const { rows } = await db.query<Record<'unverified' | 'enabled' | 'disabled' | 'failing', number>>({
     name: 'facts-endpoints',
     text: `select count(*) filter (where status = 'enabled' and verified_at is null)::int as unverified,
         count(*) filter (where status = 'enabled' and verified_at is not null)::int as enabled,

@@ -26,7 +26,7 @@ export class DeliveryTally {
 /** The last facts that were read. A scrape reads nothing: it would be as slow as PostgreSQL, and there may be many. */
 export class LastStoreFacts {
   /** A part is missing if it was not read yet, or if the last attempt failed. */
-  facts: Partial<StoreFacts> = {};
+  facts: StoreFacts = {};
 
   /** A job: it never finds more to do at once. A part that can't be read does not hide the others. */
   async read(db: Db): Promise<0> {

@@ -6,7 +6,7 @@ import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, report
 import { ExclusiveConnections } from './exclusive-connections.ts';
 import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
 import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
-import { PostgresServers } from './postgres-servers.ts';
+import { applicationNames, PostgresServers } from './postgres-servers.ts';
 import { PrimaryProbe } from './primary-probe.ts';
 import { skipLostIds } from './server-identity.ts';
 import { StatementWatch, type WatchStatement } from './statement-watch.ts';
@@ -17,8 +17,6 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
 
 /** The role of every process except `migrate`. The first migration creates it. */
 export const applicationRole = 'homeward_app';
-/** The names of the connections of every process except `migrate`, as PostgreSQL shows them. */
-export const applicationNames = { pool: 'homeward', probe: 'homeward probe' } as const;
 
 const connectTimeoutMs = 500;
 const turnTimeoutMs = 500;
@@ -145,14 +143,14 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     this.#searches = new ExclusiveConnections(toRead, searchTurns, onFault);
     this.#reads = new PipelinedConnections(toRead, reads, onFault);
     this.#ahead = new PipelinedConnections(toRead, 1, onFault);
-    this.#confirmation = new WriteConfirmation(this.#servers, applicationNames.probe, (isAwaited) => {
+    this.#confirmation = new WriteConfirmation(this.#servers, (isAwaited) => {
       // What is in flight would wait as long.
       if (isAwaited) this.#writes.abandon();
       this.#onConfirmation(!isAwaited);
     });
     // Those that ended may still wait at the server, so others in their place would be too many.
     this.#writes = new PipelinedConnections(toWrite, writes, onFault, () => !this.#confirmation.isRunning);
-    this.#probe = new PrimaryProbe(this.#servers, applicationNames.probe, {
+    this.#probe = new PrimaryProbe(this.#servers, {
       onOtherServer: () => this.#abandonAll(),
       onLost: (reason) => {
         // What waits for a reply there is waited for by every request.

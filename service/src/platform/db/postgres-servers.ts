@@ -1,6 +1,9 @@
 import pg from 'pg';
 import { addressesOf } from '../server-urls.ts';
 
+/** The names of the connections of every process except `migrate`, as PostgreSQL shows them. */
+export const applicationNames = { pool: 'homeward', probe: 'homeward probe' } as const;
+
 /** A standby, a primary that is read-only, or one that another has taken over from: what it shows may be old, and what is written may be lost. */
 export class NotPrimary extends Error {
   /** The last of several servers, of which another may be the primary soon, or was only slow. */

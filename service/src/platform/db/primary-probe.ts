@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { NotPrimary, type PostgresServers } from './postgres-servers.ts';
+import { streamOf } from './pipelined-connections.ts';
+import { applicationNames, NotPrimary, type PostgresServers } from './postgres-servers.ts';
 
 const intervalMs = 250;
 const timeoutMs = 500;
@@ -16,7 +17,6 @@ export interface ProbeListener {
 /** Finds out all the time, on a connection of its own, whether the primary can be reached, whether it is another one, and what its clock says. */
 export class PrimaryProbe {
   readonly #servers: PostgresServers;
-  readonly #applicationName: string;
   readonly #listener: ProbeListener;
   #reachable = true;
   #clockOffsetMs = 0;
@@ -29,9 +29,8 @@ export class PrimaryProbe {
   /** Set only between two probes: undefined before the first, and while one is in flight. */
   #next: NodeJS.Timeout | undefined;
 
-  constructor(servers: PostgresServers, applicationName: string, listener: ProbeListener) {
+  constructor(servers: PostgresServers, listener: ProbeListener) {
     this.#servers = servers;
-    this.#applicationName = applicationName;
     this.#listener = listener;
   }
 
@@ -112,7 +111,7 @@ export class PrimaryProbe {
       connectionString: address,
       connectionTimeoutMillis: timeoutMs,
       query_timeout: timeoutMs,
-      application_name: this.#applicationName,
+      application_name: applicationNames.probe,
     });
     client.on('error', () => this.#client === client && this.now());
     this.#client = client;
@@ -121,9 +120,9 @@ export class PrimaryProbe {
 
   /** Destroys the connection instead of ending it: that would wait for a server that may not reply. */
   #disconnect(): void {
-    const client = this.#client as { connection?: { stream?: { destroy(): void } } } | undefined;
+    const client = this.#client;
     this.#client = undefined;
-    client?.connection?.stream?.destroy();
+    if (client) streamOf(client).destroy();
   }
 }
 

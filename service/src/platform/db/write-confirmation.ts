@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { isUnconfirmedCommit, streamOf } from './pipelined-connections.ts';
-import type { PostgresServers } from './postgres-servers.ts';
+import { applicationNames, type PostgresServers } from './postgres-servers.ts';
 
 const connectTimeoutMs = 500;
 const retryDelayMs = 250;
@@ -17,7 +17,6 @@ const writeToLog = `select pg_logical_emit_message(true, 'homeward', '')`;
  */
 export class WriteConfirmation {
   readonly #servers: PostgresServers;
-  readonly #applicationName: string;
   readonly #onChange: (isAwaited: boolean) => void;
   #client: pg.Client | undefined;
   #isRunning = false;
@@ -25,9 +24,8 @@ export class WriteConfirmation {
   #ended = Promise.resolve();
   #isClosed = false;
 
-  constructor(servers: PostgresServers, applicationName: string, onChange: (isAwaited: boolean) => void) {
+  constructor(servers: PostgresServers, onChange: (isAwaited: boolean) => void) {
     this.#servers = servers;
-    this.#applicationName = applicationName;
     this.#onChange = onChange;
   }
 
@@ -81,7 +79,7 @@ export class WriteConfirmation {
     const client = new pg.Client({
       connectionString: this.#servers.current,
       connectionTimeoutMillis: connectTimeoutMs,
-      application_name: this.#applicationName,
+      application_name: applicationNames.probe,
       keepAlive: true,
     });
     this.#client = client;

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../errors.ts';
 
@@ -81,7 +83,8 @@ export class EventStream {
   readonly #response: ServerResponse;
   readonly #times: Times;
   readonly #lifetime: NodeJS.Timeout;
-  #isOpen = true;
+  /** Aborted when the stream is closed, here or by its reader. */
+  readonly #closing = new AbortController();
   /** Calls of `keepOpenDuring` in progress. */
   #keepOpenCount = 0;
   /** The lifetime has ended, and the stream closes once `#keepOpenCount` is 0. */
@@ -104,13 +107,13 @@ export class EventStream {
     // With jitter, so that streams that were opened together don't end together.
     this.#lifetime = setTimeout(() => this.#endLifetime(), times.lifetimeMs * (0.9 + Math.random() / 10)).unref();
     this.onClose(() => {
-      this.#isOpen = false;
+      this.#closing.abort();
       clearTimeout(this.#lifetime);
     });
   }
 
   get isOpen(): boolean {
-    return this.#isOpen;
+    return !this.#closing.signal.aborted;
   }
 
   /** True if the reader is too slow: don't send more now, and catch up later from the database. */
@@ -128,27 +131,20 @@ export class EventStream {
 
   /** `lastId` returns the id of the last event, or of a later one that this reader may not see. Called at the next heartbeat. */
   send(text: string, lastId: () => string): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     if (text !== '') this.#response.write(text);
     this.#unsentLastId = lastId;
   }
 
   sendHeartbeat(): void {
-    if (!this.#isOpen || this.isFull) return;
+    if (!this.isOpen || this.isFull) return;
     this.#response.write(this.#unsentLastId === undefined ? ':\n\n' : `${idText(this.#unsentLastId())}\n`);
     this.#unsentLastId = undefined;
   }
 
   /** Resolves once the reader has read the buffer, or is disconnected since it reads nothing: response-progress.ts. */
   async drained(): Promise<void> {
-    if (!this.#isOpen || !this.isFull) return;
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        this.#response.off('drain', end).off('close', end);
-        resolve();
-      };
-      this.#response.once('drain', end).once('close', end);
-    });
+    if (this.isOpen && this.isFull) await once(this.#response, 'drain', { signal: this.#closing.signal }).catch(() => {});
   }
 
   /** Postpones the end of the lifetime until `work` is done: a reader that is out of requests would reconnect too early and be banned. */
@@ -164,16 +160,7 @@ export class EventStream {
 
   /** Waits for `ms`, or until the stream closes. */
   async sleep(ms: number): Promise<void> {
-    if (!this.#isOpen) return;
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        ignoreClose();
-        resolve();
-      };
-      const timer = setTimeout(end, ms).unref();
-      const ignoreClose = this.onClose(end);
-    });
+    await sleep(ms, undefined, { signal: this.#closing.signal, ref: false }).catch(() => {});
   }
 
   #endLifetime(): void {
@@ -182,8 +169,8 @@ export class EventStream {
   }
 
   close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.isOpen) return;
+    this.#closing.abort();
     this.#response.end();
     const timeout = setTimeout(() => this.#response.destroy(), this.#times.endTimeoutMs).unref();
     this.onClose(() => clearTimeout(timeout));

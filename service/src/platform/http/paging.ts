@@ -80,6 +80,7 @@ export function readKeyCursor<Key>(cursor: string, filters: Filters, readers: Re
   const keys = readers.map((read, i) => read(texts[i] ?? '')).filter((key) => key !== undefined);
   if (keys.length !== readers.length || !hashText.test(text.slice(end + 1))) throw unknownCursor();
   if (text.slice(end + 1) !== hashFilters(filters)) throw otherFilters();
+  // The same bytes can be encoded in several ways in Base64. Only the canonical one is valid.
   if (cursor !== writeKeyCursor(keys, filters)) throw unknownCursor();
   return keys;
 }
@@ -91,22 +92,15 @@ interface Position {
   readonly inSecondPart: boolean;
 }
 
-function writePosition({ afterId, inSecondPart }: Position, filters: Filters): string {
-  return Buffer.from(`${inSecondPart ? secondPart : ''}${afterId}.${hashFilters(filters)}`).toString('base64url');
-}
+const writePosition = ({ afterId, inSecondPart }: Position, filters: Filters): string =>
+  writeKeyCursor([`${inSecondPart ? secondPart : ''}${afterId}`], filters);
 
 const secondPart = '2:';
 
 function readPosition(cursor: string, filters: Filters, hasParts: boolean): Position {
-  const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  const inSecondPart = hasParts && text.startsWith(secondPart);
-  const [id = '', filtersHash = ''] = text.slice(inSecondPart ? secondPart.length : 0).split('.');
-  const afterId = parseInt64(id);
-  if (afterId === undefined || !hashText.test(filtersHash)) throw unknownCursor();
-  if (filtersHash !== hashFilters(filters)) throw otherFilters();
-  // The same bytes can be encoded in several ways in Base64. Only the canonical one is valid.
-  if (cursor !== writePosition({ afterId, inSecondPart }, filters)) throw unknownCursor();
-  return { afterId, inSecondPart };
+  const idOf = (text: string) => parseInt64(hasParts && text.startsWith(secondPart) ? text.slice(secondPart.length) : text);
+  const [text = ''] = readKeyCursor(cursor, filters, [(one) => (idOf(one) === undefined ? undefined : one)]);
+  return { afterId: idOf(text) ?? 0n, inSecondPart: text.startsWith(secondPart) };
 }
 
 const otherFilters = () =>

@@ -130,7 +130,7 @@ export function errorResponses(...codes: ErrorCode[]) {
 function errorResponse(status: number, codes: ErrorCode[]) {
   const description = codes.map((code) => `\`${code}\`: ${errorCodes[code].cause}`).join('\n\n');
   const response = jsonResponse(description, Ref(ErrorSchema), statusHeaders[status]);
-  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: errorCodes[code].example.message, status } }]));
+  const examples = Object.fromEntries(codes.map((code) => [code, { value: { code, message: errorCodes[code].message, status } }]));
   return { ...response, content: { 'application/json': { ...response.content['application/json'], examples } } };
 }
 

@@ -1,44 +1,32 @@
+export type RedisKeys = ReturnType<typeof redisKeysOf>;
+
 /**
  * Every key that a deployment uses in Redis. Keys begin with the deployment's id, so that two deployments can share a
  * server. The parts in braces are from earlier releases, whose processes run beside this one during an upgrade.
  */
-export interface RedisKeys {
-  /** What was granted to a subject in the current windows. */
-  counts(subject: string): string;
-  /** What processes have returned of it, unused. */
-  returns(subject: string): string;
-  /** The strikes and the ban of a key. Called `guard` in Redis, where data of earlier releases has that name. */
-  banState(subject: string): string;
-  epoch(subject: string): string;
-  /** The banned keys of a client, by the end of their bans. */
-  bannedKeys(subject: string): string;
-  /** All bans, by their end. */
-  readonly bans: string;
-  /** A simulated error that a key has requested, on staging. */
-  rehearsal(keyId: bigint, kind: string): string;
-  readonly catalogueToken: string;
-  /** What has changed from each token of the catalogue to the next. */
-  readonly catalogueLog: string;
-  /** Changes with what only listings show: profiles, photos, shelters. */
-  readonly listingsToken: string;
-  /** The transactions whose changes are in the log, or were. */
-  readonly announcedTransactions: string;
-}
-
-export function redisKeysOf(deploymentId: string): RedisKeys {
-  const prefix = `hw:${deploymentId}:{0}`;
+export function redisKeysOf(deploymentId: string) {
+  const [prefix, catalogue] = [`hw:${deploymentId}:{0}`, `hw:${deploymentId}:{catalogue}`];
   return {
-    counts: (subject) => `${prefix}:counts:${subject}`,
-    returns: (subject) => `${prefix}:returns:${subject}`,
-    banState: (subject) => `${prefix}:guard:${subject}`,
-    epoch: (subject) => `${prefix}:epoch:${subject}`,
-    bannedKeys: (subject) => `${prefix}:banned-keys:${subject}`,
+    /** What was granted to a subject in the current windows. */
+    counts: (subject: string) => `${prefix}:counts:${subject}`,
+    /** What processes have returned of it, unused. */
+    returns: (subject: string) => `${prefix}:returns:${subject}`,
+    /** The strikes and the ban of a key. Called `guard` in Redis, where data of earlier releases has that name. */
+    banState: (subject: string) => `${prefix}:guard:${subject}`,
+    epoch: (subject: string) => `${prefix}:epoch:${subject}`,
+    /** The banned keys of a client, by the end of their bans. */
+    bannedKeys: (subject: string) => `${prefix}:banned-keys:${subject}`,
+    /** All bans, by their end. */
     bans: `${prefix}:bans`,
-    rehearsal: (keyId, kind) => `${prefix}:rehearsal:${keyId}:${kind}`,
-    catalogueToken: `hw:${deploymentId}:{catalogue}:token`,
-    catalogueLog: `hw:${deploymentId}:{catalogue}:log`,
-    listingsToken: `hw:${deploymentId}:{catalogue}:listings-token`,
-    announcedTransactions: `hw:${deploymentId}:{catalogue}:announced`,
+    /** A simulated error that a key has requested, on staging. */
+    rehearsal: (keyId: bigint, kind: string) => `${prefix}:rehearsal:${keyId}:${kind}`,
+    catalogueToken: `${catalogue}:token`,
+    /** What has changed from each token of the catalogue to the next. */
+    catalogueLog: `${catalogue}:log`,
+    /** Changes with what only listings show: profiles, photos, shelters. */
+    listingsToken: `${catalogue}:listings-token`,
+    /** The transactions whose changes are in the log, or were. */
+    announcedTransactions: `${catalogue}:announced`,
   };
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type ClockReading, judgeClocks } from '../../../src/operations/doctor/clock-check.ts';
 import { checkSettings } from '../../../src/operations/doctor/doctor.ts';
 import type { SnapshotHolder, Work } from '../../../src/operations/doctor/doctor-queries.ts';
-import { broken, type Finding, inOrder, note, ok, overall, skipped, warning } from '../../../src/operations/doctor/finding.ts';
+import { broken, findingOf, inOrder, type Judgement, note, ok, overall, skipped, warning } from '../../../src/operations/doctor/finding.ts';
 import { type Host, judgeHosts } from '../../../src/operations/doctor/hosts-check.ts';
 import { checkPhotos } from '../../../src/operations/doctor/photos-check.ts';
 import { judgeReplication, judgeSnapshots } from '../../../src/operations/doctor/postgres-activity.ts';
@@ -21,16 +21,16 @@ import { judgeSettings } from '../../../src/operations/doctor/settings-check.ts'
 import { judgeEndpoints, judgeWork } from '../../../src/operations/doctor/work-checks.ts';
 import { loadConfig } from '../../../src/platform/config.ts';
 
-const severityAndText = ({ severity, found }: Finding) => `${severity}: ${found}`;
+const severityAndText = ({ severity, found }: Judgement) => `${severity}: ${found}`;
 
 test('the worst comes first, then what may be the cause of the others', () => {
   const findings = [
-    ok('url', ''),
+    findingOf('url', ok('')),
     skipped('feed', ''),
-    warning('redis', '', ''),
-    broken('worker', '', ''),
-    note('disk', '', ''),
-    broken('postgres', '', ''),
+    findingOf('redis', warning('', '')),
+    findingOf('worker', broken('', '')),
+    findingOf('disk', note('', '')),
+    findingOf('postgres', broken('', '')),
   ];
   expect(inOrder(findings).map(({ check }) => check)).toEqual(['postgres', 'worker', 'redis', 'disk', 'feed', 'url']);
   expect([overall(findings), overall(findings.slice(0, 3)), overall(findings.slice(0, 2))]).toEqual(['broken', 'warning', 'ok']);

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { startCuttableProxy } from '../../../../testkit/cuttable-proxy.ts';
 import { type PrivateServer, startPostgres } from '../../../../testkit/servers.ts';
 import { migrate } from '../../../src/platform/db/migrate.ts';
-import { applicationNames, Pool, violates } from '../../../src/platform/db/pool.ts';
+import { Pool, violates } from '../../../src/platform/db/pool.ts';
+import { applicationNames } from '../../../src/platform/db/postgres-servers.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable', headers: { 'retry-after': '1' } });
