@@ -105,9 +105,7 @@ test('restore-check and journal apply read the files of all hosts in a directory
   // As if an older backup were restored.
   const revive = () => executeAsOwner(env.DATABASE_URL, 'update api_keys set revoked_at = null');
   const countRevoked = async () => {
-    const { rows } = await store.dependencies.db.query({
-      text: 'select count(*)::int as count from api_keys where revoked_at is not null',
-    });
+    const rows = await store.read('select count(*)::int as count from api_keys where revoked_at is not null');
     return rows[0]?.['count'];
   };
   await revive();

@@ -3,11 +3,11 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { accepts, freePort } from '../../../testkit/servers.ts';
 import { newSecret } from '../../src/changes/webhooks/signatures.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 import { addAnimal, addEndpoint, deliver, deliveriesOf, deliveryOf, publishAll, until } from '../webhook-work.ts';
 import { type Block, fencedBlocks } from './fenced-blocks.ts';
 import { GuideRun, python } from './guide-run.ts';
@@ -21,14 +21,10 @@ const receiversOf = (text: string) =>
 
 /** Each endpoint has its own secret, which the receiver reads from the environment. */
 const runs: GuideRun[] = [];
-let store: TestStore;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
-});
-afterAll(async () => {
+afterAll(() => {
   for (const run of runs) run[Symbol.dispose]();
-  await store[Symbol.asyncDispose]();
 });
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
 
 /** Starts a receiver of a guide as a process. Resolves once it listens or has exited. */
 async function startReceiver(receiver: Block, secret: string, port: number): Promise<ReturnType<GuideRun['start']>> {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 import { verifySignature, WebhookReceiver } from '../../webhook-receiver.ts';
 import {
   addAnimal,
@@ -12,21 +13,12 @@ import {
   publishAll,
   until,
   type WebhookBody,
-  type Work,
 } from '../../webhook-work.ts';
 
-let store: TestStore;
-let work: Work;
 let partner: TestKey;
 let receiver: WebhookReceiver;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
-  work = deliver(store.dependencies);
-});
-afterAll(async () => {
-  await work[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-});
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
+const work = disposeAfterAll(deliver(store.dependencies));
 beforeEach(async () => {
   partner = await store.createKey();
   receiver = await WebhookReceiver.open();
@@ -37,13 +29,14 @@ const call = <Body>(method: string, path: string, body?: unknown) =>
   store.call<Body>(method, `/v1/webhooks${path}`, { key: partner.key, body });
 const endpoint = (body: object = {}) => addEndpoint(store, partner, { url: receiver.url, ...body });
 const change = (petId: number, name: string) =>
-  store.dependencies.db.write({
-    text: `insert into outbox (type, pet_id, data) values ('pet.updated', $1, $2)`,
-    values: [petId, JSON.stringify({ pet: { id: petId, name } })],
-  });
+  store.write(
+    `insert into outbox (type, pet_id, data) values ('pet.updated', $1, $2)`,
+    petId,
+    JSON.stringify({ pet: { id: petId, name } }),
+  );
 /** Makes pending retries due now, since they would be hours later. */
 async function hurry(id: number, more = ''): Promise<void> {
-  const sql = (text: string) => store.dependencies.db.write({ text, values: [id] });
+  const sql = (text: string) => store.write(text, id);
   await sql(`update delivery_exceptions set next_attempt_at = now() ${more} where webhook_id = $1 and next_attempt_at < 'infinity'`);
   await sql('update webhooks set is_changed = true, revision = revision + 1 where id = $1');
 }
@@ -210,10 +203,7 @@ describe('a failed attempt', () => {
   test('at an endpoint that has failed for 5 days disables it', async () => {
     receiver.respond = () => ({ status: 500 });
     const { id } = await endpoint();
-    await store.dependencies.db.write({
-      text: `update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`,
-      values: [id],
-    });
+    await store.write(`update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`, id);
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
     const webhook = await until(
@@ -233,7 +223,7 @@ test('after a rotation both secrets sign, and after 24 hours only the new one', 
   if (!both) throw new Error('nothing received');
   expect(String(both.headers['webhook-signature']).split(' ')).toHaveLength(2);
   expect(verifySignature(both, secret)).toEqual(verifySignature(both, newSecret));
-  await store.dependencies.db.write({ text: 'update webhooks set previous_secret_until = now() where id = $1', values: [id] });
+  await store.write('update webhooks set previous_secret_until = now() where id = $1', id);
   await call('POST', `/${id}/test`);
   const one = (await receiver.has(2))[1];
   if (!one) throw new Error('nothing received');
@@ -242,8 +232,7 @@ test('after a rotation both secrets sign, and after 24 hours only the new one', 
 });
 
 describe('a secret that is damaged in the database', () => {
-  const damage = (id: number, secret: string) =>
-    store.dependencies.db.write({ text: 'update webhooks set secret = $2 where id = $1', values: [id, secret] });
+  const damage = (id: number, secret: string) => store.write('update webhooks set secret = $2 where id = $1', id, secret);
 
   test.each(['', 'whsec_', 'whsec_AAAA', '"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"'])(
     'as %j signs nothing: the attempt fails',
@@ -340,8 +329,7 @@ test('a page is not filled by deliveries whose events the feed no longer has', a
   await receiver.has(2);
   await settled(id);
   const [first, second] = (await deliveriesOf(store, partner, id)).filter(({ type }) => type === 'pet.created');
-  const drop = (position: number | undefined) =>
-    store.dependencies.db.write({ text: 'update feed set first_position = $1', values: [position] });
+  const drop = (position: number | undefined) => store.write('update feed set first_position = $1', position);
   await drop(second?.id);
   const { json } = await call<DeliveryBody[]>('GET', `/${id}/deliveries?limit=1`);
   await drop(1);
@@ -354,6 +342,6 @@ test('deliveries of a removed endpoint are not sent', async () => {
   await call('DELETE', `/${id}`);
   await addAnimal(store, partner);
   await publishAll(store.dependencies);
-  const { rows } = await store.dependencies.db.query({ text: 'select from deliveries where webhook_id = $1', values: [id] });
+  const rows = await store.read('select from deliveries where webhook_id = $1', id);
   expect(rows).toEqual([]);
 });

@@ -3,14 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { executeAsOwner } from '../../databases.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, feedEnd, hurry, namesOf, notify, passTime, publishChanges, query } from '../../webhook-steps.ts';
+import { addAnimals, feedEnd, hurry, namesOf, notify, passTime, publishChanges } from '../../webhook-steps.ts';
 import { until } from '../../webhook-work.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 
 const rowsOf = (id: number) =>
-  query<{ delivery: bigint; attempts: bigint; retries: bigint; next: Date | number }>(
-    bench.store,
+  bench.store.write<{ delivery: bigint; attempts: bigint; retries: bigint; next: Date | number }>(
     `select delivery_id as delivery, attempt_count as attempts, retry_count as retries, next_attempt_at as next
       from delivery_exceptions where webhook_id = $1 order by delivery_id`,
     id,
@@ -40,8 +39,7 @@ async function anotherRound(): Promise<void> {
 
 /** Puts all retries off for hours. */
 async function putOff(id: number): Promise<void> {
-  await query(
-    bench.store,
+  await bench.store.write(
     `update delivery_exceptions set next_attempt_at = now() + interval '2 hours' where webhook_id = $1 and next_attempt_at < 'infinity'`,
     id,
   );
@@ -221,7 +219,7 @@ describe('An endpoint at which events of 3 animals failed', () => {
 
   test('for 5 days is disabled', async () => {
     const { id } = await failingEndpoint();
-    await query(bench.store, `update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`, id);
+    await bench.store.write(`update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`, id);
     await hurry(bench.store, id);
     const webhook = await until(
       () => bench.webhook(id),
@@ -269,8 +267,7 @@ describe('An endpoint that is too far behind', () => {
       (rows) => rows.length === 1,
     );
     const insert = (count: number, isReplay: boolean, from: number) =>
-      query(
-        bench.store,
+      bench.store.write(
         `insert into delivery_exceptions (webhook_id, delivery_id, pet_id, is_replay, next_attempt_at)
           select webhook_id, $4 + n, pet_id, $3, 'infinity' from delivery_exceptions, generate_series(1, $2) as n
             where webhook_id = $1 and attempt_count = 1`,
@@ -310,7 +307,7 @@ describe('An endpoint that is too far behind', () => {
 
   /** Another worker continues, at the end of the feed: who is behind reads pages. */
   async function continueAtEnd(): Promise<void> {
-    await query(bench.store, 'update webhook_shards set position = last_position from feed');
+    await bench.store.write('update webhook_shards set position = last_position from feed');
     bench.startWorker();
   }
 

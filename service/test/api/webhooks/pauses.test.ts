@@ -6,10 +6,10 @@ import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import { errorResponse } from '../../error-response.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, feedEnd, namesOf, publishChanges, query, sharesCursor } from '../../webhook-steps.ts';
+import { addAnimals, feedEnd, namesOf, publishChanges, sharesCursor } from '../../webhook-steps.ts';
 import { until } from '../../webhook-work.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 
 /** Publishes events with these names, each about another animal. */
 async function publish(...names: string[]): Promise<void> {
@@ -41,11 +41,11 @@ async function changesAreRead(): Promise<void> {
 const delivered = (count: number) => Array.from({ length: count }, () => 'delivered');
 const pending = (count: number) => Array.from({ length: count }, () => 'pending');
 const positionOf = async (id: number) =>
-  (await query<{ position: bigint | null }>(bench.store, 'select position from webhooks where id = $1', id))[0]?.position;
+  (await bench.store.write<{ position: bigint | null }>('select position from webhooks where id = $1', id))[0]?.position;
 
 async function suspend(isSuspended: boolean): Promise<void> {
   const { db } = bench.store.dependencies;
-  const [client] = await query<{ name: string }>(bench.store, 'select name from clients where id = $1', bench.partner.clientId);
+  const [client] = await bench.store.write<{ name: string }>('select name from clients where id = $1', bench.partner.clientId);
   await setSuspended(db, () => true, client?.name ?? '', isSuspended);
 }
 
@@ -100,10 +100,10 @@ describe('An endpoint that was disabled and is enabled', () => {
     bench.startWorker();
     await bench.hasDelivered(id, 4);
     expect(namesOf(bench.receiver).sort()).toEqual(['last', 'queued 1', 'queued 2', 'queued 3']);
-    const ranges = await query(bench.store, 'select from webhooks, unnest(skipped) where id = $1', id);
+    const ranges = await bench.store.write('select from webhooks, unnest(skipped) where id = $1', id);
     expect(ranges).toHaveLength(3);
     await sharesCursor(bench.store, id);
-    expect(await query(bench.store, `select from webhooks where id = $1 and skipped = '{}'`, id)).toHaveLength(1);
+    expect(await bench.store.write(`select from webhooks where id = $1 and skipped = '{}'`, id)).toHaveLength(1);
   });
 
   test('gets nothing that came meanwhile, also if another worker continues', async () => {
@@ -232,10 +232,9 @@ describe('The 101st pause while deliveries are queued', () => {
     const { id } = await bench.endpoint();
     await bench.stopWorker();
     // Positions without events, so that nothing has to be sent.
-    await query(bench.store, 'update feed set last_position = last_position + 202');
+    await bench.store.write('update feed set last_position = last_position + 202');
     const end = await feedEnd(bench.store);
-    await query(
-      bench.store,
+    await bench.store.write(
       `update webhooks set skipped = (select range_agg(int8range(n, n + 1)) from generate_series($2::bigint - 200, $2::bigint - 1, 2) as n)
         where id = $1`,
       id,

@@ -1,19 +1,16 @@
 // What is sent to the endpoints of a shelter's keys.
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { rotateKeyAndWebhooks } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
 import { addShelter, createShelterKey } from '../../shelter-steps.ts';
 import type { TestKey } from '../../test-store.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, namesOf, publishChanges, query } from '../../webhook-steps.ts';
+import { addAnimals, namesOf, publishChanges } from '../../webhook-steps.ts';
 import { addEndpoint, until } from '../../webhook-work.ts';
 
-const bench = webhookBench();
-let [one, other]: [number, number] = [0, 0];
-beforeAll(async () => {
-  [one, other] = [await addShelter(bench.store, 'One'), await addShelter(bench.store, 'Other')];
-});
+const bench = await webhookBench();
+const [one, other] = [await addShelter(bench.store, 'One'), await addShelter(bench.store, 'Other')];
 
 const staffScopes: readonly Scope[] = ['webhooks:manage', 'shelter:manage'];
 const staffOf = (shelter: number) => createShelterKey(bench.store, shelter, staffScopes);
@@ -21,7 +18,7 @@ const staffOf = (shelter: number) => createShelterKey(bench.store, shelter, staf
 /** An order's event, of the partner or of `by`, for a new animal of a shelter. Its name is shown in what is sent. */
 async function publishOrder(shelter: number, name: string, by = bench.partner): Promise<void> {
   const [petId = 0] = await addAnimals(bench.store, 1);
-  await query(bench.store, 'update pets set shelter_id = $2 where id = $1', petId, shelter);
+  await bench.store.write('update pets set shelter_id = $2 where id = $1', petId, shelter);
   await publishChanges(bench.store, [{ type: 'order.placed', petId, name, clientId: by.clientId }]);
 }
 
@@ -62,7 +59,7 @@ describe('An endpoint of a key with shelter:manage', () => {
       (status) => status === 'enabled',
     );
     await bench.stopWorker();
-    await query(bench.store, 'update webhooks set position = (select last_position from feed) where id = $1', id);
+    await bench.store.write('update webhooks set position = (select last_position from feed) where id = $1', id);
     await publishOrder(one, 'first');
     await publishOrder(other, 'foreign');
     await publishOrder(one, 'second', staff);
@@ -103,7 +100,7 @@ describe('An endpoint of a key with shelter:manage', () => {
       const { status } = await bench.call('PATCH', `/${id}`, { types: ['order.placed'] }, key);
       expect(status).toBe(200);
       await until(
-        async () => (await query<{ isChanged: boolean }>(store, 'select is_changed as "isChanged" from webhooks where id = $1', id))[0],
+        async () => (await store.write<{ isChanged: boolean }>('select is_changed as "isChanged" from webhooks where id = $1', id))[0],
         (row) => row?.isChanged === false,
       );
     };

@@ -1,14 +1,13 @@
 // New and repointed endpoints get nothing but tests until they accept one.
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { executeAsOwner } from '../../databases.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Reply, verifySignature, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, hurry, namesOf, publishChanges, query } from '../../webhook-steps.ts';
+import { addAnimals, hurry, namesOf, publishChanges } from '../../webhook-steps.ts';
 import { type DeliveryBody, until } from '../../webhook-work.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 // In the other tests endpoints are verified from the start.
-beforeAll(() => executeAsOwner(bench.store.dependencies.config.databaseUrl, 'alter table webhooks alter column verified_at drop default'));
+await bench.store.asOwner('alter table webhooks alter column verified_at drop default');
 
 /** Where an endpoint is repointed to. */
 let elsewhere: WebhookReceiver;
@@ -42,8 +41,7 @@ function hang(receiver = bench.receiver): (reply: Reply) => void {
 }
 
 const testsOf = (id: number) =>
-  query<{ status: string; attempts: bigint }>(
-    bench.store,
+  bench.store.write<{ status: string; attempts: bigint }>(
     'select status, attempt_count as attempts from delivery_exceptions where webhook_id = $1 and pet_id is null order by delivery_id',
     id,
   );
@@ -123,7 +121,7 @@ describe('A new endpoint', () => {
 
   test('that is tested by its owner is verified too, without waiting for the next try', async () => {
     const { id } = await unverified();
-    await query(bench.store, `update delivery_exceptions set next_attempt_at = now() + interval '2 hours' where webhook_id = $1`, id);
+    await bench.store.write(`update delivery_exceptions set next_attempt_at = now() + interval '2 hours' where webhook_id = $1`, id);
     respondWith(204);
     const { status, json } = await bench.call<DeliveryBody>('POST', `/${id}/test`);
     expect(status).toBe(202);
@@ -143,7 +141,7 @@ describe('A new endpoint', () => {
   test('that accepts no test in 10 tries is disabled, and gets another 10 when it is enabled', async () => {
     const { id } = await unverified();
     await publish('queued');
-    await query(bench.store, 'update delivery_exceptions set attempt_count = 9, retry_count = 9 where webhook_id = $1', id);
+    await bench.store.write('update delivery_exceptions set attempt_count = 9, retry_count = 9 where webhook_id = $1', id);
     await hurry(bench.store, id);
     const { disabledReason } = await hasStatus(id, 'disabled');
     expect(disabledReason).toBe('The receiver accepted no test. Enable the endpoint to try again.');
@@ -303,7 +301,7 @@ describe('An endpoint that is being changed when the result of a test is stored'
 
   test('is tested again if that was the last try', async () => {
     const { id } = await unverified();
-    await query(bench.store, 'update delivery_exceptions set retry_count = 9 where webhook_id = $1', id);
+    await bench.store.write('update delivery_exceptions set retry_count = 9 where webhook_id = $1', id);
     await respondWhileLocked(id, { status: 500 }, 'failed');
     await hasStatus(id, 'enabled');
     expect(await testsOf(id)).toMatchObject([{ status: 'failed' }, { status: 'delivered' }]);

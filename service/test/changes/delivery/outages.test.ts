@@ -1,20 +1,16 @@
 // A database that fails now and then: whatever statement it is, everything arrives, in order, and is accepted once.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 import { type Received, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, hurry, namesOf, publishChanges, query, sharesCursor } from '../../webhook-steps.ts';
+import { addAnimals, hurry, namesOf, publishChanges, sharesCursor } from '../../webhook-steps.ts';
 import { addEndpoint, deliver, deliveriesOf, until, type Work } from '../../webhook-work.ts';
 import { FaultyDb } from './faulty-db.ts';
 
-let store: TestStore;
 let db: FaultyDb;
 let work: Work;
 let partner: TestKey;
 let receiver: WebhookReceiver;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
 beforeEach(async () => {
   partner = await store.createKey();
   receiver = await WebhookReceiver.open();
@@ -72,7 +68,7 @@ describe('A statement that fails', () => {
     db.fail(name);
     await publish('a 1', 'a 2', 'b 1', 'a 3', 'b 2', 'c 1');
     await until(
-      () => query(store, 'select from delivery_exceptions where webhook_id = $1 and attempt_count = 1', id),
+      () => store.write('select from delivery_exceptions where webhook_id = $1 and attempt_count = 1', id),
       (rows) => rows.length === 1,
     );
     await hurry(store, id);
@@ -102,8 +98,7 @@ describe('A statement that fails', () => {
     const all = await delivered(id, 8);
     await sharesCursor(store, id);
     db.fail(/decide-deliveries/);
-    await query(
-      store,
+    await store.write(
       `insert into delivery_exceptions (webhook_id, delivery_id, pet_id, created_at, is_replay)
         select $1, position, pet_id, published_at, true from events where position = any($2::bigint[])`,
       id,
@@ -122,7 +117,7 @@ describe('A statement that fails', () => {
     const { id } = await endpoint();
     const names = Array.from({ length: 70 }, (_, i) => `a${String(i).padStart(2, '0')}`);
     await publish(...names);
-    await query(store, 'update webhook_shards set position = last_position from feed');
+    await store.write('update webhook_shards set position = last_position from feed');
     db.fail(/subscribed-events/);
     work = deliver({ db }, { mayFail: true });
     await delivered(id, 70);

@@ -1,19 +1,14 @@
 // What may be sent to an endpoint is decided immediately before sending.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { executeAsOwner } from '../../databases.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
 import { addAnimal, addEndpoint, deliver, deliveriesOf, publishAll, until, type WebhookBody } from '../../webhook-work.ts';
 
-let store: TestStore;
 let partner: TestKey;
 let receiver: WebhookReceiver;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
-  // In other tests endpoints are verified from the start.
-  await executeAsOwner(store.dependencies.config.databaseUrl, 'alter table webhooks alter column verified_at drop default');
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
+// In other tests endpoints are verified from the start.
+await store.asOwner('alter table webhooks alter column verified_at drop default');
 beforeEach(async () => {
   partner = await store.createKey();
   receiver = await WebhookReceiver.open();
@@ -73,10 +68,7 @@ test('An event that waits for a retry is not sent once the key of the endpoint m
   await publishAll(store.dependencies);
   const pending = () => deliveriesOf(store, partner, id, '?status=pending');
   await until(pending, ([delivery]) => delivery?.attemptCount === 1);
-  await store.dependencies.db.write({
-    text: `update api_keys set scopes = array_remove(scopes, 'pets:read') where id = $1`,
-    values: [partner.id],
-  });
+  await store.write(`update api_keys set scopes = array_remove(scopes, 'pets:read') where id = $1`, partner.id);
   receiver.respond = () => ({ status: 204 });
   // Makes the retry due.
   await store.call('PATCH', `/v1/webhooks/${id}`, { key: partner.key, body: { status: 'enabled' } });

@@ -1,24 +1,20 @@
 // Several workers: how they share the endpoints, take over from each other, and where they continue.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { moveEndpoints, moveShards } from '../../../src/changes/delivery/shard-queries.ts';
 import { executeAsOwner } from '../../databases.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, feedEnd, hurry, namesOf, passTime, publishChanges, query, sharesCursor } from '../../webhook-steps.ts';
+import { addAnimals, feedEnd, hurry, namesOf, passTime, publishChanges, sharesCursor } from '../../webhook-steps.ts';
 import { addEndpoint, deliver, until, type Work } from '../../webhook-work.ts';
 import { FaultyDb } from './faulty-db.ts';
 
-let store: TestStore;
 let receiver: WebhookReceiver;
 interface Worker {
   readonly work: Work;
   readonly db: FaultyDb;
 }
 const workers = new Set<Worker>();
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '20' } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '20' } });
 beforeEach(async () => {
   receiver = await WebhookReceiver.open();
   return () => receiver[Symbol.asyncDispose]();
@@ -26,7 +22,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const { db } of workers) db.resume();
   await Promise.all([...workers].map(stop));
-  await query(store, 'update webhooks set removed_at = now() where removed_at is null');
+  await store.write('update webhooks set removed_at = now() where removed_at is null');
 });
 
 function start(): Worker {
@@ -45,22 +41,21 @@ async function stop(worker: Worker): Promise<void> {
 async function suspend({ db }: Worker, clientId: bigint): Promise<void> {
   db.stall();
   passTime(20_000);
-  await query(store, `update webhook_workers set expires_at = now() - interval '1 second' where id = $1`, await workerOf(clientId));
+  await store.write(`update webhook_workers set expires_at = now() - interval '1 second' where id = $1`, await workerOf(clientId));
 }
 
 /** How many shards each worker has. */
 async function shares(): Promise<number[]> {
-  const rows = await query<{ count: bigint }>(
-    store,
-    `select count(*) from webhook_shards join webhook_workers on webhook_workers.id = worker_id and expires_at > now()
-      group by worker_id order by worker_id`,
-  );
+  const rows = await store.write<{
+    count: bigint;
+  }>(`select count(*) from webhook_shards join webhook_workers on webhook_workers.id = worker_id and expires_at > now()
+      group by worker_id order by worker_id`);
   return rows.map(({ count }) => Number(count));
 }
 const hasShares = (...expected: number[]) => until(shares, (counts) => counts.join() === expected.join());
 
 const workerOf = async (clientId: bigint) =>
-  (await query<{ worker: bigint }>(store, 'select worker_id as worker from webhook_shards where id = $1', clientId % 256n))[0]?.worker;
+  (await store.write<{ worker: bigint }>('select worker_id as worker from webhook_shards where id = $1', clientId % 256n))[0]?.worker;
 
 const endpoint = (key: TestKey, body: object = {}) => addEndpoint(store, key, { url: receiver.url, types: ['pet.updated'], ...body });
 
@@ -82,7 +77,7 @@ const names = (count: number) =>
 /** Waits until the attempts of so many deliveries are stored. */
 const areStored = (count: number, id: number) =>
   until(
-    () => query(store, 'select from webhook_attempts where webhook_id = $1', id),
+    () => store.write('select from webhook_attempts where webhook_id = $1', id),
     (rows) => rows.length >= count,
   );
 
@@ -96,8 +91,7 @@ function hang(): (reply?: Reply) => void {
 }
 
 const cursorsOf = async (id: number) => {
-  const [row] = await query<{ own: bigint | null; shard: bigint }>(
-    store,
+  const [row] = await store.write<{ own: bigint | null; shard: bigint }>(
     `select webhooks.position as own, webhook_shards.position as shard from webhooks join webhook_shards on webhook_shards.id = shard
       where webhooks.id = $1`,
     id,
@@ -178,7 +172,7 @@ describe('Workers', () => {
     await areStored(2, id);
     first.db.resume();
     await hasShares(128, 128);
-    expect(await query(store, 'select from webhook_shards where worker_id = $1', before)).toEqual([]);
+    expect(await store.write('select from webhook_shards where worker_id = $1', before)).toEqual([]);
     await publish('c');
     await names(3);
     await Promise.all([stop(first), stop(second)]);
@@ -186,7 +180,7 @@ describe('Workers', () => {
   });
 
   test('do not wait for an endpoint that hangs before they give up other shards', async () => {
-    await executeAsOwner(store.dependencies.config.databaseUrl, 'alter table clients alter column id restart with 2000');
+    await store.asOwner('alter table clients alter column id restart with 2000');
     // Of the last shards, which are given up.
     const key = await store.createKey();
     expect(key.clientId % 256n).toBeGreaterThan(128n);
@@ -240,7 +234,7 @@ describe('A worker that takes over', () => {
     crashed.db.resume();
     await areStored(2, id);
     await hasShares(128, 128);
-    expect(await query(store, 'select from delivery_exceptions where webhook_id = $1', id)).toEqual([]);
+    expect(await store.write('select from delivery_exceptions where webhook_id = $1', id)).toEqual([]);
     const { json } = await store.call('GET', `/v1/webhooks/${id}/deliveries/${position}`, { key: key.key });
     expect(json).toMatchObject({
       status: 'delivered',
@@ -260,12 +254,12 @@ describe('A worker that takes over', () => {
     await publish('a');
     await receiver.has(1);
     await until(
-      () => query(store, `select from pg_locks where relation = 'webhook_shards'::regclass and mode = 'RowShareLock'`),
+      () => store.write(`select from pg_locks where relation = 'webhook_shards'::regclass and mode = 'RowShareLock'`),
       (rows) => rows.length === 1,
     );
     receiver.respond = () => ({ status: 204 });
     passTime(20_000);
-    await query(store, `update webhook_workers set expires_at = now() - interval '1 second' where id = $1`, await workerOf(key.clientId));
+    await store.write(`update webhook_workers set expires_at = now() - interval '1 second' where id = $1`, await workerOf(key.clientId));
     start();
     await until(shares, (counts) => counts.at(-1) === 255);
     first.db.resume();
@@ -273,7 +267,7 @@ describe('A worker that takes over', () => {
     await hurry(store, id);
     await names(2);
     await until(
-      () => query(store, 'select from delivery_exceptions where webhook_id = $1', id),
+      () => store.write('select from delivery_exceptions where webhook_id = $1', id),
       (rows) => rows.length === 0,
     );
     expect(namesOf(receiver)).toEqual(['a', 'a']);
@@ -296,7 +290,7 @@ describe('A worker that takes over', () => {
     await executeAsOwner(databaseUrl, `update events set published_at = published_at ${earlier} where position > $1`, [last - 2]);
     passTime(6_000);
     await until(
-      () => query(store, `select from webhooks where id = $1 and position = $2`, id, last - 2),
+      () => store.write(`select from webhooks where id = $1 and position = $2`, id, last - 2),
       (rows) => rows.length === 1,
     );
     await suspend(first, key.clientId);
@@ -367,7 +361,7 @@ describe('Cursors', () => {
       await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [id] });
       passTime(65_000);
       await until(
-        () => query(store, 'select from webhook_shards where position >= $1', before + 4),
+        () => store.write('select from webhook_shards where position >= $1', before + 4),
         (rows) => rows.length === 255,
       );
     });
