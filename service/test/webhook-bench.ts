@@ -1,9 +1,11 @@
 // For the tests of a file: a store with a worker that sends webhooks. For each test: a partner with a receiver.
+
 import { afterAll, beforeEach } from 'vitest';
+import { poll } from './poll.ts';
 import { openTestStore, type TestKey, type TestResponse, type TestStore } from './test-store.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 import { namesOf } from './webhook-steps.ts';
-import { addEndpoint, type DeliveryBody, deliver, deliveriesOf, until, type WebhookBody, type Work } from './webhook-work.ts';
+import { addEndpoint, type DeliveryBody, deliver, deliveriesOf, type WebhookBody, type Work } from './webhook-work.ts';
 
 /** Registers the hooks that open and close it. */
 export async function webhookBench(): Promise<WebhookBench> {
@@ -70,25 +72,16 @@ export class WebhookBench {
 
   /** Waits until the statuses of all deliveries are these. */
   async hasStatuses(id: number, ...expected: string[]): Promise<DeliveryBody[]> {
-    return until(
-      () => this.deliveries(id),
-      (all) => all.map(({ status }) => status).join() === expected.join(),
-    );
+    return poll(() => this.deliveries(id)).until((all) => all.map(({ status }) => status).join() === expected.join());
   }
 
   /** Waits until so many deliveries are stored as delivered, and none is pending. */
   async hasDelivered(id: number, count: number): Promise<DeliveryBody[]> {
-    return until(
-      () => this.deliveries(id),
-      (all) => all.length === count && all.every(({ status }) => status === 'delivered'),
-    );
+    return poll(() => this.deliveries(id)).until((all) => all.length === count && all.every(({ status }) => status === 'delivered'));
   }
 
   /** Waits until the receiver has got so many events. Returns the names of their animals. */
   async names(count: number): Promise<string[]> {
-    return until(
-      async () => namesOf(this.receiver),
-      (names) => names.length >= count,
-    );
+    return poll(() => namesOf(this.receiver)).until((names) => names.length >= count);
   }
 }

@@ -1,10 +1,11 @@
 // Steps for tests of the delivery of webhooks: events without the detour by animals, and changes that only time would make.
+
 import { vi } from 'vitest';
 import type { EventType } from '../src/domain/event-types.ts';
 import { publishAll } from './event-steps.ts';
+import { poll } from './poll.ts';
 import type { TestStore } from './test-store.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
-import { until } from './webhook-work.ts';
 
 export interface Change {
   readonly petId: number;
@@ -39,6 +40,15 @@ export async function publishChanges(store: TestStore, changes: readonly Change[
   return feedEnd(store);
 }
 
+/** Publishes an event for each name. The animal is given by the name up to the first space. Returns the position of the last one. */
+export async function publishNames(store: TestStore, ...names: string[]): Promise<number> {
+  const animalOf = (name: string) => name.split(' ', 1)[0];
+  const animals = [...new Set(names.map(animalOf))];
+  const petIds = await addAnimals(store, animals.length);
+  const changes = names.map((name) => ({ petId: petIds[animals.indexOf(animalOf(name))] ?? 0, name }));
+  return publishChanges(store, changes);
+}
+
 export async function feedEnd(store: TestStore): Promise<number> {
   const [feed] = await store.write<{ last: bigint }>('select last_position as last from feed');
   return Number(feed?.last);
@@ -71,13 +81,10 @@ export function passTime(ms: number): void {
 /** Waits until the worker has stored that the endpoint shares the cursor of its shard: it has caught up. */
 export async function sharesCursor(store: TestStore, id: number): Promise<void> {
   let polls = 0;
-  await until(
-    () => {
-      // Cursors are stored every 5 s. The endpoint may fall asleep only after that.
-      if (polls % 20 === 0) passTime(5_000);
-      polls += 1;
-      return store.write('select from webhooks where id = $1 and position is null', id);
-    },
-    (rows) => rows.length === 1,
-  );
+  await poll(() => {
+    // Cursors are stored every 5 s. The endpoint may fall asleep only after that.
+    if (polls % 20 === 0) passTime(5_000);
+    polls += 1;
+    return store.write('select from webhooks where id = $1 and position is null', id);
+  }).until((rows) => rows.length === 1);
 }

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { errorResponse } from '../../error-response.ts';
+import { poll } from '../../poll.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
 import { verifySignature, WebhookReceiver } from '../../webhook-receiver.ts';
 import {
@@ -11,7 +12,6 @@ import {
   deliveriesOf,
   deliveryOf,
   publishAll,
-  until,
   type WebhookBody,
 } from '../../webhook-work.ts';
 
@@ -41,11 +41,7 @@ async function hurry(id: number, more = ''): Promise<void> {
   await sql('update webhooks set is_changed = true, revision = revision + 1 where id = $1');
 }
 const statuses = async (id: number) => (await deliveriesOf(store, partner, id)).map(({ status }) => status);
-const settled = (id: number) =>
-  until(
-    () => statuses(id),
-    (all) => all.length > 0 && all.every((status) => status === 'delivered'),
-  );
+const settled = (id: number) => poll(() => statuses(id)).until((all) => all.length > 0 && all.every((status) => status === 'delivered'));
 
 describe('an event', () => {
   test('is sent as it is in the feed, signed as Standard Webhooks specifies', async () => {
@@ -104,10 +100,7 @@ describe('an event', () => {
     await change(first, 'later');
     await change(second, 'other');
     await publishAll(store.dependencies);
-    await until(
-      () => statuses(id),
-      (all) => all[2] === 'delivered',
-    );
+    await poll(() => statuses(id)).until((all) => all[2] === 'delivered');
     expect(await statuses(id)).toEqual(['pending', 'pending', 'delivered']);
     receiver.respond = () => ({ status: 204 });
     await hurry(id);
@@ -124,10 +117,7 @@ describe('a failed attempt', () => {
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
-    const [delivery] = await until(
-      () => deliveriesOf(store, partner, id),
-      (all) => all[0]?.attemptCount === 1,
-    );
+    const [delivery] = await poll(() => deliveriesOf(store, partner, id)).until((all) => all[0]?.attemptCount === 1);
     const { json } = await deliveryOf(store, partner, id, delivery?.id ?? 0);
     expect(json).toMatchObject({ status: 'pending', attempts: [{ status: 503, answer: 'x'.repeat(1_024), error: null }] });
     const delayMs = Date.parse(json.nextAttemptAt ?? '') - Date.now();
@@ -146,11 +136,7 @@ describe('a failed attempt', () => {
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
-    const attempts = (count: number) =>
-      until(
-        () => deliveriesOf(store, partner, id),
-        (all) => all[0]?.attemptCount === count,
-      );
+    const attempts = (count: number) => poll(() => deliveriesOf(store, partner, id)).until((all) => all[0]?.attemptCount === count);
     await attempts(1);
     await hurry(id);
     const [delivery] = await attempts(2);
@@ -166,17 +152,11 @@ describe('a failed attempt', () => {
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
     await receiver.has(1);
-    await until(
-      () => deliveriesOf(store, partner, id),
-      (all) => all[0]?.attemptCount === 1,
-    );
+    await poll(() => deliveriesOf(store, partner, id)).until((all) => all[0]?.attemptCount === 1);
     await hurry(id, ', attempt_count = 9, retry_count = 9');
-    expect(
-      await until(
-        () => deliveriesOf(store, partner, id, '?status=failed'),
-        (all) => all.length > 0,
-      ),
-    ).toMatchObject([{ status: 'failed', attemptCount: 10, nextAttemptAt: null }]);
+    expect(await poll(() => deliveriesOf(store, partner, id, '?status=failed')).until((all) => all.length > 0)).toMatchObject([
+      { status: 'failed', attemptCount: 10, nextAttemptAt: null },
+    ]);
     receiver.respond = () => ({ status: 200 });
     expect(await call('POST', `/${id}/replay`, { failed: true })).toMatchObject({ status: 202, json: { count: 1 } });
     await settled(id);
@@ -187,10 +167,7 @@ describe('a failed attempt', () => {
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
-    const webhook = await until(
-      async () => (await call<WebhookBody>('GET', `/${id}`)).json,
-      ({ status }) => status === 'disabled',
-    );
+    const webhook = await poll(async () => (await call<WebhookBody>('GET', `/${id}`)).json).until(({ status }) => status === 'disabled');
     expect(webhook.disabledReason).toBe('The receiver responded with 410.');
     expect(work.disabled).toMatchObject(expect.arrayContaining([expect.objectContaining({ id: BigInt(id) })]));
     expect(await call('POST', `/${id}/test`)).toMatchObject(errorResponse(409, 'webhook_disabled', 'The receiver responded with 410.'));
@@ -206,10 +183,7 @@ describe('a failed attempt', () => {
     await store.write(`update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`, id);
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
-    const webhook = await until(
-      async () => (await call<WebhookBody>('GET', `/${id}`)).json,
-      ({ status }) => status === 'disabled',
-    );
+    const webhook = await poll(async () => (await call<WebhookBody>('GET', `/${id}`)).json).until(({ status }) => status === 'disabled');
     expect(webhook.disabledReason).toBe('No delivery succeeded for 5 days.');
   });
 });
@@ -240,8 +214,7 @@ describe('a secret that is damaged in the database', () => {
       const { id } = await endpoint({ types: ['pet.removed'] });
       await damage(id, secret);
       const { json } = await call<DeliveryBody>('POST', `/${id}/test`);
-      const attempted = await until(
-        () => deliveryOf(store, partner, id, json.id),
+      const attempted = await poll(() => deliveryOf(store, partner, id, json.id)).until(
         ({ json: delivery }) => delivery.attemptCount === 1,
       );
       expect(attempted.json).toMatchObject({
@@ -298,10 +271,7 @@ describe('POST /v1/webhooks/{webhookId}/replay', () => {
     const response = await call<{ count: number }>('POST', `/${id}/replay`, { from, to });
     expect(response.status).toBe(202);
     expect(response.json.count).toBeGreaterThanOrEqual(1);
-    await until(
-      async () => receiver.received.map(({ json }) => json.data.pet?.name),
-      (names) => names.includes('missed'),
-    );
+    await poll(() => receiver.received.map(({ json }) => json.data.pet?.name)).until((names) => names.includes('missed'));
   });
 
   test.each([

@@ -1,34 +1,18 @@
 // Endpoints that are disabled, or whose client is suspended: what was queued before is sent later, what came meanwhile is not.
+
 import { describe, expect, test } from 'vitest';
 import { listDeliveries } from '../../../src/changes/webhooks/deliveries.ts';
 import { enableByOperator } from '../../../src/changes/webhooks/webhooks.ts';
 import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import { errorResponse } from '../../error-response.ts';
+import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
-import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, feedEnd, namesOf, publishChanges, sharesCursor } from '../../webhook-steps.ts';
-import { until } from '../../webhook-work.ts';
+import { WebhookReceiver } from '../../webhook-receiver.ts';
+import { feedEnd, namesOf, publishNames, sharesCursor } from '../../webhook-steps.ts';
 
 const bench = await webhookBench();
 
-/** Publishes events with these names, each about another animal. */
-async function publish(...names: string[]): Promise<void> {
-  const petIds = await addAnimals(bench.store, names.length);
-  await publishChanges(
-    bench.store,
-    names.map((name, i) => ({ petId: petIds[i] ?? 0, name })),
-  );
-}
-
-/** The receiver doesn't respond until the returned function is called. */
-function hang(): (reply?: Reply) => void {
-  const { promise, resolve } = Promise.withResolvers<Reply>();
-  bench.receiver.respond = () => promise;
-  return (reply = { status: 204 }) => {
-    bench.receiver.respond = () => ({ status: 204 });
-    resolve(reply);
-  };
-}
+const publish = (...names: string[]) => publishNames(bench.store, ...names);
 
 /** Waits until the worker has read all changes of endpoints: it reads them together, and before it sends a test to another one. */
 async function changesAreRead(): Promise<void> {
@@ -58,7 +42,7 @@ async function list(id: number): Promise<Array<[bigint, string]>> {
 describe('An endpoint that was disabled and is enabled', () => {
   test('gets what was queued before, and not what came meanwhile', async () => {
     const { id } = await bench.endpoint();
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('a', 'b', 'c', 'd', 'e', 'f');
     await bench.receiver.has(2);
     await bench.setStatus(id, 'disabled');
@@ -75,7 +59,7 @@ describe('An endpoint that was disabled and is enabled', () => {
 
   test('before what was in flight has ended gets the rest', async () => {
     const { id } = await bench.endpoint();
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('a', 'b', 'c', 'd');
     await bench.receiver.has(2);
     await bench.setStatus(id, 'disabled');
@@ -127,7 +111,7 @@ describe('An endpoint that was disabled and is enabled', () => {
     await publish('a');
     await bench.hasDelivered(id, 1);
     await sharesCursor(bench.store, id);
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('b', 'c', 'd', 'e', 'f');
     await bench.receiver.has(3);
     await bench.call('PATCH', `/${id}`, { description: 'no more than a note' });
@@ -139,10 +123,10 @@ describe('An endpoint that was disabled and is enabled', () => {
 
   test('after more events than a worker reads at once gets none from before', async () => {
     await bench.stopWorker();
-    await publish(...Array.from({ length: 550 }, (_, i) => `before ${i}`));
+    await publish(...Array.from({ length: 550 }, (_, i) => `before-${i}`));
     const paused = await bench.endpoint();
     await bench.setStatus(paused.id, 'disabled');
-    await publish(...Array.from({ length: 550 }, (_, i) => `meanwhile ${i}`));
+    await publish(...Array.from({ length: 550 }, (_, i) => `meanwhile-${i}`));
     await bench.setStatus(paused.id, 'enabled');
     const late = await bench.endpoint();
     bench.startWorker();
@@ -192,15 +176,12 @@ describe('A suspended client', () => {
 
   test('gets nothing more once its suspension is committed, also what is queued already', async () => {
     const { id } = await bench.endpoint();
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('a', 'b', 'c', 'd', 'e', 'f');
     await bench.receiver.has(2);
     await suspend(true);
     release();
-    await until(
-      () => list(id),
-      (all) => all.filter(([, status]) => status === 'delivered').length === 2,
-    );
+    await poll(() => list(id)).until((all) => all.filter(([, status]) => status === 'delivered').length === 2);
     await bench.restartWorker();
     await publish('missed');
     expect(namesOf(bench.receiver)).toHaveLength(2);
@@ -213,7 +194,7 @@ describe('An endpoint that is removed', () => {
   test('gets nothing more, also what is queued, and is not found', async () => {
     const { id } = await bench.endpoint();
     const witness = await bench.endpoint({ types: ['pet.removed'] });
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('a', 'b', 'c', 'd');
     await bench.receiver.has(2);
     expect(await bench.call('DELETE', `/${id}`)).toMatchObject({ status: 204 });

@@ -1,12 +1,14 @@
 // What an endpoint may get is decided when it is sent: by its types, and by what its key may read at that moment.
+
 import { describe, expect, test } from 'vitest';
 import { disableWebhooksOfEndedKeys, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
+import { poll } from '../../poll.ts';
 import type { TestKey } from '../../test-store.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
 import { addAnimals, type Change, hurry, namesOf, publishChanges } from '../../webhook-steps.ts';
-import { addEndpoint, until } from '../../webhook-work.ts';
+import { addEndpoint } from '../../webhook-work.ts';
 
 const bench = await webhookBench();
 const journal = () => true;
@@ -38,12 +40,7 @@ const setScopes = (key: TestKey, ...scopes: Scope[]) =>
   bench.store.asOwner('update api_keys set scopes = $2 where id = $1', key.id, scopes);
 const patch = (id: number, body: object, key = bench.partner) => bench.call('PATCH', `/${id}`, body, key);
 const received = async (count: number, receiver = bench.receiver) =>
-  (
-    await until(
-      async () => namesOf(receiver),
-      (names) => names.length >= count,
-    )
-  ).toSorted();
+  (await poll(() => namesOf(receiver)).until((names) => names.length >= count)).toSorted();
 const listed = async (id: number) => (await bench.deliveries(id)).map(({ type, status }) => `${type} ${status}`);
 
 /** Waits until the worker has sent everything else that it may send. */
@@ -77,10 +74,7 @@ describe('An endpoint of a key', () => {
     bench.receiver.respond = ({ json }) => ({ status: json.type === 'order.placed' ? 500 : 204 });
     const { id } = await endpoint(bench.partner);
     await publish('order.placed');
-    await until(
-      () => bench.deliveries(id),
-      ([delivery]) => delivery?.attemptCount === 1,
-    );
+    await poll(() => bench.deliveries(id)).until(([delivery]) => delivery?.attemptCount === 1);
     await bench.stopWorker();
     await publish('order.approved', 'pet.updated');
     expect(await listed(id)).toEqual(['order.placed pending', 'order.approved pending', 'pet.updated pending']);
@@ -88,10 +82,7 @@ describe('An endpoint of a key', () => {
     expect(await listed(id)).toEqual(['order.placed pending', 'pet.updated pending']);
     bench.startWorker();
     await hurry(bench.store, id);
-    await until(
-      () => listed(id),
-      (all) => all.join() === 'pet.updated delivered',
-    );
+    await poll(() => listed(id)).until((all) => all.join() === 'pet.updated delivered');
     expect(namesOf(bench.receiver)).toEqual(['order.placed', 'pet.updated']);
   });
 
@@ -120,17 +111,11 @@ describe('An endpoint of a key', () => {
     await publish('pet.updated');
     await received(2);
     await allIsSent();
-    await until(
-      () => listed(id),
-      (all) => all.join() === 'pet.created delivered,pet.updated delivered,pet.removed delivered',
-    );
+    await poll(() => listed(id)).until((all) => all.join() === 'pet.created delivered,pet.updated delivered,pet.removed delivered');
     expect(namesOf(bench.receiver)).toHaveLength(3);
     expect(await listed(late.id)).toEqual(['pet.updated pending', 'pet.removed pending']);
     await disableWebhooksOfEndedKeys(db, 60);
-    await until(
-      () => listed(late.id),
-      (all) => all.join() === 'pet.updated delivered,pet.removed delivered',
-    );
+    await poll(() => listed(late.id)).until((all) => all.join() === 'pet.updated delivered,pet.removed delivered');
     expect(await bench.webhook(late.id)).toMatchObject({ status: 'enabled' });
   });
 
@@ -181,20 +166,14 @@ describe('An endpoint that is changed', () => {
     bench.receiver.respond = ({ json }) => ({ status: json.type === 'pet.created' ? 500 : 204 });
     const { id } = await endpoint(bench.partner);
     await publish('pet.created');
-    await until(
-      () => bench.deliveries(id),
-      ([delivery]) => delivery?.attemptCount === 1,
-    );
+    await poll(() => bench.deliveries(id)).until(([delivery]) => delivery?.attemptCount === 1);
     await bench.stopWorker();
     await publish('pet.created', 'pet.updated', 'order.placed');
     await patch(id, { types: ['pet.updated', 'order.placed'] });
     bench.startWorker();
     await hurry(bench.store, id);
     expect(await received(3)).toEqual(['order.placed', 'pet.created', 'pet.updated']);
-    await until(
-      () => listed(id),
-      (all) => all.join() === 'pet.updated delivered,order.placed delivered',
-    );
+    await poll(() => listed(id)).until((all) => all.join() === 'pet.updated delivered,order.placed delivered');
   });
 
   test('to more types gets what is published from then on', async () => {
@@ -234,10 +213,7 @@ describe('A replay', () => {
     await setScopes(bench.partner, 'pets:read', 'webhooks:manage');
     bench.startWorker();
     expect(await received(3)).toEqual(['order.placed', 'pet.updated', 'pet.updated']);
-    await until(
-      () => bench.store.write('select from webhook_replays where webhook_id = $1', id),
-      (rows) => rows.length === 0,
-    );
+    await poll(() => bench.store.write('select from webhook_replays where webhook_id = $1', id)).until((rows) => rows.length === 0);
   });
 
   test('of one delivery that the key may not read any more sends nothing', async () => {
@@ -249,10 +225,7 @@ describe('A replay', () => {
     await bench.call('POST', `/${id}/replay`, { deliveryId: delivery?.id });
     await publish('pet.updated');
     await received(2);
-    await until(
-      () => bench.store.write('select from delivery_exceptions where webhook_id = $1', id),
-      (rows) => rows.length === 0,
-    );
+    await poll(() => bench.store.write('select from delivery_exceptions where webhook_id = $1', id)).until((rows) => rows.length === 0);
     expect(namesOf(bench.receiver)).toEqual(['order.placed', 'pet.updated']);
   });
 });

@@ -1,11 +1,13 @@
 // POST /v1/webhooks/{webhookId}/replay: one delivery, failed ones, or a time range.
+
 import { describe, expect, test } from 'vitest';
 import { errorResponse } from '../../error-response.ts';
+import { poll } from '../../poll.ts';
 import type { TestKey } from '../../test-store.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Received, type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
 import { addAnimals, feedEnd, hurry, namesOf, passTime, publishChanges } from '../../webhook-steps.ts';
-import { type DeliveryBody, until } from '../../webhook-work.ts';
+import type { DeliveryBody } from '../../webhook-work.ts';
 
 const bench = await webhookBench();
 const hour = 3_600_000;
@@ -72,10 +74,7 @@ describe('A replay of one delivery', () => {
     bench.receiver.respond = () => ({ status: 500 });
     const { id } = await bench.endpoint();
     const last = await publish('a 1', 'a 2', 'a 3');
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 3 && rows[0]?.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 3 && rows[0]?.attempts === 1n);
     accept();
     expect(await replay(id, { deliveryId: last - 2 })).toMatchObject({ status: 202, json: { count: 1 } });
     await bench.hasDelivered(id, 3);
@@ -88,10 +87,7 @@ describe('A replay of one delivery', () => {
     bench.receiver.respond = () => ({ status: 500 });
     const { id } = await bench.endpoint();
     const last = await publish('a 1', 'a 2', 'a 3');
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 3 && rows[0]?.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 3 && rows[0]?.attempts === 1n);
     accept();
     expect(await replay(id, { deliveryId: last - 1 })).toMatchObject({ status: 202, json: { count: 1 } });
     await bench.hasDelivered(id, 3);
@@ -136,10 +132,7 @@ describe('A replay of failed deliveries', () => {
     const { id } = await bench.endpoint();
     await publish('a 1', 'b', 'a 2', 'c');
     const attempts = (...expected: bigint[]) =>
-      until(
-        () => rowsOf(id),
-        (rows) => rows.map((row) => row.attempts).join() === expected.join(),
-      );
+      poll(() => rowsOf(id)).until((rows) => rows.map((row) => row.attempts).join() === expected.join());
     await attempts(1n, 0n, 1n);
     await failForGood(id);
     await attempts(2n, 1n, 2n);
@@ -161,18 +154,12 @@ describe('A replay of failed deliveries', () => {
     await publish('a 1');
     await bench.hasStatuses(id, 'pending');
     await bench.names(1);
-    await until(
-      () => rowsOf(id),
-      ([row]) => row?.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until(([row]) => row?.attempts === 1n);
     await failForGood(id);
     await bench.hasStatuses(id, 'failed');
     bench.receiver.respond = (request) => ({ status: nameOf(request) === 'a 1' ? 500 : 204 });
     await replay(id, { failed: true });
-    await until(
-      () => rowsOf(id),
-      ([row]) => row?.status === 'pending' && row.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until(([row]) => row?.status === 'pending' && row.attempts === 1n);
     await publish('a 2');
     await bench.hasStatuses(id, 'pending', 'delivered');
     accept();
@@ -217,10 +204,7 @@ describe('A replay of a time range', () => {
     expect(await replay(foreign.id, range, stranger)).toMatchObject({ status: 202, json: { count: 3 } });
     bench.startWorker();
     await bench.names(12);
-    const again = await until(
-      () => replay(second.id, range),
-      ({ status }) => status !== 409,
-    );
+    const again = await poll(() => replay(second.id, range)).until(({ status }) => status !== 409);
     expect(again).toMatchObject({ status: 202, json: { count: 3 } });
     await bench.names(15);
   });
@@ -238,8 +222,7 @@ describe('A replay of a time range', () => {
     await bench.setStatus(disabled.id, 'enabled');
     bench.startWorker();
     await bench.names(4);
-    await until(
-      () => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId),
+    await poll(() => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId)).until(
       (rows) => rows.length === 0,
     );
     expect(namesOf(bench.receiver)).toHaveLength(4);
@@ -252,16 +235,12 @@ describe('A replay of a time range', () => {
     bench.receiver.received.splice(0);
     bench.receiver.respond = (request) => ({ status: nameOf(request) === 'a 1' ? 500 : 204 });
     await replay(id, range);
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 3 && rows[0]?.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 3 && rows[0]?.attempts === 1n);
     await publish('a 4');
     await bench.hasStatuses(id, 'pending', 'pending', 'pending', 'delivered', 'delivered');
     // The replay is done: what is left waits in rows.
     passTime(5_000);
-    await until(
-      () => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId),
+    await poll(() => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId)).until(
       (rows) => rows.length === 0,
     );
     await bench.restartWorker();
@@ -313,8 +292,7 @@ describe('A replay of a time range', () => {
     await bench.receiver.has(30);
     await bench.restartWorker();
     await bench.names(60);
-    await until(
-      () => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId),
+    await poll(() => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId)).until(
       (rows) => rows.length === 0,
     );
     const names = namesOf(bench.receiver);

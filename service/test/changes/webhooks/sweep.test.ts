@@ -1,9 +1,10 @@
 // Deliveries and removed endpoints are deleted after 30 days.
+
 import { describe, expect, test } from 'vitest';
 import { sweepDeliveries } from '../../../src/changes/webhooks/deliveries.ts';
+import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { addAnimals, namesOf, publishChanges } from '../../webhook-steps.ts';
-import { until } from '../../webhook-work.ts';
 
 const bench = await webhookBench();
 const sweep = (batchSizeMax = 100) => sweepDeliveries(bench.store.dependencies.db, batchSizeMax);
@@ -32,10 +33,7 @@ describe('The sweep', () => {
     const { id } = await bench.endpoint();
     const [petId = 0] = await addAnimals(bench.store, 1);
     const last = await publish(petId, '1', '2', '3', '4');
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 4,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 4);
     await age(id, last - 3, 29);
     await age(id, last - 2, 31);
     await age(id, last - 1, 32);
@@ -50,10 +48,7 @@ describe('The sweep', () => {
     const { id } = await bench.endpoint();
     const [petId = 0] = await addAnimals(bench.store, 1);
     const last = await publish(petId, '1', '2', '3');
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 3,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 3);
     await age(id, last - 2, 32);
     await age(id, last - 1, 31);
     bench.receiver.respond = () => ({ status: 204 });

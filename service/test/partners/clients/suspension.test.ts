@@ -1,4 +1,5 @@
 // Suspended clients, and revoked or expired keys: their endpoints are disabled and their streams end.
+
 import { describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import {
@@ -13,9 +14,10 @@ import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
 import { errorResponse } from '../../error-response.ts';
 import { countLockWaits } from '../../lock-waits.ts';
+import { poll } from '../../poll.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimal, addEndpoint, deliver, publishAll, until, type WebhookBody } from '../../webhook-work.ts';
+import { addAnimal, addEndpoint, deliver, publishAll, type WebhookBody } from '../../webhook-work.ts';
 
 const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
 
@@ -94,15 +96,9 @@ describe('Revoking a key', () => {
       // The lock stops the request after its key is checked and before its endpoint is added.
       await tx.query({ text: 'select from clients where id = $1 for no key update', values: [leaked.clientId] });
       const added = store.call<WebhookBody>('POST', '/v1/webhooks', { key: leaked.key, body: { url } });
-      await until(
-        () => countLockWaits(store),
-        (count) => count === 1n,
-      );
+      await poll(() => countLockWaits(store)).until((count) => count === 1n);
       const revoked = revoke(leaked);
-      await until(
-        () => countLockWaits(store),
-        (count) => count === 2n,
-      );
+      await poll(() => countLockWaits(store)).until((count) => count === 2n);
       return [added, revoked] as const;
     });
     const { json, status } = await adding;
@@ -118,18 +114,12 @@ describe('Revoking a key', () => {
       // The lock stops the revocation at the first endpoint, after the key is revoked and before anything is disabled.
       await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [ids[0]] });
       const revoked = revoke(leaked);
-      await until(
-        () => countLockWaits(store),
-        (count) => count === 1n,
-      );
+      await poll(() => countLockWaits(store)).until((count) => count === 1n);
       const enabled = [
         patch(leaked, endpoints[1]?.id ?? 0, { status: 'enabled' }),
         patch(other, endpoints[0]?.id ?? 0, { status: 'enabled' }),
       ];
-      await until(
-        () => countLockWaits(store),
-        (count) => count === 3n,
-      );
+      await poll(() => countLockWaits(store)).until((count) => count === 3n);
       return [revoked, ...enabled] as const;
     });
     expect((await revoking).disabled).toEqual(ids);
@@ -312,12 +302,7 @@ describe('Operators', () => {
     expect(await webhook(key, id)).toMatchObject({ status: 'disabled', disabledReason: "Disabled by the store's operators." });
     expect(entries.at(-1)).toEqual({ act: 'webhook_disabled', webhook: BigInt(id) });
     await enableByOperator(store.dependencies.db, BigInt(id));
-    expect(
-      await until(
-        () => webhook(key, id),
-        ({ status }) => status === 'enabled',
-      ),
-    ).toMatchObject({ disabledReason: null });
+    expect(await poll(() => webhook(key, id)).until(({ status }) => status === 'enabled')).toMatchObject({ disabledReason: null });
     await expect(disableByOperator(store.dependencies.db, journal, 999_999n)).rejects.toThrow('999999');
   });
 });
