@@ -61,10 +61,7 @@ export async function actAll(store: TestStore, key: TestKey, orderId: number, ..
 
 /** Makes an order expire, whatever the clock says. */
 export async function letExpire(store: TestStore, orderId: number): Promise<void> {
-  await store.dependencies.db.write({
-    text: `update orders set expires_at = now() - interval '1 second' where id = $1`,
-    values: [orderId],
-  });
+  await store.write(`update orders set expires_at = now() - interval '1 second' where id = $1`, orderId);
 }
 
 function expectStatus<Body>(response: TestResponse<Body>, status: number): Body {

@@ -21,7 +21,7 @@ export const searchListings = (store: TestStore, { key }: TestKey, query: string
 export const idsOf = ({ json }: { readonly json: readonly ListingBody[] }): number[] => json.map(({ pet }) => pet.id);
 
 export async function addShelter(store: TestStore, shelter: Columns): Promise<number> {
-  const { rows } = await insert(store, 'shelters', { name: 'A shelter', ...shelter }, 'returning id');
+  const rows = await insert(store, 'shelters', { name: 'A shelter', ...shelter }, 'returning id');
   return Number(rows[0]?.['id']);
 }
 
@@ -35,7 +35,7 @@ export async function addDescribed(
   const { shelterId = 1, ...fields } = pet;
   const added = await addPet(store, key, fields);
   if (shelterId !== 1) {
-    await store.dependencies.db.write({ text: 'update pets set shelter_id = $1 where id = $2', values: [shelterId, added.id] });
+    await store.write('update pets set shelter_id = $1 where id = $2', shelterId, added.id);
   }
   await insert(store, 'profiles', { pet_id: added.id, shelter_id: shelterId, ...profile });
   return added;
@@ -44,7 +44,7 @@ export async function addDescribed(
 export const insert = (store: TestStore, table: string, row: Columns, end = '') => {
   const columns = Object.keys(row);
   const text = `insert into ${table} (${columns.join(', ')}) values (${columns.map((_, i) => `$${i + 1}`).join(', ')}) ${end}`;
-  return store.dependencies.db.write<Record<string, unknown>>({ text, values: Object.values(row) });
+  return store.write<Record<string, unknown>>(text, ...Object.values(row));
 };
 
 const batchesMax = 10_000;

@@ -71,7 +71,7 @@ export async function addPetWithPhoto(store: TestStore, key: TestKey, image: Buf
 
 /** As if the workers that had claimed photos were killed long ago. */
 export const expireClaims = (store: TestStore) =>
-  store.dependencies.db.write({ text: "update photos set claimed_until = now() - interval '1 s' where claimed_until is not null" });
+  store.write("update photos set claimed_until = now() - interval '1 s' where claimed_until is not null");
 
 /** Processes all photos that wait, like a worker. Returns how many. */
 export async function processAll(
@@ -111,5 +111,5 @@ export async function createShelterKey(
 }
 
 export async function moveToShelter(store: TestStore, petId: number, shelterId: bigint): Promise<void> {
-  await store.dependencies.db.write({ text: 'update pets set shelter_id = $2 where id = $1', values: [petId, shelterId] });
+  await store.write('update pets set shelter_id = $2 where id = $1', petId, shelterId);
 }

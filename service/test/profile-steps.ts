@@ -3,7 +3,6 @@
 import type { Profile, ProfileChanges } from '../src/domain/profile-fields.ts';
 import type { Scope } from '../src/domain/scopes.ts';
 import type { PetBody } from './adoption-steps.ts';
-import { executeAsOwner } from './databases.ts';
 import type { CallOptions, TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export type ProfileBody = Omit<Profile, 'bondedWith'> & { readonly bondedWith: number[] };
@@ -75,10 +74,7 @@ export const writeProfile = (
 ): Promise<TestResponse<ProfileBody>> => store.call(method, profilePath(petId), { key, body, headers });
 
 export async function addShelter(store: TestStore, name: string): Promise<bigint> {
-  const { rows } = await store.dependencies.db.write<{ id: bigint }>({
-    text: 'insert into shelters (name) values ($1) returning id',
-    values: [name],
-  });
+  const rows = await store.write<{ id: bigint }>('insert into shelters (name) values ($1) returning id', name);
   return rows[0]?.id ?? 0n;
 }
 
@@ -86,10 +82,10 @@ export async function addShelter(store: TestStore, name: string): Promise<bigint
 export async function createBoundKey(store: TestStore, shelterId: bigint, scopes: readonly Scope[]): Promise<TestKey> {
   const key = await store.createKey({ scopes: [] });
   const text = 'update api_keys set shelter_id = $1, scopes = $2 where id = $3';
-  await executeAsOwner(store.dependencies.config.databaseUrl, text, [shelterId, scopes, key.id]);
+  await store.asOwner(text, shelterId, scopes, key.id);
   return key;
 }
 
 export async function movePet(store: TestStore, { id }: Pick<PetBody, 'id'>, shelterId: bigint): Promise<void> {
-  await executeAsOwner(store.dependencies.config.databaseUrl, 'update pets set shelter_id = $1 where id = $2', [shelterId, id]);
+  await store.asOwner('update pets set shelter_id = $1 where id = $2', shelterId, id);
 }

@@ -16,10 +16,7 @@ export interface ShelterBody {
 }
 
 export async function addShelter(store: TestStore, name = 'Danube Shelter'): Promise<number> {
-  const { rows } = await store.dependencies.db.write<{ id: bigint }>({
-    text: 'insert into shelters (name) values ($1) returning id',
-    values: [name],
-  });
+  const rows = await store.write<{ id: bigint }>('insert into shelters (name) values ($1) returning id', name);
   return Number(rows[0]?.id);
 }
 
@@ -32,9 +29,6 @@ export const createShelterKey = (
 
 /** The shelter of an animal or of an order, as stored. */
 export async function shelterOf(store: TestStore, table: 'pets' | 'orders', id: number): Promise<number> {
-  const { rows } = await store.dependencies.db.query<{ shelterId: bigint }>({
-    text: `select shelter_id as "shelterId" from ${table} where id = $1`,
-    values: [id],
-  });
+  const rows = await store.read<{ shelterId: bigint }>(`select shelter_id as "shelterId" from ${table} where id = $1`, id);
   return Number(rows[0]?.shelterId);
 }

@@ -1,4 +1,5 @@
 // A store for one test file: its own database, and the API in this process, called over real HTTP.
+import type pg from 'pg';
 import { inject } from 'vitest';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { createApp } from '../src/app.ts';
@@ -9,7 +10,8 @@ import type { PlanName } from '../src/partners/rate-limit/plans.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import { loadConfig } from '../src/platform/config.ts';
 import type { ProgressBounds } from '../src/platform/http/response-progress.ts';
-import { cloneTemplate } from './databases.ts';
+import { cloneTemplate, executeAsOwner } from './databases.ts';
+import { disposeAfterAll } from './dispose-after-all.ts';
 
 export interface TestStoreOptions {
   /** Settings in addition to the URLs of the servers, such as HOMEWARD_CATEGORIES. */
@@ -97,10 +99,37 @@ export class TestStore implements AsyncDisposable {
     return { key, id: record.id, clientId: record.clientId };
   }
 
+  get databaseUrl(): string {
+    return this.dependencies.config.databaseUrl;
+  }
+
+  /** The environment of a command that is run on this store. */
+  get env(): Record<'DATABASE_URL' | 'REDIS_URL', string> {
+    return { DATABASE_URL: this.databaseUrl, REDIS_URL: this.dependencies.config.redisUrl };
+  }
+
+  /** Returns the rows of a statement that reads. */
+  async read<Row extends pg.QueryResultRow>(text: string, ...values: unknown[]): Promise<Row[]> {
+    return (await this.dependencies.db.query<Row>({ text, values })).rows;
+  }
+
+  /** Runs a statement that writes, and returns its rows. */
+  async write<Row extends pg.QueryResultRow>(text: string, ...values: unknown[]): Promise<Row[]> {
+    return (await this.dependencies.db.write<Row>({ text, values })).rows;
+  }
+
+  /** For changes that the service's role may not make. */
+  asOwner(text: string, ...values: unknown[]): Promise<void> {
+    return executeAsOwner(this.databaseUrl, text, values);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#resources.disposeAsync();
   }
 }
+
+/** A store for all tests of a file. */
+export const openTestStore = async (options?: TestStoreOptions): Promise<TestStore> => disposeAfterAll(await createTestStore(options));
 
 export async function createTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   await using resources = new AsyncDisposableStack();

@@ -1,21 +1,17 @@
 // For the tests of a file: a store with a worker that sends webhooks. For each test: a partner with a receiver.
-import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { createTestStore, type TestKey, type TestResponse, type TestStore } from './test-store.ts';
+
+import { afterAll, beforeEach } from 'vitest';
+import { poll } from './poll.ts';
+import { openTestStore, type TestKey, type TestResponse, type TestStore } from './test-store.ts';
 import { WebhookReceiver } from './webhook-receiver.ts';
 import { namesOf } from './webhook-steps.ts';
-import { addEndpoint, type DeliveryBody, deliver, deliveriesOf, until, type WebhookBody, type Work } from './webhook-work.ts';
+import { addEndpoint, type DeliveryBody, deliver, deliveriesOf, type WebhookBody, type Work } from './webhook-work.ts';
 
 /** Registers the hooks that open and close it. */
-export function webhookBench(): WebhookBench {
-  const bench = new WebhookBench();
-  beforeAll(async () => {
-    bench.store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
-    bench.startWorker();
-  });
-  afterAll(async () => {
-    await bench.stopWorker();
-    await bench.store[Symbol.asyncDispose]();
-  });
+export async function webhookBench(): Promise<WebhookBench> {
+  const bench = new WebhookBench(await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } }));
+  bench.startWorker();
+  afterAll(() => bench.stopWorker());
   beforeEach(async () => {
     bench.partner = await bench.store.createKey();
     bench.receiver = await WebhookReceiver.open();
@@ -26,10 +22,14 @@ export function webhookBench(): WebhookBench {
 }
 
 export class WebhookBench {
-  store!: TestStore;
+  readonly store: TestStore;
   partner!: TestKey;
   receiver!: WebhookReceiver;
   work: Work | undefined;
+
+  constructor(store: TestStore) {
+    this.store = store;
+  }
 
   startWorker(): void {
     this.work ??= deliver(this.store.dependencies);
@@ -72,25 +72,16 @@ export class WebhookBench {
 
   /** Waits until the statuses of all deliveries are these. */
   async hasStatuses(id: number, ...expected: string[]): Promise<DeliveryBody[]> {
-    return until(
-      () => this.deliveries(id),
-      (all) => all.map(({ status }) => status).join() === expected.join(),
-    );
+    return poll(() => this.deliveries(id)).until((all) => all.map(({ status }) => status).join() === expected.join());
   }
 
   /** Waits until so many deliveries are stored as delivered, and none is pending. */
   async hasDelivered(id: number, count: number): Promise<DeliveryBody[]> {
-    return until(
-      () => this.deliveries(id),
-      (all) => all.length === count && all.every(({ status }) => status === 'delivered'),
-    );
+    return poll(() => this.deliveries(id)).until((all) => all.length === count && all.every(({ status }) => status === 'delivered'));
   }
 
   /** Waits until the receiver has got so many events. Returns the names of their animals. */
   async names(count: number): Promise<string[]> {
-    return until(
-      async () => namesOf(this.receiver),
-      (names) => names.length >= count,
-    );
+    return poll(() => namesOf(this.receiver)).until((names) => names.length >= count);
   }
 }

@@ -55,6 +55,16 @@ export class WebhookReceiver implements AsyncDisposable {
     return this.received;
   }
 
+  /** Responds to nothing until the returned function is called. */
+  hang(): (reply?: Reply) => void {
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    this.respond = () => promise;
+    return (reply = { status: 204 }) => {
+      this.respond = () => ({ status: 204 });
+      resolve(reply);
+    };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

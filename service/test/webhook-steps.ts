@@ -1,11 +1,11 @@
 // Steps for tests of the delivery of webhooks: events without the detour by animals, and changes that only time would make.
-import type pg from 'pg';
+
 import { vi } from 'vitest';
 import type { EventType } from '../src/domain/event-types.ts';
 import { publishAll } from './event-steps.ts';
+import { poll } from './poll.ts';
 import type { TestStore } from './test-store.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
-import { until } from './webhook-work.ts';
 
 export interface Change {
   readonly petId: number;
@@ -16,14 +16,9 @@ export interface Change {
   readonly clientId?: bigint;
 }
 
-export async function query<Row extends pg.QueryResultRow>(store: TestStore, text: string, ...values: unknown[]): Promise<Row[]> {
-  return (await store.dependencies.db.write<Row>({ text, values })).rows;
-}
-
 /** Adds animals without events. Returns their ids. */
 export async function addAnimals(store: TestStore, count: number): Promise<number[]> {
-  const rows = await query<{ id: bigint }>(
-    store,
+  const rows = await store.write<{ id: bigint }>(
     `insert into pets (category_id, status, name) select 1, 'available', 'Biscuit' from generate_series(1, $1) returning id`,
     count,
   );
@@ -32,8 +27,7 @@ export async function addAnimals(store: TestStore, count: number): Promise<numbe
 
 /** Publishes an event for each change, in this order. Returns the position of the last one. */
 export async function publishChanges(store: TestStore, changes: readonly Change[]): Promise<number> {
-  await query(
-    store,
+  await store.write(
     `insert into outbox (type, pet_id, client_id, data)
       select type, pet_id, client_id, json_build_object('pet', json_build_object('id', pet_id, 'name', name))::text
         from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) with ordinality as change (type, pet_id, client_id, name, n) order by n`,
@@ -46,20 +40,29 @@ export async function publishChanges(store: TestStore, changes: readonly Change[
   return feedEnd(store);
 }
 
+/** Publishes an event for each name. The animal is given by the name up to the first space. Returns the position of the last one. */
+export async function publishNames(store: TestStore, ...names: string[]): Promise<number> {
+  const animalOf = (name: string) => name.split(' ', 1)[0];
+  const animals = [...new Set(names.map(animalOf))];
+  const petIds = await addAnimals(store, animals.length);
+  const changes = names.map((name) => ({ petId: petIds[animals.indexOf(animalOf(name))] ?? 0, name }));
+  return publishChanges(store, changes);
+}
+
 export async function feedEnd(store: TestStore): Promise<number> {
-  const [feed] = await query<{ last: bigint }>(store, 'select last_position as last from feed');
+  const [feed] = await store.write<{ last: bigint }>('select last_position as last from feed');
   return Number(feed?.last);
 }
 
 /** Lets the worker read an endpoint again, as the API does after a change. */
 export async function notify(store: TestStore, id: number): Promise<void> {
-  await query(store, 'update webhooks set is_changed = true, revision = revision + 1 where id = $1', id);
+  await store.write('update webhooks set is_changed = true, revision = revision + 1 where id = $1', id);
 }
 
 /** Makes retries due now, since they would be minutes or hours later. */
 export async function hurry(store: TestStore, id: number): Promise<void> {
   const rows = `select delivery_id from delivery_exceptions where webhook_id = $1 and next_attempt_at < 'infinity' for update skip locked`;
-  await query(store, `update delivery_exceptions set next_attempt_at = now() where webhook_id = $1 and delivery_id in (${rows})`, id);
+  await store.write(`update delivery_exceptions set next_attempt_at = now() where webhook_id = $1 and delivery_id in (${rows})`, id);
   await notify(store, id);
 }
 
@@ -78,13 +81,10 @@ export function passTime(ms: number): void {
 /** Waits until the worker has stored that the endpoint shares the cursor of its shard: it has caught up. */
 export async function sharesCursor(store: TestStore, id: number): Promise<void> {
   let polls = 0;
-  await until(
-    () => {
-      // Cursors are stored every 5 s. The endpoint may fall asleep only after that.
-      if (polls % 20 === 0) passTime(5_000);
-      polls += 1;
-      return query(store, 'select from webhooks where id = $1 and position is null', id);
-    },
-    (rows) => rows.length === 1,
-  );
+  await poll(() => {
+    // Cursors are stored every 5 s. The endpoint may fall asleep only after that.
+    if (polls % 20 === 0) passTime(5_000);
+    polls += 1;
+    return store.write('select from webhooks where id = $1 and position is null', id);
+  }).until((rows) => rows.length === 1);
 }

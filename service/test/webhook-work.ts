@@ -1,10 +1,10 @@
 // A worker's webhook tasks, run in the test's process.
-import { inspect } from 'node:util';
 import { Deliverer } from '../src/changes/delivery/deliverer.ts';
 import { SafeSender } from '../src/changes/delivery/safe-sender.ts';
 import { Publisher } from '../src/changes/events/publisher.ts';
 import type { Dependencies } from '../src/dependencies.ts';
 import type { Transactor } from '../src/platform/db/handles.ts';
+import { poll } from './poll.ts';
 import type { TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export async function publishAll({ db }: Dependencies): Promise<void> {
@@ -78,13 +78,4 @@ export const deliveriesOf = async (store: TestStore, { key }: TestKey, id: numbe
 export const deliveryOf = (store: TestStore, { key }: TestKey, id: number, deliveryId: number): Promise<TestResponse<DeliveryBody>> =>
   store.call<DeliveryBody>('GET', `/v1/webhooks/${id}/deliveries/${deliveryId}`, { key });
 
-/** Polls until the value is as expected. A worker stores the result of a delivery after the receiver has responded. */
-export async function until<T>(read: () => Promise<T>, isExpected: (value: T) => boolean): Promise<T> {
-  let value = await read();
-  for (let tries = 0; tries < 2_000 && !isExpected(value); tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    value = await read();
-  }
-  if (isExpected(value)) return value;
-  throw new Error(`the expected value did not appear within 20 s; the last one was ${inspect(value)}`);
-}
+export const until = <T>(read: () => Promise<T>, isExpected: (value: T) => boolean): Promise<T> => poll(read).until(isExpected);

@@ -1,9 +1,9 @@
 // Who may do what: every scope, bound to a shelter or not, on animals of its shelter and of another, and on orders for them.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/scopes.ts';
 import { actAll, addPet, placeOrder } from '../adoption-steps.ts';
 import { addShelter, createShelterKey } from '../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 // Written out, and not derived from the table of scopes: a change of the table must fail here.
 const ofPartners: readonly Scope[] = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
@@ -69,37 +69,32 @@ function expectedOnOrder(action: (typeof actions)[number] | 'read', key: Key, pl
   return isManaged || action === 'cancel' ? 409 : 403;
 }
 
-let store: TestStore;
-let made: ReadonlyMap<Key, TestKey>;
 const pets = new Map<Place, number>();
 const orders = new Map<string, number>();
 
-beforeAll(async () => {
-  store = await createTestStore();
-  const [shelter, other] = [await addShelter(store), await addShelter(store)];
-  const shelters = { 'this shelter': shelter, 'another shelter': other };
-  const owners = {
-    'its client': await store.createKey({ client: 'partner' }),
-    'another client': await store.createKey(),
-  };
-  for (const place of places) {
-    const adder = await createShelterKey(store, shelters[place]);
-    const pet = await addPet(store, adder);
-    pets.set(place, pet.id);
-    for (const owner of ['its client', 'another client'] as const) {
-      const { id } = await placeOrder(store, owners[owner], pet.id);
-      await actAll(store, owners[owner], id, 'cancel');
-      orders.set(`${place} ${owner}`, id);
-    }
+const store = await openTestStore();
+const [shelter, other] = [await addShelter(store), await addShelter(store)];
+const shelters = { 'this shelter': shelter, 'another shelter': other };
+const owners = {
+  'its client': await store.createKey({ client: 'partner' }),
+  'another client': await store.createKey(),
+};
+for (const place of places) {
+  const adder = await createShelterKey(store, shelters[place]);
+  const pet = await addPet(store, adder);
+  pets.set(place, pet.id);
+  for (const owner of ['its client', 'another client'] as const) {
+    const { id } = await placeOrder(store, owners[owner], pet.id);
+    await actAll(store, owners[owner], id, 'cancel');
+    orders.set(`${place} ${owner}`, id);
   }
-  const entries: Array<[Key, TestKey]> = [];
-  for (const key of keys) {
-    const options = { client: 'partner', scopes: key.scopes, ...(key.isBound && { shelterId: BigInt(shelter) }) };
-    entries.push([key, await store.createKey(options)]);
-  }
-  made = new Map(entries);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+}
+const entries: Array<[Key, TestKey]> = [];
+for (const key of keys) {
+  const options = { client: 'partner', scopes: key.scopes, ...(key.isBound && { shelterId: BigInt(shelter) }) };
+  entries.push([key, await store.createKey(options)]);
+}
+const made: ReadonlyMap<Key, TestKey> = new Map(entries);
 
 const nameOf = ({ scopes, isBound }: Key) => `${isBound ? 'bound' : 'unbound'} with ${scopes.join(', ') || 'no scope'}`;
 

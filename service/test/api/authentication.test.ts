@@ -7,16 +7,11 @@ import { revokeApiKey, rotateKey, setPlan } from '../../src/partners/clients/cli
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { sendRaw } from '../raw-request.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { createTestStore, openTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
+const key = await store.createKey();
 // Requests without a valid key count against the address, so each test starts in a new minute.
 beforeEach(() => clock.advance(60_000));
 
@@ -154,7 +149,7 @@ describe('A changed key, in every process from the next request on', () => {
   let real: TestStore;
   beforeAll(async () => {
     real = await createTestStore();
-    another = await createTestStore({ env: { DATABASE_URL: real.dependencies.config.databaseUrl } });
+    another = await createTestStore({ env: { DATABASE_URL: real.databaseUrl } });
   });
   afterAll(async () => {
     await another[Symbol.asyncDispose]();
@@ -242,7 +237,7 @@ describe('A flood of keys that do not exist', () => {
     using flooder = new HttpClient(300);
     const lookups = countLookups(fresh);
     const valid = await fresh.createKey();
-    const owner = new pg.Client({ connectionString: fresh.dependencies.config.databaseUrl });
+    const owner = new pg.Client({ connectionString: fresh.databaseUrl });
     await owner.connect();
     await owner.query('begin; lock table api_keys in access exclusive mode');
     const flood = inventions.slice(0, 300).map((sent) => flooder.send(`${fresh.url}/v1/pets`, { key: sent }));
@@ -298,10 +293,11 @@ function countLookups({ dependencies: { db } }: TestStore) {
 describe('A stored key', () => {
   test('is a hash and a hint in the database, never the key itself', async () => {
     const { key: sent, id } = await store.createKey();
-    const { rows } = await store.dependencies.db.query<{ row: string; hash: string }>({
-      text: `select api_keys::text as row, encode(sha256($2::bytea), 'hex') = encode(hash, 'hex') as hash from api_keys where id = $1`,
-      values: [id, Buffer.from(sent)],
-    });
+    const rows = await store.read<{ row: string; hash: string }>(
+      `select api_keys::text as row, encode(sha256($2::bytea), 'hex') = encode(hash, 'hex') as hash from api_keys where id = $1`,
+      id,
+      Buffer.from(sent),
+    );
     expect(rows).toMatchObject([{ hash: true, row: expect.stringContaining(`${sent.slice(0, 11)}…${sent.slice(-4)}`) }]);
     expect(rows[0]?.row).not.toContain(sent.slice(11, -4));
   });

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
 import { setPlan } from '../../src/partners/clients/clients.ts';
 import { liftBan, listBans } from '../../src/partners/rate-limit/bans.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
+import { createTestStore, openTestStore, type TestKey, type TestResponse } from '../test-store.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -12,12 +12,8 @@ const dayMs = 86_400_000;
 const plan = { perMinute: 1, perDay: 100_000 };
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let store: TestStore;
 let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
 beforeEach(async () => {
   nextMinute();
   key = await store.createKey({ plan });
@@ -216,7 +212,7 @@ describe('A ban', () => {
   });
 
   test('applies in another process too', async () => {
-    await using another = await createTestStore({ clock, env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
+    await using another = await createTestStore({ clock, env: { DATABASE_URL: store.databaseUrl } });
     await banMinutes();
     expect(await another.call('GET', '/v1/pets', { key: key.key })).toMatchObject(errorResponse(429, 'api_key_banned'));
   });

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
+const key = await store.createKey();
 beforeEach(() => clock.advance(60_000));
 
 const origin = 'https://partner.example';

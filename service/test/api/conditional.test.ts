@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager, readPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const get = (path: string, headers: Record<string, string> = {}) => store.call('GET', path, { key: key.key, headers });
 const change = (id: number, body: unknown, headers: Record<string, string> = {}) =>

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { codings } from '../../src/platform/http/content-coding.ts';
-import { addPet, createManager, type PetBody } from '../adoption-steps.ts';
+import { addPet, createManager } from '../adoption-steps.ts';
 import { type ByteResponse, requestBytes } from '../byte-request.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
 const list = '/v1/pets?limit=100&categoryId=5';
 const large = 30;
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-let pet: PetBody;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store, { scopes: ['store:manage', 'pets:read', 'webhooks:manage'] })];
-  pet = await addPet(store, key);
-  for (let i = 0; i < large; i += 1) await addPet(store, key, { name: `Čapek ${i} 🐕`, categoryId: 5 });
-  for (let i = 0; i < large; i += 1)
-    await store.call('PUT', `/v1/categories/${100 + i}`, { key: manager.key, body: { name: `Dogs ${i}` } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store, { scopes: ['store:manage', 'pets:read', 'webhooks:manage'] })];
+const pet = await addPet(store, key);
+for (let i = 0; i < large; i += 1) await addPet(store, key, { name: `Čapek ${i} 🐕`, categoryId: 5 });
+for (let i = 0; i < large; i += 1) await store.call('PUT', `/v1/categories/${100 + i}`, { key: manager.key, body: { name: `Dogs ${i}` } });
 
 const ask = (method: string, path: string, headers: Record<string, string> = {}): Promise<ByteResponse> =>
   requestBytes(store.url + path, method, { authorization: `Bearer ${key.key}`, ...headers });

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inlineComponents } from '../../src/platform/http/openapi-components.ts';
 import { addPet, adopter, createManager } from '../adoption-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
 interface Operation {
   readonly operationId: string;
   readonly responses: Readonly<Record<string, { readonly headers?: Readonly<Record<string, unknown>> }>>;
 }
 
-let store: TestStore;
-let key: TestKey;
-let operations: Array<Operation & { readonly method: string; readonly path: string }>;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
-  key = await createManager(store, {
-    scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'store:manage', 'webhooks:manage'],
-  });
-  const document = (await store.call<{ paths: Record<string, Record<string, Operation>> }>('GET', '/openapi.json')).json;
-  operations = Object.entries(inlineComponents(document, document.paths)).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]) => ({ ...one, method: method.toUpperCase(), path })),
-  );
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
+const key = await createManager(store, {
+  scopes: ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'store:manage', 'webhooks:manage'],
 });
-afterAll(() => store[Symbol.asyncDispose]());
+const document = (await store.call<{ paths: Record<string, Record<string, Operation>> }>('GET', '/openapi.json')).json;
+const operations: Array<Operation & { readonly method: string; readonly path: string }> = Object.entries(
+  inlineComponents(document, document.paths),
+).flatMap(([path, methods]) => Object.entries(methods).map(([method, one]) => ({ ...one, method: method.toUpperCase(), path })));
 
 /** A valid request for each operation that creates something, with its ids. */
 const requests: Readonly<Record<string, () => Promise<{ readonly body: unknown; readonly id?: number }>>> = {

@@ -1,30 +1,25 @@
 // Every list of the API, with cursors that nobody has sent: parts of a real one are replaced, so that its filters still match.
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { publishAll } from '../event-steps.ts';
 import { addDescribed, addShelter } from '../listing-steps.ts';
 import { nextPage } from '../page-walk.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let webhookId: number;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
-  key = await createManager(store);
-  const shelterId = await addShelter(store, { latitude: 48.2, longitude: 16.4 });
-  for (let i = 0; i < 2; i += 1) {
-    await addDescribed(store, key, { name: 'Rex', categoryId: 10 + i, shelterId });
-    await placeOrder(store, key, (await addPet(store, key)).id);
-    const body = { url: `https://example.org/${i}`, types: ['pet.created'] };
-    webhookId = (await store.call<{ id: number }>('POST', '/v1/webhooks', { key: key.key, body })).json.id;
-  }
-  for (let i = 0; i < 2; i += 1) await store.call('POST', `/v1/webhooks/${webhookId}/test`, { key: key.key });
-  await publishAll(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+let webhookId = 0;
+const store = await openTestStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
+const key = await createManager(store);
+const shelterId = await addShelter(store, { latitude: 48.2, longitude: 16.4 });
+for (let i = 0; i < 2; i += 1) {
+  await addDescribed(store, key, { name: 'Rex', categoryId: 10 + i, shelterId });
+  await placeOrder(store, key, (await addPet(store, key)).id);
+  const body = { url: `https://example.org/${i}`, types: ['pet.created'] };
+  webhookId = (await store.call<{ id: number }>('POST', '/v1/webhooks', { key: key.key, body })).json.id;
+}
+for (let i = 0; i < 2; i += 1) await store.call('POST', `/v1/webhooks/${webhookId}/test`, { key: key.key });
+await publishAll(store);
 
 /** The lists by their operations, each with a query for every kind of cursor that it has. */
 const queries: Readonly<Record<string, readonly string[]>> = {

@@ -1,31 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ApiDocument, type Operation, operationsOf, resolve, type Schema } from '../../../docs-site/src/reference-document.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 import { addEndpoint } from '../webhook-work.ts';
 
-let store: TestStore;
-let manager: TestKey;
-let document: ApiDocument;
 /** Existing ids for paths, so that requests get as far as the database. */
-let ids: Record<string, string>;
-beforeAll(async () => {
-  store = await createTestStore();
-  manager = await createManager(store);
-  document = (await store.call<ApiDocument>('GET', '/openapi.json')).json;
-  const pet = await addPet(store, manager);
-  const order = await placeOrder(store, manager, pet.id);
-  const webhook = await addEndpoint(store, manager, { url: 'https://example.org/hooks' });
-  const delivery = await store.call<{ id: number }>('POST', `/v1/webhooks/${webhook.id}/test`, { key: manager.key });
-  ids = Object.fromEntries(
-    Object.entries({ petId: pet.id, orderId: order.id, webhookId: webhook.id, deliveryId: delivery.json.id }).map(([name, id]) => [
-      name,
-      String(id),
-    ]),
-  );
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const manager = await createManager(store);
+const document = (await store.call<ApiDocument>('GET', '/openapi.json')).json;
+const pet = await addPet(store, manager);
+const order = await placeOrder(store, manager, pet.id);
+const webhook = await addEndpoint(store, manager, { url: 'https://example.org/hooks' });
+const delivery = await store.call<{ id: number }>('POST', `/v1/webhooks/${webhook.id}/test`, { key: manager.key });
+const ids: Record<string, string> = Object.fromEntries(
+  Object.entries({ petId: pet.id, orderId: order.id, webhookId: webhook.id, deliveryId: delivery.json.id }).map(([name, id]) => [
+    name,
+    String(id),
+  ]),
+);
 
 const texts: ReadonlyArray<readonly [name: string, text: string]> = [
   ['NUL', 'a\0b'],

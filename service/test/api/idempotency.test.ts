@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deleteOldResponses } from '../../src/partners/idempotency/idempotency-queries.ts';
 import { eraseAdopterOf } from '../../src/store/orders/adopters.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { sendRaw } from '../raw-request.ts';
 import { addShelter, shelterOf } from '../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const add = (idempotencyKey: string, body: unknown, { key: sent } = key) =>
   store.call<PetBody>('POST', '/v1/pets', { key: sent, body, headers: { 'idempotency-key': idempotencyKey } });
@@ -27,18 +21,12 @@ const place = (idempotencyKey: string, petId: number, { key: sent } = key) =>
   });
 
 async function countPets(name: string): Promise<bigint | undefined> {
-  const { rows } = await store.dependencies.db.query<{ count: bigint }>({
-    text: 'select count(*) from pets where name = $1',
-    values: [name],
-  });
+  const rows = await store.read<{ count: bigint }>('select count(*) from pets where name = $1', name);
   return rows[0]?.count;
 }
 
 const letAge = (idempotencyKey: string, age: string) =>
-  store.dependencies.db.write({
-    text: 'update idempotent_answers set created_at = now() - $2::interval where key = $1',
-    values: [idempotencyKey, age],
-  });
+  store.write('update idempotent_answers set created_at = now() - $2::interval where key = $1', idempotencyKey, age);
 
 describe('A retry of POST /v1/pets with the same Idempotency-Key', () => {
   test('gets the first response byte for byte, is marked, and adds nothing', async () => {
@@ -137,15 +125,13 @@ describe('A retry of POST /v1/pets with the same Idempotency-Key', () => {
     const body = { name: 'Upgraded', categoryId: 1 };
     const first = await add('upgraded', body, bound);
     // The fingerprint is the same; the release before has no such column.
-    await store.dependencies.db.write({ text: `update idempotent_answers set shelter_id = null where key = 'upgraded'` });
+    await store.write(`update idempotent_answers set shelter_id = null where key = 'upgraded'`);
     expect(await add('upgraded', body, bound)).toMatchObject({ text: first.text, headers: { 'idempotent-replayed': 'true' } });
   });
 
   test('has the same fingerprint as in release 1.0.0', async () => {
     await add('fingerprint', { name: 'Same', categoryId: 1 });
-    const { rows } = await store.dependencies.db.query({
-      text: `select fingerprint from idempotent_answers where key = 'fingerprint'`,
-    });
+    const rows = await store.read(`select fingerprint from idempotent_answers where key = 'fingerprint'`);
     const hashed = createHash('sha256').update('own POST /v1/pets\n{"name":"Same","categoryId":1}').digest('base64url');
     expect(rows).toEqual([{ fingerprint: hashed }]);
   });
@@ -276,9 +262,9 @@ describe('A retry while the first request is in progress', () => {
   });
 
   async function waitingForLocks(): Promise<bigint | undefined> {
-    const { rows } = await store.dependencies.db.query<{ count: bigint }>({
-      text: 'select count(*) from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted',
-    });
+    const rows = await store.read<{ count: bigint }>(
+      'select count(*) from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted',
+    );
     return rows[0]?.count;
   }
 });
@@ -324,9 +310,7 @@ describe('An Idempotency-Key', () => {
     await letAge('deleted', '24 hours 1 second');
     await letAge('stored', '23 hours 59 minutes');
     await deleteOldResponses(store.dependencies.db, 1_000);
-    const { rows } = await store.dependencies.db.query({
-      text: `select key from idempotent_answers where key in ('deleted', 'stored')`,
-    });
+    const rows = await store.read(`select key from idempotent_answers where key in ('deleted', 'stored')`);
     expect(rows).toEqual([{ key: 'stored' }]);
   });
 

@@ -1,16 +1,11 @@
 // The proof `isolation` calls every operation of its matrix with every kind of key. This test compares the matrix with the routes.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ApiPaths, differencesFrom, matrix } from '../../../testkit/isolation-matrix.ts';
 import { createApp } from '../../src/app.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
-let store: TestStore;
-let document: ApiPaths;
-beforeAll(async () => {
-  store = await createTestStore();
-  document = (await store.call<ApiPaths>('GET', '/openapi.json')).json;
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const document = (await store.call<ApiPaths>('GET', '/openapi.json')).json;
 
 describe('the matrix of scopes', () => {
   test('has every documented operation, with its scope, and no other', () => {

@@ -2,14 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { type CallOptions, createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
+import { type CallOptions, createTestStore, openTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let store: TestStore;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
 /** Each test has its own day, and starts in the middle of a second, ten seconds into a minute. */
 let today = Date.parse('2026-12-01T00:00:00Z');
 beforeEach(() => {
@@ -61,7 +57,7 @@ describe('A plan', () => {
   });
 
   test('is enforced exactly by several processes', async () => {
-    await using another = await createTestStore({ clock, env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
+    await using another = await createTestStore({ clock, env: { DATABASE_URL: store.databaseUrl } });
     const { key } = await store.createKey({ plan: { perMinute: 40, perDay: 1_000 } });
     const responses = await Promise.all(
       Array.from({ length: 100 }, (_, i) => (i % 2 ? store : another).call('GET', '/v1/pets?limit=1', { key })),

@@ -1,17 +1,14 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
 import { startPostgres } from '../../../testkit/servers.ts';
 import { createApp } from '../../src/app.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { addPet } from '../adoption-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { createTestStore, type TestStore } from '../test-store.ts';
 
 let logged = '';
-let store: TestStore;
-let key: TestKey;
-let url: string;
 const resources = new AsyncDisposableStack();
 
 /** Serves the store at another address, with a log that is read here. */
@@ -28,13 +25,11 @@ async function listen({ dependencies }: TestStore): Promise<string> {
   return server.listen({ host: '127.0.0.1', port: 0 });
 }
 
-beforeAll(async () => {
-  store = resources.use(await createTestStore());
-  key = await store.createKey();
-  url = await listen(store);
-  // Fastify writes its own line for that.
-  logged = '';
-});
+const store = resources.use(await createTestStore());
+const key = await store.createKey();
+const url = await listen(store);
+// Fastify writes its own line for that.
+logged = '';
 afterAll(() => resources.disposeAsync());
 beforeEach(() => {
   logged = '';

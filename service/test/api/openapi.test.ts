@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { eventTypes } from '../../src/domain/event-types.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
 import { findComponent, inlineComponents } from '../../src/platform/http/openapi-components.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -32,19 +32,13 @@ interface Document {
 
 const committed = readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8');
 
-let store: TestStore;
-let document: Document;
-let operations: Map<string, Operation & { readonly at: string }>;
-beforeAll(async () => {
-  store = await createTestStore();
-  document = (await store.call<Document>('GET', '/openapi.json')).json;
-  operations = new Map(
-    Object.entries(inlineComponents(document, document.paths)).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, one]) => [one.operationId, { ...one, at: `${method.toUpperCase()} ${path}` }] as const),
-    ),
-  );
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const document = (await store.call<Document>('GET', '/openapi.json')).json;
+const operations: Map<string, Operation & { readonly at: string }> = new Map(
+  Object.entries(inlineComponents(document, document.paths)).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, one]) => [one.operationId, { ...one, at: `${method.toUpperCase()} ${path}` }] as const),
+  ),
+);
 
 const parameters = (id: string) => Object.fromEntries((operations.get(id)?.parameters ?? []).map((one) => [one.name, one]));
 

@@ -1,26 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
+import { startPostgres } from '../../../testkit/servers.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
-import { addPet, type PetBody, readPet } from '../adoption-steps.ts';
+import { addPet, readPet } from '../adoption-steps.ts';
+import { disposeAfterAll } from '../dispose-after-all.ts';
 import { errorResponse } from '../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore, type TestKey } from '../test-store.ts';
 
-let postgres: PrivateServer;
-let store: TestStore;
-let key: TestKey;
-let pet: PetBody;
-beforeAll(async () => {
-  postgres = await startPostgres({ durable: true });
-  await migrate(postgres.url);
-  store = await createTestStore({ env: { DATABASE_URL: postgres.url } });
-  key = await store.createKey();
-  pet = await addPet(store, key);
-});
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await postgres[Symbol.asyncDispose]();
-});
+const postgres = disposeAfterAll(await startPostgres({ durable: true }));
+await migrate(postgres.url);
+const store = await openTestStore({ env: { DATABASE_URL: postgres.url } });
+const key = await store.createKey();
+const pet = await addPet(store, key);
 
 const get = (sent: string) => store.call('GET', '/v1/pets', { key: sent });
 

@@ -1,30 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type PrivateServer, startRedis } from '../../../testkit/servers.ts';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startRedis } from '../../../testkit/servers.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { clientSubject, replaceEpoch } from '../../src/partners/clients/client-epochs.ts';
 import { revokeApiKey, setPlan } from '../../src/partners/clients/clients.ts';
 import { settledMs } from '../../src/platform/db/change-watch.ts';
 import { addPet } from '../adoption-steps.ts';
 import { homeward } from '../cli/homeward-command.ts';
+import { disposeAfterAll } from '../dispose-after-all.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore, type TestKey } from '../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let redis: PrivateServer;
-let store: TestStore;
-let another: TestStore;
-beforeAll(async () => {
-  redis = await startRedis();
-  store = await createTestStore({ clock, env: { REDIS_URL: redis.url } });
-  another = await createTestStore({ clock, env: { REDIS_URL: redis.url, DATABASE_URL: store.dependencies.config.databaseUrl } });
-});
-afterAll(async () => {
-  await another[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-  await redis[Symbol.asyncDispose]();
-});
+const redis = disposeAfterAll(await startRedis());
+const store = await openTestStore({ clock, env: { REDIS_URL: redis.url } });
+const another = await openTestStore({ clock, env: { REDIS_URL: redis.url, DATABASE_URL: store.databaseUrl } });
 beforeEach(() => clock.advance(60_000));
 afterEach(() => restore());
 
@@ -209,7 +200,7 @@ describe('A cached key', () => {
 
   test("that is revoked by a command that can't reach Redis is 401 from the next request on", async () => {
     const key = await store.createKey();
-    const env = { DATABASE_URL: store.dependencies.config.databaseUrl, REDIS_URL: 'redis://127.0.0.1:1' };
+    const env = { DATABASE_URL: store.databaseUrl, REDIS_URL: 'redis://127.0.0.1:1' };
     let isRevoked = false;
     const revoking = homeward(['keys', 'revoke', String(key.id), '--json'], { env }).finally(() => (isRevoked = true));
     // Both processes, which do reach Redis, have it in use until then.

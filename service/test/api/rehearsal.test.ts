@@ -7,25 +7,20 @@ import { redisKeysOf } from '../../src/platform/redis/redis-keys.ts';
 import { addPet, type PetBody } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { type CallOptions, createTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
+import { type CallOptions, createTestStore, openTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
 const staging = { HOMEWARD_ENVIRONMENT: 'staging' };
-let store: TestStore;
 let key: TestKey;
-let pet: PetBody;
-beforeAll(async () => {
-  store = await createTestStore({ clock, env: staging });
-  pet = await addPet(store, await store.createKey());
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock, env: staging });
+const pet = await addPet(store, await store.createKey());
 beforeEach(async () => {
   clock.advance(60_000 - (clock.now() % 60_000));
   key = await store.createKey({ plan: 'free' });
 });
 
 /** Another process of the same store. */
-const sameDatabase = () => ({ ...staging, DATABASE_URL: store.dependencies.config.databaseUrl });
+const sameDatabase = () => ({ ...staging, DATABASE_URL: store.databaseUrl });
 const call = (path: string, headers: Record<string, string>, method = 'GET') => store.call(method, path, { key: key.key, headers });
 const at = (now: string, path = `/v1/pets/${pet.id}`) => call(path, { 'homeward-now': now });
 const simulate = (what: string, path = '/v1/pets') => call(path, { 'homeward-simulate': what });

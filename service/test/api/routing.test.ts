@@ -1,20 +1,14 @@
 import { METHODS } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../adoption-steps.ts';
-import { executeAsOwner } from '../databases.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { sendRaw } from '../raw-request.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { createTestStore, openTestStore } from '../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-  key = await createManager(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
+const key = await createManager(store);
 beforeEach(() => clock.advance(60_000));
 
 const call = (method: string, path: string) => store.call(method, path, { key: key.key });
@@ -159,7 +153,7 @@ describe('An unexpected error', () => {
   test('is 500 with the rate limit, and reveals nothing about its cause', async () => {
     await using broken = await createTestStore();
     const { key: sent } = await broken.createKey();
-    await executeAsOwner(broken.dependencies.config.databaseUrl, 'alter table orders rename to orders_gone');
+    await broken.asOwner('alter table orders rename to orders_gone');
     const response = await broken.call('GET', '/v1/store/orders', { key: sent });
     expect(response).toMatchObject({
       ...errorResponse(500, 'internal_error', 'Retry later; if the error persists, report the X-Request-Id.'),

@@ -1,20 +1,14 @@
 // Every kind of response, from every part of the service that writes one.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { sendRaw } from '../raw-request.ts';
-import { type CallOptions, createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { type CallOptions, openTestStore } from '../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 interface Responded {
   readonly status: number;

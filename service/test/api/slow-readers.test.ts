@@ -2,30 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { SlowReader } from '../../../testkit/slow-reader.ts';
 import { DirectoryStore } from '../../src/store/photos/directory-store.ts';
 import { pictureName } from '../../src/store/photos/photo-store.ts';
 import { addDescribed } from '../listing-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
 const hash = 'a'.repeat(64);
 const folder = mkdtempSync(path.join(tmpdir(), 'homeward-photos-'));
 
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  const progressBounds = { stalledMs: 300, sweepMs: 50 };
-  store = await createTestStore({ env: { HOMEWARD_PHOTOS: folder }, progressBounds });
-  key = await store.createKey();
-  await new DirectoryStore(folder).put(pictureName(hash), randomBytes(2_000_000));
-  const description = 'A good dog. '.repeat(660);
-  for (let i = 0; i < 20; i += 1) await addDescribed(store, key, { name: `Rex ${i}` }, { description });
-});
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
+const progressBounds = { stalledMs: 300, sweepMs: 50 };
+const store = await openTestStore({ env: { HOMEWARD_PHOTOS: folder }, progressBounds });
+const key = await store.createKey();
+await new DirectoryStore(folder).put(pictureName(hash), randomBytes(2_000_000));
+const description = 'A good dog. '.repeat(660);
+for (let i = 0; i < 20; i += 1) await addDescribed(store, key, { name: `Rex ${i}` }, { description });
 
 const request = (line: string, count: number, header = '') =>
   `${line} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key.key}\r\n${header}\r\n`.repeat(count);

@@ -1,9 +1,9 @@
 // Bodies of experimental operations: a field that they don't have is 400, and what a GET has returned can be sent back.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addPet, createManager, type PetBody } from '../adoption-steps.ts';
+import { describe, expect, test } from 'vitest';
+import { addPet, createManager } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { addShelter, insert } from '../listing-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 
 interface Schema {
   readonly $ref?: string;
@@ -24,25 +24,22 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-let store: TestStore;
-let key: TestKey;
-let document: Document;
-let pet: PetBody;
-let ids: Readonly<Record<string, unknown>>;
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await createManager(store);
-  document = (await store.call<Document>('GET', '/openapi.json')).json;
-  pet = await addPet(store, key);
-  const photo = { pet_id: pet.id, client_id: key.clientId, position: 0, original_hash: 'd'.repeat(64), original_name: 'originals/1' };
-  const photos = await insert(store, 'photos', photo, 'returning id');
-  const webhook = await send<{ id: number }>('POST', '/v1/webhooks', { url: 'https://example.org/hooks' });
-  ids = { petId: pet.id, shelterId: await addShelter(store, {}), photoId: photos.rows[0]?.['id'], webhookId: webhook.json.id };
-});
-afterAll(() => store[Symbol.asyncDispose]());
-
 const send = <Body>(method: string, path: string, body?: unknown) =>
   store.call<Body>(method, path, { key: key.key, ...(body !== undefined && { body }) });
+
+const store = await openTestStore();
+const key = await createManager(store);
+const document = (await store.call<Document>('GET', '/openapi.json')).json;
+const pet = await addPet(store, key);
+const photo = { pet_id: pet.id, client_id: key.clientId, position: 0, original_hash: 'd'.repeat(64), original_name: 'originals/1' };
+const photos = await insert(store, 'photos', photo, 'returning id');
+const webhook = await send<{ id: number }>('POST', '/v1/webhooks', { url: 'https://example.org/hooks' });
+const ids: Readonly<Record<string, unknown>> = {
+  petId: pet.id,
+  shelterId: await addShelter(store, {}),
+  photoId: photos[0]?.['id'],
+  webhookId: webhook.json.id,
+};
 const resolve = (schema: Schema): Schema => {
   const name = schema.$ref?.split('/').at(-1);
   return name === undefined ? schema : resolve(document.components.schemas[name] ?? {});
@@ -151,7 +148,7 @@ test.each<[string, 'PUT' | 'PATCH', () => string]>([
 });
 
 test('what GET has returned of an endpoint can be sent with PATCH', async () => {
-  await store.dependencies.db.write({ text: 'update webhooks set verified_at = now()' });
+  await store.write('update webhooks set verified_at = now()');
   const path = `/v1/webhooks/${ids['webhookId']}`;
   const before = await send<{ id: number; url: string }>('GET', path);
   expect(Object.keys(before.json)).toContain('failingSince');

@@ -1,18 +1,13 @@
 // The database role of the processes may read and write rows, and nothing else.
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { applicationRole } from '../../src/platform/db/pool.ts';
 import { cloneTemplate } from '../databases.ts';
 
-let application: pg.Client;
-let owner: pg.Client;
-
-beforeAll(async () => {
-  const connectionString = await cloneTemplate(inject('postgresUrl'));
-  application = new pg.Client({ connectionString, options: `-c role=${applicationRole}` });
-  owner = new pg.Client({ connectionString });
-  await Promise.all([application.connect(), owner.connect()]);
-});
+const connectionString = await cloneTemplate(inject('postgresUrl'));
+const application = new pg.Client({ connectionString, options: `-c role=${applicationRole}` });
+const owner = new pg.Client({ connectionString });
+await Promise.all([application.connect(), owner.connect()]);
 
 afterAll(() => Promise.all([application.end(), owner.end()]));
 

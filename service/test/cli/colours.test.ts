@@ -1,15 +1,12 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import release from '../../package.json' with { type: 'json' };
 import { cloneTemplate } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
 
 const coloured = '\u001b[';
-let env: Record<string, string>;
-beforeAll(async () => {
-  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
-  await homeward(['keys', 'create', '--client', 'Happy Tails', '--plan', 'pro'], { env });
-});
+const env: Record<string, string> = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
+await homeward(['keys', 'create', '--client', 'Happy Tails', '--plan', 'pro'], { env });
 
 const list = ['clients', 'list'];
 const mistake = ['clients', 'invent'];

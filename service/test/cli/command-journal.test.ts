@@ -1,4 +1,5 @@
 // A store that has a journal: commands write to it, or they change nothing.
+
 import { readFileSync } from 'node:fs';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,8 +7,8 @@ import path from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { findJournalPlace } from '../../src/platform/journal-place.ts';
 import { executeAsOwner } from '../databases.ts';
+import { poll } from '../poll.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
-import { until } from '../webhook-work.ts';
 import { homeward, homewardJson, startWorker } from './homeward-command.ts';
 
 const environmentOf = ({ dependencies }: TestStore) => ({
@@ -58,10 +59,7 @@ test('Once a worker has recorded a journal, every command that ends something ne
 
   {
     await using worker = startWorker({ env: withJournal });
-    await until(
-      async () => worker.log(),
-      (log) => log.includes('journal recorded'),
-    );
+    await poll(() => worker.log()).until((log) => log.includes('journal recorded'));
   }
   const before = await readEnded(store);
   for (const args of ending) {
@@ -83,10 +81,7 @@ test('Once a worker has recorded a journal, every command that ends something ne
   // A worker whose variable is missing warns, and the journal stays.
   {
     await using worker = startWorker({ env });
-    await until(
-      async () => worker.log(),
-      (log) => log.includes('the store has a journal: set it'),
-    );
+    await poll(() => worker.log()).until((log) => log.includes('the store has a journal: set it'));
   }
   expect((await homeward(['clients', 'suspend', 'Paws'], { env })).status).toBe(2);
   expect(await homewardJson(['journal', 'forget'], env)).toEqual({ forgotten: directory });
@@ -105,9 +100,7 @@ test('restore-check and journal apply read the files of all hosts in a directory
   // As if an older backup were restored.
   const revive = () => executeAsOwner(env.DATABASE_URL, 'update api_keys set revoked_at = null');
   const countRevoked = async () => {
-    const { rows } = await store.dependencies.db.query({
-      text: 'select count(*)::int as count from api_keys where revoked_at is not null',
-    });
+    const rows = await store.read('select count(*)::int as count from api_keys where revoked_at is not null');
     return rows[0]?.['count'];
   };
   await revive();

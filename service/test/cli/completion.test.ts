@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { homeward } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
@@ -14,11 +14,9 @@ const has = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 const program = await buildProgram({});
 const topCommands = program.commands.map((command) => command.name());
 
-beforeAll(async () => {
-  for (const shell of ['bash', 'zsh', 'fish']) {
-    writeFileSync(scriptOf(shell), (await homeward(['completion', shell])).stdout);
-  }
-});
+for (const shell of ['bash', 'zsh', 'fish']) {
+  writeFileSync(scriptOf(shell), (await homeward(['completion', shell])).stdout);
+}
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** What each line of words completes to. The last word is the one that is being typed. */

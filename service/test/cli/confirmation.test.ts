@@ -1,28 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openTestStore } from '../test-store.ts';
 import { homeward } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
 
-let store: TestStore;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const { env } = store;
 
 describe('categories prune', () => {
   const prune = ['categories', 'prune'];
-  const unused = async () =>
-    (await store.dependencies.db.query<{ id: bigint }>({ text: 'select id from categories where id < 0' })).rows.length;
+  const unused = async () => (await store.read<{ id: bigint }>('select id from categories where id < 0')).length;
   const reply = (keys: string) => ({ env, typed: [{ after: '[y/N] ', keys }] });
 
-  beforeEach(() => store.dependencies.db.write({ text: 'insert into categories (id) values (-1) on conflict do nothing' }));
+  beforeEach(() => store.write('insert into categories (id) values (-1) on conflict do nothing'));
 
   test('on a terminal shows what it is about and the store, and acts on y', async () => {
     const { status, text } = await homewardOnTerminal(prune, reply('y\r'));

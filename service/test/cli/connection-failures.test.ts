@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type CertificateAuthority, makeAuthority } from '../../../testkit/certificates.ts';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { makeAuthority } from '../../../testkit/certificates.ts';
 import { freePort, startPgBouncer, startPostgres, startRedis } from '../../../testkit/servers.ts';
 import { readSettings } from '../../src/cli/doctor.ts';
 import type { Finding } from '../../src/operations/doctor/finding.ts';
@@ -16,67 +16,61 @@ import { cloneTemplate } from '../databases.ts';
 import { homeward, startServing } from './homeward-command.ts';
 
 const opened = new AsyncDisposableStack();
-let ca: CertificateAuthority;
-let otherCa: CertificateAuthority;
 /** Ports, and the URL of a database that is in order. */
-let at: Record<'tls' | 'bouncer' | 'silent' | 'redis' | 'redisTls' | 'redisOtherName' | 'redisExpired' | 'redisClients', number>;
-let plain: URL;
 
-beforeAll(async () => {
-  ca = opened.use(makeAuthority());
-  otherCa = opened.use(makeAuthority());
-  const here = ca.issue('here', 'IP:127.0.0.1');
-  const elsewhere = ca.issue('elsewhere', 'DNS:cache.example');
-  const expired = ca.issue('expired', 'IP:127.0.0.1', 0);
-  const rules = path.join(path.dirname(ca.certificate), 'pg_hba.conf');
-  const lines = [
-    'host all postgres 127.0.0.1/32 trust',
-    'hostssl all certified 127.0.0.1/32 cert',
-    'hostssl all ada 127.0.0.1/32 scram-sha-256',
-    'host all ghost,sleeper 127.0.0.1/32 trust',
-  ];
-  writeFileSync(rules, `${lines.join('\n')}\n`, { mode: 0o644 });
-  const tls = { ssl: 'on', ssl_cert_file: here.certificate, ssl_key_file: here.key, ssl_ca_file: ca.certificate, hba_file: rules };
-  const server = opened.use(await startPostgres({ settings: tls }));
-  const admin = new pg.Client({ connectionString: server.url });
-  await admin.connect();
-  for (const statement of [
-    "create role ada login password 'sesame'",
-    'create role certified login',
-    'create role sleeper',
-    'create database closed',
-    'revoke connect on database closed from public',
-  ])
-    await admin.query(statement);
-  await admin.end();
+const ca = opened.use(makeAuthority());
+const otherCa = opened.use(makeAuthority());
+const here = ca.issue('here', 'IP:127.0.0.1');
+const elsewhere = ca.issue('elsewhere', 'DNS:cache.example');
+const expired = ca.issue('expired', 'IP:127.0.0.1', 0);
+const rules = path.join(path.dirname(ca.certificate), 'pg_hba.conf');
+const lines = [
+  'host all postgres 127.0.0.1/32 trust',
+  'hostssl all certified 127.0.0.1/32 cert',
+  'hostssl all ada 127.0.0.1/32 scram-sha-256',
+  'host all ghost,sleeper 127.0.0.1/32 trust',
+];
+writeFileSync(rules, `${lines.join('\n')}\n`, { mode: 0o644 });
+const tls = { ssl: 'on', ssl_cert_file: here.certificate, ssl_key_file: here.key, ssl_ca_file: ca.certificate, hba_file: rules };
+const server = opened.use(await startPostgres({ settings: tls }));
+const admin = new pg.Client({ connectionString: server.url });
+await admin.connect();
+for (const statement of [
+  "create role ada login password 'sesame'",
+  'create role certified login',
+  'create role sleeper',
+  'create database closed',
+  'revoke connect on database closed from public',
+])
+  await admin.query(statement);
+await admin.end();
 
-  const redisWith = async ({ certificate, key }: typeof here, settings: Record<string, string> = {}) => {
-    const port = await freePort();
-    const files = { 'tls-cert-file': certificate, 'tls-key-file': key, 'tls-ca-cert-file': ca.certificate };
-    opened.use(await startRedis({ settings: { 'tls-port': String(port), ...files, 'tls-auth-clients': 'no', ...settings } }));
-    return port;
-  };
-  const onlyTls = { client_tls_sslmode: 'require', client_tls_cert_file: here.certificate, client_tls_key_file: here.key };
-  const bouncer = opened.use(await startPgBouncer(server.url, { poolSize: 5, settings: onlyTls }));
-  const silent = createServer(() => {});
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  opened.defer(() => void silent.close());
-  const redis = opened.use(await startRedis({ settings: { requirepass: 'sesame' } }));
-  const client = new Redis(redis.url, { password: 'sesame' });
-  await client.call('ACL', 'SETUSER', 'reader', 'on', '>sesame', '~*', '+@read', '+ping', '+info');
-  client.disconnect();
-  at = {
-    tls: server.port,
-    bouncer: bouncer.port,
-    silent: (silent.address() as { port: number }).port,
-    redis: redis.port,
-    redisTls: await redisWith(here),
-    redisOtherName: await redisWith(elsewhere),
-    redisExpired: await redisWith(expired),
-    redisClients: await redisWith(here, { 'tls-auth-clients': 'yes' }),
-  };
-  plain = new URL(await cloneTemplate(inject('postgresUrl')));
-});
+const redisWith = async ({ certificate, key }: typeof here, settings: Record<string, string> = {}) => {
+  const port = await freePort();
+  const files = { 'tls-cert-file': certificate, 'tls-key-file': key, 'tls-ca-cert-file': ca.certificate };
+  opened.use(await startRedis({ settings: { 'tls-port': String(port), ...files, 'tls-auth-clients': 'no', ...settings } }));
+  return port;
+};
+const onlyTls = { client_tls_sslmode: 'require', client_tls_cert_file: here.certificate, client_tls_key_file: here.key };
+const bouncer = opened.use(await startPgBouncer(server.url, { poolSize: 5, settings: onlyTls }));
+const silent = createServer(() => {});
+await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+opened.defer(() => void silent.close());
+const redis = opened.use(await startRedis({ settings: { requirepass: 'sesame' } }));
+const client = new Redis(redis.url, { password: 'sesame' });
+await client.call('ACL', 'SETUSER', 'reader', 'on', '>sesame', '~*', '+@read', '+ping', '+info');
+client.disconnect();
+const at: Record<'tls' | 'bouncer' | 'silent' | 'redis' | 'redisTls' | 'redisOtherName' | 'redisExpired' | 'redisClients', number> = {
+  tls: server.port,
+  bouncer: bouncer.port,
+  silent: (silent.address() as { port: number }).port,
+  redis: redis.port,
+  redisTls: await redisWith(here),
+  redisOtherName: await redisWith(elsewhere),
+  redisExpired: await redisWith(expired),
+  redisClients: await redisWith(here, { 'tls-auth-clients': 'yes' }),
+};
+const plain = new URL(await cloneTemplate(inject('postgresUrl')));
 afterAll(() => opened.disposeAsync());
 
 type Env = Readonly<Record<string, string>>;

@@ -1,21 +1,13 @@
 // What can't be undone, or stops a partner, shows its target and asks on a terminal.
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager, placeOrder, readPet } from '../adoption-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 import { homewardJson } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
 
-let store: TestStore;
-let manager: TestKey;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  manager = await createManager(store, { client: 'Happy Tails' });
-  return () => store[Symbol.asyncDispose]();
-});
+const store = await openTestStore();
+const { env } = store;
+const manager = await createManager(store, { client: 'Happy Tails' });
 
 const reply = (args: string[], keys: string) =>
   homewardOnTerminal(args, { env, columns: 200, typed: [{ after: '[y/N] ', keys: `${keys}\r` }] });

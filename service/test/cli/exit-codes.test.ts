@@ -1,16 +1,15 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { cloneTemplate, createDatabase } from '../databases.ts';
 import { type Finished, homeward } from './homeward-command.ts';
 
-let migrated: Record<string, string>;
-let empty: Record<string, string>;
 const nowhere = { DATABASE_URL: 'postgres://127.0.0.1:1/homeward', REDIS_URL: 'redis://127.0.0.1:1' };
 
-beforeAll(async () => {
-  const REDIS_URL = inject('redisUrl');
-  migrated = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL };
-  empty = { DATABASE_URL: await createDatabase(inject('postgresUrl'), { name: `empty_${process.pid}_${Date.now()}` }), REDIS_URL };
-});
+const REDIS_URL = inject('redisUrl');
+const migrated: Record<string, string> = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL };
+const empty: Record<string, string> = {
+  DATABASE_URL: await createDatabase(inject('postgresUrl'), { name: `empty_${process.pid}_${Date.now()}` }),
+  REDIS_URL,
+};
 
 describe('a mistake in the command line exits with 2 and says what is wrong, before anything is opened', () => {
   const create = ['keys', 'create', '--client', 'Shelter'];

@@ -1,20 +1,15 @@
-import { createServer, type Server } from 'node:net';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createServer } from 'node:net';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { describePostgres, describeRedis } from '../../src/platform/server-addresses.ts';
 import { cloneTemplate } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 
 /** Accepts connections and never replies. */
-let silent: Server;
-let silentPort: number;
-let postgres: URL;
 
-beforeAll(async () => {
-  postgres = new URL(await cloneTemplate(inject('postgresUrl')));
-  silent = createServer(() => {});
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  silentPort = (silent.address() as { port: number }).port;
-});
+const postgres = new URL(await cloneTemplate(inject('postgresUrl')));
+const silent = createServer(() => {});
+await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+const silentPort = (silent.address() as { port: number }).port;
 afterAll(() => silent.close());
 
 describe('a failure names the server and the database that were tried, and never the password', () => {

@@ -1,7 +1,7 @@
 // A leaked key must not be able to prevent its own revocation by filling the journal's disk.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { canMount, SmallDisk } from '../../../testkit/small-disk.ts';
 import { makeSpareFile } from '../../src/platform/journal/spare-file.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
@@ -19,7 +19,7 @@ test.skipIf(!mayMount)("with the journal's disk full, a key is revoked and a cli
   const [leaked, other] = [await store.createKey({ client: 'Paws' }), await store.createKey({ client: 'Claws' })];
   makeSpareFile(file);
   disk.fill();
-  const env = { DATABASE_URL: store.dependencies.config.databaseUrl, REDIS_URL: inject('redisUrl'), HOMEWARD_JOURNAL: file };
+  const env = { ...store.env, HOMEWARD_JOURNAL: file };
   const finished = [
     await homeward(['keys', 'revoke', String(leaked.id)], { env }),
     await homeward(['clients', 'suspend', 'Claws'], { env }),
@@ -41,7 +41,7 @@ test.skipIf(!mayMount)(
     const file = path.join(disk.folder, 'journal.log');
     const [leaked, other] = [await store.createKey({ client: 'Paws' }), await store.createKey({ client: 'Claws' })];
     disk.fill();
-    const env = { DATABASE_URL: store.dependencies.config.databaseUrl, REDIS_URL: inject('redisUrl'), HOMEWARD_JOURNAL: file };
+    const env = { ...store.env, HOMEWARD_JOURNAL: file };
     const revoked = await homeward(['keys', 'revoke', String(leaked.id), '--json'], { env });
     const suspended = await homeward(['clients', 'suspend', 'Claws'], { env });
     expect([await statusOf(store, leaked.key), await statusOf(store, other.key)]).toEqual([401, 403]);

@@ -3,7 +3,7 @@ import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { cloneTemplate, executeAsOwner } from '../databases.ts';
+import { cloneTemplate } from '../databases.ts';
 import { createTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
@@ -15,7 +15,7 @@ test('A revocation is a line on standard error and in the journal; applied to a 
   await using __ = restored;
   // The same ids in both stores, as if one were restored from a backup of the other.
   const [before, after] = [await lost.createKey({ client: 'Paws' }), await restored.createKey({ client: 'Paws' })];
-  const env = { DATABASE_URL: lost.dependencies.config.databaseUrl, REDIS_URL: inject('redisUrl'), HOMEWARD_JOURNAL: journal };
+  const env = { ...lost.env, HOMEWARD_JOURNAL: journal };
   const { stderr, stdout } = await homeward(['keys', 'revoke', String(before.id), '--json'], { env });
   expect(JSON.parse(stderr)).toMatchObject({ journal: true, act: 'key_revoked', key: Number(before.id), webhooks: [] });
   expect(JSON.parse(stdout)).toMatchObject({ id: Number(before.id) });
@@ -26,14 +26,14 @@ test('A revocation is a line on standard error and in the journal; applied to a 
   expect((await readFile(journal, 'utf8')).trim().split('\n')).toHaveLength(4);
 
   expect((await restored.call('GET', '/v1/pets', { key: after.key })).status).toBe(200);
-  const there = { ...env, DATABASE_URL: restored.dependencies.config.databaseUrl };
+  const there = { ...env, DATABASE_URL: restored.databaseUrl };
   const files = ['journal', 'apply', journal, journal];
   expect(await homewardJson(files, there)).toEqual({ lines: 8, applied: 6, skipped: 2 });
-  const { rows } = await restored.dependencies.db.query<{ revoked: boolean; suspended: boolean }>({
-    text: `select revoked_at is not null as revoked, suspended_at is not null as suspended
+  const rows = await restored.read<{ revoked: boolean; suspended: boolean }>(
+    `select revoked_at is not null as revoked, suspended_at is not null as suspended
       from api_keys join clients on clients.id = client_id where api_keys.id = $1`,
-    values: [after.id],
-  });
+    after.id,
+  );
   expect(rows).toEqual([{ revoked: true, suspended: false }]);
 });
 
@@ -44,7 +44,7 @@ test('A key that was created after the line was written is not changed, since it
   const { id } = await store.createKey();
   const hourAgo = Date.now() - 3_600_000;
   await writeFile(journal, `${JSON.stringify({ time: hourAgo, journal: true, act: 'key_revoked', key: Number(id), webhooks: [] })}\n`);
-  const env = { DATABASE_URL: store.dependencies.config.databaseUrl, REDIS_URL: inject('redisUrl') };
+  const env = store.env;
   expect(await homewardJson(['journal', 'apply', journal], env)).toEqual({ lines: 1, applied: 0, skipped: 1 });
 });
 
@@ -82,33 +82,25 @@ test('Endpoints that were changed after a line was written, and a later suspensi
   const add = async () =>
     (await store.call<{ id: number }>('POST', '/v1/webhooks', { key: key.key, body: { url: 'https://example.org/' } })).json.id;
   const [changed, disabled] = [await add(), await add()];
-  const { db, config } = store.dependencies;
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
-  await executeAsOwner(config.databaseUrl, 'update webhooks set created_at = $1, updated_at = $1 where id = $2', [hoursAgo(9), disabled]);
-  await executeAsOwner(config.databaseUrl, 'update webhooks set created_at = $1, updated_at = $2 where id = $3', [
-    hoursAgo(9),
-    hoursAgo(1),
-    changed,
-  ]);
-  await executeAsOwner(config.databaseUrl, 'update api_keys set created_at = $1', [hoursAgo(9)]);
-  await executeAsOwner(config.databaseUrl, 'update clients set created_at = $1, suspended_at = $2', [hoursAgo(9), hoursAgo(1)]);
+  await store.asOwner('update webhooks set created_at = $1, updated_at = $1 where id = $2', hoursAgo(9), disabled);
+  await store.asOwner('update webhooks set created_at = $1, updated_at = $2 where id = $3', hoursAgo(9), hoursAgo(1), changed);
+  await store.asOwner('update api_keys set created_at = $1', hoursAgo(9));
+  await store.asOwner('update clients set created_at = $1, suspended_at = $2', hoursAgo(9), hoursAgo(1));
   const lines = [
     { act: 'key_revoked', key: Number(key.id), webhooks: [changed, disabled] },
     { act: 'key_rotated', key: Number(other.id), expiresAt: hoursAgo(4) },
     { act: 'client_resumed', client: Number(key.clientId) },
   ].map((entry) => JSON.stringify({ time: hoursAgo(5).getTime(), journal: true, ...entry }));
   await writeFile(journal, `${lines.join('\n')}\n`);
-  const env = { DATABASE_URL: config.databaseUrl, REDIS_URL: inject('redisUrl') };
-  expect(await homewardJson(['journal', 'apply', journal], env)).toEqual({ lines: 3, applied: 2, skipped: 1 });
-  const { rows: webhooks } = await db.query({ text: 'select status from webhooks order by id' });
+  expect(await homewardJson(['journal', 'apply', journal], store.env)).toEqual({ lines: 3, applied: 2, skipped: 1 });
+  const webhooks = await store.read('select status from webhooks order by id');
   expect(webhooks).toEqual([{ status: 'enabled' }, { status: 'disabled' }]);
-  const { rows: keys } = await db.query({
-    text: 'select revoked_at is not null as revoked, expires_at < now() as expired from api_keys order by id',
-  });
+  const keys = await store.read('select revoked_at is not null as revoked, expires_at < now() as expired from api_keys order by id');
   expect(keys).toEqual([
     { revoked: true, expired: null },
     { revoked: false, expired: true },
   ]);
-  const { rows: clients } = await db.query({ text: 'select count(*) from clients where suspended_at is null' });
+  const clients = await store.read('select count(*) from clients where suspended_at is null');
   expect(clients).toEqual([{ count: 0n }]);
 });

@@ -1,18 +1,15 @@
-import { beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { cloneTemplate } from '../databases.ts';
 import { createTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
-let env: Record<string, string>;
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const key = expect.stringMatching(/^hw_live_[0-9A-Za-z]{38}$/);
 const hint = expect.stringMatching(/^hw_live_[0-9A-Za-z]{3}…[0-9A-Za-z]{4}$/);
 const usual = { suspendedAt: null, createdAt: instant };
 const allButManage = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
 
-beforeAll(async () => {
-  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
-});
+const env: Record<string, string> = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
 
 // The tests run in order: the output of a command depends on those before it.
 test('keys create', async () => {
@@ -147,9 +144,8 @@ test('clients suspend and resume', async () => {
 
 test('categories prune', async () => {
   await using store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  await store.dependencies.db.write({ text: 'insert into categories (id) values (-1), (-2)' });
+  const { env: there } = store;
+  await store.write('insert into categories (id) values (-1), (-2)');
   expect(await homewardJson(['categories', 'prune'], there)).toEqual({ pruned: 2 });
   expect(await homeward(['categories', 'prune'], { env: there })).toMatchObject({ status: 0, stdout: 'Removed 0 unused categories.\n' });
 });
@@ -161,8 +157,7 @@ test('orders erase and verify', async () => {
   const adopter = { name: 'Ada Lovelace', email: 'ada@example.org' };
   const headers = { 'idempotency-key': 'once' };
   const placed = await store.call<{ id: number }>('POST', '/v1/store/orders', { key: partner, body: { petId: 1, adopter }, headers });
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const { env: there } = store;
   const byEmail = await homeward(['orders', 'erase', '--email', adopter.email, '--json'], { env: there });
   expect(byEmail).toMatchObject({ status: 1, stdout: `{"orders":0,"answers":0,"open":[${placed.json.id}]}\n` });
   const erased = await homewardJson(['orders', 'erase', String(placed.json.id)], there);
@@ -179,8 +174,7 @@ test('webhooks list and webhooks replay', async () => {
   await using store = await createTestStore();
   const { key, clientId } = await store.createKey();
   await store.call('POST', '/v1/webhooks', { key, body: { url: 'https://example.org/hooks' } });
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  const there = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const { env: there } = store;
   const listed = [
     {
       id: 1,

@@ -1,6 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { executeAsOwner } from '../databases.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { describe, expect, test } from 'vitest';
+import { openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
 interface ListedKey {
@@ -13,15 +12,9 @@ interface ListedKey {
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-let store: TestStore;
-let env: Record<string, string>;
 
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  return () => store[Symbol.asyncDispose]();
-});
+const store = await openTestStore();
+const { env } = store;
 
 const run = (...args: string[]) => homeward(args, { env });
 
@@ -121,7 +114,7 @@ test('keys list among 100,000 keys prints the first 1,000, says how to go on, an
   // By SQL: a hundred thousand commands would take a day.
   const insert = `insert into api_keys (client_id, hash, hint, scopes)
     select clients.id, sha256(n::text::bytea), 'hw_live_…', '{pets:read}' from generate_series(1, 100000) as n, clients where clients.name = $1`;
-  await executeAsOwner(store.dependencies.config.databaseUrl, insert, ["Many 'Tails'"]);
+  await store.asOwner(insert, "Many 'Tails'");
   const last = await store.createKey({ client: 'Last', plan: 'free' });
   const first = await homewardJson<ListedKey[]>(['keys', 'list'], env);
   expect(first).toHaveLength(1_000);

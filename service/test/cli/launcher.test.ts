@@ -1,17 +1,14 @@
 // `homeward` started by an older Node.js hands over to the pinned one, with the same behaviour.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { stillRunning } from '../../../testkit/running-processes.ts';
 import { cloneTemplate } from '../databases.ts';
 import { findOlderNode, homewardJson, homewardProcess, startServing } from './homeward-command.ts';
 
 const olderNode = findOlderNode();
-let env: Record<string, string>;
 
-beforeAll(async () => {
-  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
-});
+const env: Record<string, string> = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
 
 const starters = [
   { by: 'the pinned Node.js', node: process.execPath, older: false },

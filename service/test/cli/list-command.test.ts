@@ -1,20 +1,13 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addPet, createManager } from '../adoption-steps.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
-let store: TestStore;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  const manager = await createManager(store);
-  for (const client of ['First', 'Second one']) await homeward(['keys', 'create', '--client', client, '--plan', 'free'], { env });
-  for (const name of ['Biscuit', 'Clover']) await addPet(store, manager, { name });
-  return () => store[Symbol.asyncDispose]();
-});
+const store = await openTestStore();
+const { env } = store;
+const manager = await createManager(store);
+for (const client of ['First', 'Second one']) await homeward(['keys', 'create', '--client', client, '--plan', 'free'], { env });
+for (const name of ['Biscuit', 'Clover']) await addPet(store, manager, { name });
 
 test.each(['clients', 'keys', 'pets'])('%s list --limit shows so many, and says how to go on', async (group) => {
   const all = await homewardJson<Array<{ id: number }>>([group, 'list'], env);

@@ -1,16 +1,13 @@
-import { beforeAll, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { cloneTemplate } from '../databases.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
 
-let env: Record<string, string>;
-beforeAll(async () => {
-  env = {
-    DATABASE_URL: await cloneTemplate(inject('postgresUrl')),
-    REDIS_URL: inject('redisUrl'),
-    PORT: '0',
-    HOMEWARD_DRAIN_MS: '0',
-  };
-});
+const env: Record<string, string> = {
+  DATABASE_URL: await cloneTemplate(inject('postgresUrl')),
+  REDIS_URL: inject('redisUrl'),
+  PORT: '0',
+  HOMEWARD_DRAIN_MS: '0',
+};
 
 test('serve on a terminal says where it is and logs lines for people, until Ctrl-C', async () => {
   const { status, text } = await homewardOnTerminal(['serve'], { env, typed: [{ after: '/docs', keys: '\u0003' }] });

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { act, actAll, addPet, adopterOf, createManager, type OrderBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { executeAsOwner } from '../databases.ts';
 import { countLockWaits, holdLocks } from '../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
 interface ShownOrder extends OrderBody {
@@ -12,17 +12,9 @@ interface ShownOrder extends OrderBody {
   readonly actions: string[];
 }
 
-let store: TestStore;
-let manager: TestKey;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  manager = await createManager(store, { client: 'Happy Tails' });
-  return () => store[Symbol.asyncDispose]();
-});
+const store = await openTestStore();
+const { env } = store;
+const manager = await createManager(store, { client: 'Happy Tails' });
 
 async function orderFor(name: string): Promise<OrderBody> {
   const { id } = await addPet(store, manager, { name });
@@ -118,7 +110,7 @@ describe('orders place', () => {
     expect(seen).toMatchObject({ status: 200, json: { id: placed.id } });
     expect(await historyOf(placed.id)).toEqual([{ client_id: null, key_id: null, to_status: 'placed' }]);
     const text = 'select client_id from outbox where pet_id = $1 and type = $2';
-    const { rows } = await store.dependencies.db.query({ text, values: [pet.id, 'order.placed'] });
+    const rows = await store.read(text, pet.id, 'order.placed');
     expect(rows).toEqual([{ client_id: manager.clientId }]);
   });
 
@@ -233,9 +225,6 @@ describe('orders approve, complete, return and cancel', () => {
 
 async function historyOf(orderId: number): Promise<Array<{ client_id: bigint | null; key_id: bigint | null; to_status: string }>> {
   const text = 'select client_id, key_id, to_status from history where order_id = $1 order by id';
-  const { rows } = await store.dependencies.db.query<{ client_id: bigint | null; key_id: bigint | null; to_status: string }>({
-    text,
-    values: [orderId],
-  });
+  const rows = await store.read<{ client_id: bigint | null; key_id: bigint | null; to_status: string }>(text, orderId);
   return rows;
 }

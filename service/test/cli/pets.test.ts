@@ -1,25 +1,17 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createManager, type PetBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { countLockWaits, holdLocks } from '../lock-waits.ts';
 import { everything, nothingKnown, writeProfile } from '../profile-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
 interface ShownPet extends PetBody {
   readonly category: string | null;
 }
 
-let store: TestStore;
-let manager: TestKey;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  manager = await createManager(store, { client: 'Happy Tails' });
-  return () => store[Symbol.asyncDispose]();
-});
+const store = await openTestStore();
+const { env } = store;
+const manager = await createManager(store, { client: 'Happy Tails' });
 
 const add = (name: string, ...more: string[]) =>
   homewardJson<ShownPet>(['pets', 'add', '--name', name, '--category', 'Dogs', ...more], env);
@@ -55,7 +47,7 @@ describe('pets add', () => {
   });
 
   test('a name that two categories have is rejected with 2 and their ids', async () => {
-    await store.dependencies.db.write({ text: "insert into categories (id, name) values (21, 'Parrots'), (22, 'parrots')" });
+    await store.write("insert into categories (id, name) values (21, 'Parrots'), (22, 'parrots')");
     const { status, stderr } = await homeward(['pets', 'add', '--name', 'Polly', '--category', 'Parrots'], { env });
     expect({ status, stderr }).toEqual({
       status: 2,
@@ -185,5 +177,5 @@ describe('pets remove', () => {
 });
 
 async function rows(text: string, ...values: unknown[]): Promise<unknown[]> {
-  return (await store.dependencies.db.write({ text, values })).rows;
+  return await store.write(text, ...values);
 }

@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
 import { cloneTemplate } from '../databases.ts';
 import { type Finished, homeward, homewardProcess } from './homeward-command.ts';
@@ -16,13 +16,10 @@ registerHooks({ load(url, context, next) { appendFileSync(process.env.LOADED, ur
 
 const folder = mkdtempSync(path.join(tmpdir(), 'homeward-processes-'));
 const hooks = path.join(folder, 'hooks.mjs');
-let env: Record<string, string>;
 
-beforeAll(async () => {
-  writeFileSync(hooks, recorder);
-  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
-  return () => rmSync(folder, { recursive: true });
-});
+writeFileSync(hooks, recorder);
+const env: Record<string, string> = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The process, and which of its modules most commands avoid. */
 async function inProcess(args: readonly string[]): Promise<{ finished: Finished; avoidable: string[] }> {

@@ -1,4 +1,5 @@
 // `homeward restore-check` on stores that look as if they had been restored. The proof `restore` restores real backups.
+
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,10 +7,11 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { cloneTemplate, createDatabase, executeAsOwner } from '../databases.ts';
+import { poll } from '../poll.ts';
 import { createTestStore, type TestStore } from '../test-store.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
 import { addAnimals, feedEnd, namesOf, publishChanges, sharesCursor } from '../webhook-steps.ts';
-import { addAnimal, addEndpoint, deliver, publishAll, until } from '../webhook-work.ts';
+import { addAnimal, addEndpoint, deliver, publishAll } from '../webhook-work.ts';
 import { homeward, homewardJson, startServing } from './homeward-command.ts';
 
 interface Result {
@@ -219,10 +221,7 @@ test('An endpoint gets what was published before the restore and not sent, and w
     await using _ = deliver(store.dependencies);
     await publishChanges(store, [{ petId: petIds[1] ?? 0, name: 'afterwards' }]);
     expect(await feedEnd(store)).toBeGreaterThan(1_000_000_000);
-    await until(
-      async () => namesOf(receiver),
-      (names) => names.length >= 2,
-    );
+    await poll(() => namesOf(receiver)).until((names) => names.length >= 2);
     expect(namesOf(receiver)).toEqual(['not sent', 'afterwards']);
   });
 });

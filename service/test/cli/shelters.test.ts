@@ -1,18 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../adoption-steps.ts';
 import { addShelter, type ShelterBody, shelterOf } from '../shelter-steps.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 
-let store: TestStore;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  return () => store[Symbol.asyncDispose]();
-});
+const store = await openTestStore();
+const { env } = store;
 
 const createKey = (...args: string[]) => homeward(['keys', 'create', '--client', 'Danube', '--plan', 'pro', ...args], { env });
 
@@ -75,7 +68,7 @@ describe('homeward keys with --shelter', () => {
     [['--shelter', 'Danube'], '"Danube" is not an id.'],
   ])('%j is rejected with 2 and creates neither a key nor a client', async (args, words) => {
     expect(await createKey(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
-    const { rows } = await store.dependencies.db.query({ text: `select from clients where name = 'Danube'` });
+    const rows = await store.read(`select from clients where name = 'Danube'`);
     expect(rows).toEqual([]);
   });
 });
@@ -89,7 +82,7 @@ describe('homeward pets move', () => {
     expect((await homeward(move, { env })).stdout).toBe(`Animal ${id} is in shelter ${shelter} already.\n`);
     expect(await shelterOf(store, 'pets', id)).toBe(shelter);
     expect((await homeward(['verify'], { env })).status).toBe(0);
-    await store.dependencies.db.write({ text: 'update pets set shelter_id = 1 where id = $1', values: [id] });
+    await store.write('update pets set shelter_id = 1 where id = $1', id);
     const broken = await homeward(['verify'], { env });
     expect(broken.status).toBe(1);
     expect(broken.stdout + broken.stderr).toContain(`it was last moved to shelter ${shelter}, but it is in shelter 1`);

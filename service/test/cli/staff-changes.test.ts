@@ -1,6 +1,6 @@
 // What the store's staff change by command applies to the next request of a running service.
-import { beforeAll, describe, expect, test } from 'vitest';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { describe, expect, test } from 'vitest';
+import { openTestStore } from '../test-store.ts';
 import { homewardJson } from './homeward-command.ts';
 
 interface Minted {
@@ -14,12 +14,8 @@ const minuteMs = 60_000;
 /** The service's clock stands still until a test advances it, so that no test depends on real time. */
 let nowMs = Date.now();
 const clock = { now: () => nowMs };
-let store: TestStore;
 
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-  return () => store[Symbol.asyncDispose]();
-});
+const store = await openTestStore({ clock });
 
 describe('keys', () => {
   test('a rotated key and its successor both work during the overlap, and only the successor afterwards', async () => {
@@ -103,9 +99,5 @@ test('a ban is listed while it lasts, and lifted for the next request', async ()
   expect(await list(key)).toMatchObject({ status: 200 });
 });
 
-function staff(...args: string[]): Promise<Minted> {
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  return homewardJson<Minted>(args, { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl });
-}
-
+const staff = (...args: string[]): Promise<Minted> => homewardJson<Minted>(args, store.env);
 const list = ({ key }: Minted) => store.call<{ code?: string; message?: string }>('GET', '/v1/pets', { key });

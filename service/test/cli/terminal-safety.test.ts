@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { cloneTemplate, executeAsOwner } from '../databases.ts';
 import { homeward } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
@@ -11,34 +11,29 @@ const hostile = 'Paws\u001b[2J\u001b]0;owned\u0007\u009b31m\r\n2   Forged  enter
 /** Every character that a terminal acts on, except the line feed that ends a line. */
 const unsafe = /(?!\n)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 
-let env: Record<string, string>;
-beforeAll(async () => {
-  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
-  // By SQL, like rows that were stored before such text was rejected.
-  const { DATABASE_URL: url = '' } = env;
-  await executeAsOwner(url, "insert into clients (id, name, plan) overriding system value values (1, $1, 'free')", [hostile]);
-  await executeAsOwner(
-    url,
-    "insert into api_keys (id, client_id, hash, hint, scopes) overriding system value values (1000, 1, sha256('x'), $1, '{pets:read}')",
-    [hostile],
-  );
-  const insertWebhook = `insert into webhooks (id, client_id, url, types, description, with_orders, secret)
+const env: Record<string, string> = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl') };
+// By SQL, like rows that were stored before such text was rejected.
+const { DATABASE_URL: url = '' } = env;
+await executeAsOwner(url, "insert into clients (id, name, plan) overriding system value values (1, $1, 'free')", [hostile]);
+await executeAsOwner(
+  url,
+  "insert into api_keys (id, client_id, hash, hint, scopes) overriding system value values (1000, 1, sha256('x'), $1, '{pets:read}')",
+  [hostile],
+);
+const insertWebhook = `insert into webhooks (id, client_id, url, types, description, with_orders, secret)
     overriding system value values (1000, 1, $1, '{}', $1, false, 'whsec_x')`;
-  await executeAsOwner(url, insertWebhook, [hostile]);
-  await executeAsOwner(url, 'insert into categories (id, name) values (1000, $1)', [hostile]);
-  await executeAsOwner(url, "insert into pets (name, category_id, status) values ($1, 1000, 'pending'), ($1, 1000, 'available')", [
-    hostile,
-  ]);
-  const insertOrder = `insert into orders (client_id, pet_id, adopter_name, adopter_email, expires_at)
+await executeAsOwner(url, insertWebhook, [hostile]);
+await executeAsOwner(url, 'insert into categories (id, name) values (1000, $1)', [hostile]);
+await executeAsOwner(url, "insert into pets (name, category_id, status) values ($1, 1000, 'pending'), ($1, 1000, 'available')", [hostile]);
+const insertOrder = `insert into orders (client_id, pet_id, adopter_name, adopter_email, expires_at)
     values (1, 1, $1, $1, now() + interval '1 day')`;
-  await executeAsOwner(url, insertOrder, [hostile]);
-  await executeAsOwner(
-    url,
-    `insert into history (pet_id, order_id, from_status, to_status, why) values (1, null, null, 'available', $1), (1, 1, null, 'placed', $1),
+await executeAsOwner(url, insertOrder, [hostile]);
+await executeAsOwner(
+  url,
+  `insert into history (pet_id, order_id, from_status, to_status, why) values (1, null, null, 'available', $1), (1, 1, null, 'placed', $1),
       (1, null, 'available', 'pending', $1), (2, null, null, 'available', $1)`,
-    [hostile],
-  );
-});
+  [hostile],
+);
 
 describe('stored text with control characters and overrides is escaped on a terminal', () => {
   test.each<[args: string[], status: number, shows: string | undefined]>([

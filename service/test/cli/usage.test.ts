@@ -1,36 +1,28 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { executeAsOwner } from '../databases.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { describe, expect, test } from 'vitest';
+import { createTestStore, openTestStore } from '../test-store.ts';
 import { minutesAgo, recordUsage } from '../usage-steps.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
 import { homewardOnTerminal } from './on-terminal.ts';
 
 const getPet = 'GET /v1/pets/{petId}';
 const noon = minutesAgo(10);
-let store: TestStore;
-let env: Record<string, string>;
-let [busy, quiet, unused, other]: TestKey[] = [];
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  busy = await store.createKey({ client: 'Happy Tails', plan: 'free' });
-  quiet = await store.createKey({ client: 'Happy Tails', plan: 'free' });
-  unused = await store.createKey({ client: 'Happy Tails', plan: 'free' });
-  other = await store.createKey({ client: 'Paws', plan: 'pro' });
-  // A name from before such characters were rejected.
-  await executeAsOwner(databaseUrl, 'update clients set name = $1 where id = $2', ['Paws \u001b[31m', other.clientId]);
-  await recordUsage(store, busy, {
-    at: noon,
-    requests: 80,
-    errors: { rate_limit_exceeded: 20, pet_not_found: 1 },
-    deprecated: { [getPet]: 1 },
-  });
-  await recordUsage(store, busy, { at: minutesAgo(30), requests: 40 });
-  await recordUsage(store, quiet, { at: noon, requests: 10 });
-  await recordUsage(store, other, { at: minutesAgo(20), requests: 5, deprecated: { [getPet]: 2 } });
-  return () => store[Symbol.asyncDispose]();
+const store = await openTestStore();
+const { env } = store;
+const busy = await store.createKey({ client: 'Happy Tails', plan: 'free' });
+const quiet = await store.createKey({ client: 'Happy Tails', plan: 'free' });
+const unused = await store.createKey({ client: 'Happy Tails', plan: 'free' });
+const other = await store.createKey({ client: 'Paws', plan: 'pro' });
+// A name from before such characters were rejected.
+await store.asOwner('update clients set name = $1 where id = $2', 'Paws \u001b[31m', other.clientId);
+await recordUsage(store, busy, {
+  at: noon,
+  requests: 80,
+  errors: { rate_limit_exceeded: 20, pet_not_found: 1 },
+  deprecated: { [getPet]: 1 },
 });
+await recordUsage(store, busy, { at: minutesAgo(30), requests: 40 });
+await recordUsage(store, quiet, { at: noon, requests: 10 });
+await recordUsage(store, other, { at: minutesAgo(20), requests: 5, deprecated: { [getPet]: 2 } });
 
 const run = (...args: string[]) => homeward(args, { env });
 
@@ -130,8 +122,7 @@ describe('homeward deprecations', () => {
 
   test('says that there are none', async () => {
     await using empty = await createTestStore();
-    const { databaseUrl, redisUrl } = empty.dependencies.config;
-    const { stdout } = await homeward(['deprecations'], { env: { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } });
+    const { stdout } = await homeward(['deprecations'], { env: empty.env });
     expect(stdout).toBe('Nobody has called a deprecated operation in the last 30 days.\n');
   });
 });

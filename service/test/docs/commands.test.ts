@@ -1,13 +1,15 @@
 // Every command in README.md and CONTRIBUTING.md works: it is run here, or by CI at the place that is given here.
+
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CleanCheckout } from '../../../testkit/clean-checkout.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import { theService } from '../../src/domain/actor.ts';
 import { addPetToCategory, firstShelterId } from '../../src/store/pets/pets.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { disposeAfterAll } from '../dispose-after-all.ts';
+import { openTestStore } from '../test-store.ts';
 import { commandsOf, fencedBlocks } from './fenced-blocks.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -31,32 +33,21 @@ const runElsewhere: Readonly<Record<string, { readonly file: string; readonly li
 /** Commands that run until they are stopped, and what they log once they are ready. */
 const longRunning: Readonly<Record<string, RegExp>> = { 'npx homeward serve': /Server listening at/, 'npx homeward worker': /"working"/ };
 
-let store: TestStore;
-let checkout: CleanCheckout;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  store = await createTestStore();
-  const { catalogue, config } = store.dependencies;
-  for (const { categoryId, ...animal } of devAnimals())
-    await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, {
-      categories: config.categories,
-      shelterId: firstShelterId,
-    });
-  const { key } = await store.createKey({ client: 'dev' });
-  checkout = new CleanCheckout();
-  for (const packages of ['node_modules', 'service/node_modules', 'docs-site/node_modules']) {
-    symlinkSync(path.join(root, packages), path.join(checkout.folder, packages));
-  }
-  mkdirSync(path.join(checkout.folder, '.homeward'));
-  writeFileSync(path.join(checkout.folder, '.homeward/dev-key'), key);
-  env = { DATABASE_URL: config.databaseUrl, REDIS_URL: config.redisUrl, PORT: '0', HOMEWARD_DRAIN_MS: '0' };
-});
-
-afterAll(async () => {
-  checkout[Symbol.dispose]();
-  await store[Symbol.asyncDispose]();
-});
+const store = await openTestStore();
+const { catalogue, config } = store.dependencies;
+for (const { categoryId, ...animal } of devAnimals())
+  await addPetToCategory(catalogue, { ...animal, categoryId: BigInt(categoryId) }, theService, {
+    categories: config.categories,
+    shelterId: firstShelterId,
+  });
+const { key } = await store.createKey({ client: 'dev' });
+const checkout = disposeAfterAll(new CleanCheckout());
+for (const packages of ['node_modules', 'service/node_modules', 'docs-site/node_modules']) {
+  symlinkSync(path.join(root, packages), path.join(checkout.folder, packages));
+}
+mkdirSync(path.join(checkout.folder, '.homeward'));
+writeFileSync(path.join(checkout.folder, '.homeward/dev-key'), key);
+const env: Record<string, string> = { DATABASE_URL: config.databaseUrl, REDIS_URL: config.redisUrl, PORT: '0', HOMEWARD_DRAIN_MS: '0' };
 
 describe.each(['README.md', 'CONTRIBUTING.md'])('%s', (file) => {
   const blocks = fencedBlocks(read(file));

@@ -1,22 +1,17 @@
 // The animals that `npm run dev` adds.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { expect, test } from 'vitest';
 import { createStore } from '../../../sdk/src/index.ts';
 import { devAnimals } from '../../../tools/dev-animals.ts';
 import { devProfile } from '../../../tools/dev-profiles.ts';
 import { addAnimals, addPictures, describeAnimals } from '../../../tools/dev-seed.ts';
 import { devShelters } from '../../../tools/dev-shelters.ts';
 import { createManager } from '../adoption-steps.ts';
-import { createPhotoStore, type PhotoTestStore, processAll } from '../photo-steps.ts';
+import { disposeAfterAll } from '../dispose-after-all.ts';
+import { createPhotoStore, processAll } from '../photo-steps.ts';
 
-let photos: PhotoTestStore;
-let client: ReturnType<typeof createStore>;
-
-beforeAll(async () => {
-  photos = await createPhotoStore();
-  client = createStore({ url: photos.store.url, key: (await createManager(photos.store)).key });
-});
-
-afterAll(() => photos[Symbol.asyncDispose]());
+const photos = disposeAfterAll(await createPhotoStore());
+const client = createStore({ url: photos.store.url, key: (await createManager(photos.store)).key });
 
 async function listings() {
   const found = await client.listings.search({ sort: 'newest' }).page();

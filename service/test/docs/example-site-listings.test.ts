@@ -1,38 +1,28 @@
 // The example site with profiles, photos and shelters: the list and its filters, the page of an animal, the feed and the sitemap.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { afterAll, describe, expect, test } from 'vitest';
 import { placeholderAddress } from '../../../examples/adoption-site/placeholder.ts';
-import { type RunningSite, startSite } from '../../../examples/adoption-site/start-site.ts';
+import { startSite } from '../../../examples/adoption-site/start-site.ts';
 import { addPet, createManager } from '../adoption-steps.ts';
+import { disposeAfterAll } from '../dispose-after-all.ts';
 import { countAllWords } from '../listing-steps.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { createPhotoStore, makeImage, type PhotoTestStore, processAll, sendPhoto } from '../photo-steps.ts';
+import { createPhotoStore, makeImage, processAll, sendPhoto } from '../photo-steps.ts';
 import { writeProfile } from '../profile-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { createTestStore } from '../test-store.ts';
 
 /** Ends the script, the element, the attribute and the XML that it is put into, if it is not escaped. */
 const hostile = `</script><script>alert(1)</script><!-- ]]> "' <img src=x onerror=alert(2)> &amp; \u2028`;
 
-let photos: PhotoTestStore;
-let store: TestStore;
-let manager: TestKey;
-let site: RunningSite;
 /** Ids of shelters. The site caches where they are, so they are there from the start. */
-let galway: number;
-let sligo: number;
 
-beforeAll(async () => {
-  photos = await createPhotoStore();
-  store = photos.store;
-  manager = await createManager(store);
-  galway = await addShelter('By the Bay', '17 Fishmarket Row, 12345 Galway', 53.27, -9.05);
-  sligo = await addShelter('Under the Hill', 'Drumcliff, Sligo', 54.27, -8.48);
-  site = await startSite({ url: store.url, key: manager.key, port: 0, publicUrl: 'https://secondhome.example' });
-}, 60_000);
-
-afterAll(async () => {
-  await site.close();
-  await photos[Symbol.asyncDispose]();
-});
+const photos = disposeAfterAll(await createPhotoStore());
+const { store } = photos;
+const manager = await createManager(store);
+const galway = await addShelter('By the Bay', '17 Fishmarket Row, 12345 Galway', 53.27, -9.05);
+const sligo = await addShelter('Under the Hill', 'Drumcliff, Sligo', 54.27, -8.48);
+const site = await startSite({ url: store.url, key: manager.key, port: 0, publicUrl: 'https://secondhome.example' });
+afterAll(() => site.close());
 
 async function visit(path: string): Promise<{ status: number; headers: Headers; text: string }> {
   const response = await fetch(site.url + path, { redirect: 'manual' });

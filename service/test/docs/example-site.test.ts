@@ -2,36 +2,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type RunningSite, startSite } from '../../../examples/adoption-site/start-site.ts';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { startSite } from '../../../examples/adoption-site/start-site.ts';
 import { addPet, type OrderBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { publishAll } from '../event-steps.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { createTestStore, openTestStore } from '../test-store.ts';
 
 const siteFile = fileURLToPath(new URL('../../../examples/adoption-site/site.ts', import.meta.url));
 const adopter = { name: 'Ada <Lovelace>', email: 'ada@example.org' };
 
-let store: TestStore;
-let key: TestKey;
-let otherPartner: TestKey;
-let site: RunningSite;
 /** Everything that was sent to visitors. */
 const sent: string[] = [];
-
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, otherPartner] = [await store.createKey(), await store.createKey()];
-  site = await startSite({ url: store.url, key: key.key, port: 0 });
-  // Adds animals until the site has connected to the feed and received an event.
-  const atStart = await addEarlyOne();
-  await vi.waitUntil(async () => (await publishAll(store).then(addEarlyOne)) !== atStart, { timeout: 20_000, interval: 50 });
-}, 60_000);
-
-afterAll(async () => {
-  await site.close();
-  await store[Symbol.asyncDispose]();
-});
 
 /** Adds an animal and returns the feed position of its page. It is a placeholder until the site has received an event. */
 async function addEarlyOne(): Promise<string> {
@@ -67,6 +49,14 @@ const ordersOf = async (animalId: number): Promise<OrderBody[]> =>
 
 const asOfIn = (text: string): string => /data-as-of="([^"]+)"/.exec(text)?.[1] ?? '';
 
+const store = await openTestStore();
+const [key, otherPartner] = [await store.createKey(), await store.createKey()];
+const site = await startSite({ url: store.url, key: key.key, port: 0 });
+afterAll(() => site.close());
+// Adds animals until the site has connected to the feed and received an event.
+const atStart = await addEarlyOne();
+await vi.waitUntil(async () => (await publishAll(store).then(addEarlyOne)) !== atStart, { timeout: 20_000, interval: 50 });
+
 const namesIn = (text: string): string[] => [...text.matchAll(/<h2>([^<]+)<\/h2>/g)].map(([, name = '']) => name);
 
 describe('The list', () => {
@@ -92,10 +82,8 @@ describe('The list', () => {
   test('offers every category with a name, also beyond the first page, and none without', async () => {
     await using large = await createTestStore();
     const { key: own } = await large.createKey();
-    await large.dependencies.db.write({
-      text: `insert into categories (id, name) select n, 'Kind ' || n from generate_series(101, 250) n`,
-    });
-    await large.dependencies.db.write({ text: 'insert into categories (id) select generate_series(-300, -1)' });
+    await large.write(`insert into categories (id, name) select n, 'Kind ' || n from generate_series(101, 250) n`);
+    await large.write('insert into categories (id) select generate_series(-300, -1)');
     const other = await startSite({ url: large.url, key: own, port: 0 });
     try {
       const { text } = await visit('/', {}, other);

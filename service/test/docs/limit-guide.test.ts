@@ -1,8 +1,8 @@
 // docs/guides/limits.md shows responses at fixed times. A store with a manual clock reproduces them.
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Bounds, banLengthsMinutes, planBounds, planNames, quotaOf, strikesUntilBan } from '../../src/partners/rate-limit/plans.ts';
-import { createTestStore, type TestResponse, type TestStore } from '../test-store.ts';
+import { openTestStore, type TestResponse } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
 import { faultsOfResponse, readResponse } from './shown-responses.ts';
 
@@ -24,11 +24,7 @@ const boundsInGuide: Readonly<Record<string, keyof Bounds>> = {
 const free = quotaOf({ plan: 'free', perMinute: null, perDay: null });
 
 let nowMs = shownAtMs;
-let store: TestStore;
-beforeAll(async () => {
-  store = await createTestStore({ clock: { now: () => nowMs } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock: { now: () => nowMs } });
 
 describe('docs/guides/limits.md', () => {
   test('shows the first response of a day, the end of a minute and a ban', async () => {

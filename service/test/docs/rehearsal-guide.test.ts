@@ -1,18 +1,14 @@
 // docs/guides/rehearsal.md shows some responses without the command. They must match a staging store's response to the given
 // header.
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { describe, expect, test } from 'vitest';
+import { openTestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
 import { faultsOf } from './shown-responses.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/rehearsal.md', import.meta.url), 'utf8');
 
-let store: TestStore;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_ENVIRONMENT: 'staging' } });
 
 describe('docs/guides/rehearsal.md', () => {
   test.each([

@@ -1,20 +1,16 @@
 // The SQL of docs/operations.md, "Roles in PostgreSQL", run as it is: by a superuser, and by a login as managed PostgreSQL gives one.
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createDocumentedRoles } from '../../../testkit/documented-roles.ts';
-import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
+import { startPostgres } from '../../../testkit/servers.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { Pool } from '../../src/platform/db/pool.ts';
 
 const opened = new AsyncDisposableStack();
-let server: PrivateServer;
-let superuser: pg.Client;
-beforeAll(async () => {
-  server = opened.use(await startPostgres());
-  superuser = opened.adopt(new pg.Client({ connectionString: server.url }), (client) => client.end());
-  await superuser.connect();
-  await superuser.query('create role managed login createrole createdb');
-});
+const server = opened.use(await startPostgres());
+const superuser = opened.adopt(new pg.Client({ connectionString: server.url }), (client) => client.end());
+await superuser.connect();
+await superuser.query('create role managed login createrole createdb');
 afterAll(() => opened.disposeAsync());
 
 const urlOf = (user: string, database: string) => `postgres://${user}:sesame@127.0.0.1:${server.port}/${database}`;

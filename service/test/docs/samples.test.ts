@@ -8,7 +8,6 @@ import { theService } from '../../src/domain/actor.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { addPetToCategory, firstShelterId } from '../../src/store/pets/pets.ts';
 import { addPet, placeOrder } from '../adoption-steps.ts';
-import { executeAsOwner } from '../databases.ts';
 import { publishAll } from '../event-steps.ts';
 import { addShelter, createShelterKey } from '../shelter-steps.ts';
 import { createTestStore, type TestKey, type TestStore, type TestStoreOptions } from '../test-store.ts';
@@ -218,12 +217,12 @@ async function reserveBiscuit(store: TestStore, key: TestKey): Promise<void> {
 
 /** What the store's staff do when they create the key. */
 async function bindToShelter(store: TestStore, key: TestKey): Promise<void> {
-  await store.dependencies.db.write({ text: 'update api_keys set shelter_id = 1 where id = $1', values: [key.id] });
+  await store.write('update api_keys set shelter_id = 1 where id = $1', key.id);
   await addAnimals(store);
 }
 
 /** In other tests endpoints are verified from the start. */
 async function requireVerification(store: TestStore): Promise<void> {
-  await executeAsOwner(store.dependencies.config.databaseUrl, 'alter table webhooks alter column verified_at drop default');
+  await store.asOwner('alter table webhooks alter column verified_at drop default');
   await addAnimals(store);
 }

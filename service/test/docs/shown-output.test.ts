@@ -1,9 +1,9 @@
 // Runs each command whose output docs/operations.md shows. The words must match; numbers may differ.
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { actAll, addPet, adopter, createManager } from '../adoption-steps.ts';
 import { homeward } from '../cli/homeward-command.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { openTestStore } from '../test-store.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
 
 const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
@@ -20,22 +20,16 @@ function wordsOf(args: string): string[] {
 
 const withoutNumbers = (text: string) => text.replaceAll(/\d+/g, 'N').trim();
 
-let store: TestStore;
-let env: Record<string, string>;
-beforeAll(async () => {
-  store = await createTestStore();
-  const { databaseUrl, redisUrl } = store.dependencies.config;
-  env = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-  const manager = await createManager(store, { client: 'Front desk' });
-  const { id: petId } = await addPet(store, manager);
-  const place = async (headers = {}) =>
-    (await store.call<{ id: number }>('POST', '/v1/store/orders', { key: manager.key, body: { petId, adopter }, headers })).json.id;
-  await actAll(store, manager, await place({ 'idempotency-key': 'one' }), 'cancel');
-  await actAll(store, manager, await place(), 'approve', 'complete', 'return');
-  await place();
-  await store.dependencies.db.write({ text: 'insert into categories (id) select generate_series(101, 112)' });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const { env } = store;
+const manager = await createManager(store, { client: 'Front desk' });
+const { id: petId } = await addPet(store, manager);
+const place = async (headers = {}) =>
+  (await store.call<{ id: number }>('POST', '/v1/store/orders', { key: manager.key, body: { petId, adopter }, headers })).json.id;
+await actAll(store, manager, await place({ 'idempotency-key': 'one' }), 'cancel');
+await actAll(store, manager, await place(), 'approve', 'complete', 'return');
+await place();
+await store.write('insert into categories (id) select generate_series(101, 112)');
 
 test('docs/operations.md shows the output of ten commands or more', () => {
   expect(shown.length).toBeGreaterThanOrEqual(10);

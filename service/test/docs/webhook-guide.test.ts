@@ -1,14 +1,16 @@
 // The receivers in the guides are run unchanged, and get what a worker sends.
+
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { accepts, freePort } from '../../../testkit/servers.ts';
 import { newSecret } from '../../src/changes/webhooks/signatures.ts';
 import { errorCodes } from '../../src/platform/errors.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
-import { addAnimal, addEndpoint, deliver, deliveriesOf, deliveryOf, publishAll, until } from '../webhook-work.ts';
+import { poll } from '../poll.ts';
+import { openTestStore } from '../test-store.ts';
+import { addAnimal, addEndpoint, deliver, deliveriesOf, deliveryOf, publishAll } from '../webhook-work.ts';
 import { type Block, fencedBlocks } from './fenced-blocks.ts';
 import { GuideRun, python } from './guide-run.ts';
 
@@ -21,24 +23,17 @@ const receiversOf = (text: string) =>
 
 /** Each endpoint has its own secret, which the receiver reads from the environment. */
 const runs: GuideRun[] = [];
-let store: TestStore;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
-});
-afterAll(async () => {
+afterAll(() => {
   for (const run of runs) run[Symbol.dispose]();
-  await store[Symbol.asyncDispose]();
 });
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
 
 /** Starts a receiver of a guide as a process. Resolves once it listens or has exited. */
 async function startReceiver(receiver: Block, secret: string, port: number): Promise<ReturnType<GuideRun['start']>> {
   const run = new GuideRun({ HOMEWARD_URL: store.url, HOMEWARD_KEY: '', WEBHOOK_SECRET: secret, PORT: String(port) });
   runs.push(run);
   const started = run.start(receiver);
-  await until(
-    async () => started.child.exitCode !== null || (await accepts(port)),
-    (isStarted) => isStarted,
-  );
+  await poll(async () => started.child.exitCode !== null || (await accepts(port))).until((isStarted) => isStarted);
   return started;
 }
 
@@ -81,20 +76,13 @@ describe('docs/guides/webhooks.md', () => {
       await using _ = deliver(store.dependencies);
       await addAnimal(store, partner);
       await publishAll(store.dependencies);
-      const [delivery] = await until(
-        () => deliveriesOf(store, partner, id),
-        (all) => all[0]?.status === 'delivered',
-      );
+      const [delivery] = await poll(() => deliveriesOf(store, partner, id)).until((all) => all[0]?.status === 'delivered');
       await store.call('POST', `/v1/webhooks/${id}/replay`, { key: partner.key, body: { deliveryId: delivery?.id } });
-      await until(
-        () => deliveryOf(store, partner, id, delivery?.id ?? 0),
+      await poll(() => deliveryOf(store, partner, id, delivery?.id ?? 0)).until(
         ({ json }) => json.attempts.length === 2 && json.status === 'delivered',
       );
       expect(output()).toBe(`${line} ${delivery?.eventId}\n`.repeat(lineCount));
-      const [rejected] = await until(
-        () => deliveriesOf(store, partner, other.id),
-        (all) => all[0]?.attemptCount === 1,
-      );
+      const [rejected] = await poll(() => deliveriesOf(store, partner, other.id)).until((all) => all[0]?.attemptCount === 1);
       expect((await deliveryOf(store, partner, other.id, rejected?.id ?? 0)).json.attempts).toMatchObject([{ status: 401 }]);
       expect(otherOutput()).toBe('');
     },
@@ -111,10 +99,7 @@ describe('docs/guides/webhooks.md', () => {
           ? await Promise.all(forgeries.map(async (headers) => String(await post(port, headers))))
           : [`ended with status ${child.exitCode}`];
       expect(new Set(outcomes)).toEqual(new Set([receiver.text.includes('@homeward/sdk') ? '500' : 'ended with status 1']));
-      await until(
-        async () => errors(),
-        (text) => /webhook secret|WEBHOOK_SECRET/.test(text),
-      );
+      await poll(() => errors()).until((text) => /webhook secret|WEBHOOK_SECRET/.test(text));
       expect(output()).toBe('');
       expect(malformed.filter((one) => one.length > 10 && errors().includes(one))).toEqual([]);
     }

@@ -1,51 +1,40 @@
 // A standby that lacks the last commits takes over, while every process runs on: a real one, of a real primary.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type CuttableProxy, startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
+import { startCuttableProxy } from '../../../testkit/cuttable-proxy.ts';
 import { type PrivateServer, startPostgres, startStandby } from '../../../testkit/servers.ts';
 import { StreamReader } from '../../../testkit/stream-reader.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { createManager } from '../adoption-steps.ts';
 import { homeward, startWorker } from '../cli/homeward-command.ts';
 import { executeAsOwner } from '../databases.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { disposeAfterAll } from '../dispose-after-all.ts';
+import { openTestStore } from '../test-store.ts';
 import { WebhookReceiver } from '../webhook-receiver.ts';
 
 const patience = { timeout: 30_000, interval: 50 };
-const opened = new AsyncDisposableStack();
-let env: Record<string, string>;
-let proxy: CuttableProxy;
-let primary: PrivateServer;
-let standby: PrivateServer;
-let store: TestStore;
-let manager: TestKey;
-let leaked: TestKey;
-let receiver: WebhookReceiver;
-let worker: ReturnType<typeof startWorker>;
-beforeAll(async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-failover-'));
-  opened.defer(() => rmSync(folder, { recursive: true }));
-  primary = opened.use(await startPostgres());
-  await migrate(primary.url);
-  await executeAsOwner(primary.url, 'alter table webhooks alter column verified_at set default now()');
-  standby = opened.use(await startStandby(primary));
-  proxy = opened.use(await startCuttableProxy(primary.port));
-  env = {
-    DATABASE_URL: primary.url.replace(String(primary.port), String(proxy.port)),
-    HOMEWARD_JOURNAL: path.join(folder, 'journal.log'),
-    HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
-  };
-  store = opened.use(await createTestStore({ env }));
-  env['REDIS_URL'] = store.dependencies.config.redisUrl;
-  [manager, leaked] = [await createManager(store), await store.createKey()];
-  receiver = opened.use(await WebhookReceiver.open());
-  await store.call('POST', '/v1/webhooks', { key: manager.key, body: { url: receiver.url, types: ['pet.created'] } });
-  worker = opened.use(startWorker({ env }));
-});
-afterAll(() => opened.disposeAsync());
+const folder = mkdtempSync(path.join(tmpdir(), 'homeward-failover-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const primary = disposeAfterAll(await startPostgres());
+await migrate(primary.url);
+await executeAsOwner(primary.url, 'alter table webhooks alter column verified_at set default now()');
+const standby = disposeAfterAll(await startStandby(primary));
+const proxy = disposeAfterAll(await startCuttableProxy(primary.port));
+const env: Record<string, string> = {
+  DATABASE_URL: primary.url.replace(String(primary.port), String(proxy.port)),
+  HOMEWARD_JOURNAL: path.join(folder, 'journal.log'),
+  HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
+};
+const store = await openTestStore({ env });
+env['REDIS_URL'] = store.dependencies.config.redisUrl;
+const [manager, leaked] = [await createManager(store), await store.createKey()];
+const receiver = disposeAfterAll(await WebhookReceiver.open());
+await store.call('POST', '/v1/webhooks', { key: manager.key, body: { url: receiver.url, types: ['pet.created'] } });
+const worker = disposeAfterAll(startWorker({ env }));
 
 const query = async <Row extends pg.QueryResultRow>(server: PrivateServer, text: string): Promise<Row[]> => {
   const client = new pg.Client({ connectionString: server.url });

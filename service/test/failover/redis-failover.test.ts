@@ -11,21 +11,17 @@ import { plantMutant } from '../../../testkit/mutant.ts';
 import { freePort, type PrivateServer, startPostgres, startRedis, startSentinel } from '../../../testkit/servers.ts';
 import { SteadyLoad } from '../../../testkit/steady-load.ts';
 import { Store } from '../../../testkit/store.ts';
-import { askRedis, startWatchedRedis, type WatchedRedis } from '../../../testkit/watched-redis.ts';
+import { askRedis, startWatchedRedis } from '../../../testkit/watched-redis.ts';
 import type { Finding } from '../../src/operations/doctor/finding.ts';
 import { homeward } from '../cli/homeward-command.ts';
 
 const sentinelPassword = 'sesame-street';
 const unlimited = { perMinute: 1_000_000, perDay: 1_000_000 };
 const opened = new AsyncDisposableStack();
-let postgres: PrivateServer;
-let watched: WatchedRedis;
 let env: Record<string, string>;
-beforeAll(async () => {
-  postgres = opened.use(await startPostgres());
-  watched = opened.use(await startWatchedRedis({ sentinelPassword }));
-  env = { DATABASE_URL: postgres.url, REDIS_URL: watched.url(), REDIS_SENTINEL_PASSWORD: sentinelPassword };
-});
+const postgres = opened.use(await startPostgres());
+const watched = opened.use(await startWatchedRedis({ sentinelPassword }));
+env = { DATABASE_URL: postgres.url, REDIS_URL: watched.url(), REDIS_SENTINEL_PASSWORD: sentinelPassword };
 afterAll(() => opened.disposeAsync());
 
 /** Of a store whose processes use this Redis. */

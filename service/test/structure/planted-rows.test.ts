@@ -1,17 +1,19 @@
 // A final status of an order, a private event type and a scope are each a row of one table. Here they are planted in a copy of the
 // service, and nothing else is changed but the type in PostgreSQL: everything must follow. Rows that are not complete do not compile:
 // tables.types.ts.
+
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type Mutant, plantMutant } from '../../../testkit/mutant.ts';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { plantMutant } from '../../../testkit/mutant.ts';
 import type { EventType, PrivateEventType } from '../../src/domain/event-types.ts';
 import type { Scope } from '../../src/domain/scopes.ts';
 import { act, addPet, createManager, type OrderBody, placeOrder, readPet } from '../adoption-steps.ts';
 import { cloneTemplate, executeAsOwner } from '../databases.ts';
+import { disposeAfterAll } from '../dispose-after-all.ts';
 import { publishAll } from '../event-steps.ts';
 import { addShelter, createShelterKey } from '../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../test-store.ts';
+import { openTestStore, type TestKey } from '../test-store.ts';
 
 const edits = [
   {
@@ -38,27 +40,16 @@ const edits = [
 const noteAdded = 'pet.note_added' as PrivateEventType;
 const fosterScope = 'foster:describe' as Scope;
 
-let tree: Mutant;
-let store: TestStore;
-let manager: TestKey;
-let partner: TestKey;
-let document: string;
-beforeAll(async () => {
-  tree = plantMutant(edits);
-  const databaseUrl = await cloneTemplate(inject('postgresUrl'));
-  await executeAsOwner(databaseUrl, `alter type order_status add value 'turned_down'`);
-  const [{ createApp }, { openDependencies }] = [await planted('app.ts'), await planted('dependencies.ts')];
-  store = await createTestStore({ env: { DATABASE_URL: databaseUrl }, code: { createApp, openDependencies } });
-  [manager, partner] = [await createManager(store), await store.createKey()];
-  document = (await store.call('GET', '/openapi.json')).text;
-}, 120_000);
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  tree[Symbol.dispose]();
-});
-
 /** A module of the copy. */
 const planted = (file: string) => import(pathToFileURL(path.join(tree.root, 'service/src', file)).href);
+
+const tree = disposeAfterAll(plantMutant(edits));
+const databaseUrl = await cloneTemplate(inject('postgresUrl'));
+await executeAsOwner(databaseUrl, `alter type order_status add value 'turned_down'`);
+const [{ createApp }, { openDependencies }] = [await planted('app.ts'), await planted('dependencies.ts')];
+const store = await openTestStore({ env: { DATABASE_URL: databaseUrl }, code: { createApp, openDependencies } });
+const [manager, partner] = [await createManager(store), await store.createKey()];
+const document = (await store.call('GET', '/openapi.json')).text;
 
 const readFeed = async ({ key }: TestKey, query = '') =>
   (await store.call<Array<{ type: string }>>('GET', `/v1/events${query}`, { key })).json.map(({ type }) => type);
@@ -99,7 +90,7 @@ describe('A planted final status', () => {
     const retention = { adopterDays: 90, adoptionDays: undefined };
     const erase = () => eraseOldAdopters(store.dependencies.db, () => true, retention, 100);
     expect(await erase()).toBe(0);
-    await store.dependencies.db.write({ text: `update orders set updated_at = now() - interval '91 days' where id = ${order.id}` });
+    await store.write(`update orders set updated_at = now() - interval '91 days' where id = ${order.id}`);
     expect(await erase()).toBe(1);
   });
 });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { nextPage, walk } from '../../page-walk.ts';
-import { createTestStore, type TestKey, type TestResponse, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore, type TestResponse } from '../../test-store.ts';
 
 interface Category {
   readonly id: number;
@@ -13,13 +13,8 @@ const seeded = ['Dogs', 'Cats', 'Rabbits', 'Birds', 'Small animals', 'Reptiles',
   (name, i): Category => ({ id: i + 1, name }),
 );
 
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const key = await store.createKey();
 
 const list = (query: string) => store.call<unknown[]>('GET', `/v1/categories${query}`, { key: key.key });
 
@@ -88,7 +83,7 @@ describe('GET /v1/categories while others add categories', () => {
   test('shows every unchanged category once, even if others are named, removed and registered between the pages', async () => {
     await using shared = await createTestStore();
     const [partner, manager] = [await shared.createKey(), await createManager(shared)];
-    await shared.dependencies.db.write({ text: 'insert into categories (id) select generate_series(-14, 0)' });
+    await shared.write('insert into categories (id) select generate_series(-14, 0)');
     const staying = [-12, -9, -6, -3, 0];
     const changing = [-14, -13, -11, -10, -8, -7, -5, -4, -2, -1];
     const changes: number[] = [];

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
-  manager = await createManager(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
+const manager = await createManager(store);
 
 const put = (id: string | number, body: unknown) => store.call('PUT', `/v1/categories/${id}`, { key: manager.key, body });
 const list = async () => (await store.call<unknown[]>('GET', '/v1/categories?limit=100', { key: manager.key })).json;

@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { countLockWaits } from '../../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const remove = (id: number | string, by = manager) => store.call('DELETE', `/v1/categories/${id}`, { key: by.key });
 const list = async () => (await store.call<unknown[]>('GET', '/v1/categories?limit=100', { key: key.key })).json;
-const insertCategory = (id: number) => store.dependencies.db.write({ text: 'insert into categories (id) values ($1)', values: [id] });
+const insertCategory = (id: number) => store.write('insert into categories (id) values ($1)', id);
 
 describe('DELETE /v1/categories/{categoryId}', () => {
   test('of one without a name and without animals is 204 without a body, and removes the category', async () => {

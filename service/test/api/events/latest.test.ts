@@ -1,19 +1,14 @@
 // cursor=latest: the current end of the feed.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { addPet, type PetBody, placeOrder } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { type EventBody, petIdOf, publishAll, readOn, typesOf } from '../../event-steps.ts';
 import { nextPage } from '../../page-walk.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const key = await store.createKey();
 beforeEach(async () => {
   await addPublished();
 });

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eventTypes } from '../../../src/domain/event-types.ts';
 import { writeCursor } from '../../../src/platform/http/paging.ts';
 import { eraseAdopterOf } from '../../../src/store/orders/adopters.ts';
 import { expireDueOrders } from '../../../src/store/orders/orders.ts';
 import { act, actAll, addPet, adopter, createManager, letExpire, placeOrder } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';
 import { type EventBody, publishAll, readOn, typesOf } from '../../event-steps.ts';
 import { nextPage } from '../../page-walk.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const list = (query = '', { key: by } = key) => store.call<EventBody[]>('GET', `/v1/events${query}`, { key: by });
 
@@ -82,11 +75,7 @@ describe('GET /v1/events', () => {
   test('of a rare type is read by an index: it is on the first page, however many other events precede it', async () => {
     const { next } = await readOn(store, manager, '/v1/events?limit=100&type=order.placed');
     const { id } = await addPet(store, key);
-    await executeAsOwner(
-      store.dependencies.config.databaseUrl,
-      `insert into outbox (type, pet_id, data) select 'pet.updated', $1, '{}' from generate_series(1, 10000)`,
-      [id],
-    );
+    await store.asOwner(`insert into outbox (type, pet_id, data) select 'pet.updated', $1, '{}' from generate_series(1, 10000)`, id);
     await placeOrder(store, key, id);
     await publishAll(store);
     const first = await store.call<EventBody[]>('GET', next, { key: manager.key });

@@ -1,30 +1,20 @@
 // A stream that catches up is charged for its pages. Without requests left it waits, and is not closed.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { setPlan } from '../../../src/partners/clients/clients.ts';
 import { listBans } from '../../../src/partners/rate-limit/bans.ts';
 import { addPet } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { publishAll } from '../../event-steps.ts';
 import { ManualClock } from '../../manual-clock.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 
 const pageSize = 100;
 const clock = new ManualClock('2026-11-15T10:00:00Z');
-let store: TestStore;
-let writer: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-  writer = await store.createKey();
-  const { id } = await addPet(store, writer);
-  await executeAsOwner(
-    store.dependencies.config.databaseUrl,
-    `insert into outbox (type, pet_id, data) select 'pet.updated', $1, '{}' from generate_series(1, 2999)`,
-    [id],
-  );
-  await publishAll(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
+const writer = await store.createKey();
+const { id } = await addPet(store, writer);
+await store.asOwner(`insert into outbox (type, pet_id, data) select 'pet.updated', $1, '{}' from generate_series(1, 2999)`, id);
+await publishAll(store);
 
 const open = ({ key }: TestKey) => StreamReader.open(`${store.url}/v1/events`, { key, keepsEvents: false });
 

@@ -1,24 +1,16 @@
 // Which orders' events the keys of shelters read: in pages, with a filter by type, and in streams.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
 import { act, addPet, createManager, placeOrder } from '../../adoption-steps.ts';
 import { type EventBody, publishAll, readOn } from '../../event-steps.ts';
 import { addShelter, createShelterKey } from '../../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 
-let store: TestStore;
-let [one, other]: [number, number] = [0, 0];
-let partner: TestKey;
-let ofOne: TestKey;
-let ofOther: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  partner = await store.createKey();
-  [one, other] = [await addShelter(store, 'One'), await addShelter(store, 'Other')];
-  [ofOne, ofOther] = [await createShelterKey(store, one), await createShelterKey(store, other)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const partner = await store.createKey();
+const [one, other] = [await addShelter(store, 'One'), await addShelter(store, 'Other')];
+const [ofOne, ofOther] = [await createShelterKey(store, one), await createShelterKey(store, other)];
 
 const orderAt = async (shelter: TestKey, by = partner) => placeOrder(store, by, (await addPet(store, shelter)).id);
 const ordersIn = (events: readonly EventBody[]) => events.flatMap(({ data }) => data.order?.id ?? []);

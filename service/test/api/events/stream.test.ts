@@ -1,21 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { addPet, createManager, placeOrder } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';
 import { type EventBody, publishAll, readOn } from '../../event-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore, type TestKey } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
 let cursor: string;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 beforeEach(async () => {
   const { next } = await readOn(store, key);
   cursor = new URL(next, store.url).searchParams.get('cursor') ?? '';
@@ -102,10 +95,11 @@ describe('A stream of events', () => {
   test('misses and duplicates nothing if events are published while it catches up', async () => {
     const { id } = await addPet(store, key);
     const insert = (from: number, count: number) =>
-      executeAsOwner(
-        store.dependencies.config.databaseUrl,
+      store.asOwner(
         `insert into outbox (type, pet_id, data) select 'pet.updated', $1, format('{"n":%s}', n) from generate_series($2::int, $2 + $3 - 1) as n order by n`,
-        [id, from, count],
+        id,
+        from,
+        count,
       );
     await insert(0, 1_500);
     await publishAll(store);
@@ -128,7 +122,7 @@ describe('A stream of events', () => {
   });
 
   test('ends for everyone when the process drains, and readers can continue at another process', async () => {
-    await using leaving = await createTestStore({ env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
+    await using leaving = await createTestStore({ env: { DATABASE_URL: store.databaseUrl } });
     using reader = await StreamReader.open(`${leaving.url}/v1/events?cursor=${cursor}`, { key: key.key });
     leaving.drain();
     await reader.until(() => reader.isEnded, 'end');

@@ -1,10 +1,10 @@
 // Every filter of the table, with the same checks: a filter that any part of a search forgets fails here.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ListFacets } from '../../../src/store/listings/listing-schemas.ts';
 import { createManager } from '../../adoption-steps.ts';
 import { addDescribed, addShelter, type ListingBody, searchListings } from '../../listing-steps.ts';
 import { nextPage, walk } from '../../page-walk.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
 interface Sample {
   readonly query: string | ((matching: readonly number[]) => string);
@@ -22,20 +22,13 @@ interface Animal {
 }
 type Request = readonly [method: 'PATCH' | 'PUT' | 'DELETE', path: '' | '/profile' | '/shelter', body?: object];
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-let shelters: { readonly here: number; readonly near: number; readonly far: number };
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-  shelters = {
-    here: await addShelter(store, { latitude: 50, longitude: 50 }),
-    near: await addShelter(store, { latitude: 50.5, longitude: 50 }),
-    far: await addShelter(store, { latitude: 60, longitude: 60 }),
-  };
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
+const shelters: { readonly here: number; readonly near: number; readonly far: number } = {
+  here: await addShelter(store, { latitude: 50, longitude: 50 }),
+  near: await addShelter(store, { latitude: 50.5, longitude: 50 }),
+  far: await addShelter(store, { latitude: 60, longitude: 60 }),
+};
 
 const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 const profile = (columns: Animal['profile'] = {}): Animal => ({ profile: columns });

@@ -1,38 +1,33 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { addDescribed, addShelter, type ListingBody, searchListings } from '../../listing-steps.ts';
 import { nextPage, walk } from '../../page-walk.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
 const category = 30;
 
 /** Of five shelters, three at the same place, with animals that have a profile and others that don't. */
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await store.createKey();
-  const places = [
-    { latitude: 48.2, longitude: 16.4 },
-    { latitude: 48.2, longitude: 16.4 },
-    { latitude: 48.2, longitude: 16.4 },
-    { latitude: 48.3, longitude: 16.4 },
-    { latitude: 48.1, longitude: 16.1 },
-  ];
-  const shelters = await Promise.all(places.map((place) => addShelter(store, place)));
-  for (let i = 0; i < 30; i += 1) {
-    const shelterId = shelters[(i * 7) % shelters.length] ?? 1;
-    const pet = { name: i % 3 === 0 ? 'Walker' : 'Walker Walker', categoryId: category, shelterId };
-    const profile = { sex: i % 2 ? 'male' : 'female', breed_primary: 'Beagle', description: i % 4 ? 'walker' : null };
-    if (i % 5) await addDescribed(store, key, pet, profile);
-    else {
-      const { id } = await addPet(store, key, { name: pet.name, categoryId: category });
-      await store.dependencies.db.write({ text: 'update pets set shelter_id = $1 where id = $2', values: [shelterId, id] });
-    }
+const store = await openTestStore();
+const key = await store.createKey();
+const places = [
+  { latitude: 48.2, longitude: 16.4 },
+  { latitude: 48.2, longitude: 16.4 },
+  { latitude: 48.2, longitude: 16.4 },
+  { latitude: 48.3, longitude: 16.4 },
+  { latitude: 48.1, longitude: 16.1 },
+];
+const shelters = await Promise.all(places.map((place) => addShelter(store, place)));
+for (let i = 0; i < 30; i += 1) {
+  const shelterId = shelters[(i * 7) % shelters.length] ?? 1;
+  const pet = { name: i % 3 === 0 ? 'Walker' : 'Walker Walker', categoryId: category, shelterId };
+  const profile = { sex: i % 2 ? 'male' : 'female', breed_primary: 'Beagle', description: i % 4 ? 'walker' : null };
+  if (i % 5) await addDescribed(store, key, pet, profile);
+  else {
+    const { id } = await addPet(store, key, { name: pet.name, categoryId: category });
+    await store.write('update pets set shelter_id = $1 where id = $2', shelterId, id);
   }
-});
-afterAll(() => store[Symbol.asyncDispose]());
+}
 
 const queries = [
   ['', 30],

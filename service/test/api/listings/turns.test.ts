@@ -1,20 +1,14 @@
 // Searches that take long: each waits for a lock on the table of photos, which no write of an animal or an order needs.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { searchListings } from '../../listing-steps.ts';
 import { holdLocks } from '../../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 
-let store: TestStore;
-let free: TestKey;
-let partner: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [free, partner] = [await store.createKey({ plan: 'free' }), await store.createKey()];
-  await addPet(store, partner);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [free, partner] = [await store.createKey({ plan: 'free' }), await store.createKey()];
+await addPet(store, partner);
 
 let searches = 1_000;
 /** Each of its own URL, so that none is cached or shared. */

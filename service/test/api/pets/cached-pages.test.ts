@@ -1,22 +1,16 @@
 // A cached page must not differ from one that was read: the same response, counted the same, for the same keys.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { settleClientChange } from '../../../src/partners/clients/client-epochs.ts';
 import { revokeApiKey } from '../../../src/partners/clients/clients.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { sendRaw } from '../../raw-request.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
 let pet: PetBody;
 let path: string;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 beforeEach(async () => {
   pet = await addPet(store, key);
   path = `/v1/pets?limit=1&id=${pet.id}`;
@@ -27,8 +21,7 @@ beforeEach(async () => {
 const list = (headers: Record<string, string> = {}, sent = key) => store.call<PetBody[]>('GET', path, { key: sent.key, headers });
 
 /** Bypasses the service, so that nothing is invalidated. */
-const renameUnseen = (name: string) =>
-  store.dependencies.db.write({ text: 'update pets set name = $1 where id = $2', values: [name, pet.id] });
+const renameUnseen = (name: string) => store.write('update pets set name = $1 where id = $2', name, pet.id);
 
 /** Changes the animal and changes it back: the page must be read again, and is the same. */
 async function touch(process = store): Promise<void> {
@@ -47,7 +40,7 @@ describe('A cached page', () => {
   });
 
   test('is read again after a change of an animal on it by any process', async () => {
-    await using another = await createTestStore({ env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
+    await using another = await createTestStore({ env: { DATABASE_URL: store.databaseUrl } });
     await renameUnseen('Seen');
     await touch(another);
     expect((await list()).json).toEqual([{ ...pet, name: 'Seen' }]);
@@ -148,7 +141,7 @@ describe('A cached page', () => {
     const added = await addPet(plain, own);
     const read = () => plain.call<PetBody[]>('GET', '/v1/pets', { key: own.key });
     await read();
-    await plain.dependencies.db.write({ text: 'update pets set name = $1 where id = $2', values: ['Seen', added.id] });
+    await plain.write('update pets set name = $1 where id = $2', 'Seen', added.id);
     expect((await read()).json).toEqual([{ ...added, name: 'Seen' }]);
   });
 });

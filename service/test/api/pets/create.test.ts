@@ -3,22 +3,17 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addPet, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const key = await store.createKey();
 
 const create = (body: unknown) => store.call<PetBody>('POST', '/v1/pets', { key: key.key, body });
 const createRaw = (raw: string, headers: Record<string, string> = {}) =>
   store.call<PetBody>('POST', '/v1/pets', { key: key.key, raw, headers });
 
 async function countPets(): Promise<bigint> {
-  const { rows } = await store.dependencies.db.query<{ count: bigint }>({ text: 'select count(*) from pets' });
+  const rows = await store.read<{ count: bigint }>('select count(*) from pets');
   return rows[0]?.count ?? -1n;
 }
 
@@ -47,10 +42,7 @@ describe('POST /v1/pets', () => {
 
   test('records who added the animal', async () => {
     const { id } = (await create({ name: 'A', categoryId: 1 })).json;
-    const { rows } = await store.dependencies.db.query({
-      text: 'select client_id, key_id, from_status, to_status, why from history where pet_id = $1',
-      values: [id],
-    });
+    const rows = await store.read('select client_id, key_id, from_status, to_status, why from history where pet_id = $1', id);
     expect(rows).toEqual([{ client_id: key.clientId, key_id: key.id, from_status: null, to_status: 'available', why: 'added' }]);
   });
 });
@@ -189,9 +181,9 @@ describe('POST /v1/pets with closed categories', () => {
   test('rejects an unknown category with 400, stores nothing and registers nothing', async () => {
     const response = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'Lost', categoryId: 11 } });
     expect(response).toMatchObject(errorResponse(400, 'category_not_found', 'Category 11 does not exist in this store.'));
-    const { rows } = await closed.dependencies.db.query({
-      text: `select (select count(*) from pets where name = 'Lost') as pets, (select count(*) from categories where id = 11) as categories`,
-    });
+    const rows = await closed.read(
+      `select (select count(*) from pets where name = 'Lost') as pets, (select count(*) from categories where id = 11) as categories`,
+    );
     expect(rows).toEqual([{ pets: 0n, categories: 0n }]);
   });
 });

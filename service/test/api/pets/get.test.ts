@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { ManualClock } from '../../manual-clock.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let store: TestStore;
-let key: TestKey;
-let pet: PetBody;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-  key = await store.createKey();
-  pet = await addPet(store, key, { status: 'pending' });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
+const key = await store.createKey();
+const pet = await addPet(store, key, { status: 'pending' });
 
 const get = (id: string | number, headers: Record<string, string> = {}) =>
   store.call<PetBody>('GET', `/v1/pets/${id}`, { key: key.key, headers });

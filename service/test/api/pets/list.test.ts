@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addPet, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { nextPage, walk } from '../../page-walk.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const key = await store.createKey();
 
 const list = (query: string) => store.call<PetBody[]>('GET', `/v1/pets${query}`, { key: key.key });
 

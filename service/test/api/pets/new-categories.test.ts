@@ -1,20 +1,16 @@
 // The number of categories that a client may register by adding animals.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';
 import { countLockWaits } from '../../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 
 const connections = 40;
 const generous = { perMinute: 1_000_000, perDay: 100_000_000 };
 
-let store: TestStore;
 let nextId = 1_000;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_POOL_SIZE: String(connections) } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_POOL_SIZE: String(connections) } });
 
 const add = ({ key }: TestKey, categoryId: number, headers: Record<string, string> = {}) =>
   store.call<PetBody>('POST', '/v1/pets', { key, body: { name: 'Biscuit', categoryId }, headers });
@@ -29,12 +25,12 @@ async function stored(): Promise<unknown> {
   const tables = ['pets', 'categories', 'history', 'outbox', 'idempotent_answers'];
   const counts = tables.map((table) => `(select count(*) from ${table}) as ${table}`);
   const registered = '(select sum(count) from category_registrations) as registered';
-  return (await store.dependencies.db.query({ text: `select ${[...counts, registered].join(', ')}` })).rows[0];
+  return (await store.read(`select ${[...counts, registered].join(', ')}`))[0];
 }
 
 async function registeredBy({ clientId }: TestKey): Promise<bigint | undefined> {
   const text = 'select count from category_registrations where client_id = $1';
-  return (await store.dependencies.db.query<{ count: bigint }>({ text, values: [clientId] })).rows[0]?.count;
+  return (await store.read<{ count: bigint }>(text, clientId))[0]?.count;
 }
 
 describe('POST /v1/pets with a new category', () => {
@@ -78,7 +74,7 @@ describe('POST /v1/pets with a new category', () => {
     });
     await Promise.all(callers);
     expect(statuses.sort()).toEqual([...Array(20).fill(201), ...Array(40).fill(400)]);
-    const { rows } = await store.dependencies.db.query({ text: 'select count(*) from categories where id = any($1)', values: [ids] });
+    const rows = await store.read('select count(*) from categories where id = any($1)', ids);
     expect(rows).toEqual([{ count: 20n }]);
     expect(await registeredBy(key)).toBe(20n);
   });

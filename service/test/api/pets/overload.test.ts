@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { addPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_POOL_SIZE: '2' } });
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_POOL_SIZE: '2' } });
+const key = await store.createKey();
 
 /** Fewer than the 1,000 at which every statement is rejected, and more than the 250 at which lists are. */
 const statementsInFlight = 400;

@@ -1,24 +1,16 @@
 // Who may write the profile of an animal: by scope, by the shelter that the key is bound to, and by the animal's shelter.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../../src/domain/scopes.ts';
-import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
+import { addPet, createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { addShelter, createBoundKey, movePet, nothingKnown, readProfile, writeProfile } from '../../profile-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let manager: TestKey;
-let own: bigint;
-let other: bigint;
-let pet: PetBody;
-beforeAll(async () => {
-  store = await createTestStore();
-  manager = await createManager(store);
-  [own, other] = [await addShelter(store, 'Own'), await addShelter(store, 'Other')];
-  pet = await addPet(store, manager);
-  await movePet(store, pet, own);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const manager = await createManager(store);
+const [own, other] = [await addShelter(store, 'Own'), await addShelter(store, 'Other')];
+const pet = await addPet(store, manager);
+await movePet(store, pet, own);
 
 const keyOf = (bound: 'own' | 'other' | 'none', scopes: readonly Scope[]) =>
   bound === 'none' ? store.createKey({ scopes }) : createBoundKey(store, bound === 'own' ? own : other, scopes);

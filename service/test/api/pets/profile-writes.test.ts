@@ -1,23 +1,17 @@
 // Writes at the same time, their events, and what they leave alone.
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Publisher } from '../../../src/changes/events/publisher.ts';
 import { addPet, createManager, type PetBody, placeOrder, readPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { petIdOf, readOn, typesOf } from '../../event-steps.ts';
 import { countLockWaits, holdLocks } from '../../lock-waits.ts';
 import { readProfile, writeProfile } from '../../profile-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let reader: TestKey;
-let manager: TestKey;
 let pet: PetBody;
 let next: string;
-beforeAll(async () => {
-  store = await createTestStore();
-  [reader, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [reader, manager] = [await store.createKey(), await createManager(store)];
 beforeEach(async () => {
   pet = await addPet(store, manager);
   ({ next } = await readOn(store, reader));
@@ -92,7 +86,7 @@ describe('Writes at once', () => {
     await vi.waitUntil(async () => (await countLockWaits(store)) === 1n, { timeout: 1_500, interval: 10 });
     await removal.release();
     expect(await writing).toMatchObject(errorResponse(404, 'pet_not_found', String(pet.id)));
-    expect((await store.dependencies.db.query({ text: 'select from profiles where pet_id = $1', values: [pet.id] })).rows).toEqual([]);
+    expect(await store.read('select from profiles where pet_id = $1', pet.id)).toEqual([]);
     expect(typesOf(await newEvents())).toEqual([]);
   });
 });
@@ -164,7 +158,7 @@ describe('A write leaves alone', () => {
     await list();
     await list();
     // Bypasses the service, so that only a page that is read again shows it.
-    await store.dependencies.db.write({ text: "update pets set name = 'Unseen' where id = $1", values: [pet.id] });
+    await store.write("update pets set name = 'Unseen' where id = $1", pet.id);
     await write('PUT', { sex: 'male' });
     const announced: string[] = [];
     const publisher = new Publisher({

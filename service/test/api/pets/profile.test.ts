@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { ManualClock } from '../../manual-clock.ts';
 import { addShelter, everything, movePet, nothingKnown, profilePath, readProfile, writeProfile } from '../../profile-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
 const clock = new ManualClock('2026-11-16T12:00:00Z');
-let store: TestStore;
-let reader: TestKey;
-let manager: TestKey;
 let pet: PetBody;
-beforeAll(async () => {
-  store = await createTestStore({ clock });
-  [reader, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ clock });
+const [reader, manager] = [await store.createKey(), await createManager(store)];
 beforeEach(async () => {
   pet = await addPet(store, manager);
 });
@@ -104,11 +98,11 @@ describe('PUT /v1/pets/{petId}/profile', () => {
   test('stores times of the write', async () => {
     const times = async () =>
       (
-        await store.dependencies.db.query<{ created: Date; updated: Date }>({
-          text: 'select created_at as created, updated_at as updated from profiles where pet_id = $1',
-          values: [pet.id],
-        })
-      ).rows[0];
+        await store.read<{ created: Date; updated: Date }>(
+          'select created_at as created, updated_at as updated from profiles where pet_id = $1',
+          pet.id,
+        )
+      )[0];
     await put({ sex: 'male' });
     const first = await times();
     await put({ sex: 'male' });
@@ -400,9 +394,6 @@ describe('externalId', () => {
 });
 
 async function shelterOf({ id }: PetBody): Promise<bigint> {
-  const { rows } = await store.dependencies.db.query<{ shelter: bigint }>({
-    text: 'select shelter_id as shelter from profiles where pet_id = $1',
-    values: [id],
-  });
+  const rows = await store.read<{ shelter: bigint }>('select shelter_id as shelter from profiles where pet_id = $1', id);
   return rows[0]?.shelter ?? 0n;
 }

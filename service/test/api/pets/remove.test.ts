@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { act, addPet, adopter, createManager, placeOrder, readPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const remove = (id: number | string) => store.call('DELETE', `/v1/pets/${id}`, { key: manager.key });
 
@@ -25,10 +19,10 @@ describe('DELETE /v1/pets/{petId}', () => {
   test('keeps the history, which ends with who removed the animal', async () => {
     const { id } = await addPet(store, key);
     await remove(id);
-    const { rows } = await store.dependencies.db.query({
-      text: 'select client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 1',
-      values: [id],
-    });
+    const rows = await store.read(
+      'select client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 1',
+      id,
+    );
     expect(rows).toEqual([{ client_id: manager.clientId, from_status: 'available', to_status: 'removed', why: 'taken back by staff' }]);
   });
 

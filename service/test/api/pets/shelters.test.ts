@@ -1,25 +1,16 @@
 // Whose animals a key may change, and where those are that it adds.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager, type PetBody, placeOrder, readPet } from '../../adoption-steps.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';
 import { holdLocks } from '../../lock-waits.ts';
 import { addShelter, createShelterKey, shelterOf } from '../../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 
-let store: TestStore;
-let manager: TestKey;
-let partner: TestKey;
-let [one, other]: [number, number] = [0, 0];
-let ofOne: TestKey;
-let ofOther: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [manager, partner] = [await createManager(store), await store.createKey()];
-  [one, other] = [await addShelter(store, 'One'), await addShelter(store, 'Other')];
-  [ofOne, ofOther] = [await createShelterKey(store, one), await createShelterKey(store, other)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [manager, partner] = [await createManager(store), await store.createKey()];
+const [one, other] = [await addShelter(store, 'One'), await addShelter(store, 'Other')];
+const [ofOne, ofOther] = [await createShelterKey(store, one), await createShelterKey(store, other)];
 
 const call = <Body = PetBody>(method: string, path: string, { key }: TestKey, body?: unknown, headers: Record<string, string> = {}) =>
   store.call<Body>(method, path, { key, headers, ...(body !== undefined && { body }) });
@@ -97,17 +88,17 @@ describe('PUT /v1/pets/{petId}/shelter', () => {
   test('moves the animal with its orders, in the history; the animal itself is the same, and no event is told', async () => {
     const pet = await addPet(store, ofOne);
     const order = await placeOrder(store, partner, pet.id);
-    const { rows: before } = await store.dependencies.db.query({ text: 'select count(*) from outbox where pet_id = $1', values: [pet.id] });
+    const before = await store.read('select count(*) from outbox where pet_id = $1', pet.id);
     expect(await move(pet.id, other)).toMatchObject({ status: 200, json: { shelterId: other } });
     expect([await shelterOf(store, 'pets', pet.id), await shelterOf(store, 'orders', order.id)]).toEqual([other, other]);
-    const { rows } = await store.dependencies.db.query({
-      text: 'select client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 1',
-      values: [pet.id],
-    });
+    const rows = await store.read(
+      'select client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 1',
+      pet.id,
+    );
     const why = `moved from shelter ${one} to shelter ${other}`;
     expect(rows).toEqual([{ client_id: manager.clientId, from_status: 'pending', to_status: 'pending', why }]);
     expect(await readPet(store, partner, pet.id)).toEqual({ ...pet, status: 'pending' });
-    const { rows: after } = await store.dependencies.db.query({ text: 'select count(*) from outbox where pet_id = $1', values: [pet.id] });
+    const after = await store.read('select count(*) from outbox where pet_id = $1', pet.id);
     expect(after).toEqual(before);
     expect((await call('GET', `/v1/store/orders/${order.id}`, ofOther)).status).toBe(200);
     expect((await call('GET', `/v1/store/orders/${order.id}`, ofOne)).status).toBe(404);
@@ -116,7 +107,7 @@ describe('PUT /v1/pets/{petId}/shelter', () => {
   test('to the shelter that it is in changes nothing and records nothing', async () => {
     const { id } = await addPet(store, ofOne);
     expect((await move(id, one)).status).toBe(200);
-    const { rows } = await store.dependencies.db.query({ text: 'select why from history where pet_id = $1', values: [id] });
+    const rows = await store.read('select why from history where pet_id = $1', id);
     expect(rows).toEqual([{ why: 'added' }]);
   });
 
@@ -151,7 +142,7 @@ describe('PUT /v1/pets/{petId}/shelter', () => {
     expect(await shelterOf(store, 'pets', pet.id)).toBe(one);
     await executeAsOwner(databaseUrl, 'update profiles set external_id = null where pet_id = $1', [clashing.id]);
     expect((await move(pet.id, other)).status).toBe(200);
-    const { rows } = await store.dependencies.db.query({ text: 'select shelter_id from profiles where pet_id = $1', values: [pet.id] });
+    const rows = await store.read('select shelter_id from profiles where pet_id = $1', pet.id);
     expect(rows).toEqual([{ shelter_id: BigInt(other) }]);
   });
 

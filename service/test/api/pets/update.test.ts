@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { actAll, addPet, createManager, type PetBody, placeOrder, readPet } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const update = (id: number | string, body: unknown, headers: Record<string, string> = {}) =>
   store.call<PetBody>('PATCH', `/v1/pets/${id}`, { key: manager.key, body, headers });
@@ -37,10 +31,7 @@ describe('PATCH /v1/pets/{petId}', () => {
     const pet = await addPet(store, key);
     await update(pet.id, { status: 'sold' });
     await update(pet.id, { name: 'Biscuit III' });
-    const { rows } = await store.dependencies.db.query({
-      text: 'select client_id, from_status, to_status, why from history where pet_id = $1 order by id',
-      values: [pet.id],
-    });
+    const rows = await store.read('select client_id, from_status, to_status, why from history where pet_id = $1 order by id', pet.id);
     expect(rows.slice(1)).toEqual([
       { client_id: manager.clientId, from_status: 'available', to_status: 'sold', why: 'status set by staff' },
       { client_id: manager.clientId, from_status: 'sold', to_status: 'sold', why: 'edited by staff' },

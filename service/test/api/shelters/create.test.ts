@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import type { ShelterBody } from '../../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  manager = await createManager(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const manager = await createManager(store);
 
 const create = (body: unknown, headers: Record<string, string> = {}) =>
   store.call<ShelterBody>('POST', '/v1/shelters', { key: manager.key, body, headers });
-const count = async () => (await store.dependencies.db.query<{ count: bigint }>({ text: 'select count(*) from shelters' })).rows[0]?.count;
+const count = async () => (await store.read<{ count: bigint }>('select count(*) from shelters'))[0]?.count;
 
 const whole = {
   name: 'Danube Shelter',

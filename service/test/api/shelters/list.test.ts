@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorResponse } from '../../error-response.ts';
 import { walk } from '../../page-walk.ts';
 import { addShelter, type ShelterBody } from '../../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let partner: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  partner = await store.createKey({ scopes: ['pets:read'] });
-  for (let i = 2; i <= 5; i += 1) await addShelter(store, `Shelter ${i}`);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const partner = await store.createKey({ scopes: ['pets:read'] });
+for (let i = 2; i <= 5; i += 1) await addShelter(store, `Shelter ${i}`);
 
 const get = (path: string) => store.call<ShelterBody>('GET', path, { key: partner.key });
 

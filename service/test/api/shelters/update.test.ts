@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { addShelter, createShelterKey, type ShelterBody } from '../../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let manager: TestKey;
-let id: number;
-beforeAll(async () => {
-  store = await createTestStore();
-  manager = await createManager(store);
-  id = await addShelter(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const manager = await createManager(store);
+const id = await addShelter(store);
 
 const patch = (body: unknown, headers: Record<string, string> = {}, of: number | string = id) =>
   store.call<ShelterBody>('PATCH', `/v1/shelters/${of}`, { key: manager.key, body, headers });

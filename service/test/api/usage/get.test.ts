@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore, type TestKey } from '../../test-store.ts';
 import { minutesAgo, recordUsage, storedUsage } from '../../usage-steps.ts';
 
 interface Counts {
@@ -24,21 +24,15 @@ const dayMs = 24 * hourMs;
 const [twoAgo, oneAgo] = [minutesAgo(2), minutesAgo(1)];
 const getPet = 'GET /v1/pets/{petId}';
 const nothing = { errors: [], deprecated: [] };
-let store: TestStore;
-let [first, second, other]: TestKey[] = [];
-let key: string;
-beforeAll(async () => {
-  store = await createTestStore();
-  first = await store.createKey({ client: 'Happy Tails', plan: 'pro' });
-  second = await store.createKey({ client: 'Happy Tails', plan: 'pro', scopes: [] });
-  other = await store.createKey({ client: 'Paws' });
-  key = first.key;
-  await recordUsage(store, first, { at: twoAgo, requests: 10, errors: { pet_not_found: 2 }, deprecated: { [getPet]: 3 } });
-  await recordUsage(store, first, { at: oneAgo, requests: 5, errors: { rate_limit_exceeded: 4 } });
-  await recordUsage(store, second, { at: oneAgo, requests: 100 });
-  await recordUsage(store, other, { at: oneAgo, requests: 7_777 });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const first = await store.createKey({ client: 'Happy Tails', plan: 'pro' });
+const second = await store.createKey({ client: 'Happy Tails', plan: 'pro', scopes: [] });
+const other = await store.createKey({ client: 'Paws' });
+const key = first.key;
+await recordUsage(store, first, { at: twoAgo, requests: 10, errors: { pet_not_found: 2 }, deprecated: { [getPet]: 3 } });
+await recordUsage(store, first, { at: oneAgo, requests: 5, errors: { rate_limit_exceeded: 4 } });
+await recordUsage(store, second, { at: oneAgo, requests: 100 });
+await recordUsage(store, other, { at: oneAgo, requests: 7_777 });
 
 const get = (query = '', by = key) => store.call<Usage>('GET', `/v1/usage${query}`, { key: by });
 

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { poll } from '../../poll.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 import { verifySignature, WebhookReceiver } from '../../webhook-receiver.ts';
 import {
   addAnimal,
@@ -10,23 +12,13 @@ import {
   deliveriesOf,
   deliveryOf,
   publishAll,
-  until,
   type WebhookBody,
-  type Work,
 } from '../../webhook-work.ts';
 
-let store: TestStore;
-let work: Work;
 let partner: TestKey;
 let receiver: WebhookReceiver;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
-  work = deliver(store.dependencies);
-});
-afterAll(async () => {
-  await work[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-});
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
+const work = disposeAfterAll(deliver(store.dependencies));
 beforeEach(async () => {
   partner = await store.createKey();
   receiver = await WebhookReceiver.open();
@@ -37,22 +29,19 @@ const call = <Body>(method: string, path: string, body?: unknown) =>
   store.call<Body>(method, `/v1/webhooks${path}`, { key: partner.key, body });
 const endpoint = (body: object = {}) => addEndpoint(store, partner, { url: receiver.url, ...body });
 const change = (petId: number, name: string) =>
-  store.dependencies.db.write({
-    text: `insert into outbox (type, pet_id, data) values ('pet.updated', $1, $2)`,
-    values: [petId, JSON.stringify({ pet: { id: petId, name } })],
-  });
+  store.write(
+    `insert into outbox (type, pet_id, data) values ('pet.updated', $1, $2)`,
+    petId,
+    JSON.stringify({ pet: { id: petId, name } }),
+  );
 /** Makes pending retries due now, since they would be hours later. */
 async function hurry(id: number, more = ''): Promise<void> {
-  const sql = (text: string) => store.dependencies.db.write({ text, values: [id] });
+  const sql = (text: string) => store.write(text, id);
   await sql(`update delivery_exceptions set next_attempt_at = now() ${more} where webhook_id = $1 and next_attempt_at < 'infinity'`);
   await sql('update webhooks set is_changed = true, revision = revision + 1 where id = $1');
 }
 const statuses = async (id: number) => (await deliveriesOf(store, partner, id)).map(({ status }) => status);
-const settled = (id: number) =>
-  until(
-    () => statuses(id),
-    (all) => all.length > 0 && all.every((status) => status === 'delivered'),
-  );
+const settled = (id: number) => poll(() => statuses(id)).until((all) => all.length > 0 && all.every((status) => status === 'delivered'));
 
 describe('an event', () => {
   test('is sent as it is in the feed, signed as Standard Webhooks specifies', async () => {
@@ -111,10 +100,7 @@ describe('an event', () => {
     await change(first, 'later');
     await change(second, 'other');
     await publishAll(store.dependencies);
-    await until(
-      () => statuses(id),
-      (all) => all[2] === 'delivered',
-    );
+    await poll(() => statuses(id)).until((all) => all[2] === 'delivered');
     expect(await statuses(id)).toEqual(['pending', 'pending', 'delivered']);
     receiver.respond = () => ({ status: 204 });
     await hurry(id);
@@ -131,10 +117,7 @@ describe('a failed attempt', () => {
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
-    const [delivery] = await until(
-      () => deliveriesOf(store, partner, id),
-      (all) => all[0]?.attemptCount === 1,
-    );
+    const [delivery] = await poll(() => deliveriesOf(store, partner, id)).until((all) => all[0]?.attemptCount === 1);
     const { json } = await deliveryOf(store, partner, id, delivery?.id ?? 0);
     expect(json).toMatchObject({ status: 'pending', attempts: [{ status: 503, answer: 'x'.repeat(1_024), error: null }] });
     const delayMs = Date.parse(json.nextAttemptAt ?? '') - Date.now();
@@ -153,11 +136,7 @@ describe('a failed attempt', () => {
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
-    const attempts = (count: number) =>
-      until(
-        () => deliveriesOf(store, partner, id),
-        (all) => all[0]?.attemptCount === count,
-      );
+    const attempts = (count: number) => poll(() => deliveriesOf(store, partner, id)).until((all) => all[0]?.attemptCount === count);
     await attempts(1);
     await hurry(id);
     const [delivery] = await attempts(2);
@@ -173,17 +152,11 @@ describe('a failed attempt', () => {
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
     await receiver.has(1);
-    await until(
-      () => deliveriesOf(store, partner, id),
-      (all) => all[0]?.attemptCount === 1,
-    );
+    await poll(() => deliveriesOf(store, partner, id)).until((all) => all[0]?.attemptCount === 1);
     await hurry(id, ', attempt_count = 9, retry_count = 9');
-    expect(
-      await until(
-        () => deliveriesOf(store, partner, id, '?status=failed'),
-        (all) => all.length > 0,
-      ),
-    ).toMatchObject([{ status: 'failed', attemptCount: 10, nextAttemptAt: null }]);
+    expect(await poll(() => deliveriesOf(store, partner, id, '?status=failed')).until((all) => all.length > 0)).toMatchObject([
+      { status: 'failed', attemptCount: 10, nextAttemptAt: null },
+    ]);
     receiver.respond = () => ({ status: 200 });
     expect(await call('POST', `/${id}/replay`, { failed: true })).toMatchObject({ status: 202, json: { count: 1 } });
     await settled(id);
@@ -194,10 +167,7 @@ describe('a failed attempt', () => {
     const { id } = await endpoint();
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
-    const webhook = await until(
-      async () => (await call<WebhookBody>('GET', `/${id}`)).json,
-      ({ status }) => status === 'disabled',
-    );
+    const webhook = await poll(async () => (await call<WebhookBody>('GET', `/${id}`)).json).until(({ status }) => status === 'disabled');
     expect(webhook.disabledReason).toBe('The receiver responded with 410.');
     expect(work.disabled).toMatchObject(expect.arrayContaining([expect.objectContaining({ id: BigInt(id) })]));
     expect(await call('POST', `/${id}/test`)).toMatchObject(errorResponse(409, 'webhook_disabled', 'The receiver responded with 410.'));
@@ -210,16 +180,10 @@ describe('a failed attempt', () => {
   test('at an endpoint that has failed for 5 days disables it', async () => {
     receiver.respond = () => ({ status: 500 });
     const { id } = await endpoint();
-    await store.dependencies.db.write({
-      text: `update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`,
-      values: [id],
-    });
+    await store.write(`update webhooks set failing_since = now() - interval '5 days 1 minute' where id = $1`, id);
     await addAnimal(store, partner);
     await publishAll(store.dependencies);
-    const webhook = await until(
-      async () => (await call<WebhookBody>('GET', `/${id}`)).json,
-      ({ status }) => status === 'disabled',
-    );
+    const webhook = await poll(async () => (await call<WebhookBody>('GET', `/${id}`)).json).until(({ status }) => status === 'disabled');
     expect(webhook.disabledReason).toBe('No delivery succeeded for 5 days.');
   });
 });
@@ -233,7 +197,7 @@ test('after a rotation both secrets sign, and after 24 hours only the new one', 
   if (!both) throw new Error('nothing received');
   expect(String(both.headers['webhook-signature']).split(' ')).toHaveLength(2);
   expect(verifySignature(both, secret)).toEqual(verifySignature(both, newSecret));
-  await store.dependencies.db.write({ text: 'update webhooks set previous_secret_until = now() where id = $1', values: [id] });
+  await store.write('update webhooks set previous_secret_until = now() where id = $1', id);
   await call('POST', `/${id}/test`);
   const one = (await receiver.has(2))[1];
   if (!one) throw new Error('nothing received');
@@ -242,8 +206,7 @@ test('after a rotation both secrets sign, and after 24 hours only the new one', 
 });
 
 describe('a secret that is damaged in the database', () => {
-  const damage = (id: number, secret: string) =>
-    store.dependencies.db.write({ text: 'update webhooks set secret = $2 where id = $1', values: [id, secret] });
+  const damage = (id: number, secret: string) => store.write('update webhooks set secret = $2 where id = $1', id, secret);
 
   test.each(['', 'whsec_', 'whsec_AAAA', '"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"'])(
     'as %j signs nothing: the attempt fails',
@@ -251,8 +214,7 @@ describe('a secret that is damaged in the database', () => {
       const { id } = await endpoint({ types: ['pet.removed'] });
       await damage(id, secret);
       const { json } = await call<DeliveryBody>('POST', `/${id}/test`);
-      const attempted = await until(
-        () => deliveryOf(store, partner, id, json.id),
+      const attempted = await poll(() => deliveryOf(store, partner, id, json.id)).until(
         ({ json: delivery }) => delivery.attemptCount === 1,
       );
       expect(attempted.json).toMatchObject({
@@ -309,10 +271,7 @@ describe('POST /v1/webhooks/{webhookId}/replay', () => {
     const response = await call<{ count: number }>('POST', `/${id}/replay`, { from, to });
     expect(response.status).toBe(202);
     expect(response.json.count).toBeGreaterThanOrEqual(1);
-    await until(
-      async () => receiver.received.map(({ json }) => json.data.pet?.name),
-      (names) => names.includes('missed'),
-    );
+    await poll(() => receiver.received.map(({ json }) => json.data.pet?.name)).until((names) => names.includes('missed'));
   });
 
   test.each([
@@ -340,8 +299,7 @@ test('a page is not filled by deliveries whose events the feed no longer has', a
   await receiver.has(2);
   await settled(id);
   const [first, second] = (await deliveriesOf(store, partner, id)).filter(({ type }) => type === 'pet.created');
-  const drop = (position: number | undefined) =>
-    store.dependencies.db.write({ text: 'update feed set first_position = $1', values: [position] });
+  const drop = (position: number | undefined) => store.write('update feed set first_position = $1', position);
   await drop(second?.id);
   const { json } = await call<DeliveryBody[]>('GET', `/${id}/deliveries?limit=1`);
   await drop(1);
@@ -354,6 +312,6 @@ test('deliveries of a removed endpoint are not sent', async () => {
   await call('DELETE', `/${id}`);
   await addAnimal(store, partner);
   await publishAll(store.dependencies);
-  const { rows } = await store.dependencies.db.query({ text: 'select from deliveries where webhook_id = $1', values: [id] });
+  const rows = await store.read('select from deliveries where webhook_id = $1', id);
   expect(rows).toEqual([]);
 });

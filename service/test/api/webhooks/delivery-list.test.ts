@@ -1,21 +1,18 @@
 // GET /v1/webhooks/{webhookId}/deliveries: rows, delivered ones without a row, and events that are still queued, as one list.
+
 import { describe, expect, test } from 'vitest';
 import { errorResponse } from '../../error-response.ts';
 import { walk } from '../../page-walk.ts';
+import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
-import { addAnimals, hurry, namesOf, publishChanges, query } from '../../webhook-steps.ts';
-import { type DeliveryBody, until } from '../../webhook-work.ts';
+import { addAnimals, hurry, namesOf, publishChanges, publishNames } from '../../webhook-steps.ts';
+import type { DeliveryBody } from '../../webhook-work.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 
-/** Publishes an event for each name. The animal is given by the name up to the first space. Returns their positions. */
+/** Returns their positions. */
 async function publish(...names: string[]): Promise<number[]> {
-  const animals = [...new Set(names.map((name) => name.split(' ')[0]))];
-  const petIds = await addAnimals(bench.store, animals.length);
-  const last = await publishChanges(
-    bench.store,
-    names.map((name) => ({ petId: petIds[animals.indexOf(name.split(' ')[0])] ?? 0, name })),
-  );
+  const last = await publishNames(bench.store, ...names);
   return names.map((_, i) => last - names.length + 1 + i);
 }
 
@@ -33,16 +30,15 @@ async function withAllStates() {
   const { json: test } = await bench.call<DeliveryBody>('POST', `/${id}/test`);
   const [retried, held, delivered, failed] = await publish('a 1', 'a 2', 'b', 'c');
   const attempts = () =>
-    query<{ attempts: bigint }>(
-      bench.store,
+    bench.store.write<{ attempts: bigint }>(
       'select attempt_count as attempts from delivery_exceptions where webhook_id = $1 order by delivery_id',
       id,
     );
-  await until(attempts, (rows) => rows.map((row) => row.attempts).join() === '1,0,1,1');
+  await poll(attempts).until((rows) => rows.map((row) => row.attempts).join() === '1,0,1,1');
   await bench.receiver.has(4);
-  await query(bench.store, 'update delivery_exceptions set retry_count = 9 where webhook_id = $1 and delivery_id = $2', id, failed);
+  await bench.store.write('update delivery_exceptions set retry_count = 9 where webhook_id = $1 and delivery_id = $2', id, failed);
   await hurry(bench.store, id);
-  await until(attempts, (rows) => rows.map((row) => row.attempts).join() === '2,0,2,1');
+  await poll(attempts).until((rows) => rows.map((row) => row.attempts).join() === '2,0,2,1');
   await bench.stopWorker();
   const [queued, alsoQueued] = await publish('d', 'a 3');
   const { json: pendingTest } = await bench.call<DeliveryBody>('POST', `/${id}/test`);

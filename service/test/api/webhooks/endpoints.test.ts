@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 import { addEndpoint, type WebhookBody } from '../../webhook-work.ts';
 
-let store: TestStore;
-let partner: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  partner = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const partner = await store.createKey();
 
 const url = 'https://example.org/hooks';
 const create = (body: unknown, headers: Record<string, string> = {}, { key } = partner) =>
@@ -32,7 +27,7 @@ describe('POST /v1/webhooks', () => {
     const { secret, ...shown } = first.json;
     expect(again).toMatchObject({ status: 201, json: shown });
     expect(again.json.secret).toBeUndefined();
-    const { rows } = await store.dependencies.db.query<{ body: string }>({ text: 'select body from idempotent_answers' });
+    const rows = await store.read<{ body: string }>('select body from idempotent_answers');
     expect(rows.some(({ body }) => body.includes('whsec_'))).toBe(false);
   });
 
@@ -183,7 +178,7 @@ describe('an endpoint', () => {
     expect(await call('GET')).toMatchObject(errorResponse(404, 'webhook_not_found'));
     expect(await call('DELETE')).toMatchObject(errorResponse(404, 'webhook_not_found'));
     expect(await call('POST', '/rotate-secret')).toMatchObject(errorResponse(404, 'webhook_not_found'));
-    const { rows } = await store.dependencies.db.query({ text: 'select secret from webhooks where id = $1', values: [id] });
+    const rows = await store.read('select secret from webhooks where id = $1', id);
     expect(rows).toEqual([{ secret: '' }]);
   });
 

@@ -1,34 +1,18 @@
 // Endpoints that are disabled, or whose client is suspended: what was queued before is sent later, what came meanwhile is not.
+
 import { describe, expect, test } from 'vitest';
 import { listDeliveries } from '../../../src/changes/webhooks/deliveries.ts';
 import { enableByOperator } from '../../../src/changes/webhooks/webhooks.ts';
 import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import { errorResponse } from '../../error-response.ts';
+import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
-import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, feedEnd, namesOf, publishChanges, query, sharesCursor } from '../../webhook-steps.ts';
-import { until } from '../../webhook-work.ts';
+import { WebhookReceiver } from '../../webhook-receiver.ts';
+import { feedEnd, namesOf, publishNames, sharesCursor } from '../../webhook-steps.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 
-/** Publishes events with these names, each about another animal. */
-async function publish(...names: string[]): Promise<void> {
-  const petIds = await addAnimals(bench.store, names.length);
-  await publishChanges(
-    bench.store,
-    names.map((name, i) => ({ petId: petIds[i] ?? 0, name })),
-  );
-}
-
-/** The receiver doesn't respond until the returned function is called. */
-function hang(): (reply?: Reply) => void {
-  const { promise, resolve } = Promise.withResolvers<Reply>();
-  bench.receiver.respond = () => promise;
-  return (reply = { status: 204 }) => {
-    bench.receiver.respond = () => ({ status: 204 });
-    resolve(reply);
-  };
-}
+const publish = (...names: string[]) => publishNames(bench.store, ...names);
 
 /** Waits until the worker has read all changes of endpoints: it reads them together, and before it sends a test to another one. */
 async function changesAreRead(): Promise<void> {
@@ -41,11 +25,11 @@ async function changesAreRead(): Promise<void> {
 const delivered = (count: number) => Array.from({ length: count }, () => 'delivered');
 const pending = (count: number) => Array.from({ length: count }, () => 'pending');
 const positionOf = async (id: number) =>
-  (await query<{ position: bigint | null }>(bench.store, 'select position from webhooks where id = $1', id))[0]?.position;
+  (await bench.store.write<{ position: bigint | null }>('select position from webhooks where id = $1', id))[0]?.position;
 
 async function suspend(isSuspended: boolean): Promise<void> {
   const { db } = bench.store.dependencies;
-  const [client] = await query<{ name: string }>(bench.store, 'select name from clients where id = $1', bench.partner.clientId);
+  const [client] = await bench.store.write<{ name: string }>('select name from clients where id = $1', bench.partner.clientId);
   await setSuspended(db, () => true, client?.name ?? '', isSuspended);
 }
 
@@ -58,7 +42,7 @@ async function list(id: number): Promise<Array<[bigint, string]>> {
 describe('An endpoint that was disabled and is enabled', () => {
   test('gets what was queued before, and not what came meanwhile', async () => {
     const { id } = await bench.endpoint();
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('a', 'b', 'c', 'd', 'e', 'f');
     await bench.receiver.has(2);
     await bench.setStatus(id, 'disabled');
@@ -75,7 +59,7 @@ describe('An endpoint that was disabled and is enabled', () => {
 
   test('before what was in flight has ended gets the rest', async () => {
     const { id } = await bench.endpoint();
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('a', 'b', 'c', 'd');
     await bench.receiver.has(2);
     await bench.setStatus(id, 'disabled');
@@ -100,10 +84,10 @@ describe('An endpoint that was disabled and is enabled', () => {
     bench.startWorker();
     await bench.hasDelivered(id, 4);
     expect(namesOf(bench.receiver).sort()).toEqual(['last', 'queued 1', 'queued 2', 'queued 3']);
-    const ranges = await query(bench.store, 'select from webhooks, unnest(skipped) where id = $1', id);
+    const ranges = await bench.store.write('select from webhooks, unnest(skipped) where id = $1', id);
     expect(ranges).toHaveLength(3);
     await sharesCursor(bench.store, id);
-    expect(await query(bench.store, `select from webhooks where id = $1 and skipped = '{}'`, id)).toHaveLength(1);
+    expect(await bench.store.write(`select from webhooks where id = $1 and skipped = '{}'`, id)).toHaveLength(1);
   });
 
   test('gets nothing that came meanwhile, also if another worker continues', async () => {
@@ -127,7 +111,7 @@ describe('An endpoint that was disabled and is enabled', () => {
     await publish('a');
     await bench.hasDelivered(id, 1);
     await sharesCursor(bench.store, id);
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('b', 'c', 'd', 'e', 'f');
     await bench.receiver.has(3);
     await bench.call('PATCH', `/${id}`, { description: 'no more than a note' });
@@ -139,10 +123,10 @@ describe('An endpoint that was disabled and is enabled', () => {
 
   test('after more events than a worker reads at once gets none from before', async () => {
     await bench.stopWorker();
-    await publish(...Array.from({ length: 550 }, (_, i) => `before ${i}`));
+    await publish(...Array.from({ length: 550 }, (_, i) => `before-${i}`));
     const paused = await bench.endpoint();
     await bench.setStatus(paused.id, 'disabled');
-    await publish(...Array.from({ length: 550 }, (_, i) => `meanwhile ${i}`));
+    await publish(...Array.from({ length: 550 }, (_, i) => `meanwhile-${i}`));
     await bench.setStatus(paused.id, 'enabled');
     const late = await bench.endpoint();
     bench.startWorker();
@@ -192,15 +176,12 @@ describe('A suspended client', () => {
 
   test('gets nothing more once its suspension is committed, also what is queued already', async () => {
     const { id } = await bench.endpoint();
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('a', 'b', 'c', 'd', 'e', 'f');
     await bench.receiver.has(2);
     await suspend(true);
     release();
-    await until(
-      () => list(id),
-      (all) => all.filter(([, status]) => status === 'delivered').length === 2,
-    );
+    await poll(() => list(id)).until((all) => all.filter(([, status]) => status === 'delivered').length === 2);
     await bench.restartWorker();
     await publish('missed');
     expect(namesOf(bench.receiver)).toHaveLength(2);
@@ -213,7 +194,7 @@ describe('An endpoint that is removed', () => {
   test('gets nothing more, also what is queued, and is not found', async () => {
     const { id } = await bench.endpoint();
     const witness = await bench.endpoint({ types: ['pet.removed'] });
-    const release = hang();
+    const release = bench.receiver.hang();
     await publish('a', 'b', 'c', 'd');
     await bench.receiver.has(2);
     expect(await bench.call('DELETE', `/${id}`)).toMatchObject({ status: 204 });
@@ -232,10 +213,9 @@ describe('The 101st pause while deliveries are queued', () => {
     const { id } = await bench.endpoint();
     await bench.stopWorker();
     // Positions without events, so that nothing has to be sent.
-    await query(bench.store, 'update feed set last_position = last_position + 202');
+    await bench.store.write('update feed set last_position = last_position + 202');
     const end = await feedEnd(bench.store);
-    await query(
-      bench.store,
+    await bench.store.write(
       `update webhooks set skipped = (select range_agg(int8range(n, n + 1)) from generate_series($2::bigint - 200, $2::bigint - 1, 2) as n)
         where id = $1`,
       id,

@@ -1,20 +1,21 @@
 // What an endpoint may get is decided when it is sent: by its types, and by what its key may read at that moment.
+
 import { describe, expect, test } from 'vitest';
 import { disableWebhooksOfEndedKeys, revokeKeyAndWebhooks, rotateKeyAndWebhooks } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
-import { executeAsOwner } from '../../databases.ts';
+import { poll } from '../../poll.ts';
 import type { TestKey } from '../../test-store.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, type Change, hurry, namesOf, publishChanges, query } from '../../webhook-steps.ts';
-import { addEndpoint, until } from '../../webhook-work.ts';
+import { addAnimals, type Change, hurry, namesOf, publishChanges } from '../../webhook-steps.ts';
+import { addEndpoint } from '../../webhook-work.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 const journal = () => true;
 
 /** Another key of the partner's client. */
 async function keyWith(...scopes: Scope[]): Promise<TestKey> {
-  const [client] = await query<{ name: string }>(bench.store, 'select name from clients where id = $1', bench.partner.clientId);
+  const [client] = await bench.store.write<{ name: string }>('select name from clients where id = $1', bench.partner.clientId);
   return bench.store.createKey({ client: client?.name ?? '', scopes });
 }
 
@@ -36,15 +37,10 @@ async function publish(...types: Array<NonNullable<Change['type']>>): Promise<vo
 }
 
 const setScopes = (key: TestKey, ...scopes: Scope[]) =>
-  executeAsOwner(bench.store.dependencies.config.databaseUrl, 'update api_keys set scopes = $2 where id = $1', [key.id, scopes]);
+  bench.store.asOwner('update api_keys set scopes = $2 where id = $1', key.id, scopes);
 const patch = (id: number, body: object, key = bench.partner) => bench.call('PATCH', `/${id}`, body, key);
 const received = async (count: number, receiver = bench.receiver) =>
-  (
-    await until(
-      async () => namesOf(receiver),
-      (names) => names.length >= count,
-    )
-  ).toSorted();
+  (await poll(() => namesOf(receiver)).until((names) => names.length >= count)).toSorted();
 const listed = async (id: number) => (await bench.deliveries(id)).map(({ type, status }) => `${type} ${status}`);
 
 /** Waits until the worker has sent everything else that it may send. */
@@ -78,10 +74,7 @@ describe('An endpoint of a key', () => {
     bench.receiver.respond = ({ json }) => ({ status: json.type === 'order.placed' ? 500 : 204 });
     const { id } = await endpoint(bench.partner);
     await publish('order.placed');
-    await until(
-      () => bench.deliveries(id),
-      ([delivery]) => delivery?.attemptCount === 1,
-    );
+    await poll(() => bench.deliveries(id)).until(([delivery]) => delivery?.attemptCount === 1);
     await bench.stopWorker();
     await publish('order.approved', 'pet.updated');
     expect(await listed(id)).toEqual(['order.placed pending', 'order.approved pending', 'pet.updated pending']);
@@ -89,10 +82,7 @@ describe('An endpoint of a key', () => {
     expect(await listed(id)).toEqual(['order.placed pending', 'pet.updated pending']);
     bench.startWorker();
     await hurry(bench.store, id);
-    await until(
-      () => listed(id),
-      (all) => all.join() === 'pet.updated delivered',
-    );
+    await poll(() => listed(id)).until((all) => all.join() === 'pet.updated delivered');
     expect(namesOf(bench.receiver)).toEqual(['order.placed', 'pet.updated']);
   });
 
@@ -117,21 +107,15 @@ describe('An endpoint of a key', () => {
     await rotateKeyAndWebhooks(db, journal, old.id, { overlapSeconds: 3_600, environment: 'production' });
     // Added during the overlap.
     const late = await endpoint(old);
-    await executeAsOwner(bench.store.dependencies.config.databaseUrl, `update api_keys set expires_at = now() where id = $1`, [old.id]);
+    await bench.store.asOwner(`update api_keys set expires_at = now() where id = $1`, old.id);
     await publish('pet.updated');
     await received(2);
     await allIsSent();
-    await until(
-      () => listed(id),
-      (all) => all.join() === 'pet.created delivered,pet.updated delivered,pet.removed delivered',
-    );
+    await poll(() => listed(id)).until((all) => all.join() === 'pet.created delivered,pet.updated delivered,pet.removed delivered');
     expect(namesOf(bench.receiver)).toHaveLength(3);
     expect(await listed(late.id)).toEqual(['pet.updated pending', 'pet.removed pending']);
     await disableWebhooksOfEndedKeys(db, 60);
-    await until(
-      () => listed(late.id),
-      (all) => all.join() === 'pet.updated delivered,pet.removed delivered',
-    );
+    await poll(() => listed(late.id)).until((all) => all.join() === 'pet.updated delivered,pet.removed delivered');
     expect(await bench.webhook(late.id)).toMatchObject({ status: 'enabled' });
   });
 
@@ -155,7 +139,7 @@ describe('An endpoint of a key', () => {
   test('that is not recorded gets orders only if it was added with them', async () => {
     await using without = await WebhookReceiver.open();
     const [all, some] = [await endpoint(bench.partner), await endpoint(await keyWith('pets:read', 'webhooks:manage'), without.url)];
-    await query(bench.store, 'update webhooks set key_id = null where id = any($1::bigint[])', [all.id, some.id]);
+    await bench.store.write('update webhooks set key_id = null where id = any($1::bigint[])', [all.id, some.id]);
     await publish('order.placed', 'pet.updated');
     expect(await received(2)).toEqual(['order.placed', 'pet.updated']);
     expect(await received(1, without)).toEqual(['pet.updated']);
@@ -170,7 +154,7 @@ describe('An endpoint that is changed', () => {
     await bench.stopWorker();
     await publish('order.placed', 'pet.updated', 'order.approved');
     expect((await patch(id, { url: attacker.url }, narrow)).status).toBe(200);
-    await query(bench.store, 'update webhooks set verified_at = now() where id = $1', id);
+    await bench.store.write('update webhooks set verified_at = now() where id = $1', id);
     bench.startWorker();
     expect(await received(1, attacker)).toEqual(['pet.updated']);
     await publish('order.completed', 'pet.created');
@@ -182,20 +166,14 @@ describe('An endpoint that is changed', () => {
     bench.receiver.respond = ({ json }) => ({ status: json.type === 'pet.created' ? 500 : 204 });
     const { id } = await endpoint(bench.partner);
     await publish('pet.created');
-    await until(
-      () => bench.deliveries(id),
-      ([delivery]) => delivery?.attemptCount === 1,
-    );
+    await poll(() => bench.deliveries(id)).until(([delivery]) => delivery?.attemptCount === 1);
     await bench.stopWorker();
     await publish('pet.created', 'pet.updated', 'order.placed');
     await patch(id, { types: ['pet.updated', 'order.placed'] });
     bench.startWorker();
     await hurry(bench.store, id);
     expect(await received(3)).toEqual(['order.placed', 'pet.created', 'pet.updated']);
-    await until(
-      () => listed(id),
-      (all) => all.join() === 'pet.updated delivered,order.placed delivered',
-    );
+    await poll(() => listed(id)).until((all) => all.join() === 'pet.updated delivered,order.placed delivered');
   });
 
   test('to more types gets what is published from then on', async () => {
@@ -223,10 +201,9 @@ describe('A replay', () => {
     const { id } = await endpoint(bench.partner);
     await publish('order.placed', 'pet.updated');
     await received(2);
-    const [{ from: first = 0n } = {}] = await query<{ from?: bigint }>(bench.store, 'select max(position) - 2 as from from events');
+    const [{ from: first = 0n } = {}] = await bench.store.write<{ from?: bigint }>('select max(position) - 2 as from from events');
     await bench.stopWorker();
-    await query(
-      bench.store,
+    await bench.store.write(
       'insert into webhook_replays (webhook_id, client_id, position, to_position) values ($1, $2, $3, $4)',
       id,
       bench.partner.clientId,
@@ -236,10 +213,7 @@ describe('A replay', () => {
     await setScopes(bench.partner, 'pets:read', 'webhooks:manage');
     bench.startWorker();
     expect(await received(3)).toEqual(['order.placed', 'pet.updated', 'pet.updated']);
-    await until(
-      () => query(bench.store, 'select from webhook_replays where webhook_id = $1', id),
-      (rows) => rows.length === 0,
-    );
+    await poll(() => bench.store.write('select from webhook_replays where webhook_id = $1', id)).until((rows) => rows.length === 0);
   });
 
   test('of one delivery that the key may not read any more sends nothing', async () => {
@@ -251,10 +225,7 @@ describe('A replay', () => {
     await bench.call('POST', `/${id}/replay`, { deliveryId: delivery?.id });
     await publish('pet.updated');
     await received(2);
-    await until(
-      () => query(bench.store, 'select from delivery_exceptions where webhook_id = $1', id),
-      (rows) => rows.length === 0,
-    );
+    await poll(() => bench.store.write('select from delivery_exceptions where webhook_id = $1', id)).until((rows) => rows.length === 0);
     expect(namesOf(bench.receiver)).toEqual(['order.placed', 'pet.updated']);
   });
 });

@@ -1,13 +1,15 @@
 // POST /v1/webhooks/{webhookId}/replay: one delivery, failed ones, or a time range.
+
 import { describe, expect, test } from 'vitest';
 import { errorResponse } from '../../error-response.ts';
+import { poll } from '../../poll.ts';
 import type { TestKey } from '../../test-store.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Received, type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, feedEnd, hurry, namesOf, passTime, publishChanges, query } from '../../webhook-steps.ts';
-import { type DeliveryBody, until } from '../../webhook-work.ts';
+import { addAnimals, feedEnd, hurry, namesOf, passTime, publishChanges } from '../../webhook-steps.ts';
+import type { DeliveryBody } from '../../webhook-work.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 const hour = 3_600_000;
 
 /** Ids of animals by name. */
@@ -30,15 +32,14 @@ const accept = () => {
 };
 const replay = (id: number, body: object, key?: TestKey) => bench.call<{ count: number }>('POST', `/${id}/replay`, body, key);
 const rowsOf = (id: number) =>
-  query<{ status: string; attempts: bigint }>(
-    bench.store,
+  bench.store.write<{ status: string; attempts: bigint }>(
     'select status, attempt_count as attempts from delivery_exceptions where webhook_id = $1 order by delivery_id',
     id,
   );
 
 /** A range of time that contains only what `work` publishes. */
 async function during(work: () => Promise<unknown>): Promise<{ from: string; to: string }> {
-  const now = async () => (await query<{ now: Date }>(bench.store, `select clock_timestamp() as now`))[0]?.now.toISOString() ?? '';
+  const now = async () => (await bench.store.write<{ now: Date }>(`select clock_timestamp() as now`))[0]?.now.toISOString() ?? '';
   const from = await now();
   await new Promise((resolve) => setTimeout(resolve, 3));
   await work();
@@ -49,7 +50,7 @@ async function during(work: () => Promise<unknown>): Promise<{ from: string; to:
 
 /** Makes the pending deliveries fail for good at their next attempt. */
 async function failForGood(id: number): Promise<void> {
-  await query(bench.store, `update delivery_exceptions set retry_count = 9 where webhook_id = $1 and next_attempt_at < 'infinity'`, id);
+  await bench.store.write(`update delivery_exceptions set retry_count = 9 where webhook_id = $1 and next_attempt_at < 'infinity'`, id);
   await hurry(bench.store, id);
 }
 
@@ -73,10 +74,7 @@ describe('A replay of one delivery', () => {
     bench.receiver.respond = () => ({ status: 500 });
     const { id } = await bench.endpoint();
     const last = await publish('a 1', 'a 2', 'a 3');
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 3 && rows[0]?.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 3 && rows[0]?.attempts === 1n);
     accept();
     expect(await replay(id, { deliveryId: last - 2 })).toMatchObject({ status: 202, json: { count: 1 } });
     await bench.hasDelivered(id, 3);
@@ -89,10 +87,7 @@ describe('A replay of one delivery', () => {
     bench.receiver.respond = () => ({ status: 500 });
     const { id } = await bench.endpoint();
     const last = await publish('a 1', 'a 2', 'a 3');
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 3 && rows[0]?.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 3 && rows[0]?.attempts === 1n);
     accept();
     expect(await replay(id, { deliveryId: last - 1 })).toMatchObject({ status: 202, json: { count: 1 } });
     await bench.hasDelivered(id, 3);
@@ -137,10 +132,7 @@ describe('A replay of failed deliveries', () => {
     const { id } = await bench.endpoint();
     await publish('a 1', 'b', 'a 2', 'c');
     const attempts = (...expected: bigint[]) =>
-      until(
-        () => rowsOf(id),
-        (rows) => rows.map((row) => row.attempts).join() === expected.join(),
-      );
+      poll(() => rowsOf(id)).until((rows) => rows.map((row) => row.attempts).join() === expected.join());
     await attempts(1n, 0n, 1n);
     await failForGood(id);
     await attempts(2n, 1n, 2n);
@@ -162,18 +154,12 @@ describe('A replay of failed deliveries', () => {
     await publish('a 1');
     await bench.hasStatuses(id, 'pending');
     await bench.names(1);
-    await until(
-      () => rowsOf(id),
-      ([row]) => row?.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until(([row]) => row?.attempts === 1n);
     await failForGood(id);
     await bench.hasStatuses(id, 'failed');
     bench.receiver.respond = (request) => ({ status: nameOf(request) === 'a 1' ? 500 : 204 });
     await replay(id, { failed: true });
-    await until(
-      () => rowsOf(id),
-      ([row]) => row?.status === 'pending' && row.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until(([row]) => row?.status === 'pending' && row.attempts === 1n);
     await publish('a 2');
     await bench.hasStatuses(id, 'pending', 'delivered');
     accept();
@@ -218,10 +204,7 @@ describe('A replay of a time range', () => {
     expect(await replay(foreign.id, range, stranger)).toMatchObject({ status: 202, json: { count: 3 } });
     bench.startWorker();
     await bench.names(12);
-    const again = await until(
-      () => replay(second.id, range),
-      ({ status }) => status !== 409,
-    );
+    const again = await poll(() => replay(second.id, range)).until(({ status }) => status !== 409);
     expect(again).toMatchObject({ status: 202, json: { count: 3 } });
     await bench.names(15);
   });
@@ -239,8 +222,7 @@ describe('A replay of a time range', () => {
     await bench.setStatus(disabled.id, 'enabled');
     bench.startWorker();
     await bench.names(4);
-    await until(
-      () => query(bench.store, 'select from webhook_replays where client_id = $1', bench.partner.clientId),
+    await poll(() => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId)).until(
       (rows) => rows.length === 0,
     );
     expect(namesOf(bench.receiver)).toHaveLength(4);
@@ -253,16 +235,12 @@ describe('A replay of a time range', () => {
     bench.receiver.received.splice(0);
     bench.receiver.respond = (request) => ({ status: nameOf(request) === 'a 1' ? 500 : 204 });
     await replay(id, range);
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 3 && rows[0]?.attempts === 1n,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 3 && rows[0]?.attempts === 1n);
     await publish('a 4');
     await bench.hasStatuses(id, 'pending', 'pending', 'pending', 'delivered', 'delivered');
     // The replay is done: what is left waits in rows.
     passTime(5_000);
-    await until(
-      () => query(bench.store, 'select from webhook_replays where client_id = $1', bench.partner.clientId),
+    await poll(() => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId)).until(
       (rows) => rows.length === 0,
     );
     await bench.restartWorker();
@@ -314,8 +292,7 @@ describe('A replay of a time range', () => {
     await bench.receiver.has(30);
     await bench.restartWorker();
     await bench.names(60);
-    await until(
-      () => query(bench.store, 'select from webhook_replays where client_id = $1', bench.partner.clientId),
+    await poll(() => bench.store.write('select from webhook_replays where client_id = $1', bench.partner.clientId)).until(
       (rows) => rows.length === 0,
     );
     const names = namesOf(bench.receiver);
@@ -326,8 +303,7 @@ describe('A replay of a time range', () => {
   test('of more than 10,000 events is 400 and queues nothing; of 10,000 it is 202', async () => {
     await bench.stopWorker();
     const [petId] = await addAnimals(bench.store, 1);
-    await query(
-      bench.store,
+    await bench.store.write(
       `with range as (update feed set last_position = last_position + 10001 returning last_position - 10001 as before)
         insert into events (position, published_at, type, pet_id, at, data)
           select before + n, now() + interval '1 hour' + n * interval '1 ms', 'pet.updated', $1, now(), '{}'
@@ -335,14 +311,14 @@ describe('A replay of a time range', () => {
       petId,
     );
     const { id } = await bench.endpoint();
-    const [last] = await query<{ at: Date }>(bench.store, 'select max(published_at) as at from events');
+    const [last] = await bench.store.write<{ at: Date }>('select max(published_at) as at from events');
     const end = last?.at.getTime() ?? 0;
     const range = (toMs: number) => ({ from: new Date(end - hour / 2).toISOString(), to: new Date(toMs).toISOString() });
     expect(await replay(id, range(end + 2))).toMatchObject(errorResponse(400, 'invalid_body', 'more than 10000 events'));
-    expect(await query(bench.store, 'select from webhook_replays where webhook_id = $1', id)).toEqual([]);
+    expect(await bench.store.write('select from webhook_replays where webhook_id = $1', id)).toEqual([]);
     expect(await replay(id, range(end))).toMatchObject({ status: 202, json: { count: 10_000 } });
     await bench.call('DELETE', `/${id}`);
-    await query(bench.store, 'update webhook_shards set position = $1', await feedEnd(bench.store));
+    await bench.store.write('update webhook_shards set position = $1', await feedEnd(bench.store));
     bench.startWorker();
   });
 

@@ -1,19 +1,18 @@
 // What is sent to the endpoints of a shelter's keys.
-import { beforeAll, describe, expect, test } from 'vitest';
+
+import { describe, expect, test } from 'vitest';
 import { rotateKeyAndWebhooks } from '../../../src/changes/webhooks/endpoint-keys.ts';
 import type { Scope } from '../../../src/domain/scopes.ts';
+import { poll } from '../../poll.ts';
 import { addShelter, createShelterKey } from '../../shelter-steps.ts';
 import type { TestKey } from '../../test-store.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, namesOf, publishChanges, query } from '../../webhook-steps.ts';
-import { addEndpoint, until } from '../../webhook-work.ts';
+import { addAnimals, namesOf, publishChanges } from '../../webhook-steps.ts';
+import { addEndpoint } from '../../webhook-work.ts';
 
-const bench = webhookBench();
-let [one, other]: [number, number] = [0, 0];
-beforeAll(async () => {
-  [one, other] = [await addShelter(bench.store, 'One'), await addShelter(bench.store, 'Other')];
-});
+const bench = await webhookBench();
+const [one, other] = [await addShelter(bench.store, 'One'), await addShelter(bench.store, 'Other')];
 
 const staffScopes: readonly Scope[] = ['webhooks:manage', 'shelter:manage'];
 const staffOf = (shelter: number) => createShelterKey(bench.store, shelter, staffScopes);
@@ -21,7 +20,7 @@ const staffOf = (shelter: number) => createShelterKey(bench.store, shelter, staf
 /** An order's event, of the partner or of `by`, for a new animal of a shelter. Its name is shown in what is sent. */
 async function publishOrder(shelter: number, name: string, by = bench.partner): Promise<void> {
   const [petId = 0] = await addAnimals(bench.store, 1);
-  await query(bench.store, 'update pets set shelter_id = $2 where id = $1', petId, shelter);
+  await bench.store.write('update pets set shelter_id = $2 where id = $1', petId, shelter);
   await publishChanges(bench.store, [{ type: 'order.placed', petId, name, clientId: by.clientId }]);
 }
 
@@ -35,11 +34,7 @@ async function allIsSent(): Promise<void> {
 }
 
 const endpoint = (key: TestKey) => addEndpoint(bench.store, key, { url: bench.receiver.url, types: ['order.placed'] });
-const received = async (count: number) =>
-  until(
-    async () => namesOf(bench.receiver),
-    (names) => names.length >= count,
-  );
+const received = async (count: number) => poll(() => namesOf(bench.receiver)).until((names) => names.length >= count);
 
 describe('An endpoint of a key with shelter:manage', () => {
   test('gets the orders of its shelter and its own, each once, and no others', async () => {
@@ -57,12 +52,11 @@ describe('An endpoint of a key with shelter:manage', () => {
   test('gets them when it is far behind, from the database, and lists them as queued until then', async () => {
     const staff = await staffOf(one);
     const { id } = await endpoint(staff);
-    await until(
-      async () => (await bench.call<{ status: string }>('GET', `/${id}`, undefined, staff)).json.status,
+    await poll(async () => (await bench.call<{ status: string }>('GET', `/${id}`, undefined, staff)).json.status).until(
       (status) => status === 'enabled',
     );
     await bench.stopWorker();
-    await query(bench.store, 'update webhooks set position = (select last_position from feed) where id = $1', id);
+    await bench.store.write('update webhooks set position = (select last_position from feed) where id = $1', id);
     await publishOrder(one, 'first');
     await publishOrder(other, 'foreign');
     await publishOrder(one, 'second', staff);
@@ -102,10 +96,9 @@ describe('An endpoint of a key with shelter:manage', () => {
     const takeOver = async (key: TestKey) => {
       const { status } = await bench.call('PATCH', `/${id}`, { types: ['order.placed'] }, key);
       expect(status).toBe(200);
-      await until(
-        async () => (await query<{ isChanged: boolean }>(store, 'select is_changed as "isChanged" from webhooks where id = $1', id))[0],
-        (row) => row?.isChanged === false,
-      );
+      await poll(
+        async () => (await store.write<{ isChanged: boolean }>('select is_changed as "isChanged" from webhooks where id = $1', id))[0],
+      ).until((row) => row?.isChanged === false);
     };
     await takeOver(await add(undefined, ['webhooks:manage', 'orders:read']));
     await publishOrder(one, 'too late');

@@ -1,14 +1,15 @@
 // New and repointed endpoints get nothing but tests until they accept one.
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { executeAsOwner } from '../../databases.ts';
+
+import { beforeEach, describe, expect, test } from 'vitest';
+import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Reply, verifySignature, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, hurry, namesOf, publishChanges, query } from '../../webhook-steps.ts';
-import { type DeliveryBody, until } from '../../webhook-work.ts';
+import { addAnimals, hurry, namesOf, publishChanges, publishNames } from '../../webhook-steps.ts';
+import type { DeliveryBody } from '../../webhook-work.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 // In the other tests endpoints are verified from the start.
-beforeAll(() => executeAsOwner(bench.store.dependencies.config.databaseUrl, 'alter table webhooks alter column verified_at drop default'));
+await bench.store.asOwner('alter table webhooks alter column verified_at drop default');
 
 /** Where an endpoint is repointed to. */
 let elsewhere: WebhookReceiver;
@@ -17,18 +18,8 @@ beforeEach(async () => {
   return () => elsewhere[Symbol.asyncDispose]();
 });
 
-async function publish(...names: string[]): Promise<void> {
-  const petIds = await addAnimals(bench.store, names.length);
-  await publishChanges(
-    bench.store,
-    names.map((name, i) => ({ petId: petIds[i] ?? 0, name })),
-  );
-}
-const hasStatus = (id: number, expected: string) =>
-  until(
-    () => bench.webhook(id),
-    ({ status }) => status === expected,
-  );
+const publish = (...names: string[]) => publishNames(bench.store, ...names);
+const hasStatus = (id: number, expected: string) => poll(() => bench.webhook(id)).until(({ status }) => status === expected);
 const typesOf = ({ received }: WebhookReceiver) => received.map(({ json }) => json.type);
 const respondWith = (status: number, receiver = bench.receiver) => {
   receiver.respond = () => ({ status });
@@ -42,17 +33,12 @@ function hang(receiver = bench.receiver): (reply: Reply) => void {
 }
 
 const testsOf = (id: number) =>
-  query<{ status: string; attempts: bigint }>(
-    bench.store,
+  bench.store.write<{ status: string; attempts: bigint }>(
     'select status, attempt_count as attempts from delivery_exceptions where webhook_id = $1 and pet_id is null order by delivery_id',
     id,
   );
 /** Waits until so many attempts of the last test are stored. */
-const isTried = (id: number, attempts: bigint) =>
-  until(
-    () => testsOf(id),
-    (tests) => tests.at(-1)?.attempts === attempts,
-  );
+const isTried = (id: number, attempts: bigint) => poll(() => testsOf(id)).until((tests) => tests.at(-1)?.attempts === attempts);
 
 /** An endpoint whose first test failed. */
 async function unverified() {
@@ -123,7 +109,7 @@ describe('A new endpoint', () => {
 
   test('that is tested by its owner is verified too, without waiting for the next try', async () => {
     const { id } = await unverified();
-    await query(bench.store, `update delivery_exceptions set next_attempt_at = now() + interval '2 hours' where webhook_id = $1`, id);
+    await bench.store.write(`update delivery_exceptions set next_attempt_at = now() + interval '2 hours' where webhook_id = $1`, id);
     respondWith(204);
     const { status, json } = await bench.call<DeliveryBody>('POST', `/${id}/test`);
     expect(status).toBe(202);
@@ -143,17 +129,14 @@ describe('A new endpoint', () => {
   test('that accepts no test in 10 tries is disabled, and gets another 10 when it is enabled', async () => {
     const { id } = await unverified();
     await publish('queued');
-    await query(bench.store, 'update delivery_exceptions set attempt_count = 9, retry_count = 9 where webhook_id = $1', id);
+    await bench.store.write('update delivery_exceptions set attempt_count = 9, retry_count = 9 where webhook_id = $1', id);
     await hurry(bench.store, id);
     const { disabledReason } = await hasStatus(id, 'disabled');
     expect(disabledReason).toBe('The receiver accepted no test. Enable the endpoint to try again.');
     await publish('missed');
     await bench.setStatus(id, 'enabled');
     expect(await bench.webhook(id)).toMatchObject({ status: 'unverified', disabledReason: null });
-    await until(
-      () => testsOf(id),
-      (tests) => tests.length === 2 && tests[1]?.attempts === 1n,
-    );
+    await poll(() => testsOf(id)).until((tests) => tests.length === 2 && tests[1]?.attempts === 1n);
     expect(await testsOf(id)).toMatchObject([{ status: 'failed', attempts: 10n }, { status: 'pending' }]);
     respondWith(204);
     await hurry(bench.store, id);
@@ -207,10 +190,7 @@ describe('An endpoint that gets another url', () => {
     expect([typesOf(elsewhere), typesOf(bench.receiver)]).toEqual([['webhook.test'], []]);
     respondWith(204, elsewhere);
     await hurry(bench.store, id);
-    await until(
-      async () => namesOf(elsewhere),
-      (names) => names.length === 2,
-    );
+    await poll(() => namesOf(elsewhere)).until((names) => names.length === 2);
     expect((await bench.webhook(id)).status).toBe('enabled');
     expect(bench.receiver.received).toEqual([]);
     for (const received of elsewhere.received) expect(verifySignature(received, secret)).toBeDefined();
@@ -223,10 +203,7 @@ describe('An endpoint that gets another url', () => {
     await bench.call('PATCH', `/${id}`, { url: elsewhere.url });
     await hasStatus(id, 'enabled');
     await publish('c');
-    await until(
-      async () => namesOf(elsewhere),
-      (names) => names.length > 0,
-    );
+    await poll(() => namesOf(elsewhere)).until((names) => names.length > 0);
     expect([namesOf(bench.receiver).toSorted(), namesOf(elsewhere)]).toEqual([['a', 'b'], ['c']]);
   });
 
@@ -247,10 +224,7 @@ describe('An endpoint that gets another url', () => {
     await bench.call('PATCH', `/${id}`, { url: elsewhere.url });
     if (when === 'after') await changesAreRead();
     respond({ status: 204 });
-    await until(
-      () => testsOf(id),
-      (tests) => tests.filter(({ status }) => status === 'delivered').length === 2,
-    );
+    await poll(() => testsOf(id)).until((tests) => tests.filter(({ status }) => status === 'delivered').length === 2);
     await publish('secret');
     await elsewhere.has(1);
     await changesAreRead();
@@ -258,10 +232,7 @@ describe('An endpoint that gets another url', () => {
     expect([...namesOf(bench.receiver), ...namesOf(elsewhere)]).toEqual([]);
     respondWith(204, elsewhere);
     await hurry(bench.store, id);
-    await until(
-      async () => namesOf(elsewhere),
-      (names) => names.length === 1,
-    );
+    await poll(() => namesOf(elsewhere)).until((names) => names.length === 1);
     expect((await bench.webhook(id)).status).toBe('enabled');
   });
 
@@ -287,10 +258,7 @@ describe('An endpoint that is being changed when the result of a test is stored'
       await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [id] });
       respond(reply);
       respondWith(204);
-      await until(
-        () => testsOf(id),
-        (tests) => tests[0]?.status === stored,
-      );
+      await poll(() => testsOf(id)).until((tests) => tests[0]?.status === stored);
     });
   }
 
@@ -303,7 +271,7 @@ describe('An endpoint that is being changed when the result of a test is stored'
 
   test('is tested again if that was the last try', async () => {
     const { id } = await unverified();
-    await query(bench.store, 'update delivery_exceptions set retry_count = 9 where webhook_id = $1', id);
+    await bench.store.write('update delivery_exceptions set retry_count = 9 where webhook_id = $1', id);
     await respondWhileLocked(id, { status: 500 }, 'failed');
     await hasStatus(id, 'enabled');
     expect(await testsOf(id)).toMatchObject([{ status: 'failed' }, { status: 'delivered' }]);

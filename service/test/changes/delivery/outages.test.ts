@@ -1,20 +1,18 @@
 // A database that fails now and then: whatever statement it is, everything arrives, in order, and is accepted once.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+
+import { beforeEach, describe, expect, test } from 'vitest';
+import { poll } from '../../poll.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 import { type Received, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, hurry, namesOf, publishChanges, query, sharesCursor } from '../../webhook-steps.ts';
-import { addEndpoint, deliver, deliveriesOf, until, type Work } from '../../webhook-work.ts';
+import { hurry, namesOf, publishNames, sharesCursor } from '../../webhook-steps.ts';
+import { addEndpoint, deliver, deliveriesOf, type Work } from '../../webhook-work.ts';
 import { FaultyDb } from './faulty-db.ts';
 
-let store: TestStore;
 let db: FaultyDb;
 let work: Work;
 let partner: TestKey;
 let receiver: WebhookReceiver;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
 beforeEach(async () => {
   partner = await store.createKey();
   receiver = await WebhookReceiver.open();
@@ -28,8 +26,7 @@ beforeEach(async () => {
 
 const endpoint = () => addEndpoint(store, partner, { url: receiver.url, types: ['pet.updated'] });
 const delivered = (id: number, count: number) =>
-  until(
-    () => deliveriesOf(store, partner, id, '?limit=100'),
+  poll(() => deliveriesOf(store, partner, id, '?limit=100')).until(
     (all) => all.length === count && all.every(({ status }) => status === 'delivered'),
   );
 
@@ -46,14 +43,7 @@ function rejectOnce(...names: string[]): string[] {
   return accepted;
 }
 
-async function publish(...names: string[]): Promise<void> {
-  const animals = [...new Set(names.map((name) => name.split(' ')[0]))];
-  const petIds = await addAnimals(store, animals.length);
-  await publishChanges(
-    store,
-    names.map((name) => ({ petId: petIds[animals.indexOf(name.split(' ')[0])] ?? 0, name })),
-  );
-}
+const publish = (...names: string[]) => publishNames(store, ...names);
 
 describe('A statement that fails', () => {
   test.each([
@@ -71,8 +61,7 @@ describe('A statement that fails', () => {
     const { id } = await endpoint();
     db.fail(name);
     await publish('a 1', 'a 2', 'b 1', 'a 3', 'b 2', 'c 1');
-    await until(
-      () => query(store, 'select from delivery_exceptions where webhook_id = $1 and attempt_count = 1', id),
+    await poll(() => store.write('select from delivery_exceptions where webhook_id = $1 and attempt_count = 1', id)).until(
       (rows) => rows.length === 1,
     );
     await hurry(store, id);
@@ -102,18 +91,14 @@ describe('A statement that fails', () => {
     const all = await delivered(id, 8);
     await sharesCursor(store, id);
     db.fail(/decide-deliveries/);
-    await query(
-      store,
+    await store.write(
       `insert into delivery_exceptions (webhook_id, delivery_id, pet_id, created_at, is_replay)
         select $1, position, pet_id, published_at, true from events where position = any($2::bigint[])`,
       id,
       all.map((one) => one.id),
     );
     await hurry(store, id);
-    await until(
-      async () => namesOf(receiver).length,
-      (count) => count === 16,
-    );
+    await poll(() => namesOf(receiver).length).until((count) => count === 16);
     expect([db.hasFailed, namesOf(receiver).slice(8).toSorted()]).toEqual([true, names]);
   });
 
@@ -122,7 +107,7 @@ describe('A statement that fails', () => {
     const { id } = await endpoint();
     const names = Array.from({ length: 70 }, (_, i) => `a${String(i).padStart(2, '0')}`);
     await publish(...names);
-    await query(store, 'update webhook_shards set position = last_position from feed');
+    await store.write('update webhook_shards set position = last_position from feed');
     db.fail(/subscribed-events/);
     work = deliver({ db }, { mayFail: true });
     await delivered(id, 70);

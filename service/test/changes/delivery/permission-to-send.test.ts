@@ -1,19 +1,16 @@
 // What may be sent to an endpoint is decided immediately before sending.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { executeAsOwner } from '../../databases.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
-import { WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimal, addEndpoint, deliver, deliveriesOf, publishAll, until, type WebhookBody } from '../../webhook-work.ts';
 
-let store: TestStore;
+import { beforeEach, describe, expect, test } from 'vitest';
+import { poll } from '../../poll.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
+import { WebhookReceiver } from '../../webhook-receiver.ts';
+import { addAnimal, addEndpoint, deliver, deliveriesOf, publishAll, type WebhookBody } from '../../webhook-work.ts';
+
 let partner: TestKey;
 let receiver: WebhookReceiver;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
-  // In other tests endpoints are verified from the start.
-  await executeAsOwner(store.dependencies.config.databaseUrl, 'alter table webhooks alter column verified_at drop default');
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
+// In other tests endpoints are verified from the start.
+await store.asOwner('alter table webhooks alter column verified_at drop default');
 beforeEach(async () => {
   partner = await store.createKey();
   receiver = await WebhookReceiver.open();
@@ -22,8 +19,7 @@ beforeEach(async () => {
 
 const typesAt = ({ received }: WebhookReceiver) => received.map(({ json }) => json.type);
 const isEnabled = (id: number) =>
-  until(
-    async () => (await store.call<WebhookBody>('GET', `/v1/webhooks/${id}`, { key: partner.key })).json,
+  poll(async () => (await store.call<WebhookBody>('GET', `/v1/webhooks/${id}`, { key: partner.key })).json).until(
     ({ status }) => status === 'enabled',
   );
 
@@ -41,10 +37,7 @@ describe('An endpoint that has not accepted a test', () => {
     receiver.respond = () => ({ status: 204 });
     await store.call('POST', `/v1/webhooks/${id}/test`, { key: partner.key });
     await isEnabled(id);
-    await until(
-      async () => typesAt(receiver),
-      (types) => types.includes('pet.created'),
-    );
+    await poll(() => typesAt(receiver)).until((types) => types.includes('pet.created'));
   });
 
   test('because it got another address, gets nothing else there', async () => {
@@ -72,14 +65,11 @@ test('An event that waits for a retry is not sent once the key of the endpoint m
   await addAnimal(store, partner);
   await publishAll(store.dependencies);
   const pending = () => deliveriesOf(store, partner, id, '?status=pending');
-  await until(pending, ([delivery]) => delivery?.attemptCount === 1);
-  await store.dependencies.db.write({
-    text: `update api_keys set scopes = array_remove(scopes, 'pets:read') where id = $1`,
-    values: [partner.id],
-  });
+  await poll(pending).until(([delivery]) => delivery?.attemptCount === 1);
+  await store.write(`update api_keys set scopes = array_remove(scopes, 'pets:read') where id = $1`, partner.id);
   receiver.respond = () => ({ status: 204 });
   // Makes the retry due.
   await store.call('PATCH', `/v1/webhooks/${id}`, { key: partner.key, body: { status: 'enabled' } });
-  await until(pending, (deliveries) => deliveries.length === 0);
+  await poll(pending).until((deliveries) => deliveries.length === 0);
   expect(typesAt(receiver)).toEqual(['webhook.test', 'pet.created']);
 });

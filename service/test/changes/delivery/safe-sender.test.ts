@@ -1,21 +1,17 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
 import { SafeSender, type SenderOptions } from '../../../src/changes/delivery/safe-sender.ts';
 
-let server: Server;
-let port: number;
 /** Writes the server's response to a connection. */
 let response = (_: Socket) => {};
 const sockets = new Set<Socket>();
-beforeAll(async () => {
-  server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.once('data', () => response(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  port = (server.address() as { port: number }).port;
+const server = createServer((socket) => {
+  sockets.add(socket);
+  socket.on('error', () => {});
+  socket.once('data', () => response(socket));
 });
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const port = (server.address() as { port: number }).port;
 afterAll(() => {
   for (const socket of sockets) socket.destroy();
   server.close();

@@ -1,24 +1,22 @@
 // Several workers: how they share the endpoints, take over from each other, and where they continue.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { moveEndpoints, moveShards } from '../../../src/changes/delivery/shard-queries.ts';
 import { executeAsOwner } from '../../databases.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { poll } from '../../poll.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimals, feedEnd, hurry, namesOf, passTime, publishChanges, query, sharesCursor } from '../../webhook-steps.ts';
-import { addEndpoint, deliver, until, type Work } from '../../webhook-work.ts';
+import { addAnimals, feedEnd, hurry, namesOf, passTime, publishChanges, publishNames, sharesCursor } from '../../webhook-steps.ts';
+import { addEndpoint, deliver, type Work } from '../../webhook-work.ts';
 import { FaultyDb } from './faulty-db.ts';
 
-let store: TestStore;
 let receiver: WebhookReceiver;
 interface Worker {
   readonly work: Work;
   readonly db: FaultyDb;
 }
 const workers = new Set<Worker>();
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '20' } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '20' } });
 beforeEach(async () => {
   receiver = await WebhookReceiver.open();
   return () => receiver[Symbol.asyncDispose]();
@@ -26,7 +24,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const { db } of workers) db.resume();
   await Promise.all([...workers].map(stop));
-  await query(store, 'update webhooks set removed_at = now() where removed_at is null');
+  await store.write('update webhooks set removed_at = now() where removed_at is null');
 });
 
 function start(): Worker {
@@ -45,59 +43,34 @@ async function stop(worker: Worker): Promise<void> {
 async function suspend({ db }: Worker, clientId: bigint): Promise<void> {
   db.stall();
   passTime(20_000);
-  await query(store, `update webhook_workers set expires_at = now() - interval '1 second' where id = $1`, await workerOf(clientId));
+  await store.write(`update webhook_workers set expires_at = now() - interval '1 second' where id = $1`, await workerOf(clientId));
 }
 
 /** How many shards each worker has. */
 async function shares(): Promise<number[]> {
-  const rows = await query<{ count: bigint }>(
-    store,
-    `select count(*) from webhook_shards join webhook_workers on webhook_workers.id = worker_id and expires_at > now()
-      group by worker_id order by worker_id`,
-  );
+  const rows = await store.write<{
+    count: bigint;
+  }>(`select count(*) from webhook_shards join webhook_workers on webhook_workers.id = worker_id and expires_at > now()
+      group by worker_id order by worker_id`);
   return rows.map(({ count }) => Number(count));
 }
-const hasShares = (...expected: number[]) => until(shares, (counts) => counts.join() === expected.join());
+const hasShares = (...expected: number[]) => poll(shares).until((counts) => counts.join() === expected.join());
 
 const workerOf = async (clientId: bigint) =>
-  (await query<{ worker: bigint }>(store, 'select worker_id as worker from webhook_shards where id = $1', clientId % 256n))[0]?.worker;
+  (await store.write<{ worker: bigint }>('select worker_id as worker from webhook_shards where id = $1', clientId % 256n))[0]?.worker;
 
 const endpoint = (key: TestKey, body: object = {}) => addEndpoint(store, key, { url: receiver.url, types: ['pet.updated'], ...body });
 
-/** Publishes an event for each name, each about another animal. */
-async function publish(...names: string[]): Promise<number> {
-  const petIds = await addAnimals(store, names.length);
-  return publishChanges(
-    store,
-    names.map((name, i) => ({ petId: petIds[i] ?? 0, name })),
-  );
-}
+const publish = (...names: string[]) => publishNames(store, ...names);
 
-const names = (count: number) =>
-  until(
-    async () => namesOf(receiver),
-    (all) => all.length >= count,
-  );
+const names = (count: number) => poll(() => namesOf(receiver)).until((all) => all.length >= count);
 
 /** Waits until the attempts of so many deliveries are stored. */
 const areStored = (count: number, id: number) =>
-  until(
-    () => query(store, 'select from webhook_attempts where webhook_id = $1', id),
-    (rows) => rows.length >= count,
-  );
-
-function hang(): (reply?: Reply) => void {
-  const { promise, resolve } = Promise.withResolvers<Reply>();
-  receiver.respond = () => promise;
-  return (reply = { status: 204 }) => {
-    receiver.respond = () => ({ status: 204 });
-    resolve(reply);
-  };
-}
+  poll(() => store.write('select from webhook_attempts where webhook_id = $1', id)).until((rows) => rows.length >= count);
 
 const cursorsOf = async (id: number) => {
-  const [row] = await query<{ own: bigint | null; shard: bigint }>(
-    store,
+  const [row] = await store.write<{ own: bigint | null; shard: bigint }>(
     `select webhooks.position as own, webhook_shards.position as shard from webhooks join webhook_shards on webhook_shards.id = shard
       where webhooks.id = $1`,
     id,
@@ -112,7 +85,7 @@ describe('Workers', () => {
     const second = start();
     await hasShares(128, 128);
     const third = start();
-    await until(shares, (counts) => counts.length === 3 && Math.max(...counts) === 86);
+    await poll(shares).until((counts) => counts.length === 3 && Math.max(...counts) === 86);
     await stop(first);
     await hasShares(128, 128);
     await stop(third);
@@ -144,10 +117,7 @@ describe('Workers', () => {
       await Promise.all([publishSome(), current.length > 1 && current[0] ? stop(current[0]) : undefined]);
       current = [...current.slice(current.length > 1 ? 1 : 0), next];
     }
-    await until(
-      async () => receiver.received.length,
-      (count) => count >= published * keys.length,
-    );
+    await poll(() => receiver.received.length).until((count) => count >= published * keys.length);
     await Promise.all(current.map(stop));
     expect(receiver.received).toHaveLength(published * keys.length);
     const byEndpoint = Map.groupBy(receiver.received, ({ path }) => path);
@@ -178,7 +148,7 @@ describe('Workers', () => {
     await areStored(2, id);
     first.db.resume();
     await hasShares(128, 128);
-    expect(await query(store, 'select from webhook_shards where worker_id = $1', before)).toEqual([]);
+    expect(await store.write('select from webhook_shards where worker_id = $1', before)).toEqual([]);
     await publish('c');
     await names(3);
     await Promise.all([stop(first), stop(second)]);
@@ -186,14 +156,14 @@ describe('Workers', () => {
   });
 
   test('do not wait for an endpoint that hangs before they give up other shards', async () => {
-    await executeAsOwner(store.dependencies.config.databaseUrl, 'alter table clients alter column id restart with 2000');
+    await store.asOwner('alter table clients alter column id restart with 2000');
     // Of the last shards, which are given up.
     const key = await store.createKey();
     expect(key.clientId % 256n).toBeGreaterThan(128n);
     await endpoint(key);
     start();
     await hasShares(256);
-    const release = hang();
+    const release = receiver.hang();
     await publish('a');
     await receiver.has(1);
     start();
@@ -228,7 +198,7 @@ describe('A worker that takes over', () => {
     const { id } = await endpoint(key);
     const crashed = start();
     await hasShares(256);
-    const release = hang();
+    const release = receiver.hang();
     const position = await publish('a');
     await receiver.has(1);
     receiver.respond = () => ({ status: 204 });
@@ -240,7 +210,7 @@ describe('A worker that takes over', () => {
     crashed.db.resume();
     await areStored(2, id);
     await hasShares(128, 128);
-    expect(await query(store, 'select from delivery_exceptions where webhook_id = $1', id)).toEqual([]);
+    expect(await store.write('select from delivery_exceptions where webhook_id = $1', id)).toEqual([]);
     const { json } = await store.call('GET', `/v1/webhooks/${id}/deliveries/${position}`, { key: key.key });
     expect(json).toMatchObject({
       status: 'delivered',
@@ -259,23 +229,19 @@ describe('A worker that takes over', () => {
     first.db.stall(/insert-failed-deliveries/);
     await publish('a');
     await receiver.has(1);
-    await until(
-      () => query(store, `select from pg_locks where relation = 'webhook_shards'::regclass and mode = 'RowShareLock'`),
+    await poll(() => store.write(`select from pg_locks where relation = 'webhook_shards'::regclass and mode = 'RowShareLock'`)).until(
       (rows) => rows.length === 1,
     );
     receiver.respond = () => ({ status: 204 });
     passTime(20_000);
-    await query(store, `update webhook_workers set expires_at = now() - interval '1 second' where id = $1`, await workerOf(key.clientId));
+    await store.write(`update webhook_workers set expires_at = now() - interval '1 second' where id = $1`, await workerOf(key.clientId));
     start();
-    await until(shares, (counts) => counts.at(-1) === 255);
+    await poll(shares).until((counts) => counts.at(-1) === 255);
     first.db.resume();
-    await until(shares, (counts) => counts.length === 2 && counts.every((count) => count === 128));
+    await poll(shares).until((counts) => counts.length === 2 && counts.every((count) => count === 128));
     await hurry(store, id);
     await names(2);
-    await until(
-      () => query(store, 'select from delivery_exceptions where webhook_id = $1', id),
-      (rows) => rows.length === 0,
-    );
+    await poll(() => store.write('select from delivery_exceptions where webhook_id = $1', id)).until((rows) => rows.length === 0);
     expect(namesOf(receiver)).toEqual(['a', 'a']);
   });
 
@@ -295,10 +261,7 @@ describe('A worker that takes over', () => {
     await executeAsOwner(databaseUrl, `update webhook_attempts set at = at ${earlier} where webhook_id = $1`, [id]);
     await executeAsOwner(databaseUrl, `update events set published_at = published_at ${earlier} where position > $1`, [last - 2]);
     passTime(6_000);
-    await until(
-      () => query(store, `select from webhooks where id = $1 and position = $2`, id, last - 2),
-      (rows) => rows.length === 1,
-    );
+    await poll(() => store.write(`select from webhooks where id = $1 and position = $2`, id, last - 2)).until((rows) => rows.length === 1);
     await suspend(first, key.clientId);
     receiver.respond = () => ({ status: 204 });
     start();
@@ -331,7 +294,7 @@ describe('Cursors', () => {
     await hasShares(256);
     for (const { id } of [lagging, other]) await sharesCursor(store, id);
     const before = await feedEnd(store);
-    const release = hang();
+    const release = receiver.hang();
     const end = await publish('a', 'b', 'c');
     await receiver.has(2);
     // At first it holds the shard back.
@@ -342,10 +305,7 @@ describe('Cursors', () => {
     await areStored(1, other.id);
     expect((await cursorsOf(lagging.id)).shard).toBeLessThanOrEqual(before);
     passTime(6_000);
-    await until(
-      () => cursorsOf(lagging.id),
-      ({ own, shard }) => own === before && shard === last,
-    );
+    await poll(() => cursorsOf(lagging.id)).until(({ own, shard }) => own === before && shard === last);
     expect(await cursorsOf(other.id)).toEqual({ own: null, shard: last });
     release();
     await areStored(3, lagging.id);
@@ -360,25 +320,19 @@ describe('Cursors', () => {
     await hasShares(256);
     await sharesCursor(store, id);
     const before = await feedEnd(store);
-    const release = hang();
+    const release = receiver.hang();
     await publish('a', 'b', 'c', 'd');
     await receiver.has(2);
     await store.dependencies.db.transaction(async (tx) => {
       await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [id] });
       passTime(65_000);
-      await until(
-        () => query(store, 'select from webhook_shards where position >= $1', before + 4),
-        (rows) => rows.length === 255,
-      );
+      await poll(() => store.write('select from webhook_shards where position >= $1', before + 4)).until((rows) => rows.length === 255);
     });
     expect(await cursorsOf(id)).toMatchObject({ own: null, shard: before });
     await suspend(first, key.clientId);
     receiver.respond = () => ({ status: 204 });
     start();
-    await until(
-      async () => new Set(namesOf(receiver)).size,
-      (count) => count === 4,
-    );
+    await poll(() => new Set(namesOf(receiver)).size).until((count) => count === 4);
     release();
   });
 

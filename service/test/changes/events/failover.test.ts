@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import { Publisher, type PublisherParts, type ServerChange } from '../../../src/changes/events/publisher.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { petIdOf, readOn } from '../../event-steps.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
@@ -25,11 +24,11 @@ const publisherOf = (parts: Partial<PublisherParts> = {}) =>
     onServerChange: (change) => changes.push(change),
     ...parts,
   });
-const asOwner = (text: string) => executeAsOwner(store.dependencies.config.databaseUrl, text);
+const asOwner = (text: string) => store.asOwner(text);
 const feed = async () => {
-  const { rows } = await store.dependencies.db.query<{ last: bigint; gaps: string; mark: bigint; server: string | null }>({
-    text: 'select last_position as last, gaps::text, published_to as mark, server from feed',
-  });
+  const rows = await store.read<{ last: bigint; gaps: string; mark: bigint; server: string | null }>(
+    'select last_position as last, gaps::text, published_to as mark, server from feed',
+  );
   return rows[0];
 };
 const publishTwo = async (publisher: Publisher) => {

@@ -13,7 +13,7 @@ let owner: pg.Client;
 let key: TestKey;
 beforeEach(async () => {
   store = await createTestStore();
-  owner = new pg.Client({ connectionString: store.dependencies.config.databaseUrl });
+  owner = new pg.Client({ connectionString: store.databaseUrl });
   await owner.connect();
   key = await store.createKey();
   return async () => {
@@ -109,7 +109,7 @@ describe('The partitions of the feed', () => {
   });
 
   test("can't be dropped by the application before a day has passed", async () => {
-    const drop = store.dependencies.db.query({ text: `select drop_event_partitions(interval '1 hour')` });
+    const drop = store.read(`select drop_event_partitions(interval '1 hour')`);
     await expect(drop).rejects.toThrow('events are kept for a day at least');
   });
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { recordEvents } from '../../../src/changes/events/events.ts';
 import { Publisher, type PublisherParts } from '../../../src/changes/events/publisher.ts';
 import { Transaction } from '../../../src/platform/db/handles.ts';
@@ -7,17 +7,11 @@ import { expireDueOrders } from '../../../src/store/orders/orders.ts';
 import { petJson } from '../../../src/store/pets/pet-json.ts';
 import { act, addPet, createManager, letExpire, placeOrder, readPet } from '../../adoption-steps.ts';
 import { petIdOf, publishAll, readOn, typesOf } from '../../event-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
 let next: string;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 beforeEach(async () => {
   ({ next } = await readOn(store, manager));
 });
@@ -29,7 +23,7 @@ const publisherOf = (parts: Partial<PublisherParts> = {}) =>
 
 /** A writer with its own transaction, which stays open. */
 async function openWriter(): Promise<pg.Client & AsyncDisposable> {
-  const client = new pg.Client({ connectionString: store.dependencies.config.databaseUrl });
+  const client = new pg.Client({ connectionString: store.databaseUrl });
   await client.connect();
   await client.query('begin');
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
@@ -119,9 +113,7 @@ describe('pet.created has the same bytes as the response of the API', () => {
     const body = JSON.stringify({ name, categoryId: 0 }).replace('"categoryId":0', '"categoryId":9223372036854775807');
     const { text } = await store.call('POST', '/v1/pets', { key: key.key, raw: body, headers: { 'content-type': 'application/json' } });
     await publishAll(store);
-    const { rows } = await store.dependencies.db.query<{ data: string; pet_id: bigint }>({
-      text: 'select data, pet_id from events order by position desc limit 1',
-    });
+    const rows = await store.read<{ data: string; pet_id: bigint }>('select data, pet_id from events order by position desc limit 1');
     expect(rows[0]?.data).toBe(`{"pet":${text}}`);
     expect(text).toBe(petJson({ id: rows[0]?.pet_id ?? 0n, name, categoryId: 2n ** 63n - 1n, status: 'available' }));
     expect((await store.call('GET', next, { key: key.key })).text).toContain(`"data":{"pet":${text}}`);

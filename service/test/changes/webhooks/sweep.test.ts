@@ -1,19 +1,19 @@
 // Deliveries and removed endpoints are deleted after 30 days.
+
 import { describe, expect, test } from 'vitest';
 import { sweepDeliveries } from '../../../src/changes/webhooks/deliveries.ts';
+import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
-import { addAnimals, namesOf, publishChanges, query } from '../../webhook-steps.ts';
-import { until } from '../../webhook-work.ts';
+import { addAnimals, namesOf, publishChanges } from '../../webhook-steps.ts';
 
-const bench = webhookBench();
+const bench = await webhookBench();
 const sweep = (batchSizeMax = 100) => sweepDeliveries(bench.store.dependencies.db, batchSizeMax);
 const rowsOf = (id: number) =>
-  query<{ delivery: bigint }>(bench.store, 'select delivery_id as delivery from delivery_exceptions where webhook_id = $1 order by 1', id);
+  bench.store.write<{ delivery: bigint }>('select delivery_id as delivery from delivery_exceptions where webhook_id = $1 order by 1', id);
 
 /** Makes a row old. */
 const age = (id: number, delivery: number, days: number) =>
-  query(
-    bench.store,
+  bench.store.write(
     `update delivery_exceptions set created_at = now() - make_interval(days => $3) where webhook_id = $1 and delivery_id = $2`,
     id,
     delivery,
@@ -33,10 +33,7 @@ describe('The sweep', () => {
     const { id } = await bench.endpoint();
     const [petId = 0] = await addAnimals(bench.store, 1);
     const last = await publish(petId, '1', '2', '3', '4');
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 4,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 4);
     await age(id, last - 3, 29);
     await age(id, last - 2, 31);
     await age(id, last - 1, 32);
@@ -51,10 +48,7 @@ describe('The sweep', () => {
     const { id } = await bench.endpoint();
     const [petId = 0] = await addAnimals(bench.store, 1);
     const last = await publish(petId, '1', '2', '3');
-    await until(
-      () => rowsOf(id),
-      (rows) => rows.length === 3,
-    );
+    await poll(() => rowsOf(id)).until((rows) => rows.length === 3);
     await age(id, last - 2, 32);
     await age(id, last - 1, 31);
     bench.receiver.respond = () => ({ status: 204 });
@@ -71,9 +65,9 @@ describe('The sweep', () => {
       await bench.hasDelivered(id, 1);
       await bench.call('DELETE', `/${id}`);
     }
-    await query(bench.store, `update webhooks set removed_at = now() - interval '31 days' where id = $1`, old.id);
+    await bench.store.write(`update webhooks set removed_at = now() - interval '31 days' where id = $1`, old.id);
     await sweep();
-    expect(await query(bench.store, 'select from webhooks where id = any($1::bigint[])', [old.id, young.id])).toHaveLength(1);
+    expect(await bench.store.write('select from webhooks where id = any($1::bigint[])', [old.id, young.id])).toHaveLength(1);
     expect([await rowsOf(old.id), await rowsOf(young.id)]).toMatchObject([[], [{}]]);
   });
 });

@@ -13,12 +13,13 @@ import { cloneTemplate, createDatabase, executeAsOwner } from '../../databases.t
 
 const nowhere = { DATABASE_URL: 'postgres://ada:sesame@127.0.0.1:1/homeward', REDIS_URL: 'redis://:sesame@127.0.0.1:1', PORT: '0' };
 const esc = String.fromCharCode(0x1b);
-let migrated: Record<string, string>;
 const folder = mkdtempSync(path.join(tmpdir(), 'homeward-doctor-'));
 
-beforeAll(async () => {
-  migrated = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl'), PORT: '0' };
-});
+const migrated: Record<string, string> = {
+  DATABASE_URL: await cloneTemplate(inject('postgresUrl')),
+  REDIS_URL: inject('redisUrl'),
+  PORT: '0',
+};
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('in a pipe each finding is one line, the worst first, without colours', async () => {

@@ -1,23 +1,21 @@
 // Each fault that an operator may meet, made for real, is the first thing that doctor says, with what to do about it.
+
 import { chmodSync, globSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { freePort } from '../../../../testkit/servers.ts';
 import type { CheckName } from '../../../src/operations/doctor/finding.ts';
 import { listenForImages } from '../../../src/store/photos/images-server.ts';
 import { type CommandOptions, homeward, startServing } from '../../cli/homeward-command.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
-import { type DoctorStore, password, type Report, startDoctorStore } from './doctor-store.ts';
+import { password, type Report, startDoctorStore } from './doctor-store.ts';
 
-let store: DoctorStore;
-beforeAll(async () => {
-  store = await startDoctorStore();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = disposeAfterAll(await startDoctorStore());
 
 /** How doctor is run, if not as always. */
 interface Run extends Omit<CommandOptions, 'env'> {

@@ -1,24 +1,19 @@
 // The user of Redis that docs/operations.md has may do all that the store does, and no more.
 import { globSync, readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PrivateServer, startRedis } from '../../../../testkit/servers.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startRedis } from '../../../../testkit/servers.ts';
 import type { Finding } from '../../../src/operations/doctor/finding.ts';
 import { script } from '../../../src/operations/doctor/redis-commands.ts';
 import { homeward } from '../../cli/homeward-command.ts';
-import { createTestStore, type TestStore } from '../../test-store.ts';
+import { createTestStore } from '../../test-store.ts';
 
 const opened = new AsyncDisposableStack();
-let redis: PrivateServer;
-let admin: Redis;
-let store: TestStore;
 const [, rules = ''] = /^user homeward on >PASSWORD (.+)$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
-beforeAll(async () => {
-  redis = opened.use(await startRedis());
-  admin = opened.adopt(new Redis(redis.url), (client) => client.disconnect());
-  await admin.call('ACL', 'SETUSER', 'homeward', 'on', '>sesame', ...rules.split(' '));
-  store = opened.use(await createTestStore({ env: { REDIS_URL: redis.url.replace('//', '//homeward:sesame@') } }));
-});
+const redis = opened.use(await startRedis());
+const admin = opened.adopt(new Redis(redis.url), (client) => client.disconnect());
+await admin.call('ACL', 'SETUSER', 'homeward', 'on', '>sesame', ...rules.split(' '));
+const store = opened.use(await createTestStore({ env: { REDIS_URL: redis.url.replace('//', '//homeward:sesame@') } }));
 afterAll(() => opened.disposeAsync());
 
 test('limits are counted in Redis, changes are announced, and nothing is rejected', async () => {
@@ -42,7 +37,7 @@ test('doctor tries each command that a script of the store uses', () => {
 
 test('doctor has nothing to say of it', async () => {
   const { stdout } = await homeward(['doctor', '--json'], {
-    env: { DATABASE_URL: store.dependencies.config.databaseUrl, REDIS_URL: store.dependencies.config.redisUrl },
+    env: { DATABASE_URL: store.databaseUrl, REDIS_URL: store.dependencies.config.redisUrl },
   });
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
   const alarms = findings.filter(({ check, severity }) => check.startsWith('redis') && severity !== 'ok');

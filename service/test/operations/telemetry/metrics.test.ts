@@ -1,27 +1,27 @@
 // The metrics of a real `homeward serve`: what they count is exactly what was sent.
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+
+import { describe, expect, inject, test, vi } from 'vitest';
 import { HttpClient } from '../../../../testkit/http.ts';
 import { freePort } from '../../../../testkit/servers.ts';
 import { metricTable } from '../../../src/operations/telemetry/metric-table.ts';
-import { homeward, homewardJson, type Serving, startServing } from '../../cli/homeward-command.ts';
+import { homeward, homewardJson, startServing } from '../../cli/homeward-command.ts';
 import { cloneTemplate } from '../../databases.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { sendRaw } from '../../raw-request.ts';
-import { lint, type Scrape, scrape } from './scrape.ts';
+import { lint, scrape } from './scrape.ts';
 
-const resources = new AsyncDisposableStack();
-let env: Record<string, string>;
-let serving: Serving;
-let port: number;
-let first: Scrape;
-let key: { id: number; clientId: number; key: string };
-beforeAll(async () => {
-  port = await freePort();
-  env = { DATABASE_URL: await cloneTemplate(inject('postgresUrl')), REDIS_URL: inject('redisUrl'), HOMEWARD_METRICS_PORT: String(port) };
-  key = await homewardJson(['keys', 'create', '--client', 'Zebra Shelter', '--plan', 'pro'], env);
-  serving = resources.use(await startServing({ env: { ...env, LOG_LEVEL: 'info' } }));
-  first = await scrape(port);
-});
-afterAll(() => resources.disposeAsync());
+const port = await freePort();
+const env: Record<string, string> = {
+  DATABASE_URL: await cloneTemplate(inject('postgresUrl')),
+  REDIS_URL: inject('redisUrl'),
+  HOMEWARD_METRICS_PORT: String(port),
+};
+const key: { id: number; clientId: number; key: string } = await homewardJson(
+  ['keys', 'create', '--client', 'Zebra Shelter', '--plan', 'pro'],
+  env,
+);
+const serving = disposeAfterAll(await startServing({ env: { ...env, LOG_LEVEL: 'info' } }));
+const first = await scrape(port);
 
 /** Sends requests, and returns what they have added to the metrics. */
 async function added(send: (http: HttpClient) => Promise<void>): Promise<Map<string, number>> {

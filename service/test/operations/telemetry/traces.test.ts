@@ -1,18 +1,15 @@
 // Traces, as an OTLP receiver gets them.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { describe, expect, test } from 'vitest';
 import { SafeSender } from '../../../src/changes/delivery/safe-sender.ts';
 import { tracedSender } from '../../../src/changes/delivery/traced-sender.ts';
 import { addPet, adopterOf } from '../../adoption-steps.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
 import { OtlpReceiver, type ReceivedSpan } from './otlp-receiver.ts';
 
-const resources = new AsyncDisposableStack();
-let receiver: OtlpReceiver;
-beforeAll(async () => {
-  receiver = resources.use(await OtlpReceiver.open());
-});
-afterAll(() => resources.disposeAsync());
+const receiver = disposeAfterAll(await OtlpReceiver.open());
 
 /** Runs requests against a store that traces, and returns the spans. The store exports what is left when it is closed. */
 async function spansOf(work: (store: TestStore, key: TestKey) => Promise<void>, env: Record<string, string> = {}): Promise<ReceivedSpan[]> {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createServer } from 'node:tls';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startPostgres } from '../../../../testkit/servers.ts';
 import { BackupWatch } from '../../../src/operations/telemetry/backup-watch.ts';
 import { CertificateWatch } from '../../../src/operations/telemetry/certificate-watch.ts';
@@ -15,12 +15,9 @@ import { readStoreFacts } from '../../../src/operations/telemetry/store-facts-qu
 import { migrate } from '../../../src/platform/db/migrate.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'homeward-watches-'));
-  // PostgreSQL looks into it too, as another user.
-  chmodSync(folder, 0o755);
-});
+const folder = mkdtempSync(path.join(tmpdir(), 'homeward-watches-'));
+// PostgreSQL looks into it too, as another user.
+chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('The file with the time of the last backup', () => {

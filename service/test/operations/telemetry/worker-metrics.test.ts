@@ -1,42 +1,34 @@
 // The metrics of a real `homeward worker`, beside a store that gives it something to do.
+
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { type CuttableProxy, startCuttableProxy } from '../../../../testkit/cuttable-proxy.ts';
+import { expect, inject, test, vi } from 'vitest';
+import { startCuttableProxy } from '../../../../testkit/cuttable-proxy.ts';
 import { freePort } from '../../../../testkit/servers.ts';
 import { metricTable } from '../../../src/operations/telemetry/metric-table.ts';
 import { addPet, placeOrder } from '../../adoption-steps.ts';
 import { startWorker } from '../../cli/homeward-command.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
+import { openTestStore } from '../../test-store.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
 import { lint, scrape } from './scrape.ts';
 
-const resources = new AsyncDisposableStack();
-let store: TestStore;
-let key: TestKey;
-let port: number;
-let receiver: WebhookReceiver;
-let postgres: CuttableProxy;
-let worker: ReturnType<typeof startWorker>;
-beforeAll(async () => {
-  port = await freePort();
-  store = resources.use(await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } }));
-  receiver = resources.use(await WebhookReceiver.open());
-  key = await store.createKey();
-  await placeOrder(store, key, (await addPet(store, key)).id);
-  await addPet(store, key);
-  const databaseUrl = new URL(store.dependencies.config.databaseUrl);
-  postgres = resources.use(await startCuttableProxy(Number(databaseUrl.port)));
-  databaseUrl.port = String(postgres.port);
-  const env = {
-    DATABASE_URL: databaseUrl.href,
-    REDIS_URL: inject('redisUrl'),
-    HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
-    HOMEWARD_METRICS_PORT: String(port),
-  };
-  worker = resources.use(startWorker({ env }));
-  await vi.waitUntil(() => scrape(port).catch(() => undefined), { timeout: 30_000, interval: 100 });
-});
-afterAll(() => resources.disposeAsync());
+const port = await freePort();
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' } });
+const receiver = disposeAfterAll(await WebhookReceiver.open());
+const key = await store.createKey();
+await placeOrder(store, key, (await addPet(store, key)).id);
+await addPet(store, key);
+const databaseUrl = new URL(store.databaseUrl);
+const postgres = disposeAfterAll(await startCuttableProxy(Number(databaseUrl.port)));
+databaseUrl.port = String(postgres.port);
+const env = {
+  DATABASE_URL: databaseUrl.href,
+  REDIS_URL: inject('redisUrl'),
+  HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on',
+  HOMEWARD_METRICS_PORT: String(port),
+};
+const worker = disposeAfterAll(startWorker({ env }));
+await vi.waitUntil(() => scrape(port).catch(() => undefined), { timeout: 30_000, interval: 100 });
 
 const read = async (series: string) => (await scrape(port)).series.get(series);
 const becomes = (series: string, value: number) =>

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ClientsError } from '../../../src/partners/clients/clients.ts';
-import { executeAsOwner } from '../../databases.ts';
-import { createTestStore, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-beforeAll(async () => {
-  store = await createTestStore();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
 
 describe("a new client's name", () => {
   test.each([
@@ -31,7 +26,7 @@ describe("a new client's name", () => {
   test('is not checked again: an older client whose name would be rejected can get another key', async () => {
     const [name, perMinute, perDay] = ['Old\u202edlO', 5, 50];
     const insert = "insert into clients (name, plan, per_minute, per_day) values ($1, 'enterprise', $2, $3)";
-    await executeAsOwner(store.dependencies.config.databaseUrl, insert, [name, perMinute, perDay]);
+    await store.asOwner(insert, name, perMinute, perDay);
     expect((await store.createKey({ client: name, plan: { perMinute, perDay } })).id).toBeGreaterThan(0n);
   });
 });

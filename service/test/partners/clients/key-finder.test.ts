@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashApiKey, mintApiKey } from '../../../src/partners/clients/api-key.ts';
 import { revokeApiKey } from '../../../src/partners/clients/clients.ts';
 import { KeyFinder } from '../../../src/partners/clients/key-finder.ts';
 import type { Db } from '../../../src/platform/db/handles.ts';
 import { ManualClock } from '../../manual-clock.ts';
-import { createTestStore, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
 const clock = new ManualClock('2026-12-01T12:00:00Z');
-let store: TestStore;
 let finder: KeyFinder;
 let queries: number;
 let atOnce: number;
 let atOnceMax: number;
-beforeAll(async () => {
-  store = await createTestStore();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
 beforeEach(() => {
   queries = 0;
   atOnce = 0;
@@ -153,10 +149,11 @@ describe('KeyFinder', () => {
   test('finds a thousand keys at once that are not cached', async () => {
     const { clientId } = await store.createKey();
     const keys = Array.from({ length: 1_000 }, invent);
-    await store.dependencies.db.write({
-      text: `insert into api_keys (client_id, hash, hint, scopes) select $1, decode(hash, 'hex'), '', '{}' from unnest($2::text[]) as hash`,
-      values: [clientId, keys.map((key) => hashApiKey(key))],
-    });
+    await store.write(
+      `insert into api_keys (client_id, hash, hint, scopes) select $1, decode(hash, 'hex'), '', '{}' from unnest($2::text[]) as hash`,
+      clientId,
+      keys.map((key) => hashApiKey(key)),
+    );
     const found = await Promise.all(keys.map((key) => finder.lookUp(key, 'a', withoutRedis)));
     expect(found.every((known) => known?.clientId === clientId)).toBe(true);
   });

@@ -1,5 +1,6 @@
 // Suspended clients, and revoked or expired keys: their endpoints are disabled and their streams end.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { describe, expect, test } from 'vitest';
 import { StreamReader } from '../../../../testkit/stream-reader.ts';
 import {
   disableWebhooksOfEndedKeys,
@@ -11,18 +12,14 @@ import { disableByOperator, enableByOperator } from '../../../src/changes/webhoo
 import { settleClientChange } from '../../../src/partners/clients/client-epochs.ts';
 import { setSuspended } from '../../../src/partners/clients/clients.ts';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';
 import { countLockWaits } from '../../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { poll } from '../../poll.ts';
+import { openTestStore, type TestKey } from '../../test-store.ts';
 import { WebhookReceiver } from '../../webhook-receiver.ts';
-import { addAnimal, addEndpoint, deliver, publishAll, until, type WebhookBody } from '../../webhook-work.ts';
+import { addAnimal, addEndpoint, deliver, publishAll, type WebhookBody } from '../../webhook-work.ts';
 
-let store: TestStore;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore({ env: { HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on', HOMEWARD_POOL_SIZE: '10' } });
 
 const entries: JournalEntry[] = [];
 const journal = (entry: JournalEntry) => entries.push(entry) > 0;
@@ -48,8 +45,7 @@ async function suspend(name: string, isSuspended: boolean) {
 const rotate = ({ id }: TestKey, overlapSeconds: number) =>
   rotateKeyAndWebhooks(store.dependencies.db, journal, id, { overlapSeconds, environment: 'production' });
 
-const expire = ({ id }: TestKey) =>
-  executeAsOwner(store.dependencies.config.databaseUrl, `update api_keys set expires_at = now() - interval '1 s' where id = $1`, [id]);
+const expire = ({ id }: TestKey) => store.asOwner(`update api_keys set expires_at = now() - interval '1 s' where id = $1`, id);
 
 describe('Revoking a key', () => {
   test('disables its endpoints, says which, and leaves those of the other keys of the client', async () => {
@@ -84,7 +80,7 @@ describe('Revoking a key', () => {
     for (let i = 0; i < 3; i += 1) keys.push(await store.createKey({ client: 'Feathers' }));
     const [keep, plain, all] = keys as [TestKey, TestKey, TestKey];
     const [own, old] = [await addEndpoint(store, keep, { url }), await addEndpoint(store, plain, { url })];
-    await executeAsOwner(store.dependencies.config.databaseUrl, 'update webhooks set key_id = null where id = $1', [old.id]);
+    await store.asOwner('update webhooks set key_id = null where id = $1', old.id);
     const left = { id: BigInt(own.id), keyId: keep.id, url };
     const unowned = { id: BigInt(old.id), keyId: null, url };
     expect(await revoke(keep, 'keep')).toMatchObject({ disabled: [], stillEnabled: [left, unowned] });
@@ -100,15 +96,9 @@ describe('Revoking a key', () => {
       // The lock stops the request after its key is checked and before its endpoint is added.
       await tx.query({ text: 'select from clients where id = $1 for no key update', values: [leaked.clientId] });
       const added = store.call<WebhookBody>('POST', '/v1/webhooks', { key: leaked.key, body: { url } });
-      await until(
-        () => countLockWaits(store),
-        (count) => count === 1n,
-      );
+      await poll(() => countLockWaits(store)).until((count) => count === 1n);
       const revoked = revoke(leaked);
-      await until(
-        () => countLockWaits(store),
-        (count) => count === 2n,
-      );
+      await poll(() => countLockWaits(store)).until((count) => count === 2n);
       return [added, revoked] as const;
     });
     const { json, status } = await adding;
@@ -124,26 +114,17 @@ describe('Revoking a key', () => {
       // The lock stops the revocation at the first endpoint, after the key is revoked and before anything is disabled.
       await tx.query({ text: 'select from webhooks where id = $1 for no key update', values: [ids[0]] });
       const revoked = revoke(leaked);
-      await until(
-        () => countLockWaits(store),
-        (count) => count === 1n,
-      );
+      await poll(() => countLockWaits(store)).until((count) => count === 1n);
       const enabled = [
         patch(leaked, endpoints[1]?.id ?? 0, { status: 'enabled' }),
         patch(other, endpoints[0]?.id ?? 0, { status: 'enabled' }),
       ];
-      await until(
-        () => countLockWaits(store),
-        (count) => count === 3n,
-      );
+      await poll(() => countLockWaits(store)).until((count) => count === 3n);
       return [revoked, ...enabled] as const;
     });
     expect((await revoking).disabled).toEqual(ids);
     expect((await Promise.all(enabling)).map(({ status }) => status)).toEqual([401, 200]);
-    const { rows } = await store.dependencies.db.query({
-      text: 'select key_id as key, status from webhooks where id = any($1::bigint[]) order by id',
-      values: [ids],
-    });
+    const rows = await store.read('select key_id as key, status from webhooks where id = any($1::bigint[]) order by id', ids);
     // The endpoint that another key enabled belongs to that key.
     expect(rows).toEqual([
       { key: other.id, status: 'enabled' },
@@ -173,7 +154,7 @@ describe('An endpoint whose key was revoked', () => {
     const { id } = await addEndpoint(store, leaked, { url });
     await revoke(leaked);
     expect((await patch(narrow, id, { status: 'enabled' })).json).toMatchObject({ status: 'enabled', disabledReason: null });
-    const { rows } = await store.dependencies.db.query({ text: 'select key_id, with_orders from webhooks where id = $1', values: [id] });
+    const rows = await store.read('select key_id, with_orders from webhooks where id = $1', id);
     expect(rows).toEqual([{ key_id: narrow.id, with_orders: false }]);
   });
 });
@@ -209,7 +190,7 @@ describe('A key that expires', () => {
     const { id } = await addEndpoint(store, first, { url });
     await expire(first);
     expect(await sweep()).toEqual([]);
-    const { rows } = await store.dependencies.db.query({ text: 'select key_id, status from webhooks where id = $1', values: [id] });
+    const rows = await store.read('select key_id, status from webhooks where id = $1', id);
     expect(rows).toEqual([{ key_id: third.id, status: 'enabled' }]);
   });
 
@@ -229,7 +210,7 @@ describe('A key that expires', () => {
     await sweep();
     await enableByOperator(store.dependencies.db, BigInt(id));
     expect(await disableWebhooksOfEndedKeys(store.dependencies.db, undefined)).toEqual([]);
-    const { rows } = await store.dependencies.db.query({ text: 'select key_id, status from webhooks where id = $1', values: [id] });
+    const rows = await store.read('select key_id, status from webhooks where id = $1', id);
     expect(rows).toEqual([{ key_id: null, status: 'enabled' }]);
   });
 
@@ -321,12 +302,7 @@ describe('Operators', () => {
     expect(await webhook(key, id)).toMatchObject({ status: 'disabled', disabledReason: "Disabled by the store's operators." });
     expect(entries.at(-1)).toEqual({ act: 'webhook_disabled', webhook: BigInt(id) });
     await enableByOperator(store.dependencies.db, BigInt(id));
-    expect(
-      await until(
-        () => webhook(key, id),
-        ({ status }) => status === 'enabled',
-      ),
-    ).toMatchObject({ disabledReason: null });
+    expect(await poll(() => webhook(key, id)).until(({ status }) => status === 'enabled')).toMatchObject({ disabledReason: null });
     await expect(disableByOperator(store.dependencies.db, journal, 999_999n)).rejects.toThrow('999999');
   });
 });

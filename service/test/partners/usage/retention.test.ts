@@ -11,7 +11,7 @@ let store: TestStore;
 let owner: pg.Client;
 beforeEach(async () => {
   store = await createTestStore();
-  owner = new pg.Client({ connectionString: store.dependencies.config.databaseUrl });
+  owner = new pg.Client({ connectionString: store.databaseUrl });
   await owner.connect();
   return async () => {
     await owner.end();

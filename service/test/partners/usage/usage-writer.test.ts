@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startCuttableProxy } from '../../../../testkit/cuttable-proxy.ts';
 import { createUsageWriter } from '../../../src/partners/usage/usage.ts';
 import { UsageTally } from '../../../src/partners/usage/usage-tally.ts';
@@ -6,16 +6,11 @@ import type { Transactor } from '../../../src/platform/db/handles.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 import { unavailable } from '../../../src/platform/errors.ts';
 import { executeAsOwner } from '../../databases.ts';
-import { createTestStore, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 import { storedUsage } from '../../usage-steps.ts';
 
-let store: TestStore;
-let databaseUrl: string;
-beforeAll(async () => {
-  store = await createTestStore();
-  databaseUrl = store.dependencies.config.databaseUrl;
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const databaseUrl = store.databaseUrl;
 
 type Log = (fields: object, message: string) => void;
 const log = { info: vi.fn<Log>(), warn: vi.fn<Log>(), error: vi.fn<Log>() };
@@ -68,9 +63,7 @@ describe('Usage', () => {
     count(1n, 3, { atMs: hour });
     count(1n, 4, { atMs: hour + 59 * 60_000 + 59_999 });
     await createUsageWriter(store.dependencies.db, tally, log).write();
-    const { rows } = await store.dependencies.db.query<{ hour: Date; total: bigint; counts: number[] }>({
-      text: 'select hour, total, counts from key_usage',
-    });
+    const rows = await store.read<{ hour: Date; total: bigint; counts: number[] }>('select hour, total, counts from key_usage');
     expect(rows).toEqual([{ hour: new Date(hour), total: 7n, counts: [3, ...Array.from({ length: 58 }, () => 0), 4] }]);
   });
 

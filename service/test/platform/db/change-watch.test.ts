@@ -1,13 +1,12 @@
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { revokeApiKey, setPlan } from '../../../src/partners/clients/clients.ts';
 import { noteUnannouncedChange } from '../../../src/platform/db/change-queries.ts';
 import { ChangeWatch, trustMs } from '../../../src/platform/db/change-watch.ts';
 import type { Db } from '../../../src/platform/db/handles.ts';
 import { executeAsOwner } from '../../databases.ts';
-import { createTestStore, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
 let watch: ChangeWatch;
 let reported: bigint[];
 let unannounced: number;
@@ -17,10 +16,7 @@ let begun: number;
 /** If it is set, a statement waits for it before its result is returned. */
 let held: Promise<void> | undefined;
 let server: string | undefined;
-beforeAll(async () => {
-  store = await createTestStore();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
 beforeEach(async () => {
   begun = 0;
   held = undefined;
@@ -44,7 +40,7 @@ beforeEach(async () => {
   unannounced = 0;
 });
 
-const databaseUrl = () => store.dependencies.config.databaseUrl;
+const databaseUrl = () => store.databaseUrl;
 const upgrade = (client: string) => setPlan(store.dependencies.db, client, { plan: 'pro', perMinute: null, perDay: null });
 
 describe('ChangeWatch', () => {

@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { Pool } from '../../../src/platform/db/pool.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
 
-let url: string;
-let db: Pool;
-beforeAll(async () => {
-  url = await cloneTemplate(inject('postgresUrl'));
-  // One pipelined connection, so that all statements share it.
-  db = new Pool(url, 2);
-  await db.open();
-});
+const url = await cloneTemplate(inject('postgresUrl'));
+// One pipelined connection, so that all statements share it.
+const db = new Pool(url, 2);
+await db.open();
 afterAll(() => db.close());
 
 const echo = (value: number) => db.query<{ value: number }>({ name: 'echo', text: 'select $1::int as value', values: [value] });

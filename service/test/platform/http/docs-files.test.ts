@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { addDocsRoutes } from '../../../src/platform/http/docs-files.ts';
 
 const content = 'The content of a file. '.repeat(100);
@@ -17,15 +17,10 @@ const files = [
   'docs/assets/a.webp',
 ];
 
-let folder: string;
-let built: FastifyInstance;
-let empty: FastifyInstance;
-beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'homeward-docs-'));
-  mkdirSync(path.join(folder, 'full/docs/assets'), { recursive: true });
-  for (const name of files) writeFileSync(path.join(folder, 'full', name), content);
-  [built, empty] = [serve('full/'), serve('none/')];
-});
+const folder = mkdtempSync(path.join(tmpdir(), 'homeward-docs-'));
+mkdirSync(path.join(folder, 'full/docs/assets'), { recursive: true });
+for (const name of files) writeFileSync(path.join(folder, 'full', name), content);
+const [built, empty] = [serve('full/'), serve('none/')];
 afterAll(async () => {
   await Promise.all([built.close(), empty.close()]);
   rmSync(folder, { recursive: true });

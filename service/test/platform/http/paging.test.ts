@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import Fastify, { type FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import Fastify from 'fastify';
+import { afterAll, describe, expect, test } from 'vitest';
 import { asAppError } from '../../../src/platform/http/error-handler.ts';
 import { type Filters, readPage, sendPage } from '../../../src/platform/http/paging.ts';
 import { nextPage } from '../../page-walk.ts';
@@ -9,17 +9,14 @@ type Item = { readonly id: bigint };
 
 let items: readonly Item[] = [];
 let filters: Filters = {};
-let app: FastifyInstance;
-beforeAll(() => {
-  app = Fastify();
-  app.setErrorHandler((error, _, reply) => reply.status(asAppError(error).status).send(asAppError(error).code));
-  app.get<{ Querystring: { limit?: string; cursor?: string } }>('/items', async ({ query: { limit, cursor } }, reply) => {
-    const page = { ...(limit && { limit: Number(limit) }), ...(cursor !== undefined && { cursor }) };
-    const { rows, link } = await readPage('/items', page, filters, async (wanted) =>
-      items.filter(({ id }) => wanted.afterId === undefined || id > wanted.afterId).slice(0, wanted.limit),
-    );
-    return sendPage(reply, { rows: rows.map(({ id }) => String(id)), link });
-  });
+const app = Fastify();
+app.setErrorHandler((error, _, reply) => reply.status(asAppError(error).status).send(asAppError(error).code));
+app.get<{ Querystring: { limit?: string; cursor?: string } }>('/items', async ({ query: { limit, cursor } }, reply) => {
+  const page = { ...(limit && { limit: Number(limit) }), ...(cursor !== undefined && { cursor }) };
+  const { rows, link } = await readPage('/items', page, filters, async (wanted) =>
+    items.filter(({ id }) => wanted.afterId === undefined || id > wanted.afterId).slice(0, wanted.limit),
+  );
+  return sendPage(reply, { rows: rows.map(({ id }) => String(id)), link });
 });
 afterAll(() => app.close());
 

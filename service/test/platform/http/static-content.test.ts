@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import Fastify, { type FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import Fastify from 'fastify';
+import { afterAll, describe, expect, test } from 'vitest';
 import { makeStatic, sendStatic } from '../../../src/platform/http/static-content.ts';
 
 const text = 'A long text that compresses well. '.repeat(100);
@@ -9,14 +9,11 @@ const noise = randomBytes(2_000);
 
 const long = makeStatic('text/plain; charset=utf-8', text);
 
-let app: FastifyInstance;
-beforeAll(() => {
-  app = Fastify();
-  const incompressible = makeStatic('application/gzip', noise);
-  app.get('/long', (request, reply) => sendStatic(request, reply, long));
-  app.get('/incompressible', (request, reply) => sendStatic(request, reply, incompressible));
-  app.get('/missing', (request, reply) => sendStatic(request, reply.status(404), long));
-});
+const app = Fastify();
+const incompressible = makeStatic('application/gzip', noise);
+app.get('/long', (request, reply) => sendStatic(request, reply, long));
+app.get('/incompressible', (request, reply) => sendStatic(request, reply, incompressible));
+app.get('/missing', (request, reply) => sendStatic(request, reply.status(404), long));
 afterAll(() => app.close());
 
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers });

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { pruneCategories } from '../../../src/store/categories/categories.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { countLockWaits } from '../../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
 const [smallest, largest] = ['-9223372036854775808', '9223372036854775807'];
 
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  manager = await createManager(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const manager = await createManager(store);
 
-const execute = (text: string) => store.dependencies.db.write({ text });
+const execute = (text: string) => store.write(text);
 const prune = () => pruneCategories(store.dependencies.db);
 const unnamed = async () =>
-  (await store.dependencies.db.query<{ id: bigint }>({ text: 'select id from categories where name is null order by id' })).rows.map(
-    ({ id }) => id,
-  );
+  (await store.read<{ id: bigint }>('select id from categories where name is null order by id')).map(({ id }) => id);
 
 describe('pruneCategories', () => {
   test('removes every category without a name and without animals, over several batches, and no other', async () => {

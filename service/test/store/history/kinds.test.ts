@@ -1,27 +1,19 @@
 // The kinds of the rows of history, and what `verify` reads of rows with and without one.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifyHistory } from '../../../src/store/verify/verify.ts';
 import { actAll, addPet, createManager, placeOrder } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { addShelter } from '../../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let manager: TestKey;
-let shelter: number;
-let petId: number;
-beforeAll(async () => {
-  store = await createTestStore();
-  manager = await createManager(store);
-  shelter = await addShelter(store);
-  petId = (await addPet(store, manager)).id;
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const manager = await createManager(store);
+const shelter = await addShelter(store);
+const petId = (await addPet(store, manager)).id;
 
 const change = (method: string, path: string, body?: object) =>
   store.call(method, `/v1/pets/${petId}${path}`, { key: manager.key, ...(body && { body }) });
 const verify = async () => (await verifyHistory(store.dependencies.db, () => {})).violation;
-const asOwner = (text: string) => executeAsOwner(store.dependencies.config.databaseUrl, text);
+const asOwner = (text: string) => store.asOwner(text);
 
 test('every change is recorded with its kind, and a move with its shelters', async () => {
   await change('PATCH', '', { name: 'Rex' });
@@ -30,9 +22,9 @@ test('every change is recorded with its kind, and a move with its shelters', asy
   await actAll(store, manager, order.id, 'cancel');
   await change('PATCH', '', { status: 'sold' });
   await change('DELETE', '');
-  const { rows } = await store.dependencies.db.query<{ row: string }>({
-    text: `select concat_ws(' ', kind, order_id is not null, to_status, from_shelter_id, to_shelter_id) as row from history order by id`,
-  });
+  const rows = await store.read<{ row: string }>(
+    `select concat_ws(' ', kind, order_id is not null, to_status, from_shelter_id, to_shelter_id) as row from history order by id`,
+  );
   expect(rows.map(({ row }) => row)).toEqual([
     'pet_added f available',
     'pet_edited f available',
@@ -66,8 +58,6 @@ describe('verify', () => {
 
 test('a move without its shelters is rejected', async () => {
   await expect(
-    store.dependencies.db.write({
-      text: `insert into history (pet_id, to_status, why, kind) values (1, 'available', 'moved', 'pet_moved')`,
-    }),
+    store.write(`insert into history (pet_id, to_status, why, kind) values (1, 'available', 'moved', 'pet_moved')`),
   ).rejects.toThrow('history_move_has_shelters');
 });

@@ -1,32 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PrivateServer, startRedis } from '../../../../testkit/servers.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startRedis } from '../../../../testkit/servers.ts';
 import { settledMs } from '../../../src/platform/db/change-watch.ts';
 import { CatalogueTransaction } from '../../../src/store/list-cache/catalogue.ts';
 import { expireDueOrders } from '../../../src/store/orders/orders.ts';
 import { insertPet } from '../../../src/store/pets/pet-queries.ts';
 import { act, actAll, addPet, createManager, letExpire, placeOrder } from '../../adoption-steps.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { publishAll } from '../../event-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestStore } from '../../test-store.ts';
 
-let redis: PrivateServer;
-let store: TestStore;
 /** Another process of the same store. */
-let another: TestStore;
-let key: TestKey;
-let manager: TestKey;
 let before: string | null;
-beforeAll(async () => {
-  redis = await startRedis();
-  store = await createTestStore({ env: { REDIS_URL: redis.url } });
-  another = await createTestStore({ env: { REDIS_URL: redis.url, DATABASE_URL: store.dependencies.config.databaseUrl } });
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(async () => {
-  await another[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-  await redis[Symbol.asyncDispose]();
-});
+const redis = disposeAfterAll(await startRedis());
+const store = await openTestStore({ env: { REDIS_URL: redis.url } });
+const another = await openTestStore({ env: { REDIS_URL: redis.url, DATABASE_URL: store.databaseUrl } });
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const { client, keys } = { client: () => store.dependencies.redis.client, keys: () => store.dependencies.redisKeys };
 const readToken = () => client().get(keys().catalogueToken);
@@ -174,7 +163,7 @@ describe('A change whose process died before it was announced', () => {
   test('is not announced again for a retry after a minute: every list shows it by then', async () => {
     const retry = () => call('POST', '/v1/pets', { name: 'R', categoryId: 501 }, { 'idempotency-key': 'long-ago' });
     await retry();
-    await store.dependencies.db.write({ text: `update idempotent_answers set created_at = now() - interval '2 minutes'` });
+    await store.write(`update idempotent_answers set created_at = now() - interval '2 minutes'`);
     before = await readToken();
     expect((await retry()).headers['idempotent-replayed']).toBe('true');
     expect(await readToken()).toBe(before);

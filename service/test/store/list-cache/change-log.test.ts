@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PrivateServer, startRedis } from '../../../../testkit/servers.ts';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { startRedis } from '../../../../testkit/servers.ts';
 import { ChangeLog, logLength } from '../../../src/store/list-cache/change-log.ts';
 import type { Footprint } from '../../../src/store/list-cache/pet-changes.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let redis: PrivateServer;
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  redis = await startRedis();
-  store = await createTestStore({ env: { REDIS_URL: redis.url } });
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await redis[Symbol.asyncDispose]();
-});
+const redis = disposeAfterAll(await startRedis());
+const store = await openTestStore({ env: { REDIS_URL: redis.url } });
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const footprintOf = (categoryId: bigint): Footprint => ({ categoryId, status: undefined, ids: undefined, after: 0n, last: undefined });
 const client = () => store.dependencies.redis.client;

@@ -1,26 +1,16 @@
 // Cached pages of listings, in two processes of one store.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type PrivateServer, startRedis } from '../../../../testkit/servers.ts';
-import { addPet, createManager } from '../../adoption-steps.ts';
-import { addDescribed, addShelter, type ListingBody } from '../../listing-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
 
-let redis: PrivateServer;
-let store: TestStore;
-let another: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  redis = await startRedis();
-  store = await createTestStore({ env: { REDIS_URL: redis.url } });
-  another = await createTestStore({ env: { REDIS_URL: redis.url, DATABASE_URL: store.dependencies.config.databaseUrl } });
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(async () => {
-  await another[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-  await redis[Symbol.asyncDispose]();
-});
+import { describe, expect, test, vi } from 'vitest';
+import { startRedis } from '../../../../testkit/servers.ts';
+import { addPet, createManager } from '../../adoption-steps.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
+import { addDescribed, addShelter, type ListingBody } from '../../listing-steps.ts';
+import { openTestStore, type TestStore } from '../../test-store.ts';
+
+const redis = disposeAfterAll(await startRedis());
+const store = await openTestStore({ env: { REDIS_URL: redis.url } });
+const another = await openTestStore({ env: { REDIS_URL: redis.url, DATABASE_URL: store.databaseUrl } });
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const list = async (process: TestStore, path: string) => {
   const read = () => process.call<ListingBody[]>('GET', path, { key: key.key });
@@ -33,7 +23,7 @@ const list = async (process: TestStore, path: string) => {
 /** Announces what was changed with SQL. */
 const announceListings = () =>
   store.dependencies.catalogue.transaction((tx) => tx.writeListing({ text: `select pg_current_xact_id()::xid::text as "transactionId"` }));
-const query = (text: string, values: unknown[]) => store.dependencies.db.write({ text, values });
+const query = (text: string, values: unknown[]) => store.write(text, ...values);
 
 /** On a busy machine Redis may be late, and then nothing cached is used: such a read is no proof, so it is made again. */
 const triesMax = 5;

@@ -1,21 +1,14 @@
 // The table that searches read is kept by triggers, whoever writes: a process of the release before, or a person with SQL.
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { addPet } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { addDescribed, addShelter, insert } from '../../listing-steps.ts';
 import { countLockWaits, holdLocks } from '../../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const key = await store.createKey();
 
-const query = async (text: string, values: unknown[] = []) =>
-  (await store.dependencies.db.write<Record<string, unknown>>({ text, values })).rows;
+const query = async (text: string, values: unknown[] = []) => await store.write<Record<string, unknown>>(text, ...values);
 
 /** Rows that should be there and are not, or are there and should not be. */
 const differences = () =>
@@ -38,7 +31,7 @@ test('a profile that is inserted, updated and deleted', async () => {
   expect(await listed(id)).toMatchObject({ sex: 'male', breeds: ['beagle'] });
   await query(`update profiles set sex = 'female', breed_secondary = 'Poodle', good_with_cats = 'yes' where pet_id = $1`, [id]);
   expect(await listed(id)).toMatchObject({ sex: 'female', breeds: ['beagle', 'poodle'], good_with: ['cats'] });
-  await executeAsOwner(store.dependencies.config.databaseUrl, 'delete from profiles where pet_id = $1', [id]);
+  await store.asOwner('delete from profiles where pet_id = $1', id);
   expect(await listed(id)).toBeUndefined();
 });
 

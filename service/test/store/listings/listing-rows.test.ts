@@ -24,11 +24,13 @@ test('the photos of a listing are in their order, with ids that no number of Jav
   const manager = await createManager(store);
   const pet = await addPet(store, manager);
   const add = (id: bigint, position: number) =>
-    store.dependencies.db.write({
-      text: `insert into photos (id, pet_id, client_id, position, original_hash, original_name, status, width, height, placeholder, files)
+    store.write(
+      `insert into photos (id, pet_id, client_id, position, original_hash, original_name, status, width, height, placeholder, files)
         overriding system value values ($1::bigint, $2, (select min(id) from clients), $3, lpad($1::bigint::text, 64, '0'), 'originals/1', 'ready', 320, 240, 'x', '[]')`,
-      values: [id, pet.id, position],
-    });
+      id,
+      pet.id,
+      position,
+    );
   await add(9_007_199_254_740_993n, 1);
   await add(9_007_199_254_740_995n, 0);
   const { text } = await searchListings(store, manager, '');

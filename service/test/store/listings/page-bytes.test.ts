@@ -1,29 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createManager } from '../../adoption-steps.ts';
 import { addDescribed, type ListingBody } from '../../listing-steps.ts';
 import { nextPage, walk } from '../../page-walk.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
 const animalsCount = 50;
 const bytesMax = 1_000_000;
 const path = '/v1/listings?status=available&limit=100';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
 /** The newest first, as they are listed. */
-let ids: number[];
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-  ids = [];
-  // 8,000 characters, of 3 bytes each.
-  const description = '€'.repeat(8_000);
-  for (let i = 0; i < animalsCount; i += 1) {
-    ids.unshift((await addDescribed(store, key, { name: `Rex ${i}` }, { description })).id);
-  }
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
+const ids: number[] = [];
+// 8,000 characters, of 3 bytes each.
+const description = '€'.repeat(8_000);
+for (let i = 0; i < animalsCount; i += 1) {
+  ids.unshift((await addDescribed(store, key, { name: `Rex ${i}` }, { description })).id);
+}
 
 const read = async () => {
   const response = await store.call<ListingBody[]>('GET', path, { key: key.key });

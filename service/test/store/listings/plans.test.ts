@@ -12,18 +12,14 @@ import { correctWords } from '../../../src/store/listings/spelling.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 const animals = 50_000;
-let client: pg.Client;
-let frequent: { breed: string; name: string };
-beforeAll(async () => {
-  const url = await cloneTemplate(inject('postgresUrl'));
-  await fillListings(url, animals);
-  client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query(
-    'select breeds[1] as breed, (select name from pets group by name order by count(*) desc limit 1) as name from listings group by 1 order by count(*) desc limit 1',
-  );
-  [frequent] = rows;
-}, 300_000);
+const url = await cloneTemplate(inject('postgresUrl'));
+await fillListings(url, animals);
+const client = new pg.Client({ connectionString: url });
+await client.connect();
+const { rows } = await client.query(
+  'select breeds[1] as breed, (select name from pets group by name order by count(*) desc limit 1) as name from listings group by 1 order by count(*) desc limit 1',
+);
+const [frequent] = rows;
 afterAll(() => client.end());
 
 const today = '2026-11-16';

@@ -1,24 +1,16 @@
 // Every order changes the status of an animal, so that must not rewrite what searches find the animal by.
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { addPet, placeOrder } from '../../adoption-steps.ts';
 import { idsOf, insert, searchListings } from '../../listing-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
 const triesMax = 20;
-let key: TestKey;
-let client: pg.Client;
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await store.createKey();
-  client = new pg.Client({ connectionString: store.dependencies.config.databaseUrl });
-  await client.connect();
-});
-afterAll(async () => {
-  await client.end();
-  await store[Symbol.asyncDispose]();
-});
+const store = await openTestStore();
+const key = await store.createKey();
+const client = new pg.Client({ connectionString: store.databaseUrl });
+await client.connect();
+afterAll(() => client.end());
 
 /** Different ones, as in life: the same word again would not make the document longer. */
 const wordsOf = (animal: number, count: number) =>

@@ -1,6 +1,7 @@
 // Writes that change nothing, beside cached pages of another process of the store.
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type PrivateServer, startRedis } from '../../../../testkit/servers.ts';
+
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { startRedis } from '../../../../testkit/servers.ts';
 import { theService } from '../../../src/domain/actor.ts';
 import { type Catalogue, CatalogueTransaction } from '../../../src/store/list-cache/catalogue.ts';
 import { changePet } from '../../../src/store/pets/pets.ts';
@@ -9,32 +10,21 @@ import { writeProfile } from '../../../src/store/profiles/profiles.ts';
 import { movePetToShelter } from '../../../src/store/shelters/moves.ts';
 import { changeShelter } from '../../../src/store/shelters/shelters.ts';
 import { addPet, createManager, placeOrder } from '../../adoption-steps.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { addShelter, insert } from '../../listing-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let redis: PrivateServer;
-let store: TestStore;
-let another: TestStore;
-let key: TestKey;
-let manager: TestKey;
 let pet: bigint;
 let shelter: bigint;
 let photo: bigint;
-beforeAll(async () => {
-  redis = await startRedis();
-  store = await createTestStore({ env: { REDIS_URL: redis.url } });
-  another = await createTestStore({ env: { REDIS_URL: redis.url, DATABASE_URL: store.dependencies.config.databaseUrl } });
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(async () => {
-  await another[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-  await redis[Symbol.asyncDispose]();
-});
+const redis = disposeAfterAll(await startRedis());
+const store = await openTestStore({ env: { REDIS_URL: redis.url } });
+const another = await openTestStore({ env: { REDIS_URL: redis.url, DATABASE_URL: store.databaseUrl } });
+const [key, manager] = [await store.createKey(), await createManager(store)];
 beforeEach(async () => {
   pet = BigInt((await addPet(store, key)).id);
   shelter = BigInt(await addShelter(store, {}));
-  const { rows } = await insert(store, 'photos', readyPhoto(), 'returning id');
+  const rows = await insert(store, 'photos', readyPhoto(), 'returning id');
   photo = rows[0]?.['id'] as bigint;
 });
 

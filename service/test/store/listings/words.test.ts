@@ -1,5 +1,5 @@
 // The words that misspelt ones are corrected to, as the worker makes them.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leaveGap } from '../../../src/changes/events/events.ts';
 import { expireCursors } from '../../../src/operations/recovery/restore-queries.ts';
 import type { Transactor } from '../../../src/platform/db/handles.ts';
@@ -9,13 +9,10 @@ import { executeAsOwner } from '../../databases.ts';
 import { publishAll } from '../../event-steps.ts';
 import { addShelter, countAllWords, idsOf, type ListingBody, searchListings } from '../../listing-steps.ts';
 import { countLockWaits, holdLocks } from '../../lock-waits.ts';
-import { createTestStore, type TestKey, type TestResponse, type TestStore } from '../../test-store.ts';
+import { openTestStore, type TestKey, type TestResponse } from '../../test-store.ts';
 
-let store: TestStore;
 let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_PAGE_CACHE: 'off' } });
-});
+const store = await openTestStore({ env: { HOMEWARD_PAGE_CACHE: 'off' } });
 beforeEach(async () => {
   key = await store.createKey();
 });
@@ -23,7 +20,6 @@ afterEach(async () => {
   await expectConsistent();
   await forgetAll();
 });
-afterAll(() => store[Symbol.asyncDispose]());
 
 /** As in a new store: every animal is removed, and nothing is counted. */
 async function forgetAll(): Promise<void> {
@@ -35,7 +31,7 @@ async function forgetAll(): Promise<void> {
 }
 
 const query = async <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
-  (await store.dependencies.db.write<Record<string, unknown>>({ text, values })).rows as Row[];
+  (await store.write<Record<string, unknown>>(text, ...values)) as Row[];
 const find = async (q: string) => idsOf(await searchListings(store, key, `?q=${q}`));
 const wordsOf = async (petId: number) =>
   (await query<{ word: string }>('select word from animal_words where pet_id = $1 order by word', [petId])).map(({ word }) => word);
@@ -283,7 +279,7 @@ describe('The worker', () => {
     await addSome(7);
     await countAllWords(store);
     const counted = await read();
-    await executeAsOwner(store.dependencies.config.databaseUrl, 'truncate animal_words, search_words, word_trigrams, word_clients');
+    await store.asOwner('truncate animal_words, search_words, word_trigrams, word_clients');
     await query('update word_feed set filled_to = 0, fill_until = (select max(id) from pets)');
     // Also those beyond the bound of a day.
     await countAllWords(store, { animalsAtOnceMax: 2, newPerDayMax: 1 });
@@ -304,7 +300,7 @@ describe('The worker', () => {
     await addSome(3);
     await send(manager, 'DELETE', `/v1/pets/${removed}`);
     await publishAll(store);
-    if (change) await executeAsOwner(store.dependencies.config.databaseUrl, change);
+    if (change) await store.asOwner(change);
     else {
       await store.dependencies.db.transaction(async (tx) => {
         await leaveGap(tx);

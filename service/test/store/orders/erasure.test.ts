@@ -1,21 +1,14 @@
 // Adopters' data is erased after the retention period, on request, and again after a restore.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../../src/platform/journal/journal.ts';
 import { eraseAdopterByEmail, eraseOldAdopters } from '../../../src/store/orders/adopters.ts';
 import { expireDueOrders } from '../../../src/store/orders/orders.ts';
 import { act, actAll, addPet, createManager, letExpire, type OrderBody } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { readOn } from '../../event-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { openTestStore } from '../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [key, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [key, manager] = [await store.createKey(), await createManager(store)];
 
 const entries: JournalEntry[] = [];
 const journal = (entry: JournalEntry) => entries.push(entry) > 0;
@@ -28,8 +21,7 @@ async function place(email: string, headers: Record<string, string> = {}): Promi
 
 const read = async (id: number) => (await store.call<OrderBody>('GET', `/v1/store/orders/${id}`, { key: key.key })).json;
 
-const letAge = (days: number) =>
-  executeAsOwner(store.dependencies.config.databaseUrl, 'update orders set updated_at = now() - make_interval(days => $1)', [days]);
+const letAge = (days: number) => store.asOwner('update orders set updated_at = now() - make_interval(days => $1)', days);
 
 /** An order in each final state, and an open one. */
 async function placeAll(): Promise<Record<'open' | 'cancelled' | 'expired' | 'completed' | 'returned', number>> {
@@ -96,9 +88,7 @@ describe('Erasure by e-mail address', () => {
     expect(erased).toEqual({ orders: 2, responses: 1, open: [BigInt(open.id)] });
     expect((await read(closed.id)).adopter).toBeNull();
     expect((await read(bystander.id)).adopter).not.toBeNull();
-    const { rows } = await store.dependencies.db.query<{ body: string }>({
-      text: `select body from idempotent_answers where key = 'erase-by-mail'`,
-    });
+    const rows = await store.read<{ body: string }>(`select body from idempotent_answers where key = 'erase-by-mail'`);
     expect(rows[0]?.body).not.toMatch(/grace/i);
   });
 });

@@ -61,7 +61,7 @@ describe.skipIf(!mayMount)('When the disk of photos has less than 1 GB free', ()
       processPhoto({ ...store.dependencies, store: new DirectoryStore(disk.folder), makePictures, signal, turn: { clientId: 0n } });
     await disk.resize(fullMegabytes);
     expect(await work()).toBe(0);
-    const { rows } = await store.dependencies.db.query({ text: 'select status, attempts, claimed_until from photos' });
+    const rows = await store.read('select status, attempts, claimed_until from photos');
     expect(rows).toEqual([{ status: 'processing', attempts: 0, claimed_until: null }]);
     expect((await store.call('GET', '/v1/pets', { key: manager.key })).status).toBe(200);
     expect((await store.call('GET', '/v1/listings', { key: manager.key })).status).toBe(200);
@@ -104,10 +104,11 @@ describe.skipIf(!mayMount)('A photo that meets the end of the disk', () => {
     const { id } = await addPet(store, manager);
     const files = new DirectoryStore(disk.folder);
     await files.put('originals/one', await makeImage('tan'));
-    await store.dependencies.db.write({
-      text: `insert into photos (pet_id, client_id, position, original_hash, original_name) values ($1, $2, 0, repeat('a', 64), 'originals/one')`,
-      values: [id, manager.clientId],
-    });
+    await store.write(
+      `insert into photos (pet_id, client_id, position, original_hash, original_name) values ($1, $2, 0, repeat('a', 64), 'originals/one')`,
+      id,
+      manager.clientId,
+    );
     // Between its look at the disk and its writing, others have filled it.
     disk.fill();
     const answers = [true, false, true];
@@ -116,10 +117,10 @@ describe.skipIf(!mayMount)('A photo that meets the end of the disk', () => {
     });
     const work = () => processPhoto({ ...store.dependencies, store: late, makePictures, signal, turn: { clientId: 0n } });
     expect(await work()).toBe(0);
-    const { rows } = await store.dependencies.db.query({ text: 'select status, attempts from photos' });
+    const rows = await store.read('select status, attempts from photos');
     expect(rows).toEqual([{ status: 'processing', attempts: 0 }]);
     disk.empty();
-    await store.dependencies.db.write({ text: 'update photos set claimed_until = null' });
+    await store.write('update photos set claimed_until = null');
     expect(await work()).toBe(1);
     expect((await readPhotos(store, manager, id))[0]?.status).toBe('ready');
   });

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { AddressBudget } from '../../../src/store/photos/address-budget.ts';
 import { pictureName } from '../../../src/store/photos/photo-store.ts';
-import { createPhotoStore, type PhotoTestStore } from '../../photo-steps.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
+import { createPhotoStore } from '../../photo-steps.ts';
 import { createTestStore } from '../../test-store.ts';
 
 const hash = 'ab12'.repeat(16);
 const url = `/photos/${hash}.webp`;
-let photos: PhotoTestStore;
-beforeAll(async () => {
-  photos = await createPhotoStore();
-  await photos.files.put(pictureName(hash), Buffer.from('picture'));
-  await photos.files.put('originals/secret', Buffer.from('original'));
-});
-afterAll(() => photos[Symbol.asyncDispose]());
+const photos = disposeAfterAll(await createPhotoStore());
+await photos.files.put(pictureName(hash), Buffer.from('picture'));
+await photos.files.put('originals/secret', Buffer.from('original'));
 
 describe('GET /photos/{hash}.webp', () => {
   test('needs no key, and may be cached for ever by everyone', async () => {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { attemptNames, plantHostileDecoder, succeededAttempts } from '../../../../testkit/hostile-decoder.ts';
 import type { Targets } from '../../../../testkit/image-attempts.ts';
 
@@ -16,37 +16,34 @@ const secret = 'postgres://homeward_api:sesame@127.0.0.1/homeward';
 const testkit = (file: string) => fileURLToPath(new URL(`../../../../testkit/${file}`, import.meta.url));
 const [attempts, decoder] = [testkit('image-attempts.ts'), testkit('hostile-decoder.ts')];
 
-let targets: Targets;
 const opened = new AsyncDisposableStack();
-beforeAll(async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-attempts-'));
-  opened.defer(() => rmSync(folder, { recursive: true }));
-  const write = (name: string) => {
-    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
-    writeFileSync(path.join(folder, name), secret);
-    return path.join(folder, name);
-  };
-  const listen = async (where: string | number): Promise<string> => {
-    const server = opened.adopt(createServer(), (one) => void one.close());
-    await new Promise<void>((resolve) => server.listen(where, () => resolve()));
-    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  };
-  const socket = path.join(folder, 'postgres.sock');
-  await listen(socket);
-  targets = {
-    secret,
-    photos: path.dirname(write('photos/1.webp')),
-    journal: write('journal.log'),
-    secretFiles: [write('database-url')],
-    settingsFiles: [write('homeward.env')],
-    postgres: await listen(0),
-    redis: await listen(0),
-    outside: await listen(0),
-    nameServer: await listenForNames(),
-    name: 'shelter.example',
-    sockets: [socket],
-  };
-});
+const folder = mkdtempSync(path.join(tmpdir(), 'homeward-attempts-'));
+opened.defer(() => rmSync(folder, { recursive: true }));
+const write = (name: string) => {
+  mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+  writeFileSync(path.join(folder, name), secret);
+  return path.join(folder, name);
+};
+const listen = async (where: string | number): Promise<string> => {
+  const server = opened.adopt(createServer(), (one) => void one.close());
+  await new Promise<void>((resolve) => server.listen(where, () => resolve()));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+const socket = path.join(folder, 'postgres.sock');
+await listen(socket);
+const targets: Targets = {
+  secret,
+  photos: path.dirname(write('photos/1.webp')),
+  journal: write('journal.log'),
+  secretFiles: [write('database-url')],
+  settingsFiles: [write('homeward.env')],
+  postgres: await listen(0),
+  redis: await listen(0),
+  outside: await listen(0),
+  nameServer: await listenForNames(),
+  name: 'shelter.example',
+  sockets: [socket],
+};
 afterAll(() => opened.disposeAsync());
 
 /** A name server that responds to everything. */

@@ -1,4 +1,5 @@
 // `homeward images` and the worker: what each does when the other is absent, slow or hostile.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { stillRunning, treeOf } from '../../../../testkit/running-processes.ts';
 import { readReply } from '../../../src/store/photos/image-reply.ts';
 import { askForPictures, ImagesUnavailable } from '../../../src/store/photos/images-client.ts';
@@ -17,34 +18,17 @@ import { processPhoto } from '../../../src/store/photos/photo-processing.ts';
 import { openPictureMaker, type PictureMaker, probe } from '../../../src/store/photos/picture-maker.ts';
 import { createManager } from '../../adoption-steps.ts';
 import { homeward } from '../../cli/homeward-command.ts';
-import {
-  addPetWithPhoto,
-  createPhotoStore,
-  expireClaims,
-  filesIn,
-  makeImage,
-  type PhotoTestStore,
-  processAll,
-  readPhotos,
-} from '../../photo-steps.ts';
-import type { TestKey } from '../../test-store.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
+import { addPetWithPhoto, createPhotoStore, expireClaims, filesIn, makeImage, processAll, readPhotos } from '../../photo-steps.ts';
 
 const launcher = fileURLToPath(new URL('../../../bin/homeward.mjs', import.meta.url));
 const silent = { info: () => {}, warn: () => {} };
 const file = (image: Buffer) => ({ bytes: image.length, stream: Readable.from([image]) });
 
-let folder: string;
-let photos: PhotoTestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'homeward-images-'));
-  photos = await createPhotoStore();
-  manager = await createManager(photos.store);
-});
-afterAll(async () => {
-  await photos[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
+const folder = mkdtempSync(path.join(tmpdir(), 'homeward-images-'));
+const photos = disposeAfterAll(await createPhotoStore());
+const manager = await createManager(photos.store);
 
 let sockets = 0;
 function newSocket(): string {
@@ -63,10 +47,7 @@ const processOne = (makePictures: PictureMaker) =>
     turn: { clientId: 0n },
   });
 const attemptsOf = async (petId: number) => {
-  const { rows } = await photos.store.dependencies.db.query<{ attempts: number }>({
-    text: 'select attempts from photos where pet_id = $1',
-    values: [petId],
-  });
+  const rows = await photos.store.read<{ attempts: number }>('select attempts from photos where pet_id = $1', petId);
   return rows[0]?.attempts;
 };
 
@@ -233,7 +214,7 @@ describe('A worker', () => {
     expect(await processOne(openPictureMaker(socket))).toBe(1);
     expect([(await photoOf(petId))?.status, await attemptsOf(petId)]).toEqual(['processing', 1]);
     expect(await filesIn(photos.folder, 'photos')).toEqual(before);
-    await photos.store.dependencies.db.write({ text: 'delete from photos where pet_id = $1', values: [petId] });
+    await photos.store.write('delete from photos where pet_id = $1', petId);
   });
 
   test('gets no reply from a hostile peer: it gives up, and the photo waits', async () => {

@@ -1,44 +1,38 @@
 // A store recognises its own photos: on a disk that is not mounted, or that is another store's, nothing is given up, swept or accepted.
+
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DirectoryStore } from '../../../src/store/photos/directory-store.ts';
 import { readMark, writeMark } from '../../../src/store/photos/photo-mark.ts';
 import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
 import { createManager } from '../../adoption-steps.ts';
 import { homeward } from '../../cli/homeward-command.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import {
   addPetWithPhoto,
   createPhotoStore,
   expireClaims,
   filesIn,
   makeImage,
-  type PhotoTestStore,
   processAll,
   readPhotos,
   sendPhoto,
 } from '../../photo-steps.ts';
-import type { TestKey, TestStore } from '../../test-store.ts';
 
 const markFile = 'homeward-store-id';
 
-let photos: PhotoTestStore;
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  photos = await createPhotoStore();
-  store = photos.store;
-  manager = await createManager(store);
-});
-afterAll(() => photos[Symbol.asyncDispose]());
+const photos = disposeAfterAll(await createPhotoStore());
+const { store } = photos;
+const manager = await createManager(store);
 
 const photoOf = async (petId: number) => (await readPhotos(store, manager, petId))[0];
 const run = (...args: string[]) =>
   homeward(args, {
     env: {
-      DATABASE_URL: store.dependencies.config.databaseUrl,
+      DATABASE_URL: store.databaseUrl,
       REDIS_URL: store.dependencies.config.redisUrl,
       HOMEWARD_PHOTOS: photos.folder,
     },
@@ -63,7 +57,7 @@ describe('The mark of photos', () => {
     const petId = await addPetWithPhoto(store, manager, await makeImage('red'));
     await processAll(photos);
     expect(await photoOf(petId)).toMatchObject({ status: 'ready' });
-    const { rows } = await store.dependencies.db.query<{ id: string }>({ text: 'select photos_id as id from deployment' });
+    const rows = await store.read<{ id: string }>('select photos_id as id from deployment');
     expect(await readFile(path.join(photos.folder, markFile), 'utf8')).toBe(`${rows[0]?.id}\n`);
     expect(await readMark(store.dependencies.db, photos.files)).toBe('own');
   });
@@ -205,7 +199,7 @@ describe('homeward photos', () => {
 
   test('needs to know where the photos are', async () => {
     const { DATABASE_URL, REDIS_URL } = {
-      DATABASE_URL: store.dependencies.config.databaseUrl,
+      DATABASE_URL: store.databaseUrl,
       REDIS_URL: store.dependencies.config.redisUrl,
     };
     expect(await homeward(['photos', 'check'], { env: { DATABASE_URL, REDIS_URL } })).toMatchObject({

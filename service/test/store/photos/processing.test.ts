@@ -1,34 +1,27 @@
 import { utimes } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { processPhoto } from '../../../src/store/photos/photo-processing.ts';
 import type { PhotoStore } from '../../../src/store/photos/photo-store.ts';
 import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
 import { makePictures } from '../../../src/store/photos/picture-maker.ts';
 import { claimDeletion, claimPhoto, endDeletion, markReady } from '../../../src/store/photos/processing-queries.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import {
   addPetWithPhoto,
   createPhotoStore,
   expireClaims,
   filesIn,
   makeImage,
-  type PhotoTestStore,
   processAll,
   readPhotos,
   sendPhoto,
 } from '../../photo-steps.ts';
-import type { TestKey, TestStore } from '../../test-store.ts';
 
-let photos: PhotoTestStore;
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  photos = await createPhotoStore();
-  store = photos.store;
-  manager = await createManager(store);
-});
-afterAll(() => photos[Symbol.asyncDispose]());
+const photos = disposeAfterAll(await createPhotoStore());
+const { store } = photos;
+const manager = await createManager(store);
 
 const { signal } = new AbortController();
 
@@ -152,7 +145,7 @@ describe('The sweep', () => {
   };
   const countOpenTransactions = async () => {
     const text = `select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`;
-    return (await store.dependencies.db.query<{ count: bigint }>({ text })).rows[0]?.count;
+    return (await store.read<{ count: bigint }>(text))[0]?.count;
   };
   const age = async (ms: number) => {
     const at = new Date(Date.now() - ms);

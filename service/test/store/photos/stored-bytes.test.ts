@@ -1,13 +1,15 @@
 // What the files of a client's photos take is counted, exactly, and bounded.
+
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countPictures, processPhoto } from '../../../src/store/photos/photo-processing.ts';
 import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
 import { makePictures } from '../../../src/store/photos/picture-maker.ts';
 import { claimPhoto } from '../../../src/store/photos/processing-queries.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
+import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { errorResponse } from '../../error-response.ts';
 import {
   createPhotoStore,
@@ -16,23 +18,16 @@ import {
   filesIn,
   makeImage,
   moveToShelter,
-  type PhotoTestStore,
   processAll,
   readPhotos,
   sendPhoto,
 } from '../../photo-steps.ts';
-import type { TestKey, TestStore } from '../../test-store.ts';
+import type { TestKey } from '../../test-store.ts';
 
 const gigabyte = 1_000_000_000;
-let photos: PhotoTestStore;
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  photos = await createPhotoStore();
-  store = photos.store;
-  manager = await createManager(store);
-});
-afterAll(() => photos[Symbol.asyncDispose]());
+const photos = disposeAfterAll(await createPhotoStore());
+const { store } = photos;
+const manager = await createManager(store);
 
 /** A partner on Free, and an animal that it may describe. */
 async function partner(name: string): Promise<{ key: TestKey; petId: number }> {
@@ -42,15 +37,15 @@ async function partner(name: string): Promise<{ key: TestKey; petId: number }> {
   return { key, petId: id };
 }
 
-const one = async <T>(text: string, ...values: unknown[]) =>
-  (await store.dependencies.db.write<{ value: T }>({ text, values })).rows[0]?.value;
+const one = async <T>(text: string, ...values: unknown[]) => (await store.write<{ value: T }>(text, ...values))[0]?.value;
 const countedFor = async ({ clientId }: TestKey) =>
   Number((await one<bigint>('select bytes as value from photo_storage where client_id = $1', clientId)) ?? 0n);
 const setCounted = (bytes: number, { clientId }: TestKey) =>
-  store.dependencies.db.write({
-    text: 'insert into photo_storage as s values ($1, $2) on conflict (client_id) do update set bytes = excluded.bytes',
-    values: [clientId, bytes],
-  });
+  store.write(
+    'insert into photo_storage as s values ($1, $2) on conflict (client_id) do update set bytes = excluded.bytes',
+    clientId,
+    bytes,
+  );
 const usageOf = async ({ key }: TestKey) =>
   (await store.call<{ photoStorage: { usedBytes: number; limitBytes: number } }>('GET', '/v1/usage', { key })).json.photoStorage;
 
@@ -68,13 +63,11 @@ async function bytesOnDisk(): Promise<number> {
 
 /** The sums that the counters must be equal to, by client: of its photos, and of removed ones. */
 const drift = () =>
-  store.dependencies.db.query({
-    text: `select client_id, sum(counted), sum(actual) from (
+  store.read(`select client_id, sum(counted), sum(actual) from (
         select client_id, bytes as counted, 0 as actual from photo_storage
         union all select client_id, 0, case when status = 'processing' then coalesce(original_bytes, 0) else 0 end + coalesce(pictures_bytes, 0) from photos
         union all select client_id, 0, bytes from removed_photo_bytes) as parts
-      group by client_id having sum(counted) <> sum(actual)`,
-  });
+      group by client_id having sum(counted) <> sum(actual)`);
 
 const removePhotos = async (key: TestKey, petId: number) => {
   for (const { id } of await readPhotos(store, key, petId))
@@ -149,20 +142,20 @@ describe('The bytes that photos take', () => {
     await expect(processPhoto({ ...store.dependencies, store: killed, makePictures, signal, turn: { clientId: 0n } })).rejects.toThrow(
       'killed',
     );
-    expect((await drift()).rows).toEqual([]);
+    expect(await drift()).toEqual([]);
     await expireClaims(store);
     await db.write({ text: 'update photos set attempts = 5 where pet_id = $1 and files is not null', values: [petId] });
     await sendPhoto(store, key, petId, Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), Buffer.alloc(100)]));
     await sendPhoto(store, key, petId, await makeImage('pink'));
     await processAll(photos);
     expect((await readPhotos(store, key, petId)).map(({ status }) => status)).toEqual(['failed', 'failed', 'ready']);
-    expect((await drift()).rows).toEqual([]);
+    expect(await drift()).toEqual([]);
     await sendPhoto(store, key, petId, lost);
     await processAll(photos);
     await removePhotos(key, petId);
-    expect((await drift()).rows).toEqual([]);
+    expect(await drift()).toEqual([]);
     await sweepFiles(db, photos.files, -1_000);
-    expect([(await drift()).rows, await countedFor(key)]).toEqual([[], 0]);
+    expect([await drift(), await countedFor(key)]).toEqual([[], 0]);
   });
 
   test('of photos from before are counted by the worker', async () => {
@@ -177,7 +170,7 @@ describe('The bytes that photos take', () => {
     await setCounted(0, key);
     expect(await countPictures(db, photos.files)).toBe(1);
     expect(await countPictures(db, photos.files)).toBe(0);
-    expect([await countedFor(key), (await drift()).rows]).toEqual([counted, []]);
+    expect([await countedFor(key), await drift()]).toEqual([counted, []]);
   });
 });
 

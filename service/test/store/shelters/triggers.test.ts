@@ -13,7 +13,7 @@ let shelter: number;
 let petId: number;
 beforeEach(async () => {
   store = await createTestStore();
-  owner = new pg.Client({ connectionString: store.dependencies.config.databaseUrl });
+  owner = new pg.Client({ connectionString: store.databaseUrl });
   await owner.connect();
   shelter = await addShelter(store);
   staff = await createShelterKey(store, shelter);

@@ -1,37 +1,32 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Db } from '../../../src/platform/db/handles.ts';
 import { verifyHistory } from '../../../src/store/verify/verify.ts';
 import { executeAsOwner } from '../../databases.ts';
 import { holdLocks } from '../../lock-waits.ts';
-import { createTestStore, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore } from '../../test-store.ts';
 
 // More animals than one range contains, and for the last of them more rows than one snapshot reads.
 const animals = 2_500;
 const rowsOfLast = 20_001;
 
-let store: TestStore;
 let progress: number[];
-beforeAll(async () => {
-  store = await createTestStore();
-  const { db } = store.dependencies;
-  await db.write({
-    text: `with added as (insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1::int) returning id)
+const store = await openTestStore();
+const { db } = store.dependencies;
+await db.write({
+  text: `with added as (insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1::int) returning id)
       insert into history (pet_id, to_status, why) select id, 'available', 'added' from added`,
-    values: [animals],
-  });
-  await db.write({
-    text: `insert into history (pet_id, from_status, to_status, why) select $1, 'available', 'available', 'edited by staff' from generate_series(2, $2::int)`,
-    values: [animals, rowsOfLast],
-  });
+  values: [animals],
 });
-afterAll(() => store[Symbol.asyncDispose]());
+await db.write({
+  text: `insert into history (pet_id, from_status, to_status, why) select $1, 'available', 'available', 'edited by staff' from generate_series(2, $2::int)`,
+  values: [animals, rowsOfLast],
+});
 beforeEach(() => {
   progress = [];
 });
 
 const verify = () => verifyHistory(store.dependencies.db, (done, of) => progress.push(done / of));
-const setStatus = (id: number, status: string) =>
-  store.dependencies.db.write({ text: 'update pets set status = $2 where id = $1', values: [id, status] });
+const setStatus = (id: number, status: string) => store.write('update pets set status = $2 where id = $1', id, status);
 
 describe('verifyHistory', () => {
   test('replays every row of every animal', async () => {
@@ -51,7 +46,7 @@ describe('verifyHistory', () => {
   });
 
   test.each([7, animals])('finds the history of animal %i, which was deleted', async (id) => {
-    const url = store.dependencies.config.databaseUrl;
+    const url = store.databaseUrl;
     // Foreign keys are not checked, as after a restore of single tables.
     const unchecked = (text: string) => executeAsOwner(url, `set session_replication_role = replica; ${text}`);
     await unchecked(`delete from pets where id = ${id}`);
@@ -61,7 +56,7 @@ describe('verifyHistory', () => {
   });
 
   test('finds an order of an animal that was deleted', async () => {
-    const url = store.dependencies.config.databaseUrl;
+    const url = store.databaseUrl;
     await executeAsOwner(url, `insert into clients (name, plan) values ('Paws', 'free')`);
     await executeAsOwner(
       url,
@@ -75,7 +70,7 @@ describe('verifyHistory', () => {
   test('of a long history misses no row that was written before others and committed after them', async () => {
     const insert = `insert into history (pet_id, from_status, to_status, why) values ($1, 'available', 'available', 'edited by staff')`;
     const open = await holdLocks(store, insert, [animals]);
-    await store.dependencies.db.write({ text: insert, values: [animals] });
+    await store.write(insert, animals);
     let left = 7;
     const snapshot = async <T>(work: (tx: Db) => Promise<T>): Promise<T> => {
       // When it has found that it has to wait. Without waiting, it would have read all rows of the animal by then.

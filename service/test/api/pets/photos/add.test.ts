@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { sweepFiles } from '../../../../src/store/photos/photo-sweep.ts';
 import { addPet, createManager } from '../../../adoption-steps.ts';
+import { disposeAfterAll } from '../../../dispose-after-all.ts';
 import { errorResponse } from '../../../error-response.ts';
 import {
   createPhotoStore,
@@ -13,22 +14,15 @@ import {
   makeImage,
   moveToShelter,
   type PhotoBody,
-  type PhotoTestStore,
   processAll,
   readPhotos,
   sendPhoto,
 } from '../../../photo-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+import { createTestStore, type TestKey } from '../../../test-store.ts';
 
-let photos: PhotoTestStore;
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  photos = await createPhotoStore();
-  store = photos.store;
-  manager = await createManager(store);
-});
-afterAll(() => photos[Symbol.asyncDispose]());
+const photos = disposeAfterAll(await createPhotoStore());
+const { store } = photos;
+const manager = await createManager(store);
 
 const newPet = async () => (await addPet(store, manager)).id;
 
@@ -100,7 +94,7 @@ describe('POST /v1/pets/{petId}/photos', () => {
     await sendPhoto(store, manager, petId, await makeImage('navy'));
     await store.call('DELETE', `/v1/pets/${petId}`, { key: manager.key });
     for (const id of [petId, 4_711]) expect((await sendPhoto(store, manager, id, 'bytes')).status).toBe(404);
-    const { rows } = await store.dependencies.db.query({ text: 'select from photos where pet_id = $1', values: [petId] });
+    const rows = await store.read('select from photos where pet_id = $1', petId);
     expect(rows).toEqual([]);
     expect(await sweepFiles(store.dependencies.db, photos.files, -1_000)).toBeGreaterThan(0);
     expect(await filesIn(photos.folder, 'originals')).toEqual([]);
@@ -182,15 +176,13 @@ describe('The bytes of a photo', () => {
 
 describe('The bytes that a client sends in a day', () => {
   const setSent = (clientId: bigint, bytes: number, day = "(now() at time zone 'utc')::date") =>
-    store.dependencies.db.write({
-      text: `insert into photo_uploads (client_id, day, bytes) values ($1, ${day}, $2) on conflict (client_id) do update set day = ${day}, bytes = $2`,
-      values: [clientId, bytes],
-    });
+    store.write(
+      `insert into photo_uploads (client_id, day, bytes) values ($1, ${day}, $2) on conflict (client_id) do update set day = ${day}, bytes = $2`,
+      clientId,
+      bytes,
+    );
   const sentBy = async (clientId: bigint) => {
-    const { rows } = await store.dependencies.db.query<{ bytes: bigint }>({
-      text: 'select bytes from photo_uploads where client_id = $1',
-      values: [clientId],
-    });
+    const rows = await store.read<{ bytes: bigint }>('select bytes from photo_uploads where client_id = $1', clientId);
     return rows[0]?.bytes;
   };
   const shelterKey = async (name: string) => {

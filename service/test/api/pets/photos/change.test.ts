@@ -1,27 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, createManager } from '../../../adoption-steps.ts';
+import { disposeAfterAll } from '../../../dispose-after-all.ts';
 import { errorResponse } from '../../../error-response.ts';
 import { publishAll, readOn, typesOf } from '../../../event-steps.ts';
-import {
-  createPhotoStore,
-  makeImage,
-  type PhotoBody,
-  type PhotoTestStore,
-  processAll,
-  readPhotos,
-  sendPhoto,
-} from '../../../photo-steps.ts';
-import type { TestKey, TestStore } from '../../../test-store.ts';
+import { createPhotoStore, makeImage, type PhotoBody, processAll, readPhotos, sendPhoto } from '../../../photo-steps.ts';
 
-let photos: PhotoTestStore;
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  photos = await createPhotoStore();
-  store = photos.store;
-  manager = await createManager(store);
-});
-afterAll(() => photos[Symbol.asyncDispose]());
+const photos = disposeAfterAll(await createPhotoStore());
+const { store } = photos;
+const manager = await createManager(store);
 
 /** An animal with a ready photo of each colour. */
 async function petWith(...colors: string[]): Promise<{ petId: number; ids: number[] }> {

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expireDueOrders } from '../../../../src/store/orders/orders.ts';
 import { verifyHistory } from '../../../../src/store/verify/verify.ts';
 import { act, actAll, addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+import { openTestStore } from '../../../test-store.ts';
 
-let store: TestStore;
-let partner: TestKey;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [partner, manager] = [await store.createKey(), await createManager(store)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [partner, manager] = [await store.createKey(), await createManager(store)];
 
 /** An order of the partner after these actions. */
 async function orderAfter(...actions: string[]): Promise<OrderBody> {
@@ -91,10 +85,10 @@ describe('POST /v1/store/orders/{orderId}/{action}', () => {
   test('records who changed the order and the animal', async () => {
     const order = await orderAfter('approve');
     await act(store, manager, order.id, 'complete');
-    const { rows } = await store.dependencies.db.query({
-      text: 'select order_id, client_id, key_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 2',
-      values: [order.petId],
-    });
+    const rows = await store.read(
+      'select order_id, client_id, key_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 2',
+      order.petId,
+    );
     const who = { client_id: manager.clientId, key_id: manager.id };
     expect(rows.reverse()).toEqual([
       { order_id: BigInt(order.id), ...who, from_status: 'approved', to_status: 'completed', why: 'completed' },
@@ -204,8 +198,7 @@ describe('The history of these orders', () => {
 
   test('has a violation if the status of an order differs from its history', async () => {
     const order = await orderAfter();
-    const set = (status: string) =>
-      store.dependencies.db.write({ text: 'update orders set status = $2 where id = $1', values: [order.id, status] });
+    const set = (status: string) => store.write('update orders set status = $2 where id = $1', order.id, status);
     await set('approved');
     const { violation } = await verifyHistory(store.dependencies.db, () => {});
     await set('placed');
@@ -220,10 +213,7 @@ describe('The history of these orders', () => {
 
   test('is backed by a database constraint that rejects a second open order for an animal', async () => {
     const order = await orderAfter();
-    const insert = store.dependencies.db.write({
-      text: 'insert into orders (client_id, pet_id, expires_at) values ($1, $2, now())',
-      values: [partner.clientId, order.petId],
-    });
+    const insert = store.write('insert into orders (client_id, pet_id, expires_at) values ($1, $2, now())', partner.clientId, order.petId);
     await expect(insert).rejects.toThrow('orders_one_open_per_pet');
   });
 });

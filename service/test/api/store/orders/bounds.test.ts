@@ -1,19 +1,14 @@
 // One partner can't reserve the whole catalogue.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { setPlan } from '../../../../src/partners/clients/clients.ts';
 import { planBounds } from '../../../../src/partners/rate-limit/plans.ts';
 import { cancelOpenOrders } from '../../../../src/store/orders/orders.ts';
 import { act, addPet, adopterOf, createManager, type OrderBody, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+import { openTestStore, type TestKey } from '../../../test-store.ts';
 
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  manager = await createManager(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const manager = await createManager(store);
 
 const quick = { perMinute: 1_000_000, perDay: 1_000_000 };
 
@@ -32,10 +27,10 @@ async function placeOnceAdmitted({ key }: TestKey, petId: number) {
 }
 
 async function countOpen({ clientId }: TestKey): Promise<number> {
-  const { rows } = await store.dependencies.db.query<{ count: bigint }>({
-    text: `select count(*) from orders where client_id = $1 and status in ('placed', 'approved')`,
-    values: [clientId],
-  });
+  const rows = await store.read<{ count: bigint }>(
+    `select count(*) from orders where client_id = $1 and status in ('placed', 'approved')`,
+    clientId,
+  );
   return Number(rows[0]?.count);
 }
 

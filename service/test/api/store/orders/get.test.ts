@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { eraseAdopterOf } from '../../../../src/store/orders/adopters.ts';
 import { expireDueOrders } from '../../../../src/store/orders/orders.ts';
 import { addPet, createManager, letExpire, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+import { createTestStore, openTestStore } from '../../../test-store.ts';
 
-let store: TestStore;
-let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  key = await store.createKey();
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const key = await store.createKey();
 
 const get = (id: number | string, { key: sent } = key) => store.call<OrderBody>('GET', `/v1/store/orders/${id}`, { key: sent });
 const order = async () => placeOrder(store, key, (await addPet(store, key)).id);
@@ -86,10 +81,10 @@ describe('An overdue order', () => {
     const { id, petId } = await order();
     await letExpire(store, id);
     await expireDueOrders(store.dependencies.db, store.dependencies.catalogue, 100);
-    const { rows } = await store.dependencies.db.query({
-      text: 'select order_id, client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 2',
-      values: [petId],
-    });
+    const rows = await store.read(
+      'select order_id, client_id, from_status, to_status, why from history where pet_id = $1 order by id desc limit 2',
+      petId,
+    );
     expect(rows.reverse()).toEqual([
       { order_id: BigInt(id), client_id: null, from_status: 'placed', to_status: 'expired', why: 'not approved in time' },
       { order_id: null, client_id: null, from_status: 'pending', to_status: 'available', why: `order ${id} expired` },
@@ -123,9 +118,9 @@ describe('An order whose adopter was erased', () => {
     });
     const find = async () => {
       const tables = ['orders', 'history', 'idempotent_answers', 'pets'];
-      const { rows } = await store.dependencies.db.query<{ found: string }>({
-        text: tables.map((table) => `select '${table}' as found from ${table} as t where t::text ~ 'Zerlina|zerlina'`).join(' union '),
-      });
+      const rows = await store.read<{ found: string }>(
+        tables.map((table) => `select '${table}' as found from ${table} as t where t::text ~ 'Zerlina|zerlina'`).join(' union '),
+      );
       return rows.map(({ found }) => found).sort();
     };
     expect(await find()).toEqual(['idempotent_answers', 'orders']);

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { actAll, addPet, createManager, letExpire, type OrderBody, placeOrder } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
 import { nextPage, walk } from '../../../page-walk.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+import { openTestStore, type TestKey } from '../../../test-store.ts';
 
-let store: TestStore;
-let manager: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  manager = await createManager(store);
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const manager = await createManager(store);
 
 const list = ({ key }: TestKey, query = '') => store.call<OrderBody[]>('GET', `/v1/store/orders${query}`, { key });
 const idsOf = ({ json }: { json: OrderBody[] }) => json.map(({ id }) => id);

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { actAll, addPet, adopter, createManager, type OrderBody, placeOrder, readPet } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+import { openTestStore, type TestKey } from '../../../test-store.ts';
 
-let store: TestStore;
 let key: TestKey;
-beforeAll(async () => {
-  store = await createTestStore({ env: { HOMEWARD_ORDER_EXPIRY: '3600' } });
-});
+const store = await openTestStore({ env: { HOMEWARD_ORDER_EXPIRY: '3600' } });
 // A new client for each, so that none reaches the bound on one adopter's open orders.
 beforeEach(async () => {
   key = await store.createKey();
 });
-afterAll(() => store[Symbol.asyncDispose]());
 
 const place = (body: unknown, { key: sent } = key) => store.call<OrderBody>('POST', '/v1/store/orders', { key: sent, body });
 
 async function countOrders(): Promise<bigint> {
-  const { rows } = await store.dependencies.db.query<{ count: bigint }>({ text: 'select count(*) from orders' });
+  const rows = await store.read<{ count: bigint }>('select count(*) from orders');
   return rows[0]?.count ?? -1n;
 }
 
@@ -55,10 +51,10 @@ describe('POST /v1/store/orders', () => {
   test('records the order and the animal in the history, without the adopter', async () => {
     const { id } = await addPet(store, key);
     const order = await placeOrder(store, key, id);
-    const { rows } = await store.dependencies.db.query({
-      text: 'select order_id, client_id, key_id, from_status, to_status, why from history where pet_id = $1 order by id',
-      values: [id],
-    });
+    const rows = await store.read(
+      'select order_id, client_id, key_id, from_status, to_status, why from history where pet_id = $1 order by id',
+      id,
+    );
     const who = { client_id: key.clientId, key_id: key.id };
     expect(rows.slice(1)).toEqual([
       { order_id: BigInt(order.id), ...who, from_status: null, to_status: 'placed', why: 'placed' },

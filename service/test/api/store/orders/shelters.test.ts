@@ -1,6 +1,6 @@
 // What the staff of a shelter see and do with the orders of its animals, and with those of others.
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   actionsFrom,
   type CallerAction,
@@ -13,21 +13,12 @@ import { act, actAll, addPet, createManager, type OrderBody, placeOrder, readPet
 import { errorResponse } from '../../../error-response.ts';
 import { walk } from '../../../page-walk.ts';
 import { addShelter, createShelterKey } from '../../../shelter-steps.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+import { createTestStore, openTestStore, type TestKey } from '../../../test-store.ts';
 
-let store: TestStore;
-let [one, other]: [number, number] = [0, 0];
-let partner: TestKey;
-let manager: TestKey;
-let ofOne: TestKey;
-let ofOther: TestKey;
-beforeAll(async () => {
-  store = await createTestStore();
-  [partner, manager] = [await store.createKey(), await createManager(store)];
-  [one, other] = [await addShelter(store, 'One'), await addShelter(store, 'Other')];
-  [ofOne, ofOther] = [await createShelterKey(store, one), await createShelterKey(store, other)];
-});
-afterAll(() => store[Symbol.asyncDispose]());
+const store = await openTestStore();
+const [partner, manager] = [await store.createKey(), await createManager(store)];
+const [one, other] = [await addShelter(store, 'One'), await addShelter(store, 'Other')];
+const [ofOne, ofOther] = [await createShelterKey(store, one), await createShelterKey(store, other)];
 
 /** An order of `by` for a new animal of a shelter. */
 const orderAt = async (shelter: TestKey, by = partner) => placeOrder(store, by, (await addPet(store, shelter)).id);
@@ -131,7 +122,7 @@ describe('GET /v1/store/orders with shelter:manage', () => {
     await using large = await createTestStore();
     const staff = await createShelterKey(large, await addShelter(large, 'Small'));
     const [others, partnerOfLarge] = [await large.createKey(), await large.createKey()];
-    const owner = new pg.Client({ connectionString: large.dependencies.config.databaseUrl });
+    const owner = new pg.Client({ connectionString: large.databaseUrl });
     await owner.connect();
     await owner.query(`insert into pets (name, category_id, status) select 'Other', 1, 'pending' from generate_series(1, 50000)`);
     await owner.query(

@@ -1,20 +1,14 @@
 // Many orders for one animal at once. While staff edit it, its row is locked, and nobody can know who will get it.
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { act, addPet, adopterOf, createManager, type OrderBody, placeOrder } from '../../../adoption-steps.ts';
 import { errorResponse } from '../../../error-response.ts';
 import { countLockWaits, holdLocks } from '../../../lock-waits.ts';
-import { createTestStore, type TestKey, type TestStore } from '../../../test-store.ts';
+import { openTestStore, type TestKey } from '../../../test-store.ts';
 
-let store: TestStore;
-let partner: TestKey;
-let clients: TestKey[];
-beforeAll(async () => {
-  // Five connections for transactions.
-  store = await createTestStore({ env: { HOMEWARD_POOL_SIZE: '10' } });
-  partner = await store.createKey();
-  clients = await Promise.all(Array.from({ length: 4 }, () => store.createKey()));
-});
-afterAll(() => store[Symbol.asyncDispose]());
+// Five connections for transactions.
+const store = await openTestStore({ env: { HOMEWARD_POOL_SIZE: '10' } });
+const partner = await store.createKey();
+const clients = await Promise.all(Array.from({ length: 4 }, () => store.createKey()));
 
 const order = (key: TestKey | undefined, petId: number, idempotencyKey?: string) =>
   store.call<OrderBody>('POST', '/v1/store/orders', {
