@@ -1,7 +1,6 @@
 // Which keys are banned and for how long, and which are not. The four bans take 81 minutes, so their store's clock runs 600 times as fast.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../testkit/http.ts';
-import { plantMutant } from '../testkit/mutant.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
@@ -20,18 +19,16 @@ type Send = (key: Key) => Promise<Response>;
 export const bans: Proof = {
   name: 'bans',
   promise: 'a key that ignores 429 is banned for 1, 5, 15, then 60 minutes, and no other key is',
-  hasMutant: true,
+  // In the mutant, requests that were in flight at the first 429 count as strikes, and every ban is as long as the first.
+  mutant: [
+    { file: 'partners/rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
+    { file: 'partners/rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // In the mutant, requests that were in flight at the first 429 count as strikes, and every ban is as long as the first.
-  const edits = [
-    { file: 'partners/rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
-    { file: 'partners/rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
-  ];
-  using tree = mutant ? plantMutant(edits) : undefined;
-  const common = { processes: 2, env: outageLogLevel, root: tree?.root };
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  const common = { processes: 2, env: outageLogLevel, root };
   const stores = await Promise.all([Store.open({ ...common, clockRate }), Store.open(common)]);
   await using fast = stores[0];
   await using steady = stores[1];

@@ -10,7 +10,6 @@ import pg from 'pg';
 import { act, addAnimals, castOf, queryStore } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { searchLines, searchRedis } from '../testkit/key-search.ts';
-import { plantMutant } from '../testkit/mutant.ts';
 import { postgresFolder } from '../testkit/servers.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
@@ -23,24 +22,24 @@ const dumpBytesMax = 256 * 1_048_576;
 export const erasure: Proof = {
   name: 'erasure',
   promise: 'a dump contains no usable key, and what was erased, revoked or suspended stays so after a restore',
-  hasMutant: true,
+  // The mutant reads the journal but erases nothing.
+  mutant: [
+    {
+      file: 'operations/recovery/apply-journal.ts',
+      from: '({ orders }) => reapplyErasure(tx, orders, at)',
+      to: 'async ({ orders }) => orders.length > 0',
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant reads the journal but erases nothing.
-  const edit = {
-    file: 'operations/recovery/apply-journal.ts',
-    from: '({ orders }) => reapplyErasure(tx, orders, at)',
-    to: 'async ({ orders }) => orders.length > 0',
-  };
-  using tree = mutant ? plantMutant([edit]) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-erasure-'));
   using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
   const journal = path.join(folder, 'journal');
   // With a retention of 0 days, the worker's first run erases the adopters of cancelled orders.
   const env = { HOMEWARD_JOURNAL: journal, HOMEWARD_ADOPTER_RETENTION: '0' };
-  await using store = await Store.open({ processes: 1, root: tree?.root, env });
+  await using store = await Store.open({ processes: 1, root, env });
   const perKind = short ? 3 : 50;
   const { manager, partners } = await castOf(store, 4);
   const [valid, revoked, rotated, suspended] = partners as [Key, Key, Key, Key];

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
+import { plantMutant } from '../testkit/mutant.ts';
 import { makeTemplate } from '../testkit/store.ts';
 import { ensureBuilt } from '../tools/build.ts';
 import { hasChanged } from '../tools/changed.ts';
@@ -189,7 +190,7 @@ function readNumber(option: 'times' | 'seed'): number | undefined {
 
 function list(): void {
   if (json) {
-    const listed = proofs.map(({ name, promise, hasMutant = false, isNightly = false, about = [] }) => ({
+    const listed = proofs.map(({ name, promise, mutant, hasMutant = mutant !== undefined, isNightly = false, about = [] }) => ({
       name,
       promise,
       hasMutant,
@@ -284,8 +285,9 @@ function outcomeOf({ holds, isKnownMiss, isNotRun, isLate }: Claim): string {
  */
 async function measure(proof: Proof, progress: (text: string) => void): Promise<Claim[]> {
   const runsMax = (short || process.env['CI']) && !mutant && !shared ? timedRunsMax : 1;
+  using tree = mutant && proof.mutant ? plantMutant(proof.mutant) : undefined;
   for (let run = 1; ; run += 1) {
-    const claims = await proof.run({ short, mutant, parts, times, seed, progress });
+    const claims = await proof.run({ short, mutant, root: tree?.root, parts, times, seed, progress });
     const broken = claims.filter(({ holds, isKnownMiss }) => !holds && !isKnownMiss);
     if (shared) return claims.map((claim) => (claim.isTimed && !claim.holds ? { ...claim, holds: true, isLate: true } : claim));
     if (broken.length === 0 || run >= runsMax || !broken.every(({ isTimed }) => isTimed)) return claims;

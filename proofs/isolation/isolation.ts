@@ -3,7 +3,6 @@ import type { Scope } from '../../service/src/domain/scopes.ts';
 import { adopter, generous } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { type ApiPaths, differencesFrom, matrix, unusedOrigin } from '../../testkit/isolation-matrix.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -23,35 +22,32 @@ export const isolation: Proof = {
   name: 'isolation',
   promise:
     "a key can do only what its scopes allow, and another client's object, or another shelter's order, looks like one that does not exist",
-  hasMutant: true,
+  /**
+   * In the mutant any client finds any order, one operation requires no scope, the feed shows every order to everyone, what waits for an
+   * endpoint is sent whatever its key may read, and a key that manages one shelter manages the animals of all.
+   */
+  mutant: [
+    {
+      file: 'store/orders/order-queries.ts',
+      from: "isVisible('$2', '$3', '$4')",
+      to: "'($2::boolean or client_id <> 0 or $3::bigint = $4::bigint)'",
+    },
+    {
+      file: 'store/categories/category-routes.ts',
+      from: "config: { scope: 'store:manage' },\n      schema: {\n        operationId: 'putCategory',",
+      to: "config: {},\n      schema: {\n        operationId: 'putCategory',",
+    },
+    { file: 'changes/events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
+    { file: 'changes/delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
+    { file: 'partners/admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
+  ],
   run,
 };
 
-/**
- * In the mutant any client finds any order, one operation requires no scope, the feed shows every order to everyone, what waits for an
- * endpoint is sent whatever its key may read, and a key that manages one shelter manages the animals of all.
- */
-const edits = [
-  {
-    file: 'store/orders/order-queries.ts',
-    from: "isVisible('$2', '$3', '$4')",
-    to: "'($2::boolean or client_id <> 0 or $3::bigint = $4::bigint)'",
-  },
-  {
-    file: 'store/categories/category-routes.ts',
-    from: "config: { scope: 'store:manage' },\n      schema: {\n        operationId: 'putCategory',",
-    to: "config: {},\n      schema: {\n        operationId: 'putCategory',",
-  },
-  { file: 'changes/events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
-  { file: 'changes/delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
-  { file: 'partners/admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
-];
-
-async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ mutant, root, progress }: ProofContext): Promise<Claim[]> {
   await using store = await Store.open({
     processes: 1,
-    root: tree?.root,
+    root,
     env: { LOG_LEVEL: 'warn', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' },
   });
   await using staff = await Staff.of(store);

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { clientSubject, replaceEpoch } from '../../service/src/partners/clients/client-epochs.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
@@ -32,24 +31,21 @@ interface Setup {
 export const manyKeys: Proof = {
   name: 'many-keys',
   promise: 'a key that is used seldom costs PostgreSQL nothing, and a failover of Redis that loses a revocation does not revive the key',
-  hasMutant: true,
+  // The mutant trusts keys for 10 s, and doesn't evict the keys of changed clients.
+  mutant: [
+    { file: 'partners/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
+    { file: 'dependencies.ts', from: "changes.on('clients', (ids) => keys.evictClients(ids));", to: '' },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant trusts keys for 10 s, and doesn't evict the keys of changed clients.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'partners/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
-        { file: 'dependencies.ts', from: "changes.on('clients', (ids) => keys.evictClients(ids));", to: '' },
-      ])
-    : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await using store = await Store.open({
     processes,
     // Requests with a revoked key are limited by address, so each request has a different address.
     env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' },
     settings: { shared_preload_libraries: 'pg_stat_statements' },
-    root: tree?.root,
+    root,
   });
   await using staff = await Staff.of(store);
   using http = new HttpClient();

@@ -12,7 +12,6 @@ import { sweepFiles } from '../../service/src/store/photos/photo-sweep.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { childrenOf, MemoryWatch } from '../../testkit/memory-watch.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -34,18 +33,18 @@ const secret = 'foster home of Biscuit';
 export const photos: Proof = {
   name: 'photos',
   promise: 'no photo is lost or doubled when workers are killed, none shows where it was taken, and hostile images harm nothing',
-  hasMutant: true,
+  // The mutant never takes up the photos of killed workers.
+  mutant: [
+    {
+      file: 'store/photos/processing-queries.ts',
+      from: '(claimed_until is null or claimed_until < now())',
+      to: 'claimed_until is null',
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant never takes up the photos of killed workers.
-  const edit = {
-    file: 'store/photos/processing-queries.ts',
-    from: '(claimed_until is null or claimed_until < now())',
-    to: 'claimed_until is null',
-  };
-  using tree = mutant ? plantMutant([edit]) : undefined;
+async function run({ short, mutant, root, progress }: ProofContext): Promise<Claim[]> {
   const size = { count: short ? 24 : 1_000, kills: short ? 3 : 20, progress };
   const claims: Claim[] = [];
   // A bucket needs Ceph, which the short form does without.
@@ -53,7 +52,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     await using place = await open();
     using folder = open === openDirectory ? temporaryFolder() : undefined;
     const socket = folder ? { HOMEWARD_IMAGES_SOCKET: path.join(folder.path, 'images.sock') } : undefined;
-    await using store = await Store.open({ processes: 1, root: tree?.root, env: { ...place.env, ...socket, LOG_LEVEL: 'warn' } });
+    await using store = await Store.open({ processes: 1, root, env: { ...place.env, ...socket, LOG_LEVEL: 'warn' } });
     const images = socket && (await store.decode(socket.HOMEWARD_IMAGES_SOCKET));
     const { manager } = await castOf(store, 0);
     claims.push(...(await sendWhileKilling(store, manager, place, { ...size, images })));

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { HttpClient, type Response } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
@@ -43,21 +42,18 @@ interface Observed {
 export const postgresLoss: Proof = {
   name: 'postgres-loss',
   promise: 'without PostgreSQL: 503 with Retry-After at once, no hanging requests, and success within 2 s of its return',
-  hasMutant: true,
+  // The mutant waits for PostgreSQL without a timeout, as pg does by default.
+  mutant: [
+    { file: 'platform/db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
+    { file: 'platform/db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
+    { file: 'platform/db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
+  ],
   runsAlone: true,
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant waits for PostgreSQL without a timeout, as pg does by default.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'platform/db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
-        { file: 'platform/db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
-        { file: 'platform/db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: 3, root: tree?.root });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 3, root });
   await using staff = await Staff.of(store);
   const keys = await staff.createKeys('steady', { perMinute: 1_000_000, perDay: 1_000_000 }, 4);
   const observed = await observe(store, keys, short ? 1 : 4, progress);

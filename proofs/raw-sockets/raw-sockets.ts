@@ -2,7 +2,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { type Exchange, exchange, type RawResponse } from '../../testkit/raw-socket.ts';
 import { Staff } from '../../testkit/staff.ts';
@@ -19,20 +18,17 @@ const requestsPerSecond = 50;
 export const rawSockets: Proof = {
   name: 'raw-sockets',
   promise: 'whatever bytes arrive, the response is a prompt Error with its headers, and never a 5xx',
-  hasMutant: true,
+  // In the mutant Node.js itself responds to parser errors, and slow requests get ten times as long.
+  mutant: [
+    { file: 'app.ts', from: '    clientErrorHandler: handleClientErrors(sendErrorOnSocket),\n', to: '' },
+    { file: 'app.ts', from: 'headersTimeout: 5_000', to: 'headersTimeout: 50_000' },
+    { file: 'app.ts', from: 'requestTimeout: 10_000', to: 'requestTimeout: 100_000' },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // In the mutant Node.js itself responds to parser errors, and slow requests get ten times as long.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'app.ts', from: '    clientErrorHandler: handleClientErrors(sendErrorOnSocket),\n', to: '' },
-        { file: 'app.ts', from: 'headersTimeout: 5_000', to: 'headersTimeout: 50_000' },
-        { file: 'app.ts', from: 'requestTimeout: 10_000', to: 'requestTimeout: 100_000' },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: 1, root: tree?.root });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 1, root });
   await using staff = await Staff.of(store);
   const [key] = await staff.createKeys('raw', { perMinute: 1_000_000, perDay: 1_000_000 }, 1);
   const [serve] = store.processes;

@@ -1,7 +1,6 @@
 // Redis is killed and comes back empty, or is frozen, while three processes get more requests than they may admit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
@@ -39,20 +38,17 @@ export const redisLoss: Proof = {
   name: 'redis-loss',
   promise:
     'without Redis: no request fails or waits, lists are still cached, each process admits at most the limit, and limits are exact 2 s after its return',
-  hasMutant: true,
+  // The mutant waits a second for Redis, and does not report to it what was admitted during the loss.
+  mutant: [
+    { file: 'platform/redis/redis-link.ts', from: 'redisDeadlineMs = 50', to: 'redisDeadlineMs = 1_000' },
+    { file: 'partners/rate-limit/limiter.ts', from: "    parts.link.on('restored', () => void this.#redis.settleDebts());\n", to: '' },
+  ],
   runsAlone: true,
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant waits a second for Redis, and does not report to it what was admitted during the loss.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'platform/redis/redis-link.ts', from: 'redisDeadlineMs = 50', to: 'redisDeadlineMs = 1_000' },
-        { file: 'partners/rate-limit/limiter.ts', from: "    parts.link.on('restored', () => void this.#redis.settleDebts());\n", to: '' },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes, clockRate, root: tree?.root });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes, clockRate, root });
   await using staff = await Staff.of(store);
   using http = new HttpClient(512);
   const steadyKeys = await staff.createKeys('steady', unlimited, 4);

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { freePort } from '../../testkit/servers.ts';
 import { SteadyLoad } from '../../testkit/steady-load.ts';
 import { type ServeProcess, Store } from '../../testkit/store.ts';
@@ -15,7 +14,8 @@ import { StreamFollower } from './stream-follower.ts';
 export const rolling: Proof = {
   name: 'rolling',
   promise: 'processes are restarted one by one behind a load balancer: no request fails, no write and no event of a stream is lost',
-  hasMutant: true,
+  // The mutant exits at once on SIGTERM, with requests in flight.
+  mutant: [{ file: 'cli/serve.ts', from: 'await sleep(err ? 0 : config.drainMs);', to: 'process.exit(0);' }],
   run,
 };
 
@@ -36,15 +36,11 @@ const drainMs = 3_000;
 const animalCount = 5_000;
 const settleMs = 500;
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant exits at once on SIGTERM, with requests in flight.
-  using tree = mutant
-    ? plantMutant([{ file: 'cli/serve.ts', from: 'await sleep(err ? 0 : config.drainMs);', to: 'process.exit(0);' }])
-    : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const size = sizes[short ? 'short' : 'long'];
   await using resources = new AsyncDisposableStack();
   const env = { LOG_LEVEL: 'warn', HOMEWARD_DRAIN_MS: String(drainMs) };
-  const store = resources.use(await Store.open({ processes: 0, root: tree?.root, env }));
+  const store = resources.use(await Store.open({ processes: 0, root, env }));
   store.work();
   const ports: [number, number] = [await freePort(), await freePort()];
   const processes = await Promise.all(ports.map((port) => store.serve({ PORT: String(port) })));

@@ -3,7 +3,6 @@ import pg from 'pg';
 import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { searchLines, searchPostgres, searchRedis } from '../../testkit/key-search.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
 import { untilReadiness } from '../../testkit/store-waits.ts';
@@ -15,16 +14,14 @@ const processes = 2;
 export const secrets: Proof = {
   name: 'secrets',
   promise: 'the text of a key appears in no log, no table, and no key or value in Redis',
-  hasMutant: true,
+  // The mutant logs a request's URL unredacted.
+  mutant: [{ file: 'platform/http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' }],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant logs a request's URL unredacted.
-  const edit = { file: 'platform/http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' };
-  using tree = mutant ? plantMutant([edit]) : undefined;
+async function run({ short, mutant, root, progress }: ProofContext): Promise<Claim[]> {
   const env = { LOG_LEVEL: 'trace', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' };
-  await using store = await Store.open({ processes, env, root: tree?.root });
+  await using store = await Store.open({ processes, env, root });
   await using staff = await Staff.of(store);
   const perKind = short ? 4 : 25;
   const limits = { perMinute: 1_000_000, perDay: 100_000_000 };

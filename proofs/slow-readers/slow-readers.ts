@@ -9,7 +9,6 @@ import { pictureName } from '../../service/src/store/photos/photo-store.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { MemoryWatch } from '../../testkit/memory-watch.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { type Pace, SlowReader } from '../../testkit/slow-reader.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -44,20 +43,18 @@ const slowLine = { drip: { bytes: 10_000, intervalMs: 100 } };
 export const slowReaders: Proof = {
   name: 'slow-readers',
   promise: 'a client that reads nothing, or too slowly, is disconnected, and takes bounded memory',
-  hasMutant: true,
+  // The mutant has no write timeout.
+  mutant: [{ file: 'platform/http/response-progress.ts', from: 'if (reason) this.#close(backlog, reason);', to: '' }],
   runsAlone: true,
   isNightly: true,
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant has no write timeout.
-  const edit = { file: 'platform/http/response-progress.ts', from: 'if (reason) this.#close(backlog, reason);', to: '' };
-  using tree = mutant ? plantMutant([edit]) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   using cleanup = new DisposableStack();
   const folder = mkdtempSync(path.join(tmpdir(), 'homeward-slow-readers-'));
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }));
-  await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn', HOMEWARD_PHOTOS: folder } });
+  await using store = await Store.open({ processes: 1, root, env: { LOG_LEVEL: 'warn', HOMEWARD_PHOTOS: folder } });
   store.work();
   const [serve] = store.processes;
   if (!serve?.child.pid) throw new Error('no process');

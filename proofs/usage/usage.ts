@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -25,7 +24,8 @@ const deprecatedOperation = 'GET /v1/pets/{petId}';
 export const usage: Proof = {
   name: 'usage',
   promise: 'the usage of every key is counted, exactly and with few writes',
-  hasMutant: true,
+  // The mutant stores what was counted last, in place of adding it.
+  mutant: [{ file: 'partners/usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' }],
   run,
 };
 
@@ -36,18 +36,12 @@ interface Counted {
   readonly total: number;
 }
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant stores what was counted last, in place of adding it.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'partners/usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' },
-      ])
-    : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await using store = await Store.open({
     processes,
     settings: { shared_preload_libraries: 'pg_stat_statements' },
     env: { LOG_LEVEL: 'warn' },
-    root: tree?.root,
+    root,
   });
   await using staff = await Staff.of(store);
   const owner = new pg.Client({ connectionString: store.postgres.url });

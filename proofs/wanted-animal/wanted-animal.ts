@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { addAnimals, castOf, place, verify } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { loadFor, type Sample } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
@@ -23,22 +22,19 @@ const editMs = 800;
 export const wantedAnimal: Proof = {
   name: 'wanted-animal',
   promise: 'a rush for one animal has one winner, and is no overload: neither for those who lose nor for orders of other animals',
-  hasMutant: true,
+  // The mutant lets every order into a transaction at once, where it waits for the animal's lock.
+  mutant: [
+    {
+      file: 'store/orders/order-gate.ts',
+      from: 'return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));',
+      to: 'return await place();',
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant lets every order into a transaction at once, where it waits for the animal's lock.
-  using tree = mutant
-    ? plantMutant([
-        {
-          file: 'store/orders/order-gate.ts',
-          from: 'return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));',
-          to: 'return await place();',
-        },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: processCount, root, env: { LOG_LEVEL: 'warn' } });
   const { manager, partners } = await castOf(store, fans + othersCount);
   const urls = store.processes.map(({ url }) => url);
   const rushSize = short ? 200 : 1_000;

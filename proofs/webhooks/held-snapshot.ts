@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import type { Publisher } from '../../service/src/changes/events/publisher.ts';
 import { queryStore } from '../../testkit/adopters.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -19,7 +18,19 @@ import { addPets } from './webhooks.ts';
 export const heldSnapshot: Proof = {
   name: 'held-snapshot',
   promise: 'a backup that holds a snapshot slows down neither publishing nor the search for webhooks to send',
-  hasMutant: true,
+  /** In the mutant the publisher looks for events from the beginning of the outbox. */
+  mutant: [
+    {
+      file: 'changes/events/event-queries.ts',
+      from: 'not exists (select from outbox where id > published_to)',
+      to: 'not exists (select from outbox)',
+    },
+    {
+      file: 'changes/events/event-queries.ts',
+      from: 'from outbox where id > (select published_to from feed) order by id',
+      to: 'from outbox order by id',
+    },
+  ],
   runsAlone: true,
   isNightly: true,
   run,
@@ -47,20 +58,6 @@ const chunkSize = 10_000;
 const rowReads = 200;
 const timeoutMs = 20 * 60_000;
 
-/** In the mutant the publisher looks for events from the beginning of the outbox. */
-const edits = [
-  {
-    file: 'changes/events/event-queries.ts',
-    from: 'not exists (select from outbox where id > published_to)',
-    to: 'not exists (select from outbox)',
-  },
-  {
-    file: 'changes/events/event-queries.ts',
-    from: 'from outbox where id > (select published_to from feed) order by id',
-    to: 'from outbox order by id',
-  },
-];
-
 interface Costs {
   readonly publishingMs: Spread;
   /** Milliseconds of PostgreSQL in a second. */
@@ -68,17 +65,16 @@ interface Costs {
   readonly feedRowMs: Spread;
 }
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const form = forms[short ? 'short' : 'long'];
   await using resources = new AsyncDisposableStack();
   const deliveries = form.endpoints * form.eventsForAll;
   const receiver = resources.use(await ReceiverThread.open({ servers: 4, arrivalsMax: 2 * deliveries }));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   const settings = { ...measuringSettings, autovacuum: 'on' };
-  const store = resources.use(await Store.open({ processes: 0, root: tree?.root, env, settings }));
+  const store = resources.use(await Store.open({ processes: 0, root, env, settings }));
   const costs = resources.use(await DatabaseCosts.of(store));
-  const writer = resources.use(await Writer.of(store, tree?.root));
+  const writer = resources.use(await Writer.of(store, root));
   await addEndpoints(store, receiver, form.endpoints);
   const measure = async (what: string): Promise<Costs> => {
     progress(`${what}: publishing`);

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { Publisher } from '../../service/src/changes/events/publisher.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { cpuMs } from '../../testkit/process-cpu.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
@@ -22,7 +21,14 @@ import { addPets } from './webhooks.ts';
 export const manyEndpoints: Proof = {
   name: 'many-endpoints',
   promise: 'what an event costs depends on the endpoints that get it, and not on how many there are',
-  hasMutant: true,
+  /** In the mutant a worker that looks for changed endpoints reads all of them. */
+  mutant: [
+    {
+      file: 'changes/delivery/endpoint-queries.ts',
+      from: 'where is_changed and shard = any(',
+      to: 'where is_changed::text = $$true$$ and shard + 0 = any(',
+    },
+  ],
   runsAlone: true,
   isNightly: true,
   run,
@@ -81,20 +87,10 @@ const backlogTimeoutMs = 600_000;
 /** One of 50 of the first 10,000 endpoints gets everything, which is 0.2% of 100,000. The others get their client's orders. */
 const isForAll = (number: number) => number < 10_000 && number % 50 === 0;
 
-/** In the mutant a worker that looks for changed endpoints reads all of them. */
-const edits = [
-  {
-    file: 'changes/delivery/endpoint-queries.ts',
-    from: 'where is_changed and shard = any(',
-    to: 'where is_changed::text = $$true$$ and shard + 0 = any(',
-  },
-];
-
 async function run(context: ProofContext): Promise<Claim[]> {
-  using tree = context.mutant ? plantMutant(edits) : undefined;
   const form = forms[context.short ? 'short' : 'long'];
-  const scaling = await measureScaling(context, form, tree?.root);
-  return [...scaling, ...(await measureBacklog(context, form, tree?.root))];
+  const scaling = await measureScaling(context, form);
+  return [...scaling, ...(await measureBacklog(context, form))];
 }
 
 interface AtSize {
@@ -108,7 +104,7 @@ interface AtSize {
   readonly feedDelaysMs: readonly number[];
 }
 
-async function measureScaling({ progress }: ProofContext, form: Form, root: string | undefined): Promise<Claim[]> {
+async function measureScaling({ root, progress }: ProofContext, form: Form): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();
   const receiver = resources.use(await ReceiverThread.open({ servers, arrivalsMax }));
   const site = resources.use(await Site.open(root, receiver));
@@ -404,7 +400,7 @@ function judgeDeliveries(book: DeliveryBook, which: string): Claim {
 }
 
 /** The worker is down while events are published that all endpoints get. */
-async function measureBacklog({ progress }: ProofContext, { backlog }: Form, root: string | undefined): Promise<Claim[]> {
+async function measureBacklog({ root, progress }: ProofContext, { backlog }: Form): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();
   const receiver = resources.use(await ReceiverThread.open({ servers, arrivalsMax }));
   const site = resources.use(await Site.open(root, receiver));

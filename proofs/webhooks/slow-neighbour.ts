@@ -1,6 +1,5 @@
 // Endpoints hang, reset connections or trickle: the endpoints of other clients must not be delayed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
@@ -13,7 +12,13 @@ import { addPets } from './webhooks.ts';
 export const slowNeighbour: Proof = {
   name: 'slow-neighbour',
   promise: 'a partner whose server hangs delays nobody else',
-  hasMutant: true,
+  /** In the mutant a client and an endpoint may have any number of requests in flight, and slow ones have no budget of their own. */
+  mutant: [
+    { file: 'changes/delivery/endpoint.ts', from: '{ belowMs: 250, concurrency: 4 }', to: '{ belowMs: 1e9, concurrency: 999 }' },
+    { file: 'changes/delivery/endpoint.ts', from: 'export const slowMs = 1_000;', to: 'export const slowMs = 1e9;' },
+    { file: 'changes/delivery/shares.ts', from: 'ofClientMax: 32,', to: 'ofClientMax: 9_999,' },
+    { file: 'changes/delivery/shares.ts', from: 'ofClientAtOriginMax: 8,', to: 'ofClientAtOriginMax: 9_999,' },
+  ],
   runsAlone: true,
   isNightly: true,
   run,
@@ -37,20 +42,11 @@ const badBehaviours: ReadonlyArray<{ behaviour: Behaviour; name: string }> = [
   { behaviour: 'trickling', name: 'sending a byte a second' },
 ];
 
-/** In the mutant a client and an endpoint may have any number of requests in flight, and slow ones have no budget of their own. */
-const edits = [
-  { file: 'changes/delivery/endpoint.ts', from: '{ belowMs: 250, concurrency: 4 }', to: '{ belowMs: 1e9, concurrency: 999 }' },
-  { file: 'changes/delivery/endpoint.ts', from: 'export const slowMs = 1_000;', to: 'export const slowMs = 1e9;' },
-  { file: 'changes/delivery/shares.ts', from: 'ofClientMax: 32,', to: 'ofClientMax: 9_999,' },
-  { file: 'changes/delivery/shares.ts', from: 'ofClientAtOriginMax: 8,', to: 'ofClientAtOriginMax: 9_999,' },
-];
-
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();
   const healthy = await openReceivers(resources, healthyClients, 'quick');
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
-  const store = resources.use(await Store.open({ processes: 0, root: tree?.root, env }));
+  const store = resources.use(await Store.open({ processes: 0, root, env }));
   const pets = await addPets(store, 1_000);
   const staff = resources.use(await Staff.of(store));
   await addToClients(store, healthy, healthyClients);

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dependencies } from '../../service/src/dependencies.ts';
 import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -14,7 +13,14 @@ import { type Behaviour, Receiver } from './receivers.ts';
 export const webhooks: Proof = {
   name: 'webhooks',
   promise: "every event reaches every endpoint, each animal's in order, while workers are killed and receivers fail",
-  hasMutant: true,
+  /** In the mutant a later event of an animal does not wait for a retry of an earlier one. */
+  mutant: [
+    {
+      file: 'changes/delivery/sending-queries.ts',
+      from: "earlier.is_replay = item.is_replay and delivery_id < item.delivery_id) then 'held'",
+      to: "earlier.is_replay = item.is_replay and delivery_id < 0) then 'held'",
+    },
+  ],
   run,
 };
 
@@ -45,22 +51,12 @@ const leaseAgeSeconds = 4;
 const leaseSeconds = 20;
 const duplicatesMax = 0.01;
 
-/** In the mutant a later event of an animal does not wait for a retry of an earlier one. */
-const edits = [
-  {
-    file: 'changes/delivery/sending-queries.ts',
-    from: "earlier.is_replay = item.is_replay and delivery_id < item.delivery_id) then 'held'",
-    to: "earlier.is_replay = item.is_replay and delivery_id < 0) then 'held'",
-  },
-];
-
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const size = sizes[short ? 'short' : 'long'];
   await using resources = new AsyncDisposableStack();
   const receivers = await Promise.all(behaviours.map(async (manner) => resources.use(await Receiver.open(manner))));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
-  const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env }));
+  const store = resources.use(await Store.open({ processes: 1, root, env }));
   // Several, so that the workers share the endpoints: a client's endpoints are all sent to by one worker.
   const { partners } = await castOf(store, clients);
   await addEndpoints(store, partners, receivers);
