@@ -5,6 +5,7 @@ import { act, addAnimals, castOf, place, queryStore, verify } from '../testkit/a
 import { HttpClient } from '../testkit/http.ts';
 import type { Key, ServeProcess } from '../testkit/store.ts';
 import { Store } from '../testkit/store.ts';
+import { grouped, noIllegalTransition, none } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const processCount = 4;
@@ -113,21 +114,13 @@ async function judge(store: Store, run: Run): Promise<Claim[]> {
   );
   const stored = new Set((await queryStore<{ id: string }>(store, 'select id::text from orders')).map(({ id }) => Number(id)));
   const lost = run.acknowledged.filter((id) => !stored.has(id));
-  const verified = await verify(store);
-  const size = `${partnerCount} partners, ${animalCount.toLocaleString('en')} animals, ${processCount} processes, ${run.kills} of them killed, ${run.requests.toLocaleString('en')} requests`;
+  const size = `${partnerCount} partners, ${grouped(animalCount)} animals, ${processCount} processes, ${run.kills} of them killed, ${grouped(run.requests)} requests`;
   return [
-    { claim: `Animals with two open orders (${size})`, bar: '0', figure: String(twice?.animals), holds: twice?.animals === 0 },
-    {
-      claim: 'Orders that were acknowledged but are missing',
-      bar: '0',
-      figure: `${lost.length} of ${run.acknowledged.length.toLocaleString('en')}`,
-      holds: lost.length === 0 && run.acknowledged.length > 100 && run.kills > 0,
-    },
-    {
-      claim: '`homeward verify` finds no illegal transition',
-      bar: 'none',
-      figure: verified.violation ?? `none in ${verified.rows.toLocaleString('en')} rows`,
-      holds: verified.holds,
-    },
+    none(`Animals with two open orders (${size})`, twice?.animals ?? Number.NaN),
+    none('Orders that were acknowledged but are missing', lost.length, {
+      of: run.acknowledged.length,
+      control: run.acknowledged.length > 100 && run.kills > 0,
+    }),
+    noIllegalTransition(await verify(store)),
   ];
 }

@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
 import { act, castOf, place, queryStore, type Verified, verify } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
+import { connectTo } from '../testkit/postgres.ts';
 import { SteadyLoad } from '../testkit/steady-load.ts';
 import { Store } from '../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
@@ -150,8 +150,7 @@ async function verifyBesideWrites(store: Store, animals: number, perSecond: numb
 function watchSnapshots(store: Store): { stop(): Promise<number> } {
   const stopping = new AbortController();
   const watching = (async () => {
-    const client = new pg.Client({ connectionString: store.postgres.url });
-    await client.connect();
+    await using client = await connectTo(store.postgres.url);
     let oldest = 0;
     while (!stopping.signal.aborted) {
       const { rows } = await client.query<{ seconds: number | null }>(
@@ -161,7 +160,6 @@ function watchSnapshots(store: Store): { stop(): Promise<number> } {
       oldest = Math.max(oldest, rows[0]?.seconds ?? 0);
       await new Promise((resolve) => setTimeout(resolve, snapshotIntervalMs));
     }
-    await client.end();
     return oldest;
   })();
   return {

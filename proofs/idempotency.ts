@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { type Key, type ServeProcess, Store } from '../testkit/store.ts';
+import { noIllegalTransition } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const overloadedShareMax = 0.1;
@@ -27,17 +28,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const rounds = short ? 20 : 200;
   const concurrent = await sendConcurrently(store, partner, await addAnimals(store, cast.manager, rounds), progress);
   const crashes = await sweepCrashPoints(store, partner, await addAnimals(store, cast.manager, 60), short ? 4 : 1, progress);
-  const verified = await verify(store);
-  return [
-    ...concurrent,
-    ...crashes,
-    {
-      claim: '`homeward verify` afterwards',
-      bar: 'no violation',
-      figure: verified.violation ?? `no violation in ${verified.rows} rows`,
-      holds: verified.holds,
-    },
-  ];
+  return [...concurrent, ...crashes, noIllegalTransition(await verify(store))];
 }
 
 async function sendConcurrently(store: Store, key: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
+import { grouped } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 import { decidedWithoutRedis, outageLogLevel } from './redis-outages.ts';
 
@@ -196,5 +197,3 @@ const isRejectedRightly = ({ response }: SentRequest) => response.status === 429
 
 /** The window that a response states, as the number of minutes since the epoch. */
 const minuteOf = ({ response }: Pick<SentRequest, 'response'>) => Number(response.headers['x-ratelimit-reset']) / 60 - 1;
-
-const grouped = (count: number) => count.toLocaleString('en');

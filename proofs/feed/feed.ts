@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { Store } from '../../testkit/store.ts';
+import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { FeedReader } from './feed-reader.ts';
 import { FeedWriters } from './feed-writers.ts';
@@ -62,7 +63,6 @@ async function untilRead(readers: readonly FeedReader[], count: number): Promise
 async function judge(store: Store, readers: readonly FeedReader[], writers: FeedWriters): Promise<Claim[]> {
   const verdicts = readers.map((reader) => reader.judge(writers.isCommitted));
   const sum = (what: (verdict: (typeof verdicts)[number]) => number) => verdicts.reduce((total, verdict) => total + what(verdict), 0);
-  const grouped = (count: number) => count.toLocaleString('en');
   const rejection = readers.find((reader) => reader.rejection)?.rejection;
   const missed = readers.map(({ seen }) => writers.committed - seen);
   const [overtaken] = await queryStore<{ count: number }>(

@@ -1,8 +1,7 @@
 // A whole store on each version of PostgreSQL, in each environment that docs/compatibility.md lists. It writes that table.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rmSync } from 'node:fs';
 import { makeAuthority } from '../../testkit/certificates.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type Environment, environments, type Parts } from './environments.ts';
 import { type Column, documentName, type Outcome, readTable, tableOf, works, writeTable } from './matrix-document.ts';
@@ -47,8 +46,7 @@ async function run({ parts: given, mutant, root, progress }: ProofContext): Prom
 async function tryOne(environment: Environment, parts: Omit<Parts, 'folder'>, root: string): Promise<Outcome> {
   if (environment.findObstacle?.()) return undefined;
   await using opened = new AsyncDisposableStack();
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-matrix-'));
-  opened.defer(() => rmSync(folder, { recursive: true }));
+  const { path: folder } = opened.use(temporaryFolder('matrix'));
   opened.defer(() => rmSync(`${folder}.hba`, { force: true }));
   try {
     await tryStore(await environment.start(opened, { ...parts, folder }), folder, root);

@@ -1,11 +1,12 @@
 // Checks every page that the store serves, and the pages of the example adoption site, in a real browser.
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launchBrowser } from '../../testkit/browser.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { ensureBuilt } from '../../tools/build.ts';
 import { hasChanged } from '../../tools/changed.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -78,8 +79,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await ensureBuilt();
   progress('starting a store with animals');
   await using resources = new AsyncDisposableStack();
-  const photos = mkdtempSync(path.join(tmpdir(), 'homeward-photos-'));
-  resources.defer(() => rmSync(photos, { recursive: true, force: true }));
+  const { path: photos } = resources.use(temporaryFolder('photos'));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_PHOTOS: photos };
   const store = resources.use(await Store.open({ processes: 1, root, env }));
   store.work();

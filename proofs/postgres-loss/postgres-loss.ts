@@ -6,6 +6,8 @@ import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
+import { until } from '../../testkit/until.ts';
+import { every } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { signalTree } from './process-tree.ts';
 
@@ -120,11 +122,8 @@ async function killConnection({ postgres }: Store): Promise<Outage> {
   await client.query('begin');
   await client.query('lock table pets in access exclusive mode');
   const waiting = `select pid from pg_stat_activity where application_name = 'homeward' and wait_event_type = 'Lock' limit 1`;
-  let pid: number | undefined;
-  for (let tries = 0; pid === undefined; tries += 1) {
-    if (tries > 500) throw new Error('no request is waiting for the lock');
-    pid = (await client.query<{ pid: number }>(waiting)).rows[0]?.pid;
-  }
+  const findPid = async () => (await client.query<{ pid: number }>(waiting)).rows[0]?.pid;
+  const pid = await until('a request is waiting for the lock', findPid, { intervalMs: 1 });
   const faultMs = performance.now();
   process.kill(pid, 'SIGKILL');
   await firstResponse(postgres.url);
@@ -133,22 +132,17 @@ async function killConnection({ postgres }: Store): Promise<Outage> {
 
 /** Resolves once PostgreSQL executes a query. */
 async function firstResponse(connectionString: string): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
+  const hasResponded = async () => {
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
     client.on('error', () => {});
-    const responded = await client.connect().then(
-      () =>
-        client.query('select 1').then(
-          () => true,
-          () => false,
-        ),
-      () => false,
-    );
+    const responded = await client
+      .connect()
+      .then(() => client.query('select 1'))
+      .catch(() => false as const);
     await client.end().catch(() => {});
-    if (responded) return;
-    await sleep(10);
-  }
-  throw new Error('PostgreSQL did not come back');
+    return responded;
+  };
+  await until('PostgreSQL is back', hasResponded, { intervalMs: 10 });
 }
 
 function judge({ outages, samples, live, ready }: Observed, processes: readonly ServeProcess[]): Claim[] {
@@ -171,12 +165,11 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
   const readyAgain = outages.flatMap((outage) => ready.map((polls) => backAfterMs(polls, outage)));
   const alive = live.filter(({ response }) => response?.status === 200);
   return [
-    {
-      claim: `Requests sent while PostgreSQL is stopped or frozen get 503 unavailable with Retry-After and the three X-RateLimit headers`,
-      bar: 'every one',
-      figure: `${right.length} of ${rejected.length}`,
-      holds: rejected.length > 0 && right.length === rejected.length,
-    },
+    every(
+      `Requests sent while PostgreSQL is stopped or frozen get 503 unavailable with Retry-After and the three X-RateLimit headers`,
+      right.length,
+      rejected.length,
+    ),
     {
       claim: 'Their median response time',
       bar: `${responseMsMedian} ms`,

@@ -1,8 +1,8 @@
 // The processes of a store are restarted one after another behind a load balancer, while requests, writes and streams go on.
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { freePort } from '../../testkit/servers.ts';
 import { SteadyLoad } from '../../testkit/steady-load.ts';
 import { type ServeProcess, Store } from '../../testkit/store.ts';
@@ -72,8 +72,6 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
 
 async function restartOne(store: Store, old: ServeProcess | undefined, port: number): Promise<ServeProcess> {
   if (!old) throw new Error('there is no process to restart');
-  const ended = once(old.child, 'exit');
-  old.child.kill('SIGTERM');
-  await ended;
+  await endProcess(old.child, 'SIGTERM');
   return store.serve({ PORT: String(port) });
 }

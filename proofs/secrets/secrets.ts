@@ -1,8 +1,8 @@
 // Keys are sent in every way, right and wrong, while everything works and during faults; then all storage and logs are searched for them.
-import pg from 'pg';
 import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { searchLines, searchPostgres, searchRedis } from '../../testkit/key-search.ts';
+import { connectTo } from '../../testkit/postgres.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
 import { untilReadiness } from '../../testkit/store-waits.ts';
@@ -88,10 +88,8 @@ function claimOf(claim: string, { searched, hits }: { searched: string; hits: re
 
 /** Renames the table meanwhile, so that every list is an internal error with a stack trace. */
 async function withoutPets(store: Store, work: () => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: store.postgres.url });
-  await client.connect();
+  await using client = await connectTo(store.postgres.url);
   await client.query('alter table pets rename to pets_away');
   await work();
   await client.query('alter table pets_away rename to pets');
-  await client.end();
 }

@@ -7,6 +7,7 @@ import { newSecret } from '../../service/src/changes/webhooks/signatures.ts';
 import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { Store } from '../../testkit/store.ts';
+import { until } from '../../testkit/until.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { loopbackHosts, privateAddresses, privateHosts } from './ssrf-corpus.ts';
 
@@ -193,10 +194,7 @@ async function sendByWorker(root: string | undefined, trap: Trap): Promise<Claim
       store,
       'select count(*)::int as count from webhooks where not exists (select from webhook_attempts where webhook_id = id)',
     );
-  for (let tries = 0; ((await left())[0]?.count ?? 0) > 0; tries += 1) {
-    if (tries > 300) throw new Error('the worker did not try all endpoints');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until('the worker has tried all endpoints', async () => (await left())[0]?.count === 0);
   return {
     claim: 'Addresses of this machine that the API accepts, and that `homeward worker` connects to if they are in the table anyway',
     bar: '0 and 0',

@@ -2,11 +2,12 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import pg from 'pg';
 import type { Publisher } from '../../service/src/changes/events/publisher.ts';
 import { queryStore } from '../../testkit/adopters.ts';
+import { type Connection, connectTo } from '../../testkit/postgres.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
+import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { ReceiverThread } from './arrival-log.ts';
 import { DatabaseCosts, inWords, measuringSettings, type Spread, spreadOf } from './database-costs.ts';
@@ -87,20 +88,20 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
     return { publishingMs, looking, feedRowMs: await timeFeedRow(store) };
   };
   const before = await measure('without a snapshot');
-  const snapshot = resources.use(await HeldSnapshot.of(store));
+  const snapshot = resources.use(await holdSnapshot(store));
   const worker = store.work();
   const from = receiver.count;
   const events = await writer.write(form, progress);
   const deadlineMs = performance.now() + timeoutMs;
   while (receiver.count < from + deliveries && performance.now() < deadlineMs) {
-    progress(`${format(receiver.count - from)} of ${format(deliveries)} deliveries`);
+    progress(`${grouped(receiver.count - from)} of ${grouped(deliveries)} deliveries`);
     await sleep(100);
   }
   const delivered = receiver.count - from;
   await sleep(settlingMs);
   await store.stopWorker(worker);
   const after = await measure('with a snapshot');
-  return judge({ before, after, events, delivered, deliveries, versions: await snapshot.versionsOfFeedRow() });
+  return judge({ before, after, events, delivered, deliveries, versions: await countVersionsOfFeedRow(snapshot) });
 }
 
 async function addEndpoints(store: Store, { origins }: ReceiverThread, count: number): Promise<void> {
@@ -183,7 +184,7 @@ class Writer implements AsyncDisposable {
       written += chunkSize + count;
       for (let end = 0; end < start + written; ) {
         end = await endOfFeed(this.#store);
-        progress(`${format(end - start)} of ${format(otherEvents + eventsForAll)} events published`);
+        progress(`${grouped(end - start)} of ${grouped(otherEvents + eventsForAll)} events published`);
         await sleep(20);
       }
     }
@@ -200,49 +201,31 @@ class Writer implements AsyncDisposable {
 }
 
 /** A transaction that holds a snapshot, as pg_dump does. */
-class HeldSnapshot implements AsyncDisposable {
-  readonly #client: pg.Client;
+async function holdSnapshot(store: Store): Promise<Connection> {
+  const client = await connectTo(store.postgres.url);
+  await client.query('create extension if not exists pgstattuple');
+  await client.query('begin isolation level repeatable read');
+  await client.query('select last_position from feed');
+  return client;
+}
 
-  private constructor(client: pg.Client) {
-    this.#client = client;
-  }
-
-  static async of(store: Store): Promise<HeldSnapshot> {
-    const client = new pg.Client({ connectionString: store.postgres.url });
-    await client.connect();
-    await client.query('create extension if not exists pgstattuple');
-    await client.query('begin isolation level repeatable read');
-    await client.query('select last_position from feed');
-    return new HeldSnapshot(client);
-  }
-
-  /** Those that PostgreSQL has not removed, because this snapshot may need them. */
-  async versionsOfFeedRow(): Promise<number> {
-    const { rows } = await this.#client.query<{ count: number }>(
-      `select (tuple_count + dead_tuple_count)::int as count from pgstattuple('feed')`,
-    );
-    return rows[0]?.count ?? 0;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client.end();
-  }
+/** Those that PostgreSQL has not removed, because the snapshot may need them. */
+async function countVersionsOfFeedRow(snapshot: Connection): Promise<number> {
+  const { rows } = await snapshot.query<{ count: number }>(
+    `select (tuple_count + dead_tuple_count)::int as count from pgstattuple('feed')`,
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** The time to read the row of the feed by its index, as every poll does. Many reads in one statement, to leave out the round trip. */
 async function timeFeedRow(store: Store): Promise<Spread> {
-  const client = new pg.Client({
-    connectionString: store.postgres.url,
-    options: '-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off',
-  });
-  await client.connect();
+  await using client = await connectTo(store.postgres.url, { options: '-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off' });
   const timesMs: number[] = [];
   for (let i = 0; i < 20; i += 1) {
     const startMs = performance.now();
     await client.query(`do $$ begin for i in 1..${rowReads} loop perform last_position from feed; end loop; end $$`);
     timesMs.push((performance.now() - startMs) / rowReads);
   }
-  await client.end();
   return spreadOf(timesMs);
 }
 
@@ -267,22 +250,20 @@ function judge({ before, after, events, delivered, deliveries, versions }: Measu
       isTimed: true,
     };
   };
-  const held = `with a snapshot held over ${format(events)} events and ${format(deliveries)} deliveries, compared to before`;
+  const held = `with a snapshot held over ${grouped(events)} events and ${grouped(deliveries)} deliveries, compared to before`;
   return [
     compare(`Time of PostgreSQL in a second while an idle worker looks for work, ${held}`, [before.looking, after.looking], ratioMax),
     compare(`Time to publish ${batchSize} events, likewise`, [before.publishingMs, after.publishingMs], ratioMax),
     compare(
-      `Time to read the row of the feed, of which ${format(versions)} versions are stored`,
+      `Time to read the row of the feed, of which ${grouped(versions)} versions are stored`,
       [before.feedRowMs, after.feedRowMs],
       Infinity,
     ),
     {
       claim: 'Deliveries that arrived meanwhile',
       bar: 'all',
-      figure: `${format(delivered)} of ${format(deliveries)}`,
+      figure: `${grouped(delivered)} of ${grouped(deliveries)}`,
       holds: delivered === deliveries,
     },
   ];
 }
-
-const format = (count: number) => count.toLocaleString('en');

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
+import { until } from '../../testkit/until.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { addVerifiedEndpoints, createClients, removeEndpoints } from './endpoint-population.ts';
 import { commitSteadily, petEvent } from './event-source.ts';
-import { type Behaviour, Receiver } from './receivers.ts';
+import { type Behaviour, openReceiver, type Receiver } from './receivers.ts';
 import { addPets } from './webhooks.ts';
 
 export const slowNeighbour: Proof = {
@@ -88,7 +89,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
 }
 
 async function openReceivers(resources: AsyncDisposableStack, count: number, behaviour: Behaviour): Promise<Receiver[]> {
-  return Promise.all(Array.from({ length: count }, async () => resources.use(await Receiver.open(behaviour))));
+  return Promise.all(Array.from({ length: count }, async () => resources.use(await openReceiver(behaviour))));
 }
 
 /** Divides the receivers among new clients. */
@@ -101,10 +102,7 @@ async function addToClients(store: Store, receivers: readonly Receiver[], client
 /** A worker needs some time to start. */
 async function untilSome(receivers: readonly Receiver[], write: () => Promise<unknown>): Promise<void> {
   await write();
-  for (let tries = 0; receivers.some(({ arrivals }) => arrivals.length === 0); tries += 1) {
-    if (tries > 1_000) throw new Error('the worker delivers nothing');
-    await sleep(20);
-  }
+  await until('the worker delivers', () => receivers.every(({ arrivals }) => arrivals.length > 0), { intervalMs: 20 });
 }
 
 async function delaysAt(receivers: readonly Receiver[], first: number, committedAtMs: readonly number[]): Promise<number[]> {

@@ -6,9 +6,10 @@ import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { grouped, none } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { commitEvents, petEvent } from './event-source.ts';
-import { type Behaviour, Receiver } from './receivers.ts';
+import { type Behaviour, openReceiver, type Receiver } from './receivers.ts';
 
 export const webhooks: Proof = {
   name: 'webhooks',
@@ -54,7 +55,7 @@ const duplicatesMax = 0.01;
 async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const size = sizes[short ? 'short' : 'long'];
   await using resources = new AsyncDisposableStack();
-  const receivers = await Promise.all(behaviours.map(async (manner) => resources.use(await Receiver.open(manner))));
+  const receivers = await Promise.all(behaviours.map(async (manner) => resources.use(await openReceiver(manner))));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   const store = resources.use(await Store.open({ processes: 1, root, env }));
   // Several, so that the workers share the endpoints: a client's endpoints are all sent to by one worker.
@@ -72,7 +73,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   for (let left = Infinity; left > 0 && Date.now() < deadlineMs; ) {
     await scaleTime(store);
     left = await countLeft(store);
-    progress(`${left.toLocaleString('en')} events and retries left`);
+    progress(`${grouped(left)} events and retries left`);
     await sleep(250);
   }
   return judge(receivers, size, killed);
@@ -179,25 +180,18 @@ function judge(receivers: readonly Receiver[], { events }: Size, killed: number)
     }
   }
   const total = events * receivers.length;
-  const format = (count: number) => count.toLocaleString('en');
   return [
-    {
-      claim: `Events missing at a receiver, of ${format(events)} events to ${receivers.length} endpoints of ${clients} clients (4 slow, 3 failing, 3 resetting), with ${killed} workers killed`,
-      bar: '0',
-      figure: `${format(missing)} of ${format(total)}`,
-      holds: missing === 0,
-    },
+    none(
+      `Events missing at a receiver, of ${grouped(events)} events to ${receivers.length} endpoints of ${clients} clients (4 slow, 3 failing, 3 resetting), with ${killed} workers killed`,
+      missing,
+      { of: total },
+    ),
     {
       claim: 'Events that a receiver accepted more than once, by webhook-id',
       bar: `at most ${duplicatesMax * 100}%`,
-      figure: `${format(duplicates)} of ${format(accepted)} (${((100 * duplicates) / accepted).toFixed(2)}%)`,
+      figure: `${grouped(duplicates)} of ${grouped(accepted)} (${((100 * duplicates) / accepted).toFixed(2)}%)`,
       holds: duplicates <= duplicatesMax * accepted,
     },
-    {
-      claim: 'Requests with an event that arrived after a later event of the same animal',
-      bar: '0',
-      figure: format(outOfOrder),
-      holds: outOfOrder === 0,
-    },
+    none('Requests with an event that arrived after a later event of the same animal', outOfOrder),
   ];
 }
