@@ -117,7 +117,7 @@ async function flood(store: Store): Promise<void> {
     [floodCount, floodBytes],
   );
   const isPublished = async () => (await queryStore(store, 'select from outbox limit 1')).length === 0;
-  await until('the worker has published the flood', isPublished, { intervalMs: 20 });
+  await until('the worker has published the flood', isPublished, { timeoutMs: 60_000, intervalMs: 20 });
 }
 
 /** Adds animals one by one, and waits until each event has reached all readers. */

@@ -43,6 +43,17 @@ export async function addAnimals(store: Store, key: Key, count: number): Promise
   return ids;
 }
 
+/** Inserts them into the database directly, without a history and events. */
+export async function insertAnimals(store: Store, count: number): Promise<bigint[]> {
+  const rows = await queryStore<{ id: string }>(
+    store,
+    `insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, $1::int) as i
+      returning id::text`,
+    [count],
+  );
+  return rows.map(({ id }) => BigInt(id));
+}
+
 export const place = (http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string> = {}): Promise<Response> =>
   http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId, adopter: adopterOf(petId) }, headers });
 

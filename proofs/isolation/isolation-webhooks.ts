@@ -4,7 +4,7 @@ import type { NewEvent } from '../../service/src/changes/events/event-queries.ts
 import { recordEvents } from '../../service/src/changes/events/events.ts';
 import { Publisher } from '../../service/src/changes/events/publisher.ts';
 import { type EventType, eventTypes, isPrivateEvent } from '../../service/src/domain/event-types.ts';
-import { queryStore } from '../../testkit/adopters.ts';
+import { insertAnimals, queryStore } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import { serveLocally } from '../../testkit/local-server.ts';
 import { endProcess } from '../../testkit/running-processes.ts';
@@ -55,7 +55,7 @@ export async function sendToEndpoints(parts: { store: Store; staff: Staff; http:
     if (hold === whileUnverified) receiver.rejectsTests.add(name);
   }
   const clientIds = [...new Set(subjects.map(({ key }) => key.clientId))];
-  const pets = await addPets(store);
+  const pets = await insertAnimals(store, eventTypes.length);
   const clients = await clientsIn(store, clientIds);
 
   const firstWorker = store.work();
@@ -218,15 +218,6 @@ async function openPathReceiver() {
       while (performance.now() - Math.max(lastAtMs, startMs) < quietMs) await sleep(50);
     },
   };
-}
-
-async function addPets(store: Store): Promise<bigint[]> {
-  const rows = await queryStore<{ id: string }>(
-    store,
-    `insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1) returning id::text`,
-    [eventTypes.length],
-  );
-  return rows.map(({ id }) => BigInt(id));
 }
 
 /** An animal of each of two shelters, and a client that orders both and has no endpoint. */

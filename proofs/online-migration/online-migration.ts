@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { castOf, place, queryStore } from '../../testkit/adopters.ts';
+import { castOf, insertAnimals, place, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { connectTo } from '../../testkit/postgres.ts';
@@ -88,10 +88,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 }
 
 async function fill(store: Store, animals: number): Promise<void> {
-  await queryStore(
-    store,
-    `insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, ${animals}) as i`,
-  );
+  await insertAnimals(store, animals);
   await queryStore(store, 'vacuum analyze pets');
 }
 

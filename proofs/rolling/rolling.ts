@@ -1,6 +1,6 @@
 // The processes of a store are restarted one after another behind a load balancer, while requests, writes and streams go on.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { castOf, queryStore } from '../../testkit/adopters.ts';
+import { castOf, insertAnimals } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { endProcess } from '../../testkit/running-processes.ts';
 import { freePort } from '../../testkit/servers.ts';
@@ -47,10 +47,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const balancer = resources.use(await Balancer.open(ports));
   await balancer.untilUp(processCount);
   const { manager, partners } = await castOf(store, 5);
-  await queryStore(
-    store,
-    `insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, ${animalCount}) as i`,
-  );
+  await insertAnimals(store, animalCount);
   const followers = Array.from({ length: size.streams }, (_, i) =>
     resources.use(new StreamFollower(() => balancer.url, partners[i % partners.length] ?? manager)),
   );

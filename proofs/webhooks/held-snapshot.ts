@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Publisher } from '../../service/src/changes/events/publisher.ts';
-import { queryStore } from '../../testkit/adopters.ts';
+import { insertAnimals, queryStore } from '../../testkit/adopters.ts';
 import { type Connection, connectTo } from '../../testkit/postgres.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
@@ -14,7 +14,6 @@ import { DatabaseCosts, inWords, measuringSettings, type Spread, spreadOf } from
 import { endOfFeed } from './delivery-book.ts';
 import { addVerifiedEndpoints, createClients } from './endpoint-population.ts';
 import { commitEvents, orderEvent, petEvent } from './event-source.ts';
-import { addPets } from './webhooks.ts';
 
 export const heldSnapshot: Proof = {
   name: 'held-snapshot',
@@ -135,7 +134,7 @@ class Writer implements AsyncDisposable {
   static async of(store: Store, root: string | undefined): Promise<Writer> {
     const [staff, pets, [clientId = 0]] = [
       await Staff.of(store, { byIndex: true }),
-      await addPets(store, 500),
+      await insertAnimals(store, 500),
       await createClients(store, 1),
     ];
     const module = root

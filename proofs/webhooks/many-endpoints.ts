@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type pg from 'pg';
 import { Publisher } from '../../service/src/changes/events/publisher.ts';
+import { insertAnimals } from '../../testkit/adopters.ts';
 import { connectTo } from '../../testkit/postgres.ts';
 import { cpuMs } from '../../testkit/process-cpu.ts';
 import { quantile } from '../../testkit/quantile.ts';
@@ -19,7 +20,6 @@ import { DeliveryBook, endOfFeed, publishedAfter } from './delivery-book.ts';
 import { createClients, EndpointPopulation } from './endpoint-population.ts';
 import { commitEvents, commitSteadily, orderEvent, petEvent } from './event-source.ts';
 import type { SenderRate, SenderTask } from './sender-alone.ts';
-import { addPets } from './webhooks.ts';
 
 export const manyEndpoints: Proof = {
   name: 'many-endpoints',
@@ -184,7 +184,7 @@ class Site implements AsyncDisposable {
   static async open(root: string | undefined, receiver: ReceiverThread): Promise<Site> {
     const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
     const store = await Store.open({ processes: 0, root, env, settings: measuringSettings });
-    const [staff, costs, pets] = [await Staff.of(store), await DatabaseCosts.of(store), await addPets(store, 500)];
+    const [staff, costs, pets] = [await Staff.of(store), await DatabaseCosts.of(store), await insertAnimals(store, 500)];
     const strangerIds = await createClients(store, strangers);
     return new Site({ store, staff, receiver, costs, pets, strangerIds });
   }

@@ -1,5 +1,6 @@
 // Endpoints hang, reset connections or trickle: the endpoints of other clients must not be delayed.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { insertAnimals } from '../../testkit/adopters.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
@@ -8,7 +9,6 @@ import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { addVerifiedEndpoints, createClients, removeEndpoints } from './endpoint-population.ts';
 import { commitSteadily, petEvent } from './event-source.ts';
 import { type Behaviour, openReceiver, type Receiver } from './receivers.ts';
-import { addPets } from './webhooks.ts';
 
 export const slowNeighbour: Proof = {
   name: 'slow-neighbour',
@@ -48,7 +48,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const healthy = await openReceivers(resources, healthyClients, 'quick');
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   const store = resources.use(await Store.open({ processes: 0, root, env }));
-  const pets = await addPets(store, 1_000);
+  const pets = await insertAnimals(store, 1_000);
   const staff = resources.use(await Staff.of(store));
   await addToClients(store, healthy, healthyClients);
   store.work();

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dependencies } from '../../service/src/dependencies.ts';
-import { castOf, queryStore } from '../../testkit/adopters.ts';
+import { castOf, insertAnimals, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
@@ -62,7 +62,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const { partners } = await castOf(store, clients);
   await addEndpoints(store, partners, receivers);
   const staff = resources.use(await Staff.of(store));
-  const pets = await addPets(store, size.animals);
+  const pets = await insertAnimals(store, size.animals);
 
   const running = Array.from({ length: workers }, () => store.work());
   // The first events are recorded before the endpoints are verified: they wait until then.
@@ -97,15 +97,6 @@ async function addEndpoints(store: Store, partners: readonly Key[], receivers: r
     const added = await http.send(`${store.processes[0]?.url}/webhooks`, { method: 'POST', key, body: { url } });
     if (added.status !== 201) throw new Error(`an endpoint was not added: ${added.text}`);
   }
-}
-
-export async function addPets(store: Store, count: number): Promise<bigint[]> {
-  const rows = await queryStore<{ id: string }>(
-    store,
-    `insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1) returning id::text`,
-    [count],
-  );
-  return rows.map(({ id }) => BigInt(id));
 }
 
 /** Records events in transactions of several; the animals take turns, and each name has the event's number. */
