@@ -1,8 +1,9 @@
 // Puts a store under a load of known rates, from the start of its processes on, and counts what it does.
 import { Redis } from 'ioredis';
-import pg from 'pg';
+import type pg from 'pg';
 import { defaultScopes } from '../service/src/domain/scopes.ts';
 import { HttpClient } from '../testkit/http.ts';
+import { connectTo } from '../testkit/postgres.ts';
 import { canReadCpu, cpuMs, treeCpuMs } from '../testkit/process-cpu.ts';
 import { type ServeProcess, Store } from '../testkit/store.ts';
 import type { Facts } from './capacity-facts.ts';
@@ -192,8 +193,7 @@ class Counters implements AsyncDisposable {
   }
 
   static async open(store: Store, processes: readonly ServeProcess[]): Promise<Counters> {
-    const client = new pg.Client({ connectionString: store.postgres.url });
-    await client.connect();
+    const client = await connectTo(store.postgres.url);
     await client.query('create extension if not exists pg_stat_statements');
     const redis = new Redis(store.redis.url);
     const counters = new Counters(client, redis, store, processes);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SeededRandom } from '../testkit/seeded-random.ts';
 import { readFacts } from './capacity-facts.ts';
 import { decidedByRedis, firstReads, type Load, missShareOf, predict, predictRun } from './capacity-model.ts';
 
@@ -76,11 +77,8 @@ test('Redis decides each request of a quiet client, and hardly any of a busy one
 
 /** Exponentially distributed, from a seed. */
 function randomGaps(): (perSecond: number) => number {
-  let state = 1;
-  return (perSecond) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return -Math.log((state + 1) / 4_294_967_297) / perSecond;
-  };
+  const random = new SeededRandom(1);
+  return (perSecond) => -Math.log(1 - random.next()) / perSecond;
 }
 
 function simulateMisses(requests: number, writes: number, age: number): number {

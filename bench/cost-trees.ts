@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { queryAt } from '../testkit/postgres.ts';
 import { checkOut, ownRoot } from '../testkit/revision-checkout.ts';
 import { startPostgres, startRedis } from '../testkit/servers.ts';
 import { type Program, startProgram } from './program.ts';
@@ -47,7 +47,7 @@ async function openTree(options: {
   redisUrl: string;
 }): Promise<Tree> {
   const { name, root, freshPets, serverUrl, redisUrl } = options;
-  await query(serverUrl, `create database ${name}`);
+  await queryAt(serverUrl, `create database ${name}`);
   const databaseUrl = new URL(`/${name}`, serverUrl).href;
   const env = {
     ...process.env,
@@ -67,26 +67,16 @@ async function openTree(options: {
 }
 
 async function addFreshPets(databaseUrl: string, count: number): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+  const rows = await queryAt<{ id: string }>(
     databaseUrl,
     `insert into pets (name, category_id, status) select 'Fresh ' || i, 1 + i % 10, 'available' from generate_series(1, $1::int) as i returning id`,
     [count],
   );
-  await query(databaseUrl, 'vacuum (analyze) pets');
+  await queryAt(databaseUrl, 'vacuum (analyze) pets');
   return rows.map(({ id }) => id);
 }
 
 export async function countOrders({ databaseUrl }: Tree): Promise<number> {
-  const [row] = await query<{ count: number }>(databaseUrl, 'select count(*)::int as count from orders');
+  const [row] = await queryAt<{ count: number }>(databaseUrl, 'select count(*)::int as count from orders');
   return row?.count ?? 0;
-}
-
-async function query<Row extends pg.QueryResultRow>(connectionString: string, text: string, values: unknown[] = []): Promise<Row[]> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text, values)).rows;
-  } finally {
-    await client.end();
-  }
 }

@@ -1,10 +1,10 @@
 // The latency of searches in a store of ten thousand and of a million animals, without the page cache:
 // npm run bench -- listings [--sizes 10000,1000000] [--words 24,150,400] [--changes N] [--samples N] [--json]
 import { parseArgs } from 'node:util';
-import pg from 'pg';
 import { HttpClient } from '../testkit/http.ts';
 import { drawSamples, mixed, type SearchTarget, timeSearch, worst } from '../testkit/listing-searches.ts';
 import { fillListings } from '../testkit/listings-fill.ts';
+import { connectTo, queryAt } from '../testkit/postgres.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { Store } from '../testkit/store.ts';
 
@@ -105,8 +105,7 @@ async function measure(sizes: readonly number[], { rounds, words, changes }: Opt
 
 /** Changes the status of animals all over the store, so many in a second, until it is disposed of. */
 async function changeStatuses({ databaseUrl, animals }: Target, perSecond: number): Promise<AsyncDisposable> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
+  const client = await connectTo(databaseUrl);
   let last = Promise.resolve();
   let changed = 0;
   const change = async () => {
@@ -132,13 +131,7 @@ async function changeStatuses({ databaseUrl, animals }: Target, perSecond: numbe
 
 /** With the key, so that every store has it. */
 async function copyDatabase(url: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: new URL('/template1', url).href });
-  await client.connect();
-  try {
-    await client.query(`create database ${name} template postgres`);
-  } finally {
-    await client.end();
-  }
+  await queryAt(new URL('/template1', url).href, `create database ${name} template postgres`);
   return new URL(`/${name}`, url).href;
 }
 

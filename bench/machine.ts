@@ -1,5 +1,5 @@
 import { cpus, release, totalmem } from 'node:os';
-import pg from 'pg';
+import { queryAt } from '../testkit/postgres.ts';
 import type { Store } from '../testkit/store.ts';
 import { runCommand } from '../tools/command.ts';
 
@@ -31,12 +31,6 @@ export async function describeMachine(store: Store): Promise<Machine> {
 }
 
 async function postgresVersion(connectionString: string): Promise<string> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ server_version: string }>('show server_version');
-    return rows[0]?.server_version ?? 'unknown';
-  } finally {
-    await client.end();
-  }
+  const [row] = await queryAt<{ server_version: string }>(connectionString, 'show server_version');
+  return row?.server_version ?? 'unknown';
 }

@@ -1,9 +1,10 @@
 // Memory of one process under full load: npm run bench -- memory [--minutes N] [--json]
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { memoryOf } from '../testkit/memory-watch.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { Contenders } from './contenders.ts';
 import { writeRequests } from './mix.ts';
@@ -48,15 +49,10 @@ async function sample(pid: number): Promise<number[]> {
   const startMs = performance.now();
   const minuteNow = () => Math.floor((performance.now() - startMs) / 60_000);
   for (let minute = 0; minute < minutes; minute = minuteNow()) {
-    samples[minute]?.push(residentMegabytes(pid));
+    samples[minute]?.push(memoryOf(pid) / 1_048_576);
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[Kminute ${minute + 1} of ${minutes}: ${samples[minute]?.at(-1)?.toFixed(0)} MB`);
     await sleep(sampleMs);
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   return samples.map((one) => quantile(one, 0.5));
-}
-
-function residentMegabytes(pid: number): number {
-  const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kilobytes) / 1_024;
 }

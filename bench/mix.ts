@@ -1,6 +1,7 @@
 // The requests to every contender: the same pages, with the same keys, in the same order.
 import { writeFileSync } from 'node:fs';
 import { HttpClient } from '../testkit/http.ts';
+import { SeededRandom } from '../testkit/seeded-random.ts';
 import type { Load } from './scenarios.ts';
 import type { BenchKey } from './seed.ts';
 
@@ -52,24 +53,12 @@ export function writeRequests(
   file: string,
   { keys, pages, load }: { keys: readonly BenchKey[]; pages: readonly Page[]; load: Load },
 ): void {
-  const random = randomFrom(seed);
-  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
+  const random = new SeededRandom(seed);
   const lines = Array.from({ length: requestCount }, () => {
-    const authorization = `Bearer ${pick(keys).key}`;
-    const { path, etag } = pick(pages);
+    const authorization = `Bearer ${random.pick(keys).key}`;
+    const { path, etag } = random.pick(pages);
     if (load === 'create') return ['POST', '/v1/pets', authorization, '', JSON.stringify(newAnimal)];
     return ['GET', path, authorization, load === 'not-modified' ? etag : '', ''];
   });
   writeFileSync(file, `${lines.map((line) => line.join('\t')).join('\n')}\n`);
-}
-
-/** Mulberry32, a pseudo-random number generator: numbers from 0 to 1, the same for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

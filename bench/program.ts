@@ -1,7 +1,7 @@
 // A program that serves HTTP on a port of this machine, and ends with this process.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { endProcess } from '../testkit/running-processes.ts';
 import { accepts, freePort } from '../testkit/servers.ts';
 
 export interface Program extends AsyncDisposable {
@@ -31,13 +31,13 @@ export async function startProgram(command: readonly [string, ...string[]], env:
   const deadline = Date.now() + startTimeoutMs;
   while (!(await accepts(port))) {
     if (child.exitCode !== null || Date.now() > deadline) {
-      await end(child);
+      await endProcess(child);
       throw new Error(`${name} did not start: ${output.slice(-shownCharsMax)}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   child.once('exit', (code) => code !== null && console.error(`${name} ended with status ${code}: ${output.slice(-shownCharsMax)}`));
-  return { origin: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, log: () => output, [Symbol.asyncDispose]: () => end(child) };
+  return { origin: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, log: () => output, [Symbol.asyncDispose]: () => endProcess(child) };
 }
 
 /** The messages in the log of a service at level warn. */
@@ -47,11 +47,4 @@ function readWarning(line: string): string[] {
   if (!line.startsWith('{') || !line.endsWith('}')) return [];
   const { msg, err } = JSON.parse(line) as { msg: string; err?: { message: string } };
   return [err ? `${msg}: ${err.message}` : msg];
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await ended;
 }

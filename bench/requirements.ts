@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isOnPath } from '../testkit/servers.ts';
 import { installOnDemand } from '../tools/install-on-demand.ts';
 
 export class MissingTool extends Error {}
@@ -17,5 +16,3 @@ export async function installPeers(): Promise<void> {
     throw new MissingTool(error.message);
   });
 }
-
-const isOnPath = (name: string) => (process.env['PATH'] ?? '').split(path.delimiter).some((folder) => existsSync(path.join(folder, name)));

@@ -1,7 +1,7 @@
 // The data that every contender uses: animals, and keys with limits that are never reached.
-import pg from 'pg';
 import { defaultScopes, type Scope } from '../service/src/domain/scopes.ts';
 import { hashApiKey, keyHint, mintApiKey } from '../service/src/partners/clients/api-key.ts';
+import { connectTo } from '../testkit/postgres.ts';
 
 export interface BenchKey {
   readonly id: number;
@@ -16,18 +16,17 @@ const limit = 1_000_000_000;
 
 /** Statuses and categories are spread evenly over the store. */
 export async function fillStore(connectionString: string, animals = animalCount): Promise<void> {
-  await withClient(connectionString, async (client) => {
-    await client.query('select setseed(0.5)');
-    await client.query({
-      text: `insert into pets (name, category_id, status)
-        select (array['Biscuit', 'Luna', 'Milo', 'Clementine', 'Mr. Whiskers', 'Zoë', 'Bär'])[1 + i % 7] || ' ' || i, 1 + i % 10,
-          (case when r < 0.5 then 'available' when r < 0.7 then 'pending' else 'sold' end)::pet_status
-        from (select i, random() as r from generate_series(1, $1::int) as i) as drawn`,
-      values: [animals],
-    });
-    await client.query('vacuum (analyze) pets');
-    await client.query('checkpoint');
+  await using client = await connectTo(connectionString);
+  await client.query('select setseed(0.5)');
+  await client.query({
+    text: `insert into pets (name, category_id, status)
+      select (array['Biscuit', 'Luna', 'Milo', 'Clementine', 'Mr. Whiskers', 'Zoë', 'Bär'])[1 + i % 7] || ' ' || i, 1 + i % 10,
+        (case when r < 0.5 then 'available' when r < 0.7 then 'pending' else 'sold' end)::pet_status
+      from (select i, random() as r from generate_series(1, $1::int) as i) as drawn`,
+    values: [animals],
   });
+  await client.query('vacuum (analyze) pets');
+  await client.query('checkpoint');
 }
 
 interface NewKeys {
@@ -46,35 +45,24 @@ export async function insertKeys(
     perClient: keysPerClient,
   },
 ): Promise<BenchKey[]> {
-  return withClient(connectionString, async (client) => {
-    const { rows: clients } = await client.query<{ id: string }>({
-      text: `insert into clients (name, plan, per_minute, per_day)
-        select $3 || ' ' || i, 'enterprise', $2, $2 from generate_series(1, $1::int) as i returning id`,
-      values: [count, limit, named],
-    });
-    const minted = clients.flatMap(({ id }) => Array.from({ length: perClient }, () => ({ clientId: id, key: mintApiKey('production') })));
-    const { rows } = await client.query<{ id: string }>({
-      text: `insert into api_keys (client_id, hash, hint, scopes)
-        select client_id, decode(hash, 'hex'), hint, $4 from unnest($1::bigint[], $2::text[], $3::text[]) as minted (client_id, hash, hint)
-        returning id`,
-      values: [
-        minted.map(({ clientId }) => clientId),
-        minted.map(({ key }) => hashApiKey(key)),
-        minted.map(({ key }) => keyHint(key)),
-        granted,
-      ],
-    });
-    await client.query('analyze clients, api_keys');
-    return minted.map(({ clientId, key }, i) => ({ id: Number(rows[i]?.id), clientId: Number(clientId), key }));
+  await using client = await connectTo(connectionString);
+  const { rows: clients } = await client.query<{ id: string }>({
+    text: `insert into clients (name, plan, per_minute, per_day)
+      select $3 || ' ' || i, 'enterprise', $2, $2 from generate_series(1, $1::int) as i returning id`,
+    values: [count, limit, named],
   });
-}
-
-async function withClient<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+  const minted = clients.flatMap(({ id }) => Array.from({ length: perClient }, () => ({ clientId: id, key: mintApiKey('production') })));
+  const { rows } = await client.query<{ id: string }>({
+    text: `insert into api_keys (client_id, hash, hint, scopes)
+      select client_id, decode(hash, 'hex'), hint, $4 from unnest($1::bigint[], $2::text[], $3::text[]) as minted (client_id, hash, hint)
+      returning id`,
+    values: [
+      minted.map(({ clientId }) => clientId),
+      minted.map(({ key }) => hashApiKey(key)),
+      minted.map(({ key }) => keyHint(key)),
+      granted,
+    ],
+  });
+  await client.query('analyze clients, api_keys');
+  return minted.map(({ clientId, key }, i) => ({ id: Number(rows[i]?.id), clientId: Number(clientId), key }));
 }

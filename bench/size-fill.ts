@@ -1,5 +1,6 @@
 // Fills a store's database with animals as fast as PostgreSQL can: without indexes, with several connections.
 import pg from 'pg';
+import { connectTo } from '../testkit/postgres.ts';
 import type { PrivateServer } from '../testkit/servers.ts';
 
 export type Progress = (step: string, fraction?: number) => void;
@@ -171,15 +172,6 @@ export async function measureDiskUse(databaseUrl: string): Promise<DiskUse> {
 }
 
 export async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>, role?: string): Promise<T> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    statement_timeout: statementTimeoutMs,
-    ...(role && { options: `-c role=${role}` }),
-  });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(databaseUrl, { statement_timeout: statementTimeoutMs, ...(role && { options: `-c role=${role}` }) });
+  return await work(client);
 }

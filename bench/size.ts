@@ -1,9 +1,9 @@
 // The latency of requests to a store of ten thousand and of a hundred million animals:
 // npm run bench -- size [--sizes 10000,1000000,…] [--samples N] [--json] [--folder PATH]
-import { once } from 'node:events';
 import { totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { quantile } from '../testkit/quantile.ts';
+import { endProcess } from '../testkit/running-processes.ts';
 import { type ServeProcess, Store } from '../testkit/store.ts';
 import { copyDatabase, type DiskUse, fill, measureDiskUse, type Progress, restartForFilling, type Step } from './size-fill.ts';
 import {
@@ -135,13 +135,7 @@ async function measureSizes(options: SizeOptions = {}): Promise<SizeReport> {
 
 async function serveOn(store: Store, databaseUrl: string): Promise<ServeProcess & AsyncDisposable> {
   const serve = await store.serve({ DATABASE_URL: databaseUrl });
-  const end = async () => {
-    if (serve.child.exitCode !== null || serve.child.signalCode !== null) return;
-    const ended = once(serve.child, 'exit');
-    serve.child.kill('SIGKILL');
-    await ended;
-  };
-  return { ...serve, [Symbol.asyncDispose]: end };
+  return { ...serve, [Symbol.asyncDispose]: () => endProcess(serve.child) };
 }
 
 function latenciesOf(samples: Samples): Record<Kind, Latency> {

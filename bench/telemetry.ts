@@ -1,9 +1,8 @@
 // What metrics and traces cost a cached list, in CPU time of the service's process, compared to a revision without them:
 // npm run bench -- telemetry --base REV [--rounds N] [--lists N] [--json]
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { serveLocally } from '../testkit/local-server.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { commitOf, UnknownRevision } from '../testkit/revision-checkout.ts';
 import { freePort, MissingServer } from '../testkit/servers.ts';
@@ -97,7 +96,7 @@ async function measure(base: string, rounds: number, lists: number): Promise<Rep
   const byRound: Array<Record<Name, Figures>> = [];
   for (let round = 0; round < rounds; round += 1) {
     progress(`round ${round + 1} of ${rounds}`);
-    byRound.push(await measureRound(trees, collector.url, lists));
+    byRound.push(await measureRound(trees, collector.origin, lists));
   }
   const [loadAfter = 0] = loadavg();
   const described = variants.map(({ name, about, bar }): Variant => {
@@ -166,20 +165,7 @@ function inTurn<T>(turns: readonly T[], sweep: number): T[] {
 }
 
 /** Receives traces, and forgets them. */
-async function openCollector(): Promise<AsyncDisposable & { url: string }> {
-  const server = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
+const openCollector = () => serveLocally((_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'));
 
 function print({ base, rounds, lists, loadBefore, loadAfter, variants: measured }: Report): void {
   console.log(`CPU time of the service's process for a cached list, in µs: the median and, in brackets, the lowest and the highest`);

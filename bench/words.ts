@@ -1,10 +1,11 @@
 // How long searches with misspelt words take beside words that partners chose to make that slow and wrong, and whether they are right:
 // npm run bench -- words [--words 3000000] [--clients 150] [--samples 500] [--shared] [--json]
 import { parseArgs } from 'node:util';
-import pg from 'pg';
+import type pg from 'pg';
 import { Pool } from '../service/src/platform/db/pool.ts';
 import { countWords, wordBounds } from '../service/src/store/listings/words.ts';
 import { HttpClient } from '../testkit/http.ts';
+import { connectTo } from '../testkit/postgres.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { Store } from '../testkit/store.ts';
 import { type BenchKey, insertKeys } from './seed.ts';
@@ -65,31 +66,26 @@ async function measure(options: Options): Promise<Figures> {
   const settings = { shared_buffers: '1GB', max_wal_size: '8GB' };
   await using store = await Store.open({ processes: 1, settings, env: { HOMEWARD_PAGE_CACHE: 'off', LOG_LEVEL: 'warn' } });
   const { url } = store.postgres;
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const keys = await insertKeys(url, { clients: options.clients + 2, perClient: 1 });
-    const names = honestNames();
-    say(`Adding animals with ${count(options.words)} words`);
-    const honestIds = await addHonest(client, names, keys.slice(0, 2));
-    await addHostile(client, options, keys.slice(2));
-    await announce(client);
-    const countedSeconds = await countAll(url, client);
-    await client.query('vacuum (analyze) pets, search_words, word_trigrams, animal_words');
-    const key = keys[0]?.key ?? '';
-    const { timesMs, exactMs, right } = await search(store.processes[0]?.url ?? '', key, names, honestIds, options.samples);
-    const { rows } = await client.query<{ stored: number; megabytes: number }>(
-      `select (select count(*)::int from search_words) as stored, (select round(sum(pg_total_relation_size(name)) / 1e6)::int
-        from unnest(array['animal_words', 'search_words', 'word_trigrams', 'word_clients']) name) as megabytes`,
-    );
-    const [p50Ms, p99Ms] = [quantile(timesMs, 0.5), quantile(timesMs, 0.99)];
-    const stored = rows[0]?.stored ?? Number.NaN;
-    const holds = p99Ms <= p99MsMax && stored <= wordBounds.wordsMax && (right === options.samples || options.isShared);
-    const exactP50Ms = quantile(exactMs, 0.5);
-    return { ...options, exactP50Ms, stored, megabytes: rows[0]?.megabytes ?? Number.NaN, countedSeconds, p50Ms, p99Ms, right, holds };
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(url);
+  const keys = await insertKeys(url, { clients: options.clients + 2, perClient: 1 });
+  const names = honestNames();
+  say(`Adding animals with ${count(options.words)} words`);
+  const honestIds = await addHonest(client, names, keys.slice(0, 2));
+  await addHostile(client, options, keys.slice(2));
+  await announce(client);
+  const countedSeconds = await countAll(url, client);
+  await client.query('vacuum (analyze) pets, search_words, word_trigrams, animal_words');
+  const key = keys[0]?.key ?? '';
+  const { timesMs, exactMs, right } = await search(store.processes[0]?.url ?? '', key, names, honestIds, options.samples);
+  const { rows } = await client.query<{ stored: number; megabytes: number }>(
+    `select (select count(*)::int from search_words) as stored, (select round(sum(pg_total_relation_size(name)) / 1e6)::int
+      from unnest(array['animal_words', 'search_words', 'word_trigrams', 'word_clients']) name) as megabytes`,
+  );
+  const [p50Ms, p99Ms] = [quantile(timesMs, 0.5), quantile(timesMs, 0.99)];
+  const stored = rows[0]?.stored ?? Number.NaN;
+  const holds = p99Ms <= p99MsMax && stored <= wordBounds.wordsMax && (right === options.samples || options.isShared);
+  const exactP50Ms = quantile(exactMs, 0.5);
+  return { ...options, exactP50Ms, stored, megabytes: rows[0]?.megabytes ?? Number.NaN, countedSeconds, p50Ms, p99Ms, right, holds };
 }
 
 /** The name of each animal is eight words of eight letters. */

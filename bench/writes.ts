@@ -2,8 +2,9 @@
 // description, and how long adding and listing takes beside a transaction that holds a new word:
 // npm run bench -- writes --base REV [--turns N] [--creates N] [--orders N] [--pairs N] [--json]
 import { parseArgs } from 'node:util';
-import pg from 'pg';
+import type pg from 'pg';
 import { HttpClient } from '../testkit/http.ts';
+import { connectTo } from '../testkit/postgres.ts';
 import { cpuMs } from '../testkit/process-cpu.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { commitOf } from '../testkit/revision-checkout.ts';
@@ -109,9 +110,7 @@ interface Target {
 }
 
 async function openTarget(tree: Tree): Promise<Target> {
-  const client = new pg.Client({ connectionString: tree.databaseUrl });
-  await client.connect();
-  return { tree, program: await tree.serve(), client };
+  return { tree, program: await tree.serve(), client: await connectTo(tree.databaseUrl) };
 }
 
 async function measureCreates(pair: readonly [Target, Target], { turns, creates }: Counts): Promise<Report['create']> {

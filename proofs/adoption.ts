@@ -3,9 +3,9 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { act, addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
-import { plantMutant } from '../testkit/mutant.ts';
 import type { Key, ServeProcess } from '../testkit/store.ts';
 import { Store } from '../testkit/store.ts';
+import { grouped, noIllegalTransition, none } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const processCount = 4;
@@ -17,22 +17,19 @@ const popularCount = 40;
 export const adoption: Proof = {
   name: 'adoption',
   promise: 'an animal never has two open orders, and no acknowledged order is lost',
-  hasMutant: true,
+  // The mutant orders an animal whatever its status is; the unique index that would reject the second order is dropped.
+  mutant: [
+    {
+      file: 'store/pets/pet-queries.ts',
+      from: 'from locked where id = $1 and status = $2 and removed_at is null',
+      to: "from locked where id = $1 and $2 <> '' and removed_at is null",
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant orders an animal whatever its status is; the unique index that would reject the second order is dropped.
-  using tree = mutant
-    ? plantMutant([
-        {
-          file: 'store/pets/pet-queries.ts',
-          from: 'from locked where id = $1 and status = $2 and removed_at is null',
-          to: "from locked where id = $1 and $2 <> '' and removed_at is null",
-        },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+async function run({ short, mutant, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: processCount, root, env: { LOG_LEVEL: 'warn' } });
   if (mutant) await queryStore(store, 'drop index orders_one_open_per_pet');
   const cast = await castOf(store, partnerCount);
   const animals = await addAnimals(store, cast.manager, animalCount);
@@ -117,21 +114,13 @@ async function judge(store: Store, run: Run): Promise<Claim[]> {
   );
   const stored = new Set((await queryStore<{ id: string }>(store, 'select id::text from orders')).map(({ id }) => Number(id)));
   const lost = run.acknowledged.filter((id) => !stored.has(id));
-  const verified = await verify(store);
-  const size = `${partnerCount} partners, ${animalCount.toLocaleString('en')} animals, ${processCount} processes, ${run.kills} of them killed, ${run.requests.toLocaleString('en')} requests`;
+  const size = `${partnerCount} partners, ${grouped(animalCount)} animals, ${processCount} processes, ${run.kills} of them killed, ${grouped(run.requests)} requests`;
   return [
-    { claim: `Animals with two open orders (${size})`, bar: '0', figure: String(twice?.animals), holds: twice?.animals === 0 },
-    {
-      claim: 'Orders that were acknowledged but are missing',
-      bar: '0',
-      figure: `${lost.length} of ${run.acknowledged.length.toLocaleString('en')}`,
-      holds: lost.length === 0 && run.acknowledged.length > 100 && run.kills > 0,
-    },
-    {
-      claim: '`homeward verify` finds no illegal transition',
-      bar: 'none',
-      figure: verified.violation ?? `none in ${verified.rows.toLocaleString('en')} rows`,
-      holds: verified.holds,
-    },
+    none(`Animals with two open orders (${size})`, twice?.animals ?? Number.NaN),
+    none('Orders that were acknowledged but are missing', lost.length, {
+      of: run.acknowledged.length,
+      control: run.acknowledged.length > 100 && run.kills > 0,
+    }),
+    noIllegalTransition(await verify(store)),
   ];
 }

@@ -1,9 +1,9 @@
 // Which keys are banned and for how long, and which are not. The four bans take 81 minutes, so their store's clock runs 600 times as fast.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../testkit/http.ts';
-import { plantMutant } from '../testkit/mutant.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
+import { none } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 import { outageLogLevel, retryIfRedisWasLate } from './redis-outages.ts';
 
@@ -20,18 +20,16 @@ type Send = (key: Key) => Promise<Response>;
 export const bans: Proof = {
   name: 'bans',
   promise: 'a key that ignores 429 is banned for 1, 5, 15, then 60 minutes, and no other key is',
-  hasMutant: true,
+  // In the mutant, requests that were in flight at the first 429 count as strikes, and every ban is as long as the first.
+  mutant: [
+    { file: 'partners/rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
+    { file: 'partners/rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // In the mutant, requests that were in flight at the first 429 count as strikes, and every ban is as long as the first.
-  const edits = [
-    { file: 'partners/rate-limit/consume.lua', from: 'DAY, 1000, DAY', to: 'DAY, -1, DAY' },
-    { file: 'partners/rate-limit/consume.lua', from: 'math.min(ban.level + 1, #lengths)', to: '1' },
-  ];
-  using tree = mutant ? plantMutant(edits) : undefined;
-  const common = { processes: 2, env: outageLogLevel, root: tree?.root };
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  const common = { processes: 2, env: outageLogLevel, root };
   const stores = await Promise.all([Store.open({ ...common, clockRate }), Store.open(common)]);
   await using fast = stores[0];
   await using steady = stores[1];
@@ -51,7 +49,7 @@ async function proveOnFastClock(store: Store, { untilReset, progress }: Options)
   const send = sendTo(store, http);
   return await retryIfRedisWasLate(store, async (attempt) => {
     const [greedy, sibling] = (await staff.createKeys(`greedy ${attempt}`, { perMinute: 2, perDay }, 2)) as [Key, Key];
-    const [patient] = (await staff.createKeys(`patient ${attempt}`, { perMinute: 10, perDay }, 1)) as [Key];
+    const patient = await staff.createKey(`patient ${attempt}`, { perMinute: 10, perDay });
     const stop = new AbortController();
     const waited = waitForRetryAfter(store, () => send(patient), stop.signal);
     const bans = await measureBans(store, send, { greedy, sibling, untilReset, progress });
@@ -138,24 +136,19 @@ async function proveOnSteadyClock(store: Store): Promise<Claim[]> {
   await using staff = await Staff.of(store);
   using http = new HttpClient(inFlight);
   const send = sendTo(store, http);
-  const keyOf = async (client: string, limits: { perMinute: number; perDay: number }) => {
-    const [key] = await staff.createKeys(client, limits, 1);
-    if (!key) throw new Error('no key was created');
-    return key;
-  };
   // Requests in flight are exempt for one second after the first 429: connections and code must be warm before it begins.
-  const warm = await keyOf('warm', { perMinute: 1_000_000, perDay });
+  const warm = await staff.createKey('warm', { perMinute: 1_000_000, perDay });
   for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: inFlight }, () => send(warm)));
   const inFlightClaims = await retryIfRedisWasLate(store, async (attempt) => {
-    const bursting = await keyOf(`bursting ${attempt}`, { perMinute: 10, perDay });
+    const bursting = await staff.createKey(`bursting ${attempt}`, { perMinute: 10, perDay });
     return [await burst(() => send(bursting))];
   });
   const dayClaims = await retryIfRedisWasLate(store, async (attempt) => {
-    const spent = await keyOf(`spent ${attempt}`, { perMinute: strikesMax, perDay: 20 });
+    const spent = await staff.createKey(`spent ${attempt}`, { perMinute: strikesMax, perDay: 20 });
     return [await exceedDailyQuota(() => send(spent))];
   });
   const countdownClaims = await retryIfRedisWasLate(store, async (attempt) => {
-    const counted = await keyOf(`counted ${attempt}`, { perMinute: 10, perDay });
+    const counted = await staff.createKey(`counted ${attempt}`, { perMinute: 10, perDay });
     return observeBan(store, () => send(counted), counted);
   });
   return [...inFlightClaims, ...dayClaims, ...countdownClaims];
@@ -181,12 +174,11 @@ async function exceedDailyQuota(send: () => Promise<Response>): Promise<Claim> {
   const later = await Promise.all(Array.from({ length: 4 * strikesMax }, send));
   const rejected = [first, ...later].filter((response) => codeOf(response) === 'rate_limit_exceeded');
   const banned = later.filter((response) => codeOf(response) === 'api_key_banned');
-  return {
-    claim: `Requests by a client that has used up its daily quota, with a key that would be banned after ${strikesMax} strikes: rejected as banned`,
-    bar: '0',
-    figure: `${banned.length} of ${later.length + 1}`,
-    holds: banned.length === 0 && rejected.length === later.length + 1,
-  };
+  return none(
+    `Requests by a client that has used up its daily quota, with a key that would be banned after ${strikesMax} strikes: rejected as banned`,
+    banned.length,
+    { of: later.length + 1, control: rejected.length === later.length + 1 },
+  );
 }
 
 /** One ban in real time: the warnings that the key's owner gets, and how the store's staff list the ban and lift it. */

@@ -1,19 +1,18 @@
 // What was erased, revoked or suspended stays so: in a dump, and after an older backup is restored and the journal is applied.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { act, addAnimals, castOf, queryStore } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
 import { searchLines, searchRedis } from '../testkit/key-search.ts';
-import { plantMutant } from '../testkit/mutant.ts';
+import { queryAt } from '../testkit/postgres.ts';
 import { postgresFolder } from '../testkit/servers.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
+import { temporaryFolder } from '../testkit/temporary-folder.ts';
+import { none } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const restoredName = 'restored';
@@ -23,24 +22,23 @@ const dumpBytesMax = 256 * 1_048_576;
 export const erasure: Proof = {
   name: 'erasure',
   promise: 'a dump contains no usable key, and what was erased, revoked or suspended stays so after a restore',
-  hasMutant: true,
+  // The mutant reads the journal but erases nothing.
+  mutant: [
+    {
+      file: 'operations/recovery/apply-journal.ts',
+      from: '({ orders }) => reapplyErasure(tx, orders, at)',
+      to: 'async ({ orders }) => orders.length > 0',
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant reads the journal but erases nothing.
-  const edit = {
-    file: 'operations/recovery/apply-journal.ts',
-    from: '({ orders }) => reapplyErasure(tx, orders, at)',
-    to: 'async ({ orders }) => orders.length > 0',
-  };
-  using tree = mutant ? plantMutant([edit]) : undefined;
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-erasure-'));
-  using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-  const journal = path.join(folder, 'journal');
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  using folder = temporaryFolder('erasure');
+  const journal = path.join(folder.path, 'journal');
   // With a retention of 0 days, the worker's first run erases the adopters of cancelled orders.
   const env = { HOMEWARD_JOURNAL: journal, HOMEWARD_ADOPTER_RETENTION: '0' };
-  await using store = await Store.open({ processes: 1, root: tree?.root, env });
+  await using store = await Store.open({ processes: 1, root, env });
   const perKind = short ? 3 : 50;
   const { manager, partners } = await castOf(store, 4);
   const [valid, revoked, rotated, suspended] = partners as [Key, Key, Key, Key];
@@ -73,7 +71,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   }
 
   progress('backing up');
-  const backup = path.join(folder, 'backup');
+  const backup = path.join(folder.path, 'backup');
   await runTool('pg_dump', '--format=custom', `--file=${backup}`, store.postgres.url);
 
   progress('erasing, revoking, rotating, suspending');
@@ -108,25 +106,21 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   using http = new HttpClient();
   const statuses = [];
   for (const { key } of [valid, revoked, rotated, suspended]) statuses.push((await http.send(`${served.url}/pets`, { key })).status);
-  const endpoints = await query<{ client: string; status: string }>(
+  const endpoints = await queryAt<{ client: string; status: string }>(
     restoredUrl,
     'select clients.name as client, webhooks.status from webhooks join clients on clients.id = client_id order by webhooks.id',
   );
   const stillOpen = linesWith(after, addressesOf(names.open));
 
   return [
-    {
-      claim: `Usable keys in a dump of PostgreSQL (${keysInDump.searched}) and of Redis (${keysInRedis.searched}), of ${keys.length}`,
-      bar: '0',
-      figure: `${keysInDump.hits.length + keysInRedis.hits.length}`,
-      holds: keysInDump.hits.length + keysInRedis.hits.length === 0,
-    },
-    {
-      claim: `Lines of the dump that contain one of ${erased.length} addresses, after the worker's retention run and erasure by command`,
-      bar: '0',
-      figure: String(inDump),
-      holds: inDump === 0,
-    },
+    none(
+      `Usable keys in a dump of PostgreSQL (${keysInDump.searched}) and of Redis (${keysInRedis.searched}), of ${keys.length}`,
+      keysInDump.hits.length + keysInRedis.hits.length,
+    ),
+    none(
+      `Lines of the dump that contain one of ${erased.length} addresses, after the worker's retention run and erasure by command`,
+      inDump,
+    ),
     {
       claim: 'Control: the same search in the restored older backup, before the journal is applied',
       bar: `at least ${erased.length}`,
@@ -190,16 +184,6 @@ async function restore(store: Store, backup: string): Promise<string> {
   url.pathname = `/${restoredName}`;
   await runTool('pg_restore', '--exit-on-error', `--dbname=${url.href}`, backup);
   return url.href;
-}
-
-async function query<Row extends pg.QueryResultRow>(databaseUrl: string, text: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 /** Runs one of PostgreSQL's programs; returns what it printed. */

@@ -7,6 +7,7 @@ import { act, addAnimals, castOf, place, queryStore, verify } from '../testkit/a
 import { HttpClient, type Response } from '../testkit/http.ts';
 import { type Key, Store } from '../testkit/store.ts';
 import { until } from '../testkit/until.ts';
+import { grouped, noIllegalTransition, none } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const expirySeconds = 1;
@@ -29,17 +30,7 @@ async function run({ short, progress }: ProofContext): Promise<Claim[]> {
   const animals = await addAnimals(store, cast.manager, batch);
   const races = await race(store, { partner, manager: cast.manager }, animals, short ? 300 : 10_000, progress);
   const punctual = await watchWorker(store, partner, animals, progress);
-  const verified = await verify(store);
-  return [
-    ...races,
-    ...punctual,
-    {
-      claim: '`homeward verify` afterwards',
-      bar: 'no violation',
-      figure: verified.violation ?? `no violation in ${verified.rows.toLocaleString('en')} rows`,
-      holds: verified.holds,
-    },
-  ];
+  return [...races, ...punctual, noIllegalTransition(await verify(store))];
 }
 
 interface Placed {
@@ -127,7 +118,7 @@ async function judgeRaces(store: Store, raced: readonly Raced[]): Promise<Claim[
     {
       claim: `Expiry against approval or cancellation, with ${expiryLoops} expiry loops without pauses: races with one winner, the one that the response stated`,
       bar: 'every one',
-      figure: `${(raced.length - wrong.length).toLocaleString('en')} of ${raced.length.toLocaleString('en')} (${early.toLocaleString('en')} won by the caller)`,
+      figure: `${(raced.length - wrong.length).toLocaleString('en')} of ${grouped(raced.length)} (${grouped(early)} won by the caller)`,
       holds: wrong.length === 0 && odd === 0 && early > 0 && early < raced.length,
     },
   ];
@@ -162,12 +153,7 @@ async function watchWorker(store: Store, partner: Key, animals: readonly number[
     [3 * animals.length],
   );
   return [
-    {
-      claim: 'Reads that show an order as placed after its expiry',
-      bar: '0',
-      figure: `${stale} of ${reads.toLocaleString('en')}`,
-      holds: stale === 0 && reads > readsMin,
-    },
+    none('Reads that show an order as placed after its expiry', stale, { of: reads, control: reads > readsMin }),
     {
       claim: "With two `homeward worker` processes, time from an order's expiry until its animal is available, at most",
       bar: '1,000 ms',

@@ -1,9 +1,10 @@
 // The first minute of a new developer: clone, run two commands, paste one line.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { CleanCheckout } from '../testkit/clean-checkout.ts';
 import { accepts, freePort } from '../testkit/servers.ts';
+import { temporaryFolder } from '../testkit/temporary-folder.ts';
 import { databaseExists, dropDatabase, findAdministrator } from '../tools/dev-database-queries.ts';
 import { developmentDatabase, usualPorts } from '../tools/dev-servers.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
@@ -80,16 +81,13 @@ async function tryOut(checkout: CleanCheckout, trial: { command: string; servers
 
 /** Runs the printed line unchanged. A configuration file makes curl print the status too. */
 async function paste(checkout: CleanCheckout, line: string): Promise<{ status: number; animals: number }> {
-  const home = mkdtempSync(path.join(tmpdir(), 'homeward-curl-'));
+  using temporary = temporaryFolder('curl');
+  const home = temporary.path;
   writeFileSync(path.join(home, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n');
-  try {
-    const { output } = await checkout.shell(line, { CURL_HOME: home });
-    const end = output.lastIndexOf('\n');
-    const status = Number(output.slice(end));
-    return { status, animals: status === 200 ? (JSON.parse(output.slice(0, end)) as unknown[]).length : 0 };
-  } finally {
-    rmSync(home, { recursive: true });
-  }
+  const { output } = await checkout.shell(line, { CURL_HOME: home });
+  const end = output.lastIndexOf('\n');
+  const status = Number(output.slice(end));
+  return { status, animals: status === 200 ? (JSON.parse(output.slice(0, end)) as unknown[]).length : 0 };
 }
 
 async function visitSite(screen: string): Promise<{ status: number | string; animals: number }> {

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addAnimals, castOf, place, queryStore, verify } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
-import { plantMutant } from '../testkit/mutant.ts';
 import { type Key, type ServeProcess, Store } from '../testkit/store.ts';
+import { noIllegalTransition } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const overloadedShareMax = 0.1;
@@ -15,33 +15,20 @@ const atOnce = 50;
 export const idempotency: Proof = {
   name: 'idempotency',
   promise: 'a retried POST has one effect and one response, whatever crashes in between',
-  hasMutant: true,
+  // The mutant ignores the stored response.
+  mutant: [{ file: 'partners/idempotency/idempotency.ts', from: 'if (stored) {', to: 'if (stored && Math.random() < 0) {' }],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant ignores the stored response.
-  using tree = mutant
-    ? plantMutant([{ file: 'partners/idempotency/idempotency.ts', from: 'if (stored) {', to: 'if (stored && Math.random() < 0) {' }])
-    : undefined;
-  await using store = await Store.open({ processes: 2, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 2, root, env: { LOG_LEVEL: 'warn' } });
   const cast = await castOf(store, 1);
   const [partner] = cast.partners;
   if (!partner) throw new Error('no partner');
   const rounds = short ? 20 : 200;
   const concurrent = await sendConcurrently(store, partner, await addAnimals(store, cast.manager, rounds), progress);
   const crashes = await sweepCrashPoints(store, partner, await addAnimals(store, cast.manager, 60), short ? 4 : 1, progress);
-  const verified = await verify(store);
-  return [
-    ...concurrent,
-    ...crashes,
-    {
-      claim: '`homeward verify` afterwards',
-      bar: 'no violation',
-      figure: verified.violation ?? `no violation in ${verified.rows} rows`,
-      holds: verified.holds,
-    },
-  ];
+  return [...concurrent, ...crashes, noIllegalTransition(await verify(store))];
 }
 
 async function sendConcurrently(store: Store, key: Key, animals: readonly number[], progress: ProofContext['progress']): Promise<Claim[]> {

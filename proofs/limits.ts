@@ -1,9 +1,9 @@
 // One client with a limit of 1,000 requests a minute sends twice as many, in bursts that reach eight processes at once.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient, type Response } from '../testkit/http.ts';
-import { plantMutant } from '../testkit/mutant.ts';
 import { Staff } from '../testkit/staff.ts';
 import { type Key, Store } from '../testkit/store.ts';
+import { grouped } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 import { decidedWithoutRedis, outageLogLevel } from './redis-outages.ts';
 
@@ -41,17 +41,14 @@ interface Window {
 export const limits: Proof = {
   name: 'limits',
   promise: 'limits are exact, whichever process gets the request',
-  hasMutant: true,
+  // The mutant ignores the counts in Redis, so each process counts by itself.
+  mutant: [{ file: 'partners/rate-limit/consume.lua', from: 'if stored[1] then', to: 'if false then' }],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant ignores the counts in Redis, so each process counts by itself.
-  using tree = mutant
-    ? plantMutant([{ file: 'partners/rate-limit/consume.lua', from: 'if stored[1] then', to: 'if false then' }])
-    : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const clockRate = short ? 20 : 1;
-  await using store = await Store.open({ processes, clockRate, env: outageLogLevel, root: tree?.root });
+  await using store = await Store.open({ processes, clockRate, env: outageLogLevel, root });
   await using staff = await Staff.of(store);
   const keys = await staff.createKeys('limited', { perMinute, perDay }, keyCount);
   const sent: SentRequest[] = [];
@@ -200,5 +197,3 @@ const isRejectedRightly = ({ response }: SentRequest) => response.status === 429
 
 /** The window that a response states, as the number of minutes since the epoch. */
 const minuteOf = ({ response }: Pick<SentRequest, 'response'>) => Number(response.headers['x-ratelimit-reset']) / 60 - 1;
-
-const grouped = (count: number) => count.toLocaleString('en');

@@ -1,11 +1,12 @@
 // Millions of animals: what a page costs at any depth and behind removed animals, and whether reading all pages misses an animal or
 // returns one twice.
-import pg from 'pg';
+import type pg from 'pg';
 import { type PetStatus, petStatuses } from '../service/src/domain/pet-statuses.ts';
 import type { Db } from '../service/src/platform/db/handles.ts';
 import { applicationRole } from '../service/src/platform/db/pool.ts';
 import { selectPets } from '../service/src/store/pets/pet-queries.ts';
 import { HttpClient } from '../testkit/http.ts';
+import { connectTo } from '../testkit/postgres.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { Staff } from '../testkit/staff.ts';
 import { SteadyLoad } from '../testkit/steady-load.ts';
@@ -45,24 +46,19 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   await using store = await Store.open({ processes: 1 });
   progress(`${animals.toLocaleString('en')} animals`);
   await fill(store.postgres.url, animals);
-  const client = new pg.Client({ connectionString: store.postgres.url, options: `-c role=${applicationRole}` });
-  await client.connect();
-  try {
-    const costs: Claim[] = [];
-    for (const filter of filters) {
-      for (const limit of pageSizes) {
-        const pages = { ...filter, animals, limit };
-        progress(`pages of ${limit}, ${nameOf(pages)}`);
-        const explain = mutant ? await prepareOffset(client, pages) : explainKeyset(client, pages);
-        costs.push(await compareCosts(explain, pages, mutant ? 5 : 101));
-      }
+  await using client = await connectTo(store.postgres.url, { options: `-c role=${applicationRole}` });
+  const costs: Claim[] = [];
+  for (const filter of filters) {
+    for (const limit of pageSizes) {
+      const pages = { ...filter, animals, limit };
+      progress(`pages of ${limit}, ${nameOf(pages)}`);
+      const explain = mutant ? await prepareOffset(client, pages) : explainKeyset(client, pages);
+      costs.push(await compareCosts(explain, pages, mutant ? 5 : 101));
     }
-    if (mutant) return costs;
-    const read = await readAllPages(store, client, short ? undefined : 'pending', progress);
-    return [...costs, read, await removeInFront(store.postgres.url, client, animals, short ? animals / 4 : 1_000_000, progress)];
-  } finally {
-    await client.end();
   }
+  if (mutant) return costs;
+  const read = await readAllPages(store, client, short ? undefined : 'pending', progress);
+  return [...costs, read, await removeInFront(store.postgres.url, client, animals, short ? animals / 4 : 1_000_000, progress)];
 }
 
 /**
@@ -70,8 +66,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
  * inserts them all, without checks of the foreign key, which is safe because every store starts with these categories.
  */
 async function fill(connectionString: string, animals: number): Promise<void> {
-  const client = new pg.Client({ connectionString });
-  await client.connect();
+  await using client = await connectTo(connectionString);
   await client.query('set session_replication_role = replica');
   await client.query('select setseed(0.5)');
   await client.query({
@@ -82,7 +77,6 @@ async function fill(connectionString: string, animals: number): Promise<void> {
     values: [animals],
   });
   await client.query('vacuum (analyze) pets');
-  await client.end();
 }
 
 /** Runs the service's query function, then explains the prepared statement that it used, by its name. */
@@ -155,8 +149,7 @@ async function removeInFront(
   };
   const before = await readFirst();
   progress(`removing ${removed.toLocaleString('en')} animals`);
-  const owner = new pg.Client({ connectionString });
-  await owner.connect();
+  const owner = await connectTo(connectionString);
   const statuses = petStatuses.map((status) => owner.escapeLiteral(status)).join(', ');
   await owner.query(`update pets set removed_at = now(), status = (array[${statuses}]::pet_status[])[1 + id % 3] where id <= ${removed}`);
   const unvacuumed = await readFirst();
@@ -184,9 +177,9 @@ async function readAllPages(
 ): Promise<Claim> {
   await using staff = await Staff.of(store);
   using http = new HttpClient();
-  const [key] = await staff.createKeys('reader', { perMinute: 1_000_000_000, perDay: 1_000_000_000 }, 1);
+  const key = await staff.createKey('reader', { perMinute: 1_000_000_000, perDay: 1_000_000_000 });
   const [serve] = store.processes;
-  if (!key || !serve) throw new Error('the store has no key or no process');
+  if (!serve) throw new Error('the store has no process');
   const { rows } = await client.query<{ id: bigint }>('select id from pets where $1::pet_status is null or status = $1', [status]);
   const expected = new Set(rows.map(({ id }) => Number(id)));
   const arrivals = new SteadyLoad(arrivalsPerSecond, () =>

@@ -1,3 +1,5 @@
+import type { Edit } from '../testkit/mutant.ts';
+
 /** One measurable part of a promise: the bar, the measured figure, and whether it holds. */
 export interface Claim {
   readonly claim: string;
@@ -19,6 +21,8 @@ export interface ProofContext {
   readonly short: boolean;
   /** Breaks the promise on purpose, if the proof has a mutant. Then at least one claim must not hold. */
   readonly mutant: boolean;
+  /** The source tree with the edits of `mutant`, if it is run as one. */
+  readonly root?: string | undefined;
   /** Only these of the proof's parts. Empty: all of them. */
   readonly parts: readonly string[];
   /** How often each part is run, instead of the proof's own number. */
@@ -31,6 +35,9 @@ export interface ProofContext {
 export interface Proof {
   readonly name: string;
   readonly promise: string;
+  /** Edits of the service that break the promise. */
+  readonly mutant?: readonly Edit[];
+  /** It breaks the promise by itself, in another way than by edits of the service. */
   readonly hasMutant?: boolean;
   /** It needs all of the machine, or ports of its own, so no other proof runs at the same time. */
   readonly runsAlone?: boolean;

@@ -2,115 +2,67 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
+import { plantMutant } from '../testkit/mutant.ts';
 import { makeTemplate } from '../testkit/store.ts';
 import { ensureBuilt } from '../tools/build.ts';
 import { hasChanged } from '../tools/changed.ts';
 import { runCommand } from '../tools/command.ts';
-import { adoption } from './adoption.ts';
-import { alerts } from './alerts/alerts.ts';
-import { bans } from './bans.ts';
-import { deploy } from './deploy/deploy.ts';
-import { doctorFaults } from './doctor/doctor-faults.ts';
-import { erasure } from './erasure.ts';
-import { expiry } from './expiry.ts';
-import { faults } from './faults/faults.ts';
-import { feed } from './feed/feed.ts';
-import { firstCall } from './first-call.ts';
-import { frameworks } from './frameworks/frameworks.ts';
-import { freshness } from './freshness/freshness.ts';
-import { listingsFreshness } from './freshness/listings-freshness.ts';
-import { history } from './history.ts';
-import { hostilePartner } from './hostile-partner/hostile-partner.ts';
-import { idempotency } from './idempotency.ts';
-import { isolation } from './isolation/isolation.ts';
-import { leftovers } from './leftovers.ts';
-import { limiterSimulation } from './limiter-simulation/limiter-simulation.ts';
-import { limits } from './limits.ts';
-import { manyKeys } from './many-keys/many-keys.ts';
-import { matrix } from './matrix/matrix.ts';
-import { model } from './model/model.ts';
-import { onlineMigration } from './online-migration/online-migration.ts';
-import { pages } from './pages/pages.ts';
-import { paging } from './paging.ts';
-import { photos } from './photos/photos.ts';
-import { postgresLoss } from './postgres-loss/postgres-loss.ts';
-import { proceduresProof } from './procedures/procedures.ts';
 import type { Claim, Proof } from './proof.ts';
-import { quickstart } from './quickstart/quickstart.ts';
-import { rawSockets } from './raw-sockets/raw-sockets.ts';
-import { redisLoss } from './redis-loss/redis-loss.ts';
-import { restore } from './restore/restore.ts';
-import { restorePhotos } from './restore/restore-photos.ts';
-import { revocation } from './revocation.ts';
-import { rollBack } from './roll-back/roll-back.ts';
-import { rolling } from './rolling/rolling.ts';
-import { sdk } from './sdk/sdk.ts';
-import { secrets } from './secrets/secrets.ts';
-import { slowReaders } from './slow-readers/slow-readers.ts';
-import { ssrf } from './ssrf/ssrf.ts';
-import { streams } from './streams.ts';
-import { usage } from './usage/usage.ts';
-import { wantedAnimal } from './wanted-animal/wanted-animal.ts';
-import { heldSnapshot } from './webhooks/held-snapshot.ts';
-import { manyEndpoints } from './webhooks/many-endpoints.ts';
-import { slowNeighbour } from './webhooks/slow-neighbour.ts';
-import { upgrade } from './webhooks/upgrade.ts';
-import { webhooks } from './webhooks/webhooks.ts';
-import { writeStorm } from './write-storm/write-storm.ts';
 
-const proofs: Proof[] = [
+/** Each is loaded only where it is run: to load all takes seconds. */
+const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   // It takes longest: beside others it begins first.
-  pages,
-  limits,
-  limiterSimulation,
-  bans,
-  revocation,
-  secrets,
-  rawSockets,
-  redisLoss,
-  manyKeys,
-  postgresLoss,
-  paging,
-  onlineMigration,
-  model,
-  firstCall,
-  quickstart,
-  sdk,
-  frameworks,
-  adoption,
-  wantedAnimal,
-  expiry,
-  idempotency,
-  erasure,
-  leftovers,
-  restore,
-  restorePhotos,
-  isolation,
-  history,
-  freshness,
-  listingsFreshness,
-  writeStorm,
-  feed,
-  streams,
-  slowReaders,
-  photos,
-  ssrf,
-  webhooks,
-  slowNeighbour,
-  manyEndpoints,
-  heldSnapshot,
-  upgrade,
-  rolling,
-  hostilePartner,
-  usage,
-  alerts,
-  doctorFaults,
-  matrix,
-  proceduresProof,
-  deploy,
-  rollBack,
-  faults,
-];
+  pages: async () => (await import('./pages/pages.ts')).pages,
+  limits: async () => (await import('./limits.ts')).limits,
+  'limiter-simulation': async () => (await import('./limiter-simulation/limiter-simulation.ts')).limiterSimulation,
+  bans: async () => (await import('./bans.ts')).bans,
+  revocation: async () => (await import('./revocation.ts')).revocation,
+  secrets: async () => (await import('./secrets/secrets.ts')).secrets,
+  'raw-sockets': async () => (await import('./raw-sockets/raw-sockets.ts')).rawSockets,
+  'redis-loss': async () => (await import('./redis-loss/redis-loss.ts')).redisLoss,
+  'many-keys': async () => (await import('./many-keys/many-keys.ts')).manyKeys,
+  'postgres-loss': async () => (await import('./postgres-loss/postgres-loss.ts')).postgresLoss,
+  paging: async () => (await import('./paging.ts')).paging,
+  'online-migration': async () => (await import('./online-migration/online-migration.ts')).onlineMigration,
+  model: async () => (await import('./model/model.ts')).model,
+  'first-call': async () => (await import('./first-call.ts')).firstCall,
+  quickstart: async () => (await import('./quickstart/quickstart.ts')).quickstart,
+  sdk: async () => (await import('./sdk/sdk.ts')).sdk,
+  frameworks: async () => (await import('./frameworks/frameworks.ts')).frameworks,
+  adoption: async () => (await import('./adoption.ts')).adoption,
+  'wanted-animal': async () => (await import('./wanted-animal/wanted-animal.ts')).wantedAnimal,
+  expiry: async () => (await import('./expiry.ts')).expiry,
+  idempotency: async () => (await import('./idempotency.ts')).idempotency,
+  erasure: async () => (await import('./erasure.ts')).erasure,
+  leftovers: async () => (await import('./leftovers.ts')).leftovers,
+  restore: async () => (await import('./restore/restore.ts')).restore,
+  'restore-photos': async () => (await import('./restore/restore-photos.ts')).restorePhotos,
+  isolation: async () => (await import('./isolation/isolation.ts')).isolation,
+  history: async () => (await import('./history.ts')).history,
+  freshness: async () => (await import('./freshness/freshness.ts')).freshness,
+  'listings-freshness': async () => (await import('./freshness/listings-freshness.ts')).listingsFreshness,
+  'write-storm': async () => (await import('./write-storm/write-storm.ts')).writeStorm,
+  feed: async () => (await import('./feed/feed.ts')).feed,
+  streams: async () => (await import('./streams.ts')).streams,
+  'slow-readers': async () => (await import('./slow-readers/slow-readers.ts')).slowReaders,
+  photos: async () => (await import('./photos/photos.ts')).photos,
+  ssrf: async () => (await import('./ssrf/ssrf.ts')).ssrf,
+  webhooks: async () => (await import('./webhooks/webhooks.ts')).webhooks,
+  'slow-neighbour': async () => (await import('./webhooks/slow-neighbour.ts')).slowNeighbour,
+  'many-endpoints': async () => (await import('./webhooks/many-endpoints.ts')).manyEndpoints,
+  'held-snapshot': async () => (await import('./webhooks/held-snapshot.ts')).heldSnapshot,
+  upgrade: async () => (await import('./webhooks/upgrade.ts')).upgrade,
+  rolling: async () => (await import('./rolling/rolling.ts')).rolling,
+  'hostile-partner': async () => (await import('./hostile-partner/hostile-partner.ts')).hostilePartner,
+  usage: async () => (await import('./usage/usage.ts')).usage,
+  alerts: async () => (await import('./alerts/alerts.ts')).alerts,
+  'doctor-faults': async () => (await import('./doctor/doctor-faults.ts')).doctorFaults,
+  matrix: async () => (await import('./matrix/matrix.ts')).matrix,
+  procedures: async () => (await import('./procedures/procedures.ts')).proceduresProof,
+  deploy: async () => (await import('./deploy/deploy.ts')).deploy,
+  'roll-back': async () => (await import('./roll-back/roll-back.ts')).rollBack,
+  faults: async () => (await import('./faults/faults.ts')).faults,
+};
 
 interface Proved {
   readonly proof: string;
@@ -131,10 +83,12 @@ const longTimeoutMs = 60 * 60_000;
 const { values, positionals } = readArguments();
 const { short = false, mutant = false, json = false, all = false, help = false, shared = false } = values;
 const [times, seed] = [readNumber('times'), readNumber('seed')];
-const parts = readParts();
+const parts = await readParts();
 
-const chosen = help ? [] : all ? proofs.filter(isDue) : positionals.slice(0, positionals.length - parts.length).map(find);
-if (chosen.length === 0) list();
+const named = all ? Object.keys(loaders) : positionals.slice(0, positionals.length - parts.length);
+const loaded = await Promise.all((help ? [] : named).map(load));
+const chosen = all ? loaded.filter(isDue) : loaded;
+if (chosen.length === 0) await list();
 else process.exitCode = (await runAll(chosen)) ? 0 : 1;
 
 function readArguments() {
@@ -162,17 +116,17 @@ function isDue({ isNightly = false, about = [] }: Proof): boolean {
   return !short || !isNightly || hasChanged(about);
 }
 
-function find(name: string): Proof {
-  const proof = proofs.find((one) => one.name === name);
-  if (proof) return proof;
-  console.error(`There is no proof "${name}". The proofs are ${proofs.map((one) => one.name).join(', ')}.`);
+function load(name: string): Promise<Proof> {
+  const loader = loaders[name];
+  if (loader) return loader();
+  console.error(`There is no proof "${name}". The proofs are ${Object.keys(loaders).join(', ')}.`);
   process.exit(2);
 }
 
 /** What follows the name of the first proof, if it is the name of one of its parts. */
-function readParts(): string[] {
-  const [name, ...others] = positionals;
-  const known = proofs.find((one) => one.name === name)?.parts ?? [];
+async function readParts(): Promise<string[]> {
+  const [name = '', ...others] = positionals;
+  const { parts: known = [] } = (await loaders[name]?.()) ?? {};
   const found = others.filter((one) => known.includes(one));
   if (found.length === 0 || found.length === others.length) return found;
   const other = others.find((one) => !known.includes(one));
@@ -187,9 +141,10 @@ function readNumber(option: 'times' | 'seed'): number | undefined {
   process.exit(2);
 }
 
-function list(): void {
+async function list(): Promise<void> {
+  const proofs = await Promise.all(Object.keys(loaders).map(load));
   if (json) {
-    const listed = proofs.map(({ name, promise, hasMutant = false, isNightly = false, about = [] }) => ({
+    const listed = proofs.map(({ name, promise, mutant, hasMutant = mutant !== undefined, isNightly = false, about = [] }) => ({
       name,
       promise,
       hasMutant,
@@ -284,8 +239,9 @@ function outcomeOf({ holds, isKnownMiss, isNotRun, isLate }: Claim): string {
  */
 async function measure(proof: Proof, progress: (text: string) => void): Promise<Claim[]> {
   const runsMax = (short || process.env['CI']) && !mutant && !shared ? timedRunsMax : 1;
+  using tree = mutant && proof.mutant ? plantMutant(proof.mutant) : undefined;
   for (let run = 1; ; run += 1) {
-    const claims = await proof.run({ short, mutant, parts, times, seed, progress });
+    const claims = await proof.run({ short, mutant, root: tree?.root, parts, times, seed, progress });
     const broken = claims.filter(({ holds, isKnownMiss }) => !holds && !isKnownMiss);
     if (shared) return claims.map((claim) => (claim.isTimed && !claim.holds ? { ...claim, holds: true, isLate: true } : claim));
     if (broken.length === 0 || run >= runsMax || !broken.every(({ isTimed }) => isTimed)) return claims;

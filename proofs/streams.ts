@@ -1,13 +1,14 @@
 // Many event streams on one process: the memory of each, how soon an event reaches all of them, and what happens to readers that don't
 // read.
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { castOf, queryStore } from '../testkit/adopters.ts';
 import { HttpClient } from '../testkit/http.ts';
-import { plantMutant } from '../testkit/mutant.ts';
+import { MemoryWatch, memoryOf } from '../testkit/memory-watch.ts';
 import { quantile } from '../testkit/quantile.ts';
 import { type Key, type ServeProcess, Store } from '../testkit/store.ts';
 import { StreamReader } from '../testkit/stream-reader.ts';
+import { until } from '../testkit/until.ts';
+import { grouped, none } from './claims.ts';
 import type { Claim, Proof, ProofContext } from './proof.ts';
 
 const streamsOfKey = 50;
@@ -25,56 +26,53 @@ const reachMsMax = 1_000;
 export const streams: Proof = {
   name: 'streams',
   promise: 'a process serves 1,000 event streams in bounded memory, and an event reaches all of them within a second',
-  hasMutant: true,
+  // The mutant never treats a stream's buffer as full, and has no bound of unsent bytes.
+  mutant: [
+    { file: 'platform/http/event-stream.ts', from: 'return this.#response.writableLength > bufferedBytesMax;', to: 'return false;' },
+    { file: 'platform/http/response-progress.ts', from: 'if (backlog) this.#enforce(backlog.owner);', to: '' },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant never treats a stream's buffer as full, and has no bound of unsent bytes.
-  const edits = [
-    { file: 'platform/http/event-stream.ts', from: 'return this.#response.writableLength > bufferedBytesMax;', to: 'return false;' },
-    { file: 'platform/http/response-progress.ts', from: 'if (backlog) this.#enforce(backlog.owner);', to: '' },
-  ];
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const count = short ? 200 : 1_000;
-  await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+  await using store = await Store.open({ processes: 1, root, env: { LOG_LEVEL: 'warn' } });
   store.work();
   const { manager, partners } = await castOf(store, count / streamsOfKey);
   const [serve] = store.processes;
-  if (!serve) throw new Error('no process');
+  if (!serve?.child.pid) throw new Error('no process');
   using http = new HttpClient();
   using opened = new DisposableStack();
-  const memory = new MemoryWatch(serve);
   await add(http, serve, manager);
   for (const reader of await open(serve, partners, openedAtOnce, opened)) reader[Symbol.dispose]();
   await sleep(1_000);
 
-  const emptyBytes = memory.now();
+  const emptyBytes = memoryOf(serve.child.pid);
   const readers = await open(serve, partners, count, opened);
   await sleep(1_000);
-  const openBytes = memory.now();
+  const openBytes = memoryOf(serve.child.pid);
+  using memory = new MemoryWatch([serve.child.pid]);
   progress(`${count} streams are open`);
 
   const idle = await Promise.all(Array.from({ length: idleReaderCount }, () => openIdle(serve, manager, opened)));
-  memory.start();
   await flood(store);
   const floodedAtMs = performance.now();
   const reach = await measureReach(http, serve, manager, readers, short ? 20 : 100, progress);
   await sleep(Math.max(floodedAtMs + disconnectMs - performance.now(), 0));
-  const peakBytes = memory.stop();
+  const { growth } = memory;
   const disconnected = await countDisconnected(idle);
   return [
     {
-      claim: `Memory of each of ${count.toLocaleString('en')} streams in one process`,
+      claim: `Memory of each of ${grouped(count)} streams in one process`,
       bar: `${bytesOfStreamMax / 1_024} KiB`,
       figure: `${((openBytes - emptyBytes) / count / 1_024).toFixed(0)} KiB`,
       holds: openBytes - emptyBytes <= count * bytesOfStreamMax,
     },
     {
-      claim: `Additional memory at the peak, while ${reach.deliveries.toLocaleString('en')} events are delivered and ${idleReaderCount} readers read nothing of ${((floodCount * floodBytes) / 1_048_576).toFixed(0)} MiB each`,
+      claim: `Additional memory at the peak, while ${grouped(reach.deliveries)} events are delivered and ${idleReaderCount} readers read nothing of ${((floodCount * floodBytes) / 1_048_576).toFixed(0)} MiB each`,
       bar: `${growthBytesMax / 1_048_576} MiB`,
-      figure: `${((peakBytes - openBytes) / 1_048_576).toFixed(0)} MiB`,
-      holds: peakBytes - openBytes <= growthBytesMax,
+      figure: `${(growth / 1_048_576).toFixed(0)} MiB`,
+      holds: growth <= growthBytesMax,
     },
     {
       claim: 'Readers that read nothing and are disconnected',
@@ -82,15 +80,10 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
       figure: `${disconnected} of ${idleReaderCount}`,
       holds: disconnected === idleReaderCount,
     },
+    none('Deliveries to a stream that never arrived', reach.missing, { of: reach.deliveries }),
     {
-      claim: 'Deliveries to a stream that never arrived',
-      bar: '0',
-      figure: `${reach.missing} of ${reach.deliveries.toLocaleString('en')}`,
-      holds: reach.missing === 0 && reach.deliveries > 0,
-    },
-    {
-      claim: `From the request that adds an animal to its event at the last of ${count.toLocaleString('en')} streams`,
-      bar: `${reachMsMax.toLocaleString('en')} ms`,
+      claim: `From the request that adds an animal to its event at the last of ${grouped(count)} streams`,
+      bar: `${grouped(reachMsMax)} ms`,
       figure: `${quantile(reach.lastMs, 0.5).toFixed(0)} ms at the median, ${Math.max(...reach.lastMs).toFixed(0)} ms at most`,
       holds: Math.max(...reach.lastMs) <= reachMsMax,
       isTimed: true,
@@ -123,12 +116,8 @@ async function flood(store: Store): Promise<void> {
     `insert into outbox (type, pet_id, data) select 'pet.removed', (select min(id) from pets), format('{"filler":"%s"}', repeat('x', $2::int)) from generate_series(1, $1::int)`,
     [floodCount, floodBytes],
   );
-  for (let tries = 0; tries < 500; tries += 1) {
-    const [left] = await queryStore<{ count: number }>(store, 'select count(*)::int as count from outbox');
-    if (left?.count === 0) return;
-    await sleep(20);
-  }
-  throw new Error('the worker did not publish the flood in time');
+  const isPublished = async () => (await queryStore(store, 'select from outbox limit 1')).length === 0;
+  await until('the worker has published the flood', isPublished, { timeoutMs: 60_000, intervalMs: 20 });
 }
 
 /** Adds animals one by one, and waits until each event has reached all readers. */
@@ -168,27 +157,4 @@ async function countDisconnected(readers: readonly StreamReader[]): Promise<numb
 async function add(http: HttpClient, serve: ServeProcess, { key }: Key): Promise<void> {
   const response = await http.send(`${serve.url}/pets`, { method: 'POST', key, body: { name: 'Biscuit', categoryId: 1 } });
   if (response.status !== 201) throw new Error(`an animal was not added: ${response.text}`);
-}
-
-class MemoryWatch {
-  readonly #file: string;
-  #peakBytes = 0;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor({ child }: ServeProcess) {
-    this.#file = `/proc/${child.pid}/status`;
-  }
-
-  now(): number {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(this.#file, 'utf8'))?.[1]) * 1_024;
-  }
-
-  start(): void {
-    this.#timer = setInterval(() => (this.#peakBytes = Math.max(this.#peakBytes, this.now())), 50);
-  }
-
-  stop(): number {
-    clearInterval(this.#timer);
-    return Math.max(this.#peakBytes, this.now());
-  }
 }

@@ -1,6 +1,7 @@
 // Shared by the proofs about adoption: animals in a store, partners that order them, and staff that decide on the orders.
-import pg from 'pg';
+import type pg from 'pg';
 import { HttpClient, type Response } from './http.ts';
+import { queryAt } from './postgres.ts';
 import { Staff } from './staff.ts';
 import type { Key, Store } from './store.ts';
 
@@ -18,16 +19,9 @@ export interface Cast {
 /** Creates a client with one key for each partner, and one client whose key has the scopes of the store's staff. */
 export async function castOf(store: Store, partners: number): Promise<Cast> {
   await using staff = await Staff.of(store);
-  const [manager] = await staff.createKeys('store', generous, 1, [
-    'pets:read',
-    'pets:write',
-    'orders:read',
-    'orders:write',
-    'store:manage',
-  ]);
-  if (!manager) throw new Error('no key was created');
+  const manager = await staff.createKey('store', generous, ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'store:manage']);
   const keys: Key[] = [];
-  for (let i = 0; i < partners; i += 1) keys.push(...(await staff.createKeys(`partner ${i}`, generous, 1)));
+  for (let i = 0; i < partners; i += 1) keys.push(await staff.createKey(`partner ${i}`, generous));
   return { manager, partners: keys };
 }
 
@@ -49,6 +43,17 @@ export async function addAnimals(store: Store, key: Key, count: number): Promise
   return ids;
 }
 
+/** Inserts them into the database directly, without a history and events. */
+export async function insertAnimals(store: Store, count: number): Promise<bigint[]> {
+  const rows = await queryStore<{ id: string }>(
+    store,
+    `insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, $1::int) as i
+      returning id::text`,
+    [count],
+  );
+  return rows.map(({ id }) => BigInt(id));
+}
+
 export const place = (http: HttpClient, url: string, key: Key, petId: number, headers: Record<string, string> = {}): Promise<Response> =>
   http.send(`${url}/store/orders`, { method: 'POST', key: key.key, body: { petId, adopter: adopterOf(petId) }, headers });
 
@@ -56,15 +61,8 @@ export const act = (http: HttpClient, url: string, key: Key, orderId: number, ac
   http.send(`${url}/store/orders/${orderId}/${action}`, { method: 'POST', key: key.key });
 
 /** Runs a query on the database directly, without the service. */
-export async function queryStore<Row extends pg.QueryResultRow>(store: Store, text: string, values: unknown[] = []): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: store.postgres.url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text, values)).rows;
-  } finally {
-    await client.end();
-  }
-}
+export const queryStore = <Row extends pg.QueryResultRow>(store: Store, text: string, values?: unknown[]): Promise<Row[]> =>
+  queryAt<Row>(store.postgres.url, text, values);
 
 export interface Verified {
   readonly holds: boolean;

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { connectTo } from './postgres.ts';
 
 const document = fileURLToPath(new URL('../docs/operations.md', import.meta.url));
 
@@ -20,11 +21,6 @@ export function documentedRoles(password: string): readonly string[] {
 
 /** Runs them as the login of the URL, one by one: a database can't be created within a transaction. */
 export async function createDocumentedRoles(url: string, password: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    for (const statement of documentedRoles(password)) await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(url);
+  for (const statement of documentedRoles(password)) await client.query(statement);
 }

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Redis } from 'ioredis';
-import pg from 'pg';
 import { hashApiKey } from '../service/src/partners/clients/api-key.ts';
+import { connectTo } from './postgres.ts';
 
 export interface SearchResult {
   /** How much was searched, to show that the search was not empty. */
@@ -27,33 +27,28 @@ export function searchLines(text: string, keys: readonly string[]): SearchResult
  * hash was found in both.
  */
 export async function searchPostgres(databaseUrl: string, keys: readonly string[]): Promise<SearchResult & { controls: number }> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows: tables } = await client.query<{ name: string }>(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
-    );
-    let text = '';
-    for (const { name } of tables) {
-      const { rows } = await client.query<{ row: string }>(`select whole::text as row from ${name} as whole`);
-      text += rows.map(({ row }) => `${name}: ${row}\n`).join('');
-    }
-    await client.query('checkpoint');
-    const { rows: folders } = await client.query<{ data_directory: string }>('show data_directory');
-    const files = readAll(folders[0]?.data_directory ?? '');
-    const inRows = searchLines(text, keys);
-    const inFiles = [...files].filter(([, bytes]) => keys.flatMap(needlesOf).some((needle) => bytes.includes(needle)));
-    const isHashThere = (hash: string) =>
-      text.includes(hash) && [...files.values()].some((bytes) => bytes.includes(Buffer.from(hash, 'hex')));
-    const size = [...files.values()].reduce((sum, { length }) => sum + length, 0);
-    return {
-      searched: `${tables.length} tables, ${inRows.searched}, ${Math.round(size / 1_048_576)} MiB of files`,
-      hits: [...inRows.hits, ...inFiles.map(([file]) => file)],
-      controls: keys.filter((key) => isHashThere(hashApiKey(key))).length,
-    };
-  } finally {
-    await client.end();
+  await using client = await connectTo(databaseUrl);
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`,
+  );
+  let text = '';
+  for (const { name } of tables) {
+    const { rows } = await client.query<{ row: string }>(`select whole::text as row from ${name} as whole`);
+    text += rows.map(({ row }) => `${name}: ${row}\n`).join('');
   }
+  await client.query('checkpoint');
+  const { rows: folders } = await client.query<{ data_directory: string }>('show data_directory');
+  const files = readAll(folders[0]?.data_directory ?? '');
+  const inRows = searchLines(text, keys);
+  const inFiles = [...files].filter(([, bytes]) => keys.flatMap(needlesOf).some((needle) => bytes.includes(needle)));
+  const isHashThere = (hash: string) =>
+    text.includes(hash) && [...files.values()].some((bytes) => bytes.includes(Buffer.from(hash, 'hex')));
+  const size = [...files.values()].reduce((sum, { length }) => sum + length, 0);
+  return {
+    searched: `${tables.length} tables, ${inRows.searched}, ${Math.round(size / 1_048_576)} MiB of files`,
+    hits: [...inRows.hits, ...inFiles.map(([file]) => file)],
+    controls: keys.filter((key) => isHashThere(hashApiKey(key))).length,
+  };
 }
 
 /** Searches every key and value in Redis. */

@@ -1,6 +1,6 @@
 // The searches of the benchmark of listings: what sites ask for, and what somebody would ask for who wants them to be slow.
-import pg from 'pg';
 import type { HttpClient } from './http.ts';
+import { connectTo } from './postgres.ts';
 
 /** What searches ask for, drawn from the store. */
 interface Sample {
@@ -113,27 +113,22 @@ async function withCursor(http: HttpClient, { url, key }: SearchTarget, query: s
 }
 
 export async function drawSamples(databaseUrl: string, animals: number): Promise<Samples> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<Sample>(
-      `select pets.id, pets.name, breed_primary as breed, split_part(profiles.description, ' ', 5) as word,
-        round(latitude::numeric, 2) || ',' || round(longitude::numeric, 2) as near
-        from pets join profiles on pet_id = pets.id join shelters on shelters.id = pets.shelter_id
-        where latitude is not null and pets.id % greatest($1::bigint / 500, 1) = 0`,
-      [animals],
-    );
-    const frequent = await client.query<{ word: string }>(
-      `select word from ts_stat('select document from listings where id <= 2000') where word !~ '=' order by ndoc desc limit 2`,
-    );
-    const rare = await client.query<{ breed: string }>(
-      'select breeds[1] as breed from listings where id <= 10000 group by 1 order by count(*), 1 limit 1',
-    );
-    const [first, second] = frequent.rows.map(({ word }) => word);
-    return { animals: rows, frequent: [first ?? '', second ?? ''], rareBreed: rare.rows[0]?.breed ?? '' };
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(databaseUrl);
+  const { rows } = await client.query<Sample>(
+    `select pets.id, pets.name, breed_primary as breed, split_part(profiles.description, ' ', 5) as word,
+      round(latitude::numeric, 2) || ',' || round(longitude::numeric, 2) as near
+      from pets join profiles on pet_id = pets.id join shelters on shelters.id = pets.shelter_id
+      where latitude is not null and pets.id % greatest($1::bigint / 500, 1) = 0`,
+    [animals],
+  );
+  const frequent = await client.query<{ word: string }>(
+    `select word from ts_stat('select document from listings where id <= 2000') where word !~ '=' order by ndoc desc limit 2`,
+  );
+  const rare = await client.query<{ breed: string }>(
+    'select breeds[1] as breed from listings where id <= 10000 group by 1 order by count(*), 1 limit 1',
+  );
+  const [first, second] = frequent.rows.map(({ word }) => word);
+  return { animals: rows, frequent: [first ?? '', second ?? ''], rareBreed: rare.rows[0]?.breed ?? '' };
 }
 
 function drawOne<T>(values: readonly T[]): T {

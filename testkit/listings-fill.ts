@@ -1,5 +1,5 @@
 // Fills a store's database with animals that have profiles, in shelters, as fast as PostgreSQL can.
-import pg from 'pg';
+import { connectTo } from './postgres.ts';
 
 const breedsCount = 400;
 const namesCount = 5_000;
@@ -20,29 +20,24 @@ export async function fillListings(
   animals: number,
   { words = [24, 24], progress = () => {} }: FillOptions = {},
 ): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, statement_timeout: statementTimeoutMs });
-  await client.connect();
-  try {
-    await client.query(`set maintenance_work_mem = '512MB'`);
-    // An index is built faster than it is maintained.
-    const { rows: indexes } = await client.query<{ name: string; definition: string }>(
-      `select indexname as name, indexdef as definition from pg_indexes
-        where tablename in ('pets', 'profiles', 'listings', 'animal_words') and indexname not in (select conname from pg_constraint)`,
-    );
-    for (const { name } of indexes) await client.query(`drop index ${name}`);
-    for (const [step, statement] of Object.entries(rowStatements(animals, Math.ceil(animals / 50), words))) {
-      progress(step);
-      await client.query(statement);
-    }
-    for (const { name, definition } of indexes) {
-      progress(name);
-      await client.query(definition);
-    }
-    progress('statistics');
-    for (const table of tables) await client.query(`vacuum (analyze) ${table}`);
-  } finally {
-    await client.end();
+  await using client = await connectTo(databaseUrl, { statement_timeout: statementTimeoutMs });
+  await client.query(`set maintenance_work_mem = '512MB'`);
+  // An index is built faster than it is maintained.
+  const { rows: indexes } = await client.query<{ name: string; definition: string }>(
+    `select indexname as name, indexdef as definition from pg_indexes
+      where tablename in ('pets', 'profiles', 'listings', 'animal_words') and indexname not in (select conname from pg_constraint)`,
+  );
+  for (const { name } of indexes) await client.query(`drop index ${name}`);
+  for (const [step, statement] of Object.entries(rowStatements(animals, Math.ceil(animals / 50), words))) {
+    progress(step);
+    await client.query(statement);
   }
+  for (const { name, definition } of indexes) {
+    progress(name);
+    await client.query(definition);
+  }
+  progress('statistics');
+  for (const table of tables) await client.query(`vacuum (analyze) ${table}`);
 }
 
 /** Breeds and words are skewed: the first are the most frequent, as in life. Shelters are spread over a continent. */

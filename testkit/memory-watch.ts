@@ -36,7 +36,8 @@ function memoryWithChildren(pid: number): number {
 
 export const childrenOf = (pid: number): number[] => read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 
-const memoryOf = (pid: number): number => Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * pageBytes;
+/** In bytes. */
+export const memoryOf = (pid: number): number => Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0) * pageBytes;
 
 /** Empty if the process has ended. */
 function read(file: string): string {

@@ -29,7 +29,7 @@ export function plantMutant(edits: readonly Edit[]): Mutant {
   for (const part of ['node_modules', 'service/node_modules', 'sdk']) {
     symlinkSync(path.join(ownRoot, part), path.join(root, part));
   }
-  for (const edit of edits) apply(edit, path.join(root, folderOf(edit.file), edit.file));
+  for (const { file, from, to } of edits) replaceOnce(path.join(root, folderOf(file), file), from, to);
   return { root, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
 }
 
@@ -38,8 +38,9 @@ function folderOf(file: string): string {
   return file.startsWith('migrations/') ? 'service' : 'service/src';
 }
 
-function apply({ file, from, to }: Edit, target: string): void {
-  const parts = readFileSync(target, 'utf8').split(from);
+/** Throws unless the file has the text exactly once. */
+export function replaceOnce(file: string, from: string, to: string): void {
+  const parts = readFileSync(file, 'utf8').split(from);
   if (parts.length !== 2) throw new Error(`the mutant must find "${from}" once in ${file}, but it is there ${parts.length - 1} times`);
-  writeFileSync(target, parts.join(to));
+  writeFileSync(file, parts.join(to));
 }

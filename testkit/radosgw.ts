@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { accepts, freePort } from './servers.ts';
+import { until } from './until.ts';
 
 const startTimeoutMs = 60_000;
 const programs = ['radosgw', 'radosgw-admin', 'ceph', 'ceph-mon', 'ceph-osd', 'ceph-authtool', 'monmaptool'];
@@ -58,11 +59,11 @@ export async function startRadosgw(): Promise<Radosgw> {
     await run('monmaptool', ['--create', '--fsid', fsid, '--addv', 'a', monitors, map]);
     await run('ceph-mon', [...daemon, '-i', 'a', '--mkfs', '--monmap', map, '--keyring', keyring]);
     await run('ceph-mon', [...daemon, '-i', 'a']);
-    await until(() => run('ceph', ['-c', config, 'mon', 'stat'], { timeout: 5_000 }).then(() => true));
+    await untilReady('the monitor', () => run('ceph', ['-c', config, 'mon', 'stat'], { timeout: 5_000 }).then(() => true));
     await run('ceph', ['-c', config, 'osd', 'create']);
     await run('ceph-osd', [...daemon, '-i', '0', '--mkfs']);
     await run('ceph-osd', [...daemon, '-i', '0']);
-    await until(async () => (await run('ceph', ['-c', config, 'osd', 'stat'])).stdout.includes('1 up'));
+    await untilReady('the storage', async () => (await run('ceph', ['-c', config, 'osd', 'stat'])).stdout.includes('1 up'));
     await run('radosgw', [...daemon, '-n', 'client.rgw']);
     const user = ['user', 'create', '--uid=homeward', '--display-name=homeward'];
     await run('radosgw-admin', [
@@ -74,7 +75,7 @@ export async function startRadosgw(): Promise<Radosgw> {
       `--access-key=${accessKeyId}`,
       `--secret-key=${secretAccessKey}`,
     ]);
-    await until(() => accepts(port ?? 0));
+    await untilReady('the gateway', () => accepts(port ?? 0));
   } catch (error) {
     await stop();
     throw error;
@@ -82,13 +83,8 @@ export async function startRadosgw(): Promise<Radosgw> {
   return { endpoint: `http://127.0.0.1:${port}`, accessKeyId, secretAccessKey, [Symbol.asyncDispose]: stop };
 }
 
-async function until(isReady: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + startTimeoutMs;
-  while (!(await isReady().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error(`Ceph was not ready in ${startTimeoutMs} ms`);
-    await sleep(200);
-  }
-}
+const untilReady = (part: string, isReady: () => Promise<boolean>) =>
+  until(`${part} of Ceph is ready`, () => isReady().catch(() => false), { timeoutMs: startTimeoutMs, intervalMs: 200 });
 
 /** Ends the process whose id is in the file, and waits until it has ended. */
 async function end(file: string): Promise<void> {

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 
 interface Row {
   readonly pid: number;
@@ -26,4 +27,17 @@ function listProcesses(): Row[] {
     const [pid = '', parent = '', state = ''] = line.trim().split(/\s+/);
     return { pid: Number(pid), parent: Number(parent), state };
   });
+}
+
+/** Also true if it did not start. */
+export const hasEnded = ({ pid, exitCode, signalCode }: ChildProcess) => pid === undefined || exitCode !== null || signalCode !== null;
+
+/** Resolves once the process has ended. With `killAfterMs`, it is killed if it takes longer. */
+export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL', killAfterMs?: number): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  const late = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  await ended;
+  clearTimeout(late);
 }

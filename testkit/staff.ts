@@ -26,13 +26,12 @@ export class Staff implements AsyncDisposable {
   }
 
   /** Like `homeward keys create --plan enterprise`. */
-  async createKeys(
+  async createKey(
     client: string,
     limits: { perMinute: number; perDay: number },
-    count: number,
     scopes: readonly Scope[] = defaultScopes,
     shelterId: bigint | null = scopes.includes('shelter:manage') ? 1n : null,
-  ): Promise<Key[]> {
+  ): Promise<Key> {
     const input = {
       client,
       limits: { plan: 'enterprise', ...limits },
@@ -41,11 +40,14 @@ export class Staff implements AsyncDisposable {
       expiresAt: null,
       environment: 'production',
     } as const;
+    const { key, record } = await createKey(this.dependencies.db, input);
+    return { id: Number(record.id), clientId: Number(record.clientId), key };
+  }
+
+  /** Several of one client. */
+  async createKeys(client: string, limits: { perMinute: number; perDay: number }, count: number): Promise<Key[]> {
     const keys: Key[] = [];
-    for (let i = 0; i < count; i += 1) {
-      const { key, record } = await createKey(this.dependencies.db, input);
-      keys.push({ id: Number(record.id), clientId: Number(record.clientId), key });
-    }
+    for (let i = 0; i < count; i += 1) keys.push(await this.createKey(client, limits));
     return keys;
   }
 

@@ -24,8 +24,8 @@ interface Readiness {
 }
 
 /** Resolves once all processes say of themselves that this holds. */
-export async function untilReadiness(store: Store, isSo: (readiness: Readiness) => boolean): Promise<void> {
-  for (const { url } of store.processes) {
+export async function untilReadiness({ processes }: Pick<Store, 'processes'>, isSo: (readiness: Readiness) => boolean): Promise<void> {
+  for (const { url } of processes) {
     const ask = async () => isSo((await (await fetch(url.replace('/v1', '/readyz'))).json()) as Readiness);
     await until('a process is ready', ask, { intervalMs: 20 });
   }

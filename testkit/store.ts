@@ -1,6 +1,5 @@
 // A complete store for a proof: private PostgreSQL and Redis servers, and any number of `homeward serve` processes.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +8,7 @@ import { promisify } from 'node:util';
 import { migrate } from '../service/src/platform/db/migrate.ts';
 import { areImagesServed } from '../service/src/store/photos/images-client.ts';
 import { compileCache } from './compile-cache.ts';
+import { endProcess } from './running-processes.ts';
 import { accepts, freePort, type PrivateServer, startPostgres, startRedis } from './servers.ts';
 
 const ownRoot = fileURLToPath(new URL('..', import.meta.url));
@@ -144,10 +144,7 @@ export class Store implements AsyncDisposable {
 
   /** Stops a worker in order, as an operator would. */
   async stopWorker(worker: ChildProcess): Promise<void> {
-    if (worker.exitCode !== null || worker.signalCode !== null) return;
-    const ended = once(worker, 'exit');
-    worker.kill('SIGTERM');
-    await ended;
+    await endProcess(worker, 'SIGTERM');
   }
 
   /** Runs a `homeward` command as an operator would, and returns its output. */
@@ -172,14 +169,7 @@ export class Store implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(
-      [...this.#workers, ...this.processes.map(({ child }) => child)].map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return;
-        const ended = once(child, 'exit');
-        child.kill('SIGKILL');
-        await ended;
-      }),
-    );
+    await Promise.all([...this.#workers, ...this.processes.map(({ child }) => child)].map((child) => endProcess(child)));
     if (this.#ownsServers) await Promise.all([this.postgres[Symbol.asyncDispose](), this.redis[Symbol.asyncDispose]()]);
   }
 }

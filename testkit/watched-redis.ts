@@ -1,7 +1,7 @@
 // A Redis primary with replicas, watched by Sentinels, as an operator runs them: one of them takes over when the primary is gone.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { type PrivateServer, startRedis, startSentinel } from './servers.ts';
+import { until } from './until.ts';
 
 export const watchedName = 'homeward';
 const readyTimeoutMs = 30_000;
@@ -76,11 +76,7 @@ export async function startWatchedRedis(options: WatchedRedisOptions = {}): Prom
   };
   const heal = async () => {
     for (const server of [...servers, ...sentinels]) if (!server.isRunning) await server.start();
-    const deadline = Date.now() + readyTimeoutMs;
-    while (!(await isHealthy().catch(() => false))) {
-      if (Date.now() > deadline) throw new Error(`Redis and its Sentinels were not healthy in ${readyTimeoutMs} ms`);
-      await sleep(50);
-    }
+    await until('Redis and its Sentinels are healthy', () => isHealthy().catch(() => false), { timeoutMs: readyTimeoutMs });
   };
   await heal();
   const owned = resources.move();

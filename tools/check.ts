@@ -1,9 +1,9 @@
 // All that must hold before a change lands, which is what CI runs: npm run check -- [--only NAME]… [--changed]
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs, stripVTControlCharacters, styleText } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
+import { temporaryFolder } from '../testkit/temporary-folder.ts';
 import { changedFiles, type ListedProof, relatedProofs, relatedTests } from './changed.ts';
 import { runCommand } from './command.ts';
 import { lintMigrations } from './migrations-lint.ts';
@@ -244,31 +244,27 @@ async function runTests(files: readonly string[] = []): Promise<Outcome> {
 }
 
 async function testFiles(args: readonly string[]): Promise<TestOutcome> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-check-'));
-  const report = path.join(folder, 'report.json');
-  try {
-    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
-    const { status, output } = await runCommand(process.execPath, [...vitest, ...args], { timeoutMs: 40 * minuteMs });
-    const { numPassedTests: passed, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
-    const failures = testResults.filter((file) => file.status === 'failed');
-    const failed = numFailedTests + failures.filter((file) => file.assertionResults.length === 0).length;
-    const failedFiles = failures.map(({ name }) => path.relative('.', name));
-    const strayAt = output.indexOf('Unhandled Error');
-    const shown = [...failures.map(describeFailures), ...(strayAt === -1 ? [] : [output.slice(strayAt)])];
-    return {
-      passed,
-      // An error outside every test fails the run without failing a test, and a run without tests shows nothing.
-      failed: failed === 0 && (status !== 0 || passed === 0) ? 1 : failed,
-      output: shown.length > 0 ? shown.join('\n\n') : output,
-      failedFiles,
-      hasStrayError: strayAt !== -1,
-      slowest: slowestOf(
-        testResults.map(({ name, startTime, endTime }) => ({ name: path.relative('.', name), seconds: (endTime - startTime) / 1_000 })),
-      ),
-    };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using temporary = temporaryFolder('check');
+  const report = path.join(temporary.path, 'report.json');
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
+  const { status, output } = await runCommand(process.execPath, [...vitest, ...args], { timeoutMs: 40 * minuteMs });
+  const { numPassedTests: passed, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8')) as TestReport;
+  const failures = testResults.filter((file) => file.status === 'failed');
+  const failed = numFailedTests + failures.filter((file) => file.assertionResults.length === 0).length;
+  const failedFiles = failures.map(({ name }) => path.relative('.', name));
+  const strayAt = output.indexOf('Unhandled Error');
+  const shown = [...failures.map(describeFailures), ...(strayAt === -1 ? [] : [output.slice(strayAt)])];
+  return {
+    passed,
+    // An error outside every test fails the run without failing a test, and a run without tests shows nothing.
+    failed: failed === 0 && (status !== 0 || passed === 0) ? 1 : failed,
+    output: shown.length > 0 ? shown.join('\n\n') : output,
+    failedFiles,
+    hasStrayError: strayAt !== -1,
+    slowest: slowestOf(
+      testResults.map(({ name, startTime, endTime }) => ({ name: path.relative('.', name), seconds: (endTime - startTime) / 1_000 })),
+    ),
+  };
 }
 
 /** Only what failed: what the tests print beside it would bury it. */

@@ -105,60 +105,29 @@ const poses = {
 } satisfies Record<string, Pose>;
 type PoseName = keyof typeof poses;
 
-const usualShots: ReadonlyArray<readonly [Shot, ...Shot[]]> = [
-  [
-    { scene: 'meadow', pose: 'sitting' },
-    { scene: 'studio', pose: 'closeUp' },
-    { scene: 'sofa', pose: 'curious' },
-  ],
-  [
-    { scene: 'sofa', pose: 'sitting' },
-    { scene: 'meadow', pose: 'curious' },
-    { scene: 'studio', pose: 'closeUp' },
-  ],
-  [
-    { scene: 'studio', pose: 'sitting' },
-    { scene: 'basket', pose: 'curious' },
-    { scene: 'meadow', pose: 'sitting' },
-  ],
-  [
-    { scene: 'basket', pose: 'sitting' },
-    { scene: 'studio', pose: 'closeUp' },
-    { scene: 'sofa', pose: 'curious' },
-  ],
+type ShotName = `${SceneName} ${PoseName}`;
+
+const usualShots: ReadonlyArray<readonly ShotName[]> = [
+  ['meadow sitting', 'studio closeUp', 'sofa curious'],
+  ['sofa sitting', 'meadow curious', 'studio closeUp'],
+  ['studio sitting', 'basket curious', 'meadow sitting'],
+  ['basket sitting', 'studio closeUp', 'sofa curious'],
 ];
-const shotsOfKind: Readonly<Partial<Record<Kind, ReadonlyArray<readonly [Shot, ...Shot[]]>>>> = {
-  fish: [
-    [
-      { scene: 'tank', pose: 'floating' },
-      { scene: 'tank', pose: 'closeUp' },
-    ],
-  ],
-  horse: [
-    [
-      { scene: 'barn', pose: 'sitting' },
-      { scene: 'meadow', pose: 'closeUp' },
-    ],
-  ],
-  cow: [
-    [
-      { scene: 'barn', pose: 'sitting' },
-      { scene: 'meadow', pose: 'curious' },
-    ],
-  ],
-  turtle: [
-    [
-      { scene: 'meadow', pose: 'low' },
-      { scene: 'studio', pose: 'low' },
-    ],
-  ],
+const shotsOfKind: Readonly<Partial<Record<Kind, readonly ShotName[]>>> = {
+  fish: ['tank floating', 'tank closeUp'],
+  horse: ['barn sitting', 'meadow closeUp'],
+  cow: ['barn sitting', 'meadow curious'],
+  turtle: ['meadow low', 'studio low'],
 };
 const bandanas = ['#c8452f', '#2f6f8f', '#e0a52c', '#5c8a4a', '#7a5aa6'];
 
 /** The first pictures of an animal, `count` at most; others of its kind may have other ones. */
 export function shotsOf({ kind, ground, coat }: Look, count: number): readonly Shot[] {
-  const sets = shotsOfKind[kind] ?? usualShots;
-  return (sets[(ground * 3 + coat) % sets.length] ?? []).slice(0, count);
+  const names = shotsOfKind[kind] ?? usualShots[(ground * 3 + coat) % usualShots.length] ?? [];
+  return names.slice(0, count).map((name) => {
+    const [scene, pose] = name.split(' ') as [SceneName, PoseName];
+    return { scene, pose };
+  });
 }
 
 export const whereOf = ({ scene }: Shot): string => scenes[scene].where;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endProcess, hasEnded } from '../testkit/running-processes.ts';
 import { accepts } from '../testkit/servers.ts';
 import { eachLine } from './dev-lines.ts';
 
@@ -94,20 +94,9 @@ export class DevService implements AsyncDisposable {
   async #stop(): Promise<void> {
     const children = this.#children;
     this.#children = [];
-    await Promise.all(children.map(end));
+    await Promise.all(children.map((child) => endProcess(child, 'SIGTERM', stopTimeoutMs)));
   }
 }
-
-async function end(child: ChildProcess): Promise<void> {
-  if (hasEnded(child)) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  const killTimer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMs);
-  await ended;
-  clearTimeout(killTimer);
-}
-
-const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
 const describeEnd = ({ spawnargs, exitCode, signalCode }: ChildProcess) =>
   `homeward ${spawnargs.at(-1)} ended with status ${exitCode ?? signalCode}`;

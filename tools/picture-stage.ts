@@ -1,11 +1,9 @@
 // What the pictures show: a store with animals, the example site on it, and visitors in a real browser.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { createStore } from '../sdk/src/index.ts';
 import { launchBrowser } from '../testkit/browser.ts';
 import { Store } from '../testkit/store.ts';
+import { temporaryFolder } from '../testkit/temporary-folder.ts';
 import { ensureBuilt } from './build.ts';
 import { devAnimals } from './dev-animals.ts';
 import { addAnimals, addPictures, describeAnimals, untilPicturesAreReady } from './dev-seed.ts';
@@ -32,8 +30,7 @@ export class Stage implements AsyncDisposable {
   static async open(): Promise<Stage> {
     await ensureBuilt();
     await using resources = new AsyncDisposableStack();
-    const photos = mkdtempSync(path.join(tmpdir(), 'homeward-photos-'));
-    resources.defer(() => rmSync(photos, { recursive: true, force: true }));
+    const { path: photos } = resources.use(temporaryFolder('photos'));
     const store = resources.use(await Store.open({ processes: 1, env: { LOG_LEVEL: 'warn', HOMEWARD_PHOTOS: photos } }));
     store.work();
     const url = store.processes[0]?.url.replace(/\/v1$/, '') ?? '';

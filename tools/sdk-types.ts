@@ -1,9 +1,9 @@
 // Generates the SDK's types from openapi.json: npm run openapi
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createClient } from '@hey-api/openapi-ts';
 import { inlineComponents } from '../service/src/platform/http/openapi-components.ts';
+import { temporaryFolder } from '../testkit/temporary-folder.ts';
 
 export const typesFile = 'sdk/src/api-types.gen.ts';
 
@@ -70,16 +70,13 @@ function withoutReadOnly(schema: { readonly properties?: Readonly<Record<string,
 }
 
 async function generate(document: object): Promise<string> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-types-'));
-  try {
-    await createClient({
-      input: document as Record<string, unknown>,
-      output: folder,
-      plugins: ['@hey-api/typescript'],
-      logs: { level: 'silent', file: false },
-    });
-    return readFileSync(path.join(folder, 'types.gen.ts'), 'utf8');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  using temporary = temporaryFolder('types');
+  const folder = temporary.path;
+  await createClient({
+    input: document as Record<string, unknown>,
+    output: folder,
+    plugins: ['@hey-api/typescript'],
+    logs: { level: 'silent', file: false },
+  });
+  return readFileSync(path.join(folder, 'types.gen.ts'), 'utf8');
 }

@@ -1,13 +1,10 @@
 // A real Alertmanager with the routes of deploy/alertmanager, whose two receivers are filled in, and what these receive.
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { json } from 'node:stream/consumers';
 import { parse, stringify } from 'yaml';
+import { serveLocally } from '../../testkit/local-server.ts';
 import { freePort } from '../../testkit/servers.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { startMonitor } from './monitor.ts';
 
 /** One alert in a message, as the receiver got it. */
@@ -50,12 +47,17 @@ export class Alertmanager implements AsyncDisposable {
     const alertmanager = new Alertmanager(port);
     await using onFailure = new AsyncDisposableStack();
     const resources = onFailure.use(alertmanager.#resources);
-    const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-alertmanager-')), (made) => rmSync(made, { recursive: true }));
-    const receiverUrl = await alertmanager.#listen();
+    const { path: folder } = resources.use(temporaryFolder('alertmanager'));
+    const receiver = resources.use(
+      await serveLocally(({ url = '' }, response, body) => {
+        alertmanager.#note(url.slice(1), JSON.parse(body) as Message);
+        response.end();
+      }),
+    );
     const { route, receivers } = parse(readFileSync('deploy/alertmanager/alertmanager.yml', 'utf8')) as AlertmanagerFile;
     const filled = {
       route: hurried(route),
-      receivers: receivers.map(({ name }) => ({ name, webhook_configs: [{ url: `${receiverUrl}/${name}` }] })),
+      receivers: receivers.map(({ name }) => ({ name, webhook_configs: [{ url: `${receiver.origin}/${name}` }] })),
     };
     writeFileSync(path.join(folder, 'alertmanager.yml'), stringify(filled));
     const args = [
@@ -72,21 +74,6 @@ export class Alertmanager implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#resources.disposeAsync();
-  }
-
-  async #listen(): Promise<string> {
-    const server = createServer((request, response) => {
-      void json(request).then((message) => {
-        this.#note((request.url ?? '').slice(1), message as Message);
-        response.end();
-      });
-    });
-    this.#resources.adopt(server, () => {
-      server.closeAllConnections();
-      server.close();
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
   #note(receiver: string, { alerts }: Message): void {

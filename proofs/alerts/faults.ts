@@ -1,12 +1,10 @@
 // What each alert of a cause is for, done to a real store.
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import pg from 'pg';
 import { markName } from '../../service/src/store/photos/photo-store.ts';
+import { serveLocally } from '../../testkit/local-server.ts';
+import { connectTo } from '../../testkit/postgres.ts';
 import { makePhoto, type Photographer, photographerOf } from './photographer.ts';
 import { photosMegabytes, type WatchedStore } from './watched-store.ts';
 
@@ -169,23 +167,17 @@ export const faults: readonly Fault[] = [
     alert: 'HomewardWebhooksFailing',
     name: 'three endpoints that reject everything',
     async cause({ http, url, key: { key } }) {
-      const receiver = createServer((request, response) => {
-        request.resume();
-        response.writeHead(500).end();
-      });
-      await once(receiver.listen(0, '127.0.0.1'), 'listening');
-      const { port } = receiver.address() as AddressInfo;
+      const receiver = await serveLocally((_, response) => response.writeHead(500).end());
       const ids: number[] = [];
       while (ids.length < endpointsFailing) {
-        const body = { url: `http://127.0.0.1:${port}/${ids.length}`, types: ['pet.created'] };
+        const body = { url: `${receiver.origin}/${ids.length}`, types: ['pet.created'] };
         const { status, text } = await http.send(`${url}/webhooks`, { method: 'POST', key, body });
         if (status !== 201) throw new Error(`no endpoint was added: ${text}`);
         ids.push((JSON.parse(text) as { id: number }).id);
       }
       return undo(async () => {
         for (const id of ids) await http.send(`${url}/webhooks/${id}`, { method: 'DELETE', key });
-        receiver.closeAllConnections();
-        receiver.close();
+        await receiver[Symbol.asyncDispose]();
       });
     },
   },
@@ -336,10 +328,8 @@ async function upload(photographer: Photographer, wanted: number): Promise<void>
 
 /** The first column of the first row. */
 async function queryOne(url: string, statement: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  await using client = await connectTo(url);
   const { rows } = await client.query<[unknown]>({ text: statement, rowMode: 'array' });
-  await client.end();
   return String(rows[0]?.[0]);
 }
 

@@ -1,7 +1,7 @@
 // A program of Prometheus's family that runs beside the store until it is disposed.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endProcess } from '../../testkit/running-processes.ts';
 
 const startTimeoutMs = 30_000;
 
@@ -17,11 +17,11 @@ export async function startMonitor({ program, args, readyUrl }: MonitorOptions):
   const child = spawn(program, args, { stdio: 'ignore' });
   let failure: Error | undefined;
   child.on('error', (error) => (failure = error));
-  const monitor = { [Symbol.asyncDispose]: () => end(child) };
+  const monitor = { [Symbol.asyncDispose]: () => endProcess(child, 'SIGTERM') };
   const deadlineMs = Date.now() + startTimeoutMs;
   while (!(await isReady(readyUrl))) {
     if (failure || child.exitCode !== null || Date.now() > deadlineMs) {
-      await end(child);
+      await endProcess(child, 'SIGTERM');
       throw new Error(`${program} did not start; is Debian's package '${program}' installed?`);
     }
     await sleep(50);
@@ -34,10 +34,3 @@ const isReady = (url: string) =>
     ({ ok }) => ok,
     () => false,
   );
-
-async function end(child: ChildProcess): Promise<void> {
-  if (!child.pid || child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
-}

@@ -1,9 +1,10 @@
 // A real Prometheus with the alerts of deploy/prometheus, whose times are shortened.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { freePort } from '../../testkit/servers.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { startMonitor } from './monitor.ts';
 
 interface Rule {
@@ -63,7 +64,7 @@ export class Prometheus implements AsyncDisposable {
   static async start({ targets, mountpoint, hasRestarts, alertmanager }: Watched): Promise<Prometheus> {
     await using onFailure = new AsyncDisposableStack();
     const resources = onFailure.use(new AsyncDisposableStack());
-    const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-prometheus-')), (made) => rmSync(made, { recursive: true }));
+    const { path: folder } = resources.use(temporaryFolder('prometheus'));
     const file = (name: string) => path.join(folder, name);
     const jobs = Object.entries(Object.groupBy(targets, ({ job }) => job));
     const config = {
@@ -100,6 +101,13 @@ export class Prometheus implements AsyncDisposable {
   async firing(): Promise<Set<string>> {
     const samples = await this.query('ALERTS{alertstate="firing"}');
     return new Set(samples.map(({ metric }) => metric['alertname'] ?? ''));
+  }
+
+  /** Waits until the alert fires, or does not any more; false if that was not so in time. */
+  async untilFiring(alert: string, isExpected: boolean, timeoutMs: number): Promise<boolean> {
+    for (const deadlineMs = Date.now() + timeoutMs; Date.now() < deadlineMs; await sleep(250))
+      if ((await this.firing()).has(alert) === isExpected) return true;
+    return false;
   }
 
   /** The names of the alerts of this severity that have fired within the last so many seconds. */

@@ -1,18 +1,19 @@
 // A store whose processes serve metrics, a load, and a Prometheus that watches it all, with an Alertmanager that sends what fires.
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer, type Server } from 'node:tls';
-import pg from 'pg';
 import { HttpClient } from '../../testkit/http.ts';
+import { connectTo } from '../../testkit/postgres.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { freePort } from '../../testkit/servers.ts';
 import { SmallDisk } from '../../testkit/small-disk.ts';
 import { SteadyLoad } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { Alertmanager } from './alertmanager.ts';
 import { startMonitor } from './monitor.ts';
 import { Prometheus, type Target } from './prometheus.ts';
@@ -80,7 +81,7 @@ export class WatchedStore implements AsyncDisposable {
   static async open({ processes, isComplete }: Options): Promise<WatchedStore> {
     await using onFailure = new AsyncDisposableStack();
     const resources = onFailure.use(new AsyncDisposableStack());
-    const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-watched-')), (made) => rmSync(made, { recursive: true }));
+    const { path: folder } = resources.use(temporaryFolder('watched'));
     const disks = {
       journal: resources.use(await SmallDisk.mount(journalMegabytes)),
       photos: resources.use(await SmallDisk.mount(photosMegabytes)),
@@ -161,9 +162,7 @@ export class WatchedStore implements AsyncDisposable {
   /** One after the other, in order, as a deploy does. */
   async replaceApis(): Promise<void> {
     for (const api of this.#apis) {
-      const ended = once(api.child, 'exit');
-      api.child.kill('SIGTERM');
-      await ended;
+      await endProcess(api.child, 'SIGTERM');
       api.child = (await this.store.serve(api.env)).child;
     }
   }
@@ -207,10 +206,9 @@ export class WatchedStore implements AsyncDisposable {
 
   /** Runs statements in a session, which stays open until it is disposed. */
   async session(...statements: readonly string[]): Promise<AsyncDisposable> {
-    const client = new pg.Client({ connectionString: this.store.postgres.url });
-    await client.connect();
+    const client = await connectTo(this.store.postgres.url);
     for (const statement of statements) await client.query(statement);
-    return { [Symbol.asyncDispose]: () => client.end() };
+    return client;
   }
 
   /** Waits until the condition holds; false if it didn't in time. */

@@ -1,10 +1,11 @@
 // Four ways to deploy a store, each from a clean checkout to a first 200. The short form checks the files by the programs that read
 // them, and runs what needs no container; the long form builds the images and runs everything.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { replaceOnce } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { containerClaims } from './containers.ts';
 import { bareImageClaims } from './hostile-image-claims.ts';
@@ -43,26 +44,22 @@ const faults: ReadonlyArray<{ file: string; from: string; to: string }> = [
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
   if (!short && !mutant) requireContainers();
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-deploy-'));
-  try {
-    const files = path.join(folder, 'deploy');
-    cpSync(path.join(root, 'deploy'), files, { recursive: true, filter: (file) => !file.endsWith('/secrets') });
-    if (mutant) for (const fault of faults) plant(path.join(files, fault.file), fault.from, fault.to);
-    progress('Kustomize and systemd');
-    const claims = [...(await kubernetesClaims(files)), ...(await unitClaims(files))];
-    claims.push(...(await proxyClaims(files, (short ? shortStream : longStream).seconds, progress)));
-    if (mutant) return claims;
-    // Another user and another network need root.
-    if (process.getuid?.() === 0) {
-      progress('hostile images');
-      claims.push(...(await bareImageClaims()));
-    }
-    progress('SIGTERM during the start');
-    claims.push(stopClaim('the start of `serve`', await stopDuringStart(short)));
-    return short ? claims : [...claims, ...(await containerClaims(progress))];
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  using temporary = temporaryFolder('deploy');
+  const files = path.join(temporary.path, 'deploy');
+  cpSync(path.join(root, 'deploy'), files, { recursive: true, filter: (file) => !file.endsWith('/secrets') });
+  if (mutant) for (const { file, from, to } of faults) replaceOnce(path.join(files, file), from, to);
+  progress('Kustomize and systemd');
+  const claims = [...(await kubernetesClaims(files)), ...(await unitClaims(files))];
+  claims.push(...(await proxyClaims(files, (short ? shortStream : longStream).seconds, progress)));
+  if (mutant) return claims;
+  // Another user and another network need root.
+  if (process.getuid?.() === 0) {
+    progress('hostile images');
+    claims.push(...(await bareImageClaims()));
   }
+  progress('SIGTERM during the start');
+  claims.push(stopClaim('the start of `serve`', await stopDuringStart(short)));
+  return short ? claims : [...claims, ...(await containerClaims(progress))];
 }
 
 async function stopDuringStart(short: boolean): Promise<Stopped[]> {
@@ -70,10 +67,4 @@ async function stopDuringStart(short: boolean): Promise<Stopped[]> {
   const stopped: Stopped[] = [];
   for (const instantMs of short ? shortInstantsMs : instants(25, 2_000)) stopped.push(await stopPlainProcess(store, instantMs));
   return stopped;
-}
-
-function plant(file: string, from: string, to: string): void {
-  const text = readFileSync(file, 'utf8');
-  if (!text.includes(from)) throw new Error(`the mutant replaces "${from}", which is not in ${file}`);
-  writeFileSync(file, text.replace(from, to));
 }

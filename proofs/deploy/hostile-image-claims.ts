@@ -2,9 +2,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -13,9 +12,11 @@ import { areImagesServed } from '../../service/src/store/photos/images-client.ts
 import { openPictureMaker } from '../../service/src/store/photos/picture-maker.ts';
 import { attemptNames, hostileImage, plantHostileDecoder, succeededAttempts } from '../../testkit/hostile-decoder.ts';
 import type { Targets } from '../../testkit/image-attempts.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { startPostgres, startRedis } from '../../testkit/servers.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { Claim } from '../proof.ts';
-import { end } from './programs.ts';
+import { killAfterMs } from './programs.ts';
 
 const attempts = fileURLToPath(new URL('../../testkit/image-attempts.ts', import.meta.url));
 /** Users that no file of the machine belongs to. */
@@ -99,7 +100,7 @@ async function attemptAlone(targets: Targets, confines: boolean): Promise<string
     await untilServed(child, socket, () => problems);
     return succeededAttempts(await openPictureMaker(socket)(hostileImage()));
   } finally {
-    await end(child);
+    await endProcess(child, 'SIGTERM', killAfterMs);
   }
 }
 
@@ -111,8 +112,7 @@ async function untilServed(child: ChildProcess, socket: string, problems: () => 
 
 /** Files of the worker's user, and servers that a process with a network reaches. */
 async function openTargets(opened: AsyncDisposableStack): Promise<Targets> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-targets-'));
-  opened.defer(() => rmSync(folder, { recursive: true }));
+  const { path: folder } = opened.use(temporaryFolder('targets'));
   chmodSync(folder, 0o755);
   const write = (name: string) => {
     const file = path.join(folder, name);

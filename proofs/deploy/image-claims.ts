@@ -1,9 +1,9 @@
 // The image: what is in it, what it may do, how it starts and ends, and `podman run` from nothing to a first 200.
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, startPostgres, startRedis } from '../../testkit/servers.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { Claim } from '../proof.ts';
 import { firstClaim } from './first-claim.ts';
 import { containerEnv, homewardImage } from './images.ts';
@@ -44,50 +44,47 @@ export async function contentClaim(): Promise<Claim> {
 
 /** From nothing to a first 200 with the commands of docs/deploy.md, and then the bars of the image. */
 export async function podmanClaims(progress: (text: string) => void): Promise<Claim[]> {
-  const secrets = mkdtempSync(path.join(tmpdir(), 'homeward-secrets-'));
+  using temporary = temporaryFolder('secrets');
+  const secrets = temporary.path;
   // The user of the container must be able to enter it.
   chmodSync(secrets, 0o755);
   await using postgres = await startPostgres();
   await using redis = await startRedis();
-  try {
-    const write = (name: string, text: string) => writeFileSync(path.join(secrets, name), `${text}\n`, { mode: 0o644 });
-    write('database-url', postgres.url);
-    write('redis-url', redis.url);
-    const env = { DATABASE_URL_FILE: '/run/secrets/homeward/database-url', REDIS_URL_FILE: '/run/secrets/homeward/redis-url' };
-    const command = (...words: string[]) => run('podman', ['run', ...containerArguments({ env, secrets }, words)], { env: containerEnv });
-    const startedAtMs = performance.now();
-    await command('migrate');
-    const { key } = JSON.parse(await command('keys', 'create', '--client', 'Shelter North', '--plan', 'free', '--json')) as { key: string };
-    const options: ContainerOptions = { secrets, env: { ...env, PORT: String(await freePort()) } };
-    const first = await firstResponse(options, key);
-    const seconds = (performance.now() - startedAtMs) / 1_000;
-    const starts = [first];
-    while (starts.length < startCount) starts.push(await firstResponse(options, key));
-    const startsMs = starts.map(({ startMs }) => startMs);
-    progress('SIGTERM during the start of a container');
-    const stopped: Stopped[] = [];
-    for (const instantMs of instants(40, 1_600)) stopped.push(await stopContainer(options, instantMs));
-    const medianMs = startsMs.toSorted((a, b) => a - b)[Math.floor(startsMs.length / 2)] ?? Number.NaN;
-    return [
-      firstClaim('podman run', first.status, seconds),
-      {
-        claim: 'A container runs as the documentation says: user, file system, capabilities, new privileges',
-        bar: 'uid 1000, read-only, none, none',
-        figure: first.rights,
-        holds: first.rights === 'uid 1000, read-only, capabilities 0, no new privileges',
-      },
-      {
-        claim: `From process 1 of a container to its first 200, median of ${startCount} starts`,
-        bar: `${startMsMax / 1_000} s at most`,
-        figure: `${(medianMs / 1_000).toFixed(2)} s; each: ${startsMs.map((ms) => (ms / 1_000).toFixed(2)).join(', ')}; CPU time ${(Math.min(...starts.map(({ cpuMs }) => cpuMs)) / 1_000).toFixed(2)} s`,
-        holds: medianMs <= startMsMax,
-        isTimed: true,
-      },
-      stopClaim('the start of a container', stopped),
-    ];
-  } finally {
-    rmSync(secrets, { recursive: true });
-  }
+  const write = (name: string, text: string) => writeFileSync(path.join(secrets, name), `${text}\n`, { mode: 0o644 });
+  write('database-url', postgres.url);
+  write('redis-url', redis.url);
+  const env = { DATABASE_URL_FILE: '/run/secrets/homeward/database-url', REDIS_URL_FILE: '/run/secrets/homeward/redis-url' };
+  const command = (...words: string[]) => run('podman', ['run', ...containerArguments({ env, secrets }, words)], { env: containerEnv });
+  const startedAtMs = performance.now();
+  await command('migrate');
+  const { key } = JSON.parse(await command('keys', 'create', '--client', 'Shelter North', '--plan', 'free', '--json')) as { key: string };
+  const options: ContainerOptions = { secrets, env: { ...env, PORT: String(await freePort()) } };
+  const first = await firstResponse(options, key);
+  const seconds = (performance.now() - startedAtMs) / 1_000;
+  const starts = [first];
+  while (starts.length < startCount) starts.push(await firstResponse(options, key));
+  const startsMs = starts.map(({ startMs }) => startMs);
+  progress('SIGTERM during the start of a container');
+  const stopped: Stopped[] = [];
+  for (const instantMs of instants(40, 1_600)) stopped.push(await stopContainer(options, instantMs));
+  const medianMs = startsMs.toSorted((a, b) => a - b)[Math.floor(startsMs.length / 2)] ?? Number.NaN;
+  return [
+    firstClaim('podman run', first.status, seconds),
+    {
+      claim: 'A container runs as the documentation says: user, file system, capabilities, new privileges',
+      bar: 'uid 1000, read-only, none, none',
+      figure: first.rights,
+      holds: first.rights === 'uid 1000, read-only, capabilities 0, no new privileges',
+    },
+    {
+      claim: `From process 1 of a container to its first 200, median of ${startCount} starts`,
+      bar: `${startMsMax / 1_000} s at most`,
+      figure: `${(medianMs / 1_000).toFixed(2)} s; each: ${startsMs.map((ms) => (ms / 1_000).toFixed(2)).join(', ')}; CPU time ${(Math.min(...starts.map(({ cpuMs }) => cpuMs)) / 1_000).toFixed(2)} s`,
+      holds: medianMs <= startMsMax,
+      isTimed: true,
+    },
+    stopClaim('the start of a container', stopped),
+  ];
 }
 
 async function firstResponse(

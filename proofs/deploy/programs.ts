@@ -1,8 +1,8 @@
 // Runs the programs of others: podman, kubectl, haproxy and so on.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { endProcess } from '../../testkit/running-processes.ts';
 
 const outputBytesMax = 64 * 1_048_576;
 
@@ -53,6 +53,8 @@ export function find(program: string): string | undefined {
   return folders.map((folder) => path.join(folder, program)).find((file) => existsSync(file));
 }
 
+export const killAfterMs = 5_000;
+
 /** A server that runs until the end of an `await using` block. */
 export function startServer(file: string, args: readonly string[], options: RunOptions = {}): AsyncDisposable & { output(): string } {
   const child = spawn(find(file) ?? file, args, {
@@ -62,15 +64,5 @@ export function startServer(file: string, args: readonly string[], options: RunO
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
-  return { output: () => output, [Symbol.asyncDispose]: () => end(child) };
-}
-
-/** Ends a process: SIGTERM, and SIGKILL 5 s later. */
-export async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  const late = setTimeout(() => child.kill('SIGKILL'), 5_000);
-  await ended;
-  clearTimeout(late);
+  return { output: () => output, [Symbol.asyncDispose]: () => endProcess(child, 'SIGTERM', killAfterMs) };
 }

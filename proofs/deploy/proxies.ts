@@ -1,10 +1,10 @@
 // HAProxy and nginx with the files of deploy/, in front of a store of two processes.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accepts, freePort } from '../../testkit/servers.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { Claim } from '../proof.ts';
 import { requirePrograms, run, startServer } from './programs.ts';
 import { openConnections, TlsClient, type TlsOptions } from './tls-client.ts';
@@ -86,25 +86,22 @@ const nginx: Proxy = {
 /** `streamSeconds`: how long a stream must stay open. */
 export async function proxyClaims(deploy: string, streamSeconds: number, progress: (text: string) => void): Promise<Claim[]> {
   requirePrograms({ haproxy: 'haproxy', nginx: 'nginx', openssl: 'openssl' });
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-proxies-'));
-  try {
-    await run(path.join(deploy, 'compose/prepare'), []);
-    const certificate = path.join(deploy, 'compose/secrets/certificate.pem');
-    await using store = await Store.open({ processes: 1, env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' } });
-    store.work();
-    const key = await store.createKey('behind a proxy', { perMinute: 100_000, perDay: 100_000 });
-    const claims: Claim[] = [];
-    for (const proxy of [haproxy, nginx]) {
-      progress(`TLS by ${proxy.name}`);
-      // The second process is killed in the end.
-      const second = await store.serve();
-      const ports = [portOf(store.processes[0]), portOf(second)] as const;
-      claims.push(...(await tryProxy(proxy, { ports, folder, deploy, certificate }, { key, second, streamSeconds })));
-    }
-    return claims;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  using temporary = temporaryFolder('proxies');
+  const folder = temporary.path;
+  await run(path.join(deploy, 'compose/prepare'), []);
+  const certificate = path.join(deploy, 'compose/secrets/certificate.pem');
+  await using store = await Store.open({ processes: 1, env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1', LOG_LEVEL: 'warn' } });
+  store.work();
+  const key = await store.createKey('behind a proxy', { perMinute: 100_000, perDay: 100_000 });
+  const claims: Claim[] = [];
+  for (const proxy of [haproxy, nginx]) {
+    progress(`TLS by ${proxy.name}`);
+    // The second process is killed in the end.
+    const second = await store.serve();
+    const ports = [portOf(store.processes[0]), portOf(second)] as const;
+    claims.push(...(await tryProxy(proxy, { ports, folder, deploy, certificate }, { key, second, streamSeconds })));
   }
+  return claims;
 }
 
 const portOf = (serve: ServeProcess | undefined) => Number(new URL(serve?.url ?? '').port);

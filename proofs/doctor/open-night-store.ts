@@ -1,8 +1,6 @@
 // A whole store on servers of its own, set up as docs/operations.md says, for faults to be made in.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +9,11 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Finding } from '../../service/src/operations/doctor/finding.ts';
 import { compileCache } from '../../testkit/compile-cache.ts';
+import { connectTo } from '../../testkit/postgres.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { freePort, startPostgres, startRedis } from '../../testkit/servers.ts';
 import { SmallDisk } from '../../testkit/small-disk.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { NightProcess, NightStore } from './night-store.ts';
 
 const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
@@ -35,8 +36,7 @@ export interface OpenNightStore extends NightStore, AsyncDisposable {
 /** `root` is the source tree of a mutant. */
 export async function openNightStore(root = ownRoot): Promise<OpenNightStore> {
   await using opened = new AsyncDisposableStack();
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-night-'));
-  opened.defer(() => rmSync(folder, { recursive: true }));
+  const { path: folder } = opened.use(temporaryFolder('night'));
   const disk = opened.use(await SmallDisk.mount(photosMegabytes));
   const postgres = opened.use(await startPostgres({ durable: true, settings: { archive_mode: 'on' } }));
   const redisServer = opened.use(await startRedis());
@@ -97,8 +97,7 @@ export async function openNightStore(root = ownRoot): Promise<OpenNightStore> {
 
 /** With the roles of docs/operations.md. Returns its name. */
 async function makeDatabase(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  await using client = await connectTo(url);
   const statements = [
     'create role homeward_app nologin',
     'create role homeward_owner login',
@@ -110,7 +109,6 @@ async function makeDatabase(url: string): Promise<string> {
     'select pg_reload_conf()',
   ];
   for (const statement of statements) await client.query(statement);
-  await client.end();
   return 'homeward';
 }
 
@@ -148,11 +146,7 @@ class OwnProcess implements NightProcess, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+    if (this.#child) await endProcess(this.#child);
   }
 }
 

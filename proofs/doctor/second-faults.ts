@@ -1,18 +1,15 @@
 // Twenty more faults, again written from the documents alone and without a look at doctor's checks. Doctor must name each first.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, readFile, rename, rm, rmdir, statfs, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { accepts, freePort, serverUser } from '../../testkit/servers.ts';
 import { until } from '../../testkit/until.ts';
 import type { NightStore } from './night-store.ts';
-import { bySql, ofDatabase, type UnforeseenFault } from './unforeseen-faults.ts';
-
-// Settings of a role or a database apply to new sessions, and by three in the morning every session is new.
-const endSessions = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'homeward_api'";
+import { addAnimal, bySql, endSessions, ofDatabase, run, setting, type UnforeseenFault } from './unforeseen-faults.ts';
 
 export const secondFaults: readonly UnforeseenFault[] = [
   {
@@ -352,8 +349,6 @@ export const secondFaults: readonly UnforeseenFault[] = [
   },
 ];
 
-const run = promisify(execFile);
-
 /** A variable that a process was started with. */
 async function variableOf(pid: number, name: string): Promise<string> {
   const variables = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0');
@@ -396,21 +391,7 @@ async function startTransactionPooler(superuser: NightStore['superuser'], folder
   await writeFile(config, `${lines.join('\n')}\n`);
   if (user) await chown(home, user.uid, user.gid);
   const pooler = spawn('/usr/sbin/pgbouncer', ['-q', config], { stdio: 'ignore', cwd: home, ...user });
-  undo.defer(async () => {
-    if (pooler.exitCode !== null || pooler.signalCode !== null) return;
-    const ended = once(pooler, 'exit');
-    pooler.kill('SIGKILL');
-    await ended;
-  });
+  undo.defer(() => endProcess(pooler));
   await until('PgBouncer listens', () => accepts(port));
   return port;
-}
-
-async function setting(redis: NightStore['redis'], name: string): Promise<string> {
-  const [, value] = (await redis.call('CONFIG', 'GET', name)) as [string, string];
-  return value;
-}
-
-async function addAnimal(store: NightStore): Promise<number> {
-  return JSON.parse(await store.homeward('pets', 'add', '--name', 'Pretzel', '--category', 'Dogs', '--json')).id;
 }

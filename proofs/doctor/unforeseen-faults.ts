@@ -22,7 +22,7 @@ export interface UnforeseenFault {
 }
 
 // Settings of a role or a database apply to new sessions, and by three in the morning every session is new.
-const endSessions = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'homeward_api'";
+export const endSessions = "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'homeward_api'";
 
 export const unforeseenFaults: readonly UnforeseenFault[] = [
   {
@@ -323,9 +323,9 @@ export function ofDatabase(change: string): string {
   return `do $$ begin execute format('alter database %I ${change}', current_database()); end $$`;
 }
 
-const run = promisify(execFile);
+export const run = promisify(execFile);
 
-async function setting(redis: NightStore['redis'], name: string): Promise<string> {
+export async function setting(redis: NightStore['redis'], name: string): Promise<string> {
   const [, value] = (await redis.call('CONFIG', 'GET', name)) as [string, string];
   return value;
 }
@@ -344,7 +344,7 @@ async function setArchiveCommand(superuser: NightStore['superuser'], command: st
   await superuser.query('select pg_reload_conf()');
 }
 
-async function addAnimal(store: NightStore): Promise<number> {
+export async function addAnimal(store: NightStore): Promise<number> {
   return JSON.parse(await store.homeward('pets', 'add', '--name', 'Pretzel', '--category', 'Dogs', '--json')).id;
 }
 

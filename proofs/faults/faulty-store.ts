@@ -1,13 +1,13 @@
 // The processes of a store on a cluster: two `serve`, two workers, and a database that nothing was written to before.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { defaultScopes, scopes } from '../../service/src/domain/scopes.ts';
+import { scopes } from '../../service/src/domain/scopes.ts';
 import { compileCache } from '../../testkit/compile-cache.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { Staff } from '../../testkit/staff.ts';
 import type { Key } from '../../testkit/store.ts';
 import type { Cluster } from './cluster.ts';
@@ -91,26 +91,17 @@ export class FaultyStore implements AsyncDisposable {
       postgres: { url: this.ownerUrl },
       redis: { url: this.#options.cluster.redisUrl },
     });
-    const one = async (client: string, limits: typeof unlimited, scopesOf = defaultScopes) =>
-      (await staff.createKeys(client, limits, 1, scopesOf))[0] as Key;
-    const manager = await one(
-      'manager',
-      unlimited,
-      scopes.filter((scope) => scope !== 'shelter:manage'),
-    );
-    const partners = [
-      await one('partner-1', unlimited),
-      await one('partner-2', unlimited),
-      await one('partner-3', unlimited),
-      await one('partner-4', unlimited),
-    ];
+    const ofStore = scopes.filter((scope) => scope !== 'shelter:manage');
+    const manager = await staff.createKey('manager', unlimited, ofStore);
+    const partners: Key[] = [];
+    for (let i = 1; i <= 4; i += 1) partners.push(await staff.createKey(`partner-${i}`, unlimited));
     const revocable = await staff.createKeys('revocable', unlimited, 6);
     return {
       manager,
       partners,
       revocable,
-      limited: await one('limited', smallLimits),
-      exact: await one('exact', { ...unlimited, perMinute: exactLimit }),
+      limited: await staff.createKey('limited', smallLimits),
+      exact: await staff.createKey('exact', { ...unlimited, perMinute: exactLimit }),
       expiring: await staff.createKeys('expiring', unlimited, expiringKeys),
     };
   }
@@ -188,14 +179,7 @@ export class FaultyStore implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(
-      [...this.workers, ...this.serves].map(async (child) => {
-        if (child.exitCode !== null || child.signalCode !== null) return;
-        const ended = once(child, 'exit');
-        child.kill('SIGKILL');
-        await ended;
-      }),
-    );
+    await Promise.all([...this.workers, ...this.serves].map((child) => endProcess(child)));
   }
 }
 

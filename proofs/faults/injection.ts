@@ -1,5 +1,6 @@
 // What several scenarios do and measure.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../testkit/until.ts';
 import { measureAvailability } from './checker/availability.ts';
 import type { Cluster } from './cluster.ts';
 import { monotonicMs } from './history.ts';
@@ -35,18 +36,7 @@ export function faultOfPrimary(
 /** Returns the new primary. */
 export async function untilAnotherLeads(cluster: Cluster, before: Node): Promise<Node> {
   const others = nodes.filter((node) => node !== before);
-  return until(() => cluster.findLeader(others), `primary other than ${before}`, takeoverWithinMs);
-}
-
-/** Asks again until the reply is neither undefined nor false. */
-export async function until<T>(ask: () => Promise<T | undefined | false>, what: string, timeoutMs: number): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const found = await ask();
-    if (found !== undefined && found !== false) return found;
-    if (performance.now() > deadline) throw new Error(`it took too long: no ${what} in ${timeoutMs / 1_000} s`);
-    await sleep(50);
-  }
+  return until(`there is a primary other than ${before}`, () => cluster.findLeader(others), { timeoutMs: takeoverWithinMs });
 }
 
 export function writesBackWithin(seconds: number): Measure {

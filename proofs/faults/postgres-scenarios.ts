@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient } from '../../testkit/http.ts';
+import { until } from '../../testkit/until.ts';
 import { readFacts } from './checker/facts-queries.ts';
 import type { Cluster } from './cluster.ts';
 import type { StoreKeys } from './faulty-store.ts';
 import { type Facts, monotonicMs } from './history.ts';
-import { faultOfPrimary, readsThatSucceed, seen, takeoverWithinMs, until, untilAnotherLeads, writesBackWithin } from './injection.ts';
+import { faultOfPrimary, readsThatSucceed, seen, takeoverWithinMs, untilAnotherLeads, writesBackWithin } from './injection.ts';
 import { unknownIsSuccess } from './mutants.ts';
 import { type Node, nodes, ttlSeconds } from './node-files.ts';
 import type { FaultContext, Injected, Scenario, ScenarioMutant } from './scenario.ts';
@@ -177,7 +178,8 @@ async function failOverToLaggard({ cluster, store: { database } }: FaultContext)
   await sleep(500);
   const before = await lastPosition(cluster, leader, database);
   const published = async () => (await lastPosition(cluster, leader, database)) - before;
-  const count = await until(async () => ((await published()) >= lackedEvents ? await published() : undefined), 'events', 20_000);
+  const enough = async () => ((await published()) >= lackedEvents ? await published() : undefined);
+  const count = await until('events are published', enough, { timeoutMs: 20_000 });
   cluster.killPostgresProcesses(leader);
   const endedMs = monotonicMs();
   const standbys = nodes.filter((node) => node !== leader);
@@ -200,14 +202,14 @@ async function failOverToLaggard({ cluster, store: { database } }: FaultContext)
 async function watchPromotion(cluster: Cluster, standbys: readonly Node[]): Promise<{ next: Node; lastStandbyMs: number }> {
   let lastStandbyMs = 0;
   const next = await until(
+    'a standby takes over',
     async () => {
       const askedMs = monotonicMs();
       const replies = await Promise.all(standbys.map((node) => cluster.query<{ is: boolean }>(node, 'select pg_is_in_recovery() as is')));
       if (replies.every((rows) => rows?.[0]?.is)) lastStandbyMs = askedMs;
       return standbys.find((_, i) => replies[i]?.[0]?.is === false);
     },
-    'standby that takes over',
-    takeoverWithinMs,
+    { timeoutMs: takeoverWithinMs },
   );
   return { next, lastStandbyMs };
 }
@@ -221,11 +223,8 @@ async function lastPosition(cluster: Cluster, node: Node, database: string): Pro
 /** A worker has applied the journal, if it has one, and recorded this server. */
 async function untilRecorded(cluster: Cluster, node: Node, database: string): Promise<number> {
   const sql = 'select server = current_server() as recorded from deployment';
-  await until(
-    async () => (await cluster.query<{ recorded: boolean }>(node, sql, [], database))?.[0]?.recorded,
-    'record of the new server',
-    60_000,
-  );
+  const isRecorded = async () => (await cluster.query<{ recorded: boolean }>(node, sql, [], database))?.[0]?.recorded;
+  await until('the new server is recorded', isRecorded, { timeoutMs: 60_000 });
   return monotonicMs();
 }
 

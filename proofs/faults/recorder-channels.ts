@@ -1,7 +1,7 @@
 // Streams of events that reconnect, and endpoints of webhooks. Each records what arrives.
-import { type ClientRequest, createServer, type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serveLocally } from '../../testkit/local-server.ts';
 import { type Channel, digestOfEvent, monotonicMs } from './history.ts';
 import type { HistoryFile } from './recorder-file.ts';
 import type { Requests } from './recorder-requests.ts';
@@ -104,45 +104,26 @@ export class Stream implements OpenChannel {
   }
 }
 
-/** The endpoints of one client, on one port. Its path ends in the index of the channel. */
-export class EndpointServer implements AsyncDisposable {
+export interface EndpointServer extends AsyncDisposable {
   readonly endpoints: readonly OpenChannel[];
-  readonly #server: Server;
+  urlOf(channel: Channel): string;
+}
 
-  private constructor(server: Server, endpoints: readonly OpenChannel[]) {
-    this.#server = server;
-    this.endpoints = endpoints;
-  }
-
-  static async open(channels: readonly Channel[], key: string, file: HistoryFile): Promise<EndpointServer> {
-    const arrivedAt = new Map(channels.map((channel) => [channel.index, { channel, arrived: new Set<number>() }]));
-    const server = createServer((incoming, response) => {
-      let text = '';
-      incoming.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      incoming.on('end', () => {
-        const to = arrivedAt.get(Number(incoming.url?.split('/').at(-1)));
-        if (to) recordArrival(file, to.channel, to.arrived, text);
-        response.writeHead(to ? 204 : 404).end();
-      });
-      incoming.on('error', () => {});
-    });
-    await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 1_024 }, resolve));
-    for (const channel of channels) file.add(channel);
-    const done = async () => {};
-    return new EndpointServer(
-      server,
-      [...arrivedAt.values()].map((one) => ({ ...one, key, [Symbol.asyncDispose]: done })),
-    );
-  }
-
-  urlOf({ index }: Channel): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks/${index}`;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
+/** The endpoints of one client, on one port. Its path ends in the index of the channel. */
+export async function openEndpointServer(channels: readonly Channel[], key: string, file: HistoryFile): Promise<EndpointServer> {
+  const arrivedAt = new Map(channels.map((channel) => [channel.index, { channel, arrived: new Set<number>() }]));
+  const server = await serveLocally(({ url }, response, text) => {
+    const to = arrivedAt.get(Number(url?.split('/').at(-1)));
+    if (to) recordArrival(file, to.channel, to.arrived, text);
+    response.writeHead(to ? 204 : 404).end();
+  });
+  for (const channel of channels) file.add(channel);
+  const done = async () => {};
+  return {
+    ...server,
+    endpoints: [...arrivedAt.values()].map((one) => ({ ...one, key, [Symbol.asyncDispose]: done })),
+    urlOf: ({ index }) => `${server.origin}/hooks/${index}`,
+  };
 }
 
 /** Tests of endpoints have no position, and are not recorded. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Channel, type History, monotonicMs } from './history.ts';
 import { Animals, type KnownAnimal } from './recorder-animals.ts';
-import { EndpointServer, type OpenChannel, Stream } from './recorder-channels.ts';
+import { type OpenChannel, openEndpointServer, Stream } from './recorder-channels.ts';
 import { type FeedEvent, FeedReader } from './recorder-feed.ts';
 import { HistoryFile, readHistory } from './recorder-file.ts';
 import { overdriveLimit, revokeKeys, useKeys } from './recorder-keys.ts';
@@ -137,7 +137,7 @@ async function openChannels(
       const types = [eventTypes[index % eventTypes.length] ?? '', eventTypes[(index + 4) % eventTypes.length] ?? ''];
       return { kind: 'endpoint', index, clientId, isStaff: false, types: index < endpointsWithAllTypes ? [] : types };
     });
-    const server = resources.use(await EndpointServer.open(own, key, file));
+    const server = resources.use(await openEndpointServer(own, key, file));
     channels.push(...server.endpoints);
     await Promise.all(own.map((channel) => addEndpoint(requests, key, server.urlOf(channel), channel.types)));
   }

@@ -1,10 +1,11 @@
 // Faults of Redis.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient } from '../../testkit/http.ts';
+import { until } from '../../testkit/until.ts';
 import type { Cluster } from './cluster.ts';
 import { exactLimit } from './faulty-store.ts';
 import { type CheckOptions, type LimitedUse, monotonicMs } from './history.ts';
-import { seen, until } from './injection.ts';
+import { seen } from './injection.ts';
 import { type Node, nodes } from './node-files.ts';
 import type { FaultContext, Injected, Measure, Observed, Scenario } from './scenario.ts';
 
@@ -94,8 +95,9 @@ async function degradedFor(url: string): Promise<number> {
     const response = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(2_000) });
     return ((await response.json()) as { redis: boolean }).redis === false;
   };
-  const beganMs = await until(async () => (await isDegraded()) && monotonicMs(), 'loss of Redis', 10_000);
-  return (await until(async () => !(await isDegraded()) && monotonicMs(), 'return of Redis', backWithinMs)) - beganMs;
+  const beganMs = await until('Redis is lost', async () => (await isDegraded()) && monotonicMs(), { timeoutMs: 10_000 });
+  const isBack = async () => !(await isDegraded()) && monotonicMs();
+  return (await until('Redis is back', isBack, { timeoutMs: backWithinMs })) - beganMs;
 }
 
 /** Twice the limit, by both processes, within one minute of Redis. */

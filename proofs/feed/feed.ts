@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
+import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { FeedReader } from './feed-reader.ts';
 import { FeedWriters } from './feed-writers.ts';
@@ -15,23 +15,20 @@ const idleTimeoutMs = 5_000;
 export const feed: Proof = {
   name: 'feed',
   promise: 'every reader of the feed gets every event exactly once, and the events of an animal in order',
-  hasMutant: true,
+  // The mutant uses the outbox's ids as positions; they are assigned before the commit.
+  mutant: [
+    { file: 'changes/events/event-queries.ts', from: 'before + row_number() over (order by id)', to: 'id' },
+    {
+      file: 'changes/events/event-queries.ts',
+      from: 'last_position = last_position + (select count(*) from moved)',
+      to: 'last_position = greatest(last_position, (select max(id) from moved))',
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant uses the outbox's ids as positions; they are assigned before the commit.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'changes/events/event-queries.ts', from: 'before + row_number() over (order by id)', to: 'id' },
-        {
-          file: 'changes/events/event-queries.ts',
-          from: 'last_position = last_position + (select count(*) from moved)',
-          to: 'last_position = greatest(last_position, (select max(id) from moved))',
-        },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: 2, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 2, root, env: { LOG_LEVEL: 'warn' } });
   for (let workers = 0; workers < 2; workers += 1) store.work();
   const { manager, partners } = await castOf(store, 2);
   const animals = await addAnimals(store, manager, animalCount);
@@ -66,7 +63,6 @@ async function untilRead(readers: readonly FeedReader[], count: number): Promise
 async function judge(store: Store, readers: readonly FeedReader[], writers: FeedWriters): Promise<Claim[]> {
   const verdicts = readers.map((reader) => reader.judge(writers.isCommitted));
   const sum = (what: (verdict: (typeof verdicts)[number]) => number) => verdicts.reduce((total, verdict) => total + what(verdict), 0);
-  const grouped = (count: number) => count.toLocaleString('en');
   const rejection = readers.find((reader) => reader.rejection)?.rejection;
   const missed = readers.map(({ seen }) => writers.committed - seen);
   const [overtaken] = await queryStore<{ count: number }>(

@@ -1,7 +1,7 @@
 // The examples for Next.js, Vite and Astro, as a partner would try them: installed with the store's own SDK, built, started, visited.
 // And the SDK in Cloudflare's runtime and in Deno.
-import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { replaceOnce } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
 import { ensureBuilt } from '../../tools/build.ts';
 import { devAnimals } from '../../tools/dev-animals.ts';
@@ -78,11 +78,8 @@ async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
 
 /** The mutant's page contains the key. */
 function leakKey({ folder }: ExampleSite): void {
-  const file = path.join(folder, 'src/render.ts');
-  const text = readFileSync(file, 'utf8');
-  const [start = '', ...rest] = text.split('<h1>Waiting for a home</h1>');
-  if (rest.length !== 1) throw new Error('the mutant must find the title of the list once');
-  writeFileSync(file, `${start}<h1>Waiting for a home</h1><!--\${process.env['HOMEWARD_KEY']}-->${rest.join('')}`);
+  const title = '<h1>Waiting for a home</h1>';
+  replaceOnce(path.join(folder, 'src/render.ts'), title, `${title}<!--\${process.env['HOMEWARD_KEY']}-->`);
 }
 
 async function addAnimals(partner: Partner): Promise<void> {

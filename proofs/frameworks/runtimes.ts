@@ -1,12 +1,12 @@
 // The programs of docs/guides/sdk.md for Cloudflare's runtime and for Deno, run in both against a store.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { freePort } from '../../testkit/servers.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { installOnDemand } from '../../tools/install-on-demand.ts';
 import type { Claim } from '../proof.ts';
 
@@ -24,28 +24,25 @@ interface Target {
 /** Deno and workerd are 234 MB, so `npm ci` does not install them. */
 export async function proveRuntimes({ url, key }: Target, availableNames: readonly string[]): Promise<Claim[]> {
   await installOnDemand(folder, 'Deno and workerd (proofs/frameworks/runtimes)');
-  const work = mkdtempSync(path.join(tmpdir(), 'homeward-runtimes-'));
-  try {
-    const worker = await inWorkerd(work, { url, key });
-    const deno = await inDeno(work, { url, key });
-    const expected = JSON.stringify(availableNames);
-    return [
-      {
-        claim: "Cloudflare's runtime: the Worker of the guide lists the first page of available animals",
-        bar: `${availableNames.length} names`,
-        figure: worker === expected ? `${availableNames.length} names` : worker.slice(0, 500),
-        holds: worker === expected && availableNames.length > 0,
-      },
-      {
-        claim: 'Deno: the program of the guide, with the module from the store, prints an animal',
-        bar: `${availableNames[0]}`,
-        figure: deno.includes(`name: "${availableNames[0]}"`) ? `${availableNames[0]}` : deno.slice(0, 500),
-        holds: deno.includes(`name: "${availableNames[0]}"`),
-      },
-    ];
-  } finally {
-    rmSync(work, { recursive: true });
-  }
+  using temporary = temporaryFolder('runtimes');
+  const work = temporary.path;
+  const worker = await inWorkerd(work, { url, key });
+  const deno = await inDeno(work, { url, key });
+  const expected = JSON.stringify(availableNames);
+  return [
+    {
+      claim: "Cloudflare's runtime: the Worker of the guide lists the first page of available animals",
+      bar: `${availableNames.length} names`,
+      figure: worker === expected ? `${availableNames.length} names` : worker.slice(0, 500),
+      holds: worker === expected && availableNames.length > 0,
+    },
+    {
+      claim: 'Deno: the program of the guide, with the module from the store, prints an animal',
+      bar: `${availableNames[0]}`,
+      figure: deno.includes(`name: "${availableNames[0]}"`) ? `${availableNames[0]}` : deno.slice(0, 500),
+      holds: deno.includes(`name: "${availableNames[0]}"`),
+    },
+  ];
 }
 
 /** The response of the guide's Worker, bundled with the built SDK as a partner's tools do it. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCuttableProxy } from '../../testkit/cuttable-proxy.ts';
 import type { HttpClient } from '../../testkit/http.ts';
 import type { Key, Store } from '../../testkit/store.ts';
+import { none } from '../claims.ts';
 import type { Claim } from '../proof.ts';
 import { TrackedCategory } from './tracked-category.ts';
 
@@ -47,12 +48,11 @@ export async function cutOffWriter(store: Store, http: HttpClient, manager: Key,
   await Promise.all(reading);
   // All changes are acknowledged by now, so the versions that lists showed before are known too.
   const stale = reads.filter(({ from, to, list }) => (category.versionOf(list, from) ?? Number.POSITIVE_INFINITY) > to);
-  return {
-    claim: `Lists from the other ${readers.length} processes that miss a change acknowledged by one that is cut off from Redis, with ${cuts * changesPerCut} changes`,
-    bar: '0',
-    figure: `${stale.length} of ${reads.length.toLocaleString('en')}`,
-    holds: stale.length === 0 && reads.length >= 100,
-  };
+  return none(
+    `Lists from the other ${readers.length} processes that miss a change acknowledged by one that is cut off from Redis, with ${cuts * changesPerCut} changes`,
+    stale.length,
+    { of: reads.length, control: reads.length >= 100 },
+  );
 }
 
 async function read(http: HttpClient, url: string, { key }: Key, category: TrackedCategory, reads: Read[]): Promise<void> {

@@ -2,7 +2,6 @@
 // before its request.
 import { castOf } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { followLists } from './followed-lists.ts';
@@ -16,27 +15,22 @@ const scans = `select idx_scan from pg_stat_user_indexes where indexrelname = 'p
 export const listingsFreshness: Proof = {
   name: 'listings-freshness',
   promise: 'listings from any process include every change of a profile, a photo, a shelter or an animal that was acknowledged before',
-  hasMutant: true,
+  // The mutant acknowledges a change before it is announced.
+  mutant: [
+    {
+      file: 'store/list-cache/catalogue.ts',
+      from: 'await this.#announce(tx.announced);',
+      to: 'setTimeout((late) => void this.#announce(late).catch(() => {}), 300, tx.announced);',
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant acknowledges a change before it is announced.
-  using tree = mutant
-    ? plantMutant([
-        {
-          file: 'store/list-cache/catalogue.ts',
-          from: `await ${announce};`,
-          to: `setTimeout((late) => void this.#announce(late).catch(() => {}), 300, tx.announced);`,
-        },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: processCount, root, env: { LOG_LEVEL: 'warn' } });
   const cast = await castOf(store, 4);
   using http = new HttpClient();
   const categories: TrackedListings[] = [];
   for (let i = 0; i < categoryCount; i += 1) categories.push(await TrackedListings.create(store, http, cast.manager, firstCategoryId + i));
   return await followLists(store, categories, { cast, scans, seconds: short ? 10 : 120, progress });
 }
-
-const announce = 'this.#announce(tx.announced)';

@@ -57,8 +57,7 @@ export async function openAttackedStore(size: { animals: number; events: number 
     ...animals,
     picture,
   };
-  const [honest] = await staff.createKeys('honest', generous, 1, [...defaultScopes, 'shelter:manage'], BigInt(honestShelterId));
-  if (!honest) throw new Error('no key was created');
+  const honest = await staff.createKey('honest', generous, [...defaultScopes, 'shelter:manage'], BigInt(honestShelterId));
   const opened = resources.move();
   return { store, honest, target, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
@@ -79,8 +78,7 @@ async function addEvents(store: Store, { animals, events }: { animals: number; e
 
 /** Animals of the hostile shelter, and a large picture of one of them. */
 async function addHostileAnimals(staff: Staff, url: string): Promise<Pick<Target, 'petIds' | 'largePetIds' | 'picture'>> {
-  const [manager] = await staff.createKeys('preparing', generous, 1, ['pets:read', 'pets:write'], BigInt(hostileShelterId));
-  const key = manager?.key ?? '';
+  const { key } = await staff.createKey('preparing', generous, ['pets:read', 'pets:write'], BigInt(hostileShelterId));
   using http = new HttpClient(2);
   const send = async (path: string, options: Parameters<HttpClient['send']>[1]) =>
     expectSuccess(await http.send(`${url}${path}`, { key, ...options }));

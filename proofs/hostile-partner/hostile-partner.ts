@@ -3,6 +3,7 @@ import { planBounds } from '../../service/src/partners/rate-limit/plans.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
 import { loadFor } from '../../testkit/steady-load.ts';
+import { none } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { openAttackedStore } from './attacked-store.ts';
 import { type AttackName, allTogether, attackNames } from './attacks.ts';
@@ -115,10 +116,5 @@ async function attackStore(
 
 async function judgeHeld(hostile: HostileProcess): Promise<Claim> {
   const { held: open = -1 } = await hostile.request({ do: 'hold', ...held });
-  return {
-    claim: `Of ${held.count} connections that read nothing, those that are open after ${held.ms / 1_000} s`,
-    bar: '0',
-    figure: String(open),
-    holds: open === 0,
-  };
+  return none(`Of ${held.count} connections that read nothing, those that are open after ${held.ms / 1_000} s`, open);
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { endProcess } from '../../testkit/running-processes.ts';
 import type { Command, Report } from './hostile-caller.ts';
 
 const replyTimeoutMs = 120_000;
@@ -25,9 +26,6 @@ export class HostileProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    await ended;
+    await endProcess(this.#child);
   }
 }

@@ -10,11 +10,11 @@ import type { Staff } from '../../testkit/staff.ts';
 /** The first keys belong to the owner and differ only in their scopes. The others belong to another client or are not valid. */
 export async function callersOf(staff: Staff, owner: string): Promise<Caller[]> {
   const caller = async (name: string, scopes: readonly Scope[], client = owner) => {
-    const [key] = await staff.createKeys(client, generous, 1, scopes);
-    return { name, scopes, key: key?.key, id: key };
+    const key = await staff.createKey(client, generous, scopes);
+    return { name, scopes, key: key.key, id: key };
   };
   const revoked = await caller('a revoked key with all scopes', everyScope);
-  if (revoked.id) await staff.revoke(revoked.id);
+  await staff.revoke(revoked.id);
   const suspended = await caller('all scopes of a suspended client', everyScope, 'suspended');
   await setSuspended(staff.dependencies.db, () => true, 'suspended', true);
   return [

@@ -126,11 +126,8 @@ export async function readAcrossShelters(
 /** Each time new shelters and clients: no earlier order is theirs. */
 async function callersOf(staff: Staff, http: HttpClient, url: string): Promise<Callers> {
   rounds += 1;
-  const keyOf = async (client: string, scopes: readonly Scope[], shelterId: bigint | null = null) => {
-    const [key] = await staff.createKeys(`${client} ${rounds}`, generous, 1, scopes, shelterId);
-    if (!key) throw new Error('no key was created');
-    return key;
-  };
+  const keyOf = (client: string, scopes: readonly Scope[], shelterId: bigint | null = null) =>
+    staff.createKey(`${client} ${rounds}`, generous, scopes, shelterId);
   const store = await keyOf('the store', [...defaultScopes, 'store:manage']);
   const addShelter = async () => {
     const { status, text } = await http.send(`${url}/shelters`, { method: 'POST', key: store.key, body: { name: 'Shelter' } });

@@ -1,15 +1,13 @@
 // Events wait for endpoints; their keys, addresses and types change; then they are sent, and replayed in every way, to real receivers.
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewEvent } from '../../service/src/changes/events/event-queries.ts';
 import { recordEvents } from '../../service/src/changes/events/events.ts';
 import { Publisher } from '../../service/src/changes/events/publisher.ts';
 import { type EventType, eventTypes, isPrivateEvent } from '../../service/src/domain/event-types.ts';
-import { queryStore } from '../../testkit/adopters.ts';
+import { insertAnimals, queryStore } from '../../testkit/adopters.ts';
 import type { HttpClient } from '../../testkit/http.ts';
+import { serveLocally } from '../../testkit/local-server.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import type { Staff } from '../../testkit/staff.ts';
 import type { Key, Store } from '../../testkit/store.ts';
 import { until } from '../../testkit/until.ts';
@@ -48,7 +46,7 @@ const whileUnverified: Hold = 'it is unverified';
 
 export async function sendToEndpoints(parts: { store: Store; staff: Staff; http: HttpClient; url: string }): Promise<WebhookFindings> {
   const { store, staff, http, url } = parts;
-  await using receiver = await PathReceiver.open();
+  await using receiver = await openPathReceiver();
   const tools: Tools = { http, url, staff, otherUrl: ({ name }) => receiver.urlOf(name + other) };
   const ofShelters = await addSheltersWithPets(store);
   const subjects = await addSubjects(tools, (name) => receiver.urlOf(name));
@@ -57,7 +55,7 @@ export async function sendToEndpoints(parts: { store: Store; staff: Staff; http:
     if (hold === whileUnverified) receiver.rejectsTests.add(name);
   }
   const clientIds = [...new Set(subjects.map(({ key }) => key.clientId))];
-  const pets = await addPets(store);
+  const pets = await insertAnimals(store, eventTypes.length);
   const clients = await clientsIn(store, clientIds);
 
   const firstWorker = store.work();
@@ -65,7 +63,7 @@ export async function sendToEndpoints(parts: { store: Store; staff: Staff; http:
   await tell(staff, pets, clients, ofShelters);
   await until('deliveries have failed', () => receiver.hasRejected(subjects.filter(({ hold }) => hold === whileFailing)));
   await receiver.untilQuiet();
-  await stop(firstWorker);
+  await endProcess(firstWorker, 'SIGTERM');
   await failSome(store, subjects);
   await tell(staff, pets, clients, ofShelters);
   await publishAll(staff);
@@ -89,7 +87,7 @@ export async function sendToEndpoints(parts: { store: Store; staff: Staff; http:
   await sendAgain(parts, [...resumed.keys()], events);
   await record.untilArrived(store, (subject) => resumed.get(subject) ?? nothing);
   record.judge((subject) => resumed.get(subject) ?? subject.change.after, isLastAddress);
-  await stop(secondWorker);
+  await endProcess(secondWorker, 'SIGTERM');
   return { ...record.findings, changes: subjects.filter(({ change }) => change.name).length };
 }
 
@@ -190,61 +188,36 @@ async function replay(http: HttpClient, url: string, { key }: Key, body: unknown
 }
 
 /** HTTP servers of partners, one for each path. */
-class PathReceiver implements AsyncDisposable {
+type PathReceiver = Awaited<ReturnType<typeof openPathReceiver>>;
+
+async function openPathReceiver() {
   /** Of events; tests are not recorded. */
-  readonly arrivals: Arrival[] = [];
-  readonly rejectsEvents = new Set<string>();
-  readonly rejectsTests = new Set<string>();
-  readonly #server: Server;
-  #lastAtMs = performance.now();
-
-  private constructor() {
-    this.#server = createServer((request, response) => {
-      request.resume().on('end', () => {
-        const path = (request.url ?? '').slice(1);
-        const id = String(request.headers['webhook-id']);
-        const isTest = id.startsWith('test_');
-        const isAccepted = !(isTest ? this.rejectsTests : this.rejectsEvents).has(path);
-        if (!isTest) this.arrivals.push({ path, position: Number(id.replace('evt_', '')), isAccepted });
-        this.#lastAtMs = performance.now();
-        response.writeHead(isAccepted ? 204 : 500).end();
-      });
-      request.on('error', () => {});
-    });
-  }
-
-  static async open(): Promise<PathReceiver> {
-    const receiver = new PathReceiver();
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
-    return receiver;
-  }
-
-  urlOf(path: string): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${path}`;
-  }
-
-  hasRejected(subjects: readonly Subject[]): boolean {
-    return subjects.every(({ name }) => this.arrivals.some(({ path, isAccepted }) => path === name && !isAccepted));
-  }
-
-  async untilQuiet(): Promise<void> {
-    const startMs = performance.now();
-    while (performance.now() - Math.max(this.#lastAtMs, startMs) < quietMs) await sleep(50);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
-}
-
-async function addPets(store: Store): Promise<bigint[]> {
-  const rows = await queryStore<{ id: string }>(
-    store,
-    `insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1) returning id::text`,
-    [eventTypes.length],
-  );
-  return rows.map(({ id }) => BigInt(id));
+  const arrivals: Arrival[] = [];
+  const rejectsEvents = new Set<string>();
+  const rejectsTests = new Set<string>();
+  let lastAtMs = performance.now();
+  const server = await serveLocally((request, response) => {
+    const path = (request.url ?? '').slice(1);
+    const id = String(request.headers['webhook-id']);
+    const isTest = id.startsWith('test_');
+    const isAccepted = !(isTest ? rejectsTests : rejectsEvents).has(path);
+    if (!isTest) arrivals.push({ path, position: Number(id.replace('evt_', '')), isAccepted });
+    lastAtMs = performance.now();
+    response.writeHead(isAccepted ? 204 : 500).end();
+  });
+  return {
+    ...server,
+    arrivals,
+    rejectsEvents,
+    rejectsTests,
+    urlOf: (path: string) => `${server.origin}/${path}`,
+    hasRejected: (subjects: readonly Subject[]) =>
+      subjects.every(({ name }) => arrivals.some(({ path, isAccepted }) => path === name && !isAccepted)),
+    async untilQuiet(): Promise<void> {
+      const startMs = performance.now();
+      while (performance.now() - Math.max(lastAtMs, startMs) < quietMs) await sleep(50);
+    },
+  };
 }
 
 /** An animal of each of two shelters, and a client that orders both and has no endpoint. */
@@ -343,10 +316,4 @@ async function makeDueNow(store: Store): Promise<void> {
           returning webhook_id)
       update webhooks set is_changed = true, revision = revision + 1 where id in (select webhook_id from due)`,
   );
-}
-
-async function stop(worker: ChildProcess): Promise<void> {
-  const ended = once(worker, 'exit');
-  worker.kill('SIGTERM');
-  await ended;
 }

@@ -3,9 +3,9 @@ import type { Scope } from '../../service/src/domain/scopes.ts';
 import { adopter, generous } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { type ApiPaths, differencesFrom, matrix, unusedOrigin } from '../../testkit/isolation-matrix.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { none } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { callAll, callersOf } from './isolation-callers.ts';
 import { addEndpoint, placeOrder, type Reader, readAll, typesQueued, untilPublished } from './isolation-feed.ts';
@@ -23,35 +23,32 @@ export const isolation: Proof = {
   name: 'isolation',
   promise:
     "a key can do only what its scopes allow, and another client's object, or another shelter's order, looks like one that does not exist",
-  hasMutant: true,
+  /**
+   * In the mutant any client finds any order, one operation requires no scope, the feed shows every order to everyone, what waits for an
+   * endpoint is sent whatever its key may read, and a key that manages one shelter manages the animals of all.
+   */
+  mutant: [
+    {
+      file: 'store/orders/order-queries.ts',
+      from: "isVisible('$2', '$3', '$4')",
+      to: "'($2::boolean or client_id <> 0 or $3::bigint = $4::bigint)'",
+    },
+    {
+      file: 'store/categories/category-routes.ts',
+      from: "scope: 'store:manage',\n      operationId: 'putCategory',",
+      to: "operationId: 'putCategory',",
+    },
+    { file: 'changes/events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
+    { file: 'changes/delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
+    { file: 'partners/admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
+  ],
   run,
 };
 
-/**
- * In the mutant any client finds any order, one operation requires no scope, the feed shows every order to everyone, what waits for an
- * endpoint is sent whatever its key may read, and a key that manages one shelter manages the animals of all.
- */
-const edits = [
-  {
-    file: 'store/orders/order-queries.ts',
-    from: "isVisible('$2', '$3', '$4')",
-    to: "'($2::boolean or client_id <> 0 or $3::bigint = $4::bigint)'",
-  },
-  {
-    file: 'store/categories/category-routes.ts',
-    from: "scope: 'store:manage',\n      operationId: 'putCategory',",
-    to: "operationId: 'putCategory',",
-  },
-  { file: 'changes/events/events.ts', from: '&& isVisible(event, orders)', to: '&& (isVisible(event, orders) || true)' },
-  { file: 'changes/delivery/sending-queries.ts', from: 'when not ((types', to: 'when false and not ((types' },
-  { file: 'partners/admission/access.ts', from: 'isOwnShelter = key.shelterId === shelterId', to: 'isOwnShelter = shelterId !== 0n' },
-];
-
-async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ mutant, root, progress }: ProofContext): Promise<Claim[]> {
   await using store = await Store.open({
     processes: 1,
-    root: tree?.root,
+    root,
     env: { LOG_LEVEL: 'warn', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' },
   });
   await using staff = await Staff.of(store);
@@ -72,7 +69,8 @@ async function run({ mutant, progress }: ProofContext): Promise<Claim[]> {
 }
 
 /** `catches`: one of the mutant's edits must break this claim. */
-type CatchingClaim = Claim & { readonly catches: boolean };
+type CatchingClaim = Claim & { readonly catches?: boolean };
+const caught = (claim: Claim): CatchingClaim => ({ ...claim, catches: true });
 
 async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, progress: (text: string) => void): Promise<CatchingClaim[]> {
   const [owner, stranger] = [await keyOf(staff, 'owner'), await keyOf(staff, 'stranger')];
@@ -90,28 +88,23 @@ async function compareWithAbsent(http: HttpClient, url: string, staff: Staff, pr
     (response) => response.includes(adopter.email) || response.includes(endpointPath),
   );
   return [
-    {
-      claim:
+    caught(
+      none(
         "Requests for another client's order, endpoint or delivery (every operation, every method) whose response differs from that for a missing id",
-      bar: '0',
-      figure: `${differing.length} of ${absent.size}${firstOf(differing)}`,
-      holds: differing.length === 0 && own.status === 200 && ownDelivery.status === 200,
-      catches: true,
-    },
-    {
-      claim: "Responses to another client that contain an adopter's data or an endpoint's URL",
-      bar: '0',
-      figure: String(leaking.length),
-      holds: leaking.length === 0 && own.text.includes(adopter.email),
-      catches: true,
-    },
-    {
-      claim: "Lists, with every filter, that show another client's order or endpoint",
-      bar: '0',
-      figure: `${foreignLists.filter((response, i) => response !== absentLists[i]).length} of ${foreignLists.length}`,
-      holds: foreignLists.join() === absentLists.join(),
-      catches: false,
-    },
+        differing,
+        { of: absent.size, control: own.status === 200 && ownDelivery.status === 200 },
+      ),
+    ),
+    caught(
+      none("Responses to another client that contain an adopter's data or an endpoint's URL", leaking.length, {
+        control: own.text.includes(adopter.email),
+      }),
+    ),
+    none(
+      "Lists, with every filter, that show another client's order or endpoint",
+      foreignLists.filter((response, i) => response !== absentLists[i]).length,
+      { of: foreignLists.length },
+    ),
   ];
 }
 
@@ -122,20 +115,20 @@ async function callEverything(http: HttpClient, url: string, staff: Staff, progr
   progress(`${Object.keys(matrix).length} operations by ${callers.length} callers`);
   const { cells, rejected, wrong } = await callAll(http, url, callers);
   return [
-    {
-      claim: "Operations that differ between the service's OpenAPI document and the matrix: missing in either, or with another scope",
-      bar: 'none',
-      figure: differences.join(', ') || `none of ${Object.keys(matrix).length}`,
-      holds: differences.length === 0,
-      catches: true,
-    },
-    {
-      claim: `Requests by ${callers.length} kinds of caller, to every operation, whose acceptance or rejection differs from the matrix`,
-      bar: '0',
-      figure: `${wrong.length} of ${cells}, ${rejected} of which must be rejected for their scope${firstOf(wrong)}`,
-      holds: wrong.length === 0 && rejected > 0,
-      catches: true,
-    },
+    caught(
+      none(
+        "Operations that differ between the service's OpenAPI document and the matrix: missing in either, or with another scope",
+        differences,
+        { of: Object.keys(matrix).length },
+      ),
+    ),
+    caught(
+      none(
+        `Requests by ${callers.length} kinds of caller, to every operation, whose acceptance or rejection differs from the matrix`,
+        wrong,
+        { of: cells, more: `, ${rejected} of which must be rejected for their scope`, control: rejected > 0 },
+      ),
+    ),
   ];
 }
 
@@ -145,28 +138,21 @@ async function checkShelters(http: HttpClient, url: string, staff: Staff, progre
   const { cells, wrong, wrongOnAnimals, rejected } = await callAcrossShelters(http, url, staff);
   const { leaks, events, expected } = await readAcrossShelters(http, url, staff);
   return [
-    {
-      claim:
+    caught(
+      none(
         'Reads and changes of orders, with their adopters, by keys of two shelters, a partner, a stranger and the store, whose outcome is wrong',
-      bar: '0',
-      figure: `${wrong.length} of ${cells}, ${rejected} of which must be rejected${firstOf(wrong)}`,
-      holds: wrong.length === 0 && rejected > 0,
-      catches: true,
-    },
-    {
-      claim: "The same with animals: a shelter's key changes, removes and moves no animal of another",
-      bar: '0',
-      figure: `${wrongOnAnimals.length}${firstOf(wrongOnAnimals)}`,
-      holds: wrongOnAnimals.length === 0,
-      catches: true,
-    },
-    {
-      claim: 'Events of orders that reached a key of another shelter: in the feed, with every filter, in streams, and queued for endpoints',
-      bar: '0',
-      figure: `${leaks.length} of ${events} events, ${expected} of them of orders that the reader may see${firstOf(leaks)}`,
-      holds: leaks.length === 0 && expected > 0,
-      catches: true,
-    },
+        wrong,
+        { of: cells, more: `, ${rejected} of which must be rejected`, control: rejected > 0 },
+      ),
+    ),
+    caught(none("The same with animals: a shelter's key changes, removes and moves no animal of another", wrongOnAnimals)),
+    caught(
+      none(
+        'Events of orders that reached a key of another shelter: in the feed, with every filter, in streams, and queued for endpoints',
+        leaks,
+        { of: events, more: ` events, ${expected} of them of orders that the reader may see`, control: expected > 0 },
+      ),
+    ),
   ];
 }
 
@@ -181,28 +167,18 @@ async function checkEndpoints(
   progress('events at endpoints');
   const { leaks, missing, expected, arrivals, changes } = await sendToEndpoints({ http, url, staff, store });
   return [
-    {
-      claim:
-        "Events of any type that reached the server of an endpoint whose key lacks the scope for them, or of another client's order: sent, retried, replayed one by one, by time or after they failed",
-      bar: '0',
-      figure: `${leaks.unchanged.length} of ${arrivals} requests${firstOf(leaks.unchanged)}`,
-      holds: leaks.unchanged.length === 0 && arrivals > 0,
-      catches: false,
-    },
-    {
-      claim: `The same after ${changes} changes while the events waited: repointed, types changed, key revoked, expired or rotated, client suspended, endpoint disabled`,
-      bar: '0',
-      figure: `${leaks.changed.length}${firstOf(leaks.changed)}`,
-      holds: leaks.changed.length === 0,
-      catches: true,
-    },
-    {
-      claim: 'Events that such an endpoint may get and that did not arrive',
-      bar: '0',
-      figure: `${missing.length} of ${expected}${firstOf(missing)}`,
-      holds: missing.length === 0 && expected > 0,
-      catches: false,
-    },
+    none(
+      "Events of any type that reached the server of an endpoint whose key lacks the scope for them, or of another client's order: sent, retried, replayed one by one, by time or after they failed",
+      leaks.unchanged,
+      { of: arrivals, more: ' requests' },
+    ),
+    caught(
+      none(
+        `The same after ${changes} changes while the events waited: repointed, types changed, key revoked, expired or rotated, client suspended, endpoint disabled`,
+        leaks.changed,
+      ),
+    ),
+    none('Events that such an endpoint may get and that did not arrive', missing, { of: expected }),
   ];
 }
 
@@ -215,16 +191,16 @@ async function readFeeds(
   progress: (text: string) => void,
 ): Promise<CatchingClaim[]> {
   progress('events');
-  const [one, other, none] = [await keyOf(staff, 'one'), await keyOf(staff, 'other'), await keyOf(staff, 'none')];
+  const [one, other, orderless] = [await keyOf(staff, 'one'), await keyOf(staff, 'other'), await keyOf(staff, 'none')];
   const withoutOrders = await keyOf(staff, 'one', ['pets:read', 'webhooks:manage']);
   const endpoints = new Map<Key, number>();
-  for (const key of [one, withoutOrders, other, none]) endpoints.set(key, await addEndpoint(http, url, key));
+  for (const key of [one, withoutOrders, other, orderless]) endpoints.set(key, await addEndpoint(http, url, key));
   const [first, second] = [await placeOrder(http, url, one), await placeOrder(http, url, other)];
   const readers: Reader[] = [
     { name: 'its owner', key: one, orders: [first.id] },
     { name: "its owner's key without orders:read", key: withoutOrders, orders: [] },
     { name: 'another client with orders', key: other, orders: [second.id] },
-    { name: 'a client without orders', key: none, orders: [] },
+    { name: 'a client without orders', key: orderless, orders: [] },
   ];
   store.work();
   await untilPublished(http, url, one, first.id);
@@ -236,37 +212,28 @@ async function readFeeds(
     owner: await typesQueued(http, url, one, endpoints.get(one) ?? 0, animals + ownOrders),
     others: [
       ...(await typesQueued(http, url, withoutOrders, endpoints.get(withoutOrders) ?? 0, animals)),
-      ...(await typesQueued(http, url, none, endpoints.get(none) ?? 0, animals)),
+      ...(await typesQueued(http, url, orderless, endpoints.get(orderless) ?? 0, animals)),
     ],
   };
   const sent = queued.others.filter((type) => type.startsWith('order.'));
   const ownSent = queued.owner.filter((type) => type.startsWith('order.'));
   return [
-    {
-      claim:
+    caught(
+      none(
         "Events of an order, in the feed, with every filter, and in streams, that are sent to another client or to its own client's key without orders:read",
-      bar: '0',
-      figure: `${found.leaks.length} of ${found.events} events${firstOf(found.leaks)}`,
-      holds: found.leaks.length === 0 && found.ownOrders > 0,
-      catches: true,
-    },
-    {
-      claim: 'Events of orders queued for an endpoint of another client, or of a key without orders:read',
-      bar: '0',
-      figure: `${sent.length} of ${queued.others.length}, and ${ownSent.length} to their owner`,
-      holds: sent.length === 0 && ownSent.length >= ownOrders,
-      catches: false,
-    },
+        found.leaks,
+        { of: found.events, more: ' events', control: found.ownOrders > 0 },
+      ),
+    ),
+    none('Events of orders queued for an endpoint of another client, or of a key without orders:read', sent.length, {
+      of: queued.others.length,
+      more: `, and ${ownSent.length} to their owner`,
+      control: ownSent.length >= ownOrders,
+    }),
   ];
 }
 
-async function keyOf(staff: Staff, client: string, scopes?: readonly Scope[]): Promise<Key> {
-  const [key] = await staff.createKeys(client, generous, 1, scopes);
-  if (!key) throw new Error('no key was created');
-  return key;
-}
-
-const firstOf = (wrong: readonly string[]) => (wrong.length > 0 ? ` (${wrong.slice(0, 3).join(', ')})` : '');
+const keyOf = (staff: Staff, client: string, scopes?: readonly Scope[]): Promise<Key> => staff.createKey(client, generous, scopes);
 
 /** Sends every method to the path of every operation on an object, for each id; returns the responses as comparable text. */
 async function requestAll(http: HttpClient, url: string, key: Key): Promise<Map<string, string>> {

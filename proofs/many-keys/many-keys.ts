@@ -1,10 +1,10 @@
 // Many keys that are each used seldom, a failover of Redis that loses a revocation, and the memory for a million keys.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import { clientSubject, replaceEpoch } from '../../service/src/partners/clients/client-epochs.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { connectTo } from '../../testkit/postgres.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
@@ -32,24 +32,21 @@ interface Setup {
 export const manyKeys: Proof = {
   name: 'many-keys',
   promise: 'a key that is used seldom costs PostgreSQL nothing, and a failover of Redis that loses a revocation does not revive the key',
-  hasMutant: true,
+  // The mutant trusts keys for 10 s, and doesn't evict the keys of changed clients.
+  mutant: [
+    { file: 'partners/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
+    { file: 'dependencies.ts', from: "changes.on('clients', (ids) => keys.evictClients(ids));", to: '' },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant trusts keys for 10 s, and doesn't evict the keys of changed clients.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'partners/clients/key-cache.ts', from: 'ttlSeconds = 600', to: 'ttlSeconds = 10' },
-        { file: 'dependencies.ts', from: "changes.on('clients', (ids) => keys.evictClients(ids));", to: '' },
-      ])
-    : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await using store = await Store.open({
     processes,
     // Requests with a revoked key are limited by address, so each request has a different address.
     env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' },
     settings: { shared_preload_libraries: 'pg_stat_statements' },
-    root: tree?.root,
+    root,
   });
   await using staff = await Staff.of(store);
   using http = new HttpClient();
@@ -92,25 +89,20 @@ async function measureReads({ store, staff, http }: Setup, { keys: count, cycles
     }
     await sleep(Math.max(startedAtMs + cycleMs - performance.now(), 0));
   };
-  const client = new pg.Client({ connectionString: store.postgres.url });
-  await client.connect();
-  try {
-    await client.query('create extension if not exists pg_stat_statements');
-    await sendAll();
-    const before = await countStatements(client);
-    const startedAtMs = performance.now();
-    for (let cycle = 0; cycle < cycles; cycle += 1) await sendAll();
-    const after = await countStatements(client);
-    return {
-      keys: count,
-      requests: count * cycles,
-      keyReads: after.keyReads - before.keyReads,
-      looks: after.looks - before.looks,
-      seconds: (performance.now() - startedAtMs) / 1_000,
-    };
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(store.postgres.url);
+  await client.query('create extension if not exists pg_stat_statements');
+  await sendAll();
+  const before = await countStatements(client);
+  const startedAtMs = performance.now();
+  for (let cycle = 0; cycle < cycles; cycle += 1) await sendAll();
+  const after = await countStatements(client);
+  return {
+    keys: count,
+    requests: count * cycles,
+    keyReads: after.keyReads - before.keyReads,
+    looks: after.looks - before.looks,
+    seconds: (performance.now() - startedAtMs) / 1_000,
+  };
 }
 
 async function countStatements(client: pg.Client): Promise<{ keyReads: number; looks: number }> {
@@ -214,7 +206,7 @@ async function claimHeap(sent: number): Promise<Claim> {
 /** Each of its own client. */
 async function newKeys(staff: Staff, name: string, count: number): Promise<Key[]> {
   const keys: Key[] = [];
-  for (let number = 0; number < count; number += 1) keys.push(...(await staff.createKeys(`${name} ${number}`, limits, 1)));
+  for (let number = 0; number < count; number += 1) keys.push(await staff.createKey(`${name} ${number}`, limits));
   return keys;
 }
 

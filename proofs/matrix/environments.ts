@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { CertificateAuthority } from '../../testkit/certificates.ts';
 import { createDocumentedRoles } from '../../testkit/documented-roles.ts';
+import { queryAt } from '../../testkit/postgres.ts';
 import { freePort, isOnPath, startPostgres, startRedis } from '../../testkit/servers.ts';
 
 /** Of every role. */
@@ -57,10 +58,7 @@ async function setUpPostgres(opened: AsyncDisposableStack, { binaries, folder }:
 }
 
 async function createLogin(url: string, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query(`create role ${name} login createrole createdb password ${pg.escapeLiteral(password)}`);
-  await client.end();
+  await queryAt(url, `create role ${name} login createrole createdb password ${pg.escapeLiteral(password)}`);
 }
 
 const operations = fileURLToPath(new URL('../../docs/operations.md', import.meta.url));

@@ -1,9 +1,7 @@
 // A whole store on each version of PostgreSQL, in each environment that docs/compatibility.md lists. It writes that table.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rmSync } from 'node:fs';
 import { makeAuthority } from '../../testkit/certificates.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type Environment, environments, type Parts } from './environments.ts';
 import { type Column, documentName, type Outcome, readTable, tableOf, works, writeTable } from './matrix-document.ts';
@@ -13,14 +11,15 @@ import { ownRoot, tryStore } from './try-store.ts';
 export const matrix: Proof = {
   name: 'matrix',
   promise: 'the store works on PostgreSQL 15 to 18, with TLS, IPv6, a managed login, the ACL of Redis, and Valkey',
-  hasMutant: true,
+  // Doctor also compares what only PostgreSQL 18 has.
+  mutant: [{ file: 'operations/doctor/schema-queries.ts', from: " where contype <> 'n'", to: '' }],
   isNightly: true,
   runsAlone: true,
   parts: [...postgresVersions, ...environments.map(({ name }) => name)],
   run,
 };
 
-async function run({ parts: given, mutant, progress }: ProofContext): Promise<Claim[]> {
+async function run({ parts: given, mutant, root, progress }: ProofContext): Promise<Claim[]> {
   const parts = mutant ? ['18', 'plain'] : given;
   const mustRun = Boolean(process.env['CI']);
   if (!isSupported)
@@ -30,8 +29,6 @@ async function run({ parts: given, mutant, progress }: ProofContext): Promise<Cl
   const rows = chosenOf(environments.map(({ name }) => name));
   const chosen = environments.filter(({ name }) => rows.includes(name));
   const versions = chosenOf(postgresVersions);
-  // Doctor also compares what only PostgreSQL 18 has.
-  using tree = mutant ? plantMutant([{ file: 'operations/doctor/schema-queries.ts', from: " where contype <> 'n'", to: '' }]) : undefined;
   using ca = makeAuthority();
   const columns: Column[] = [];
   for (const version of versions) {
@@ -39,7 +36,7 @@ async function run({ parts: given, mutant, progress }: ProofContext): Promise<Cl
     const outcomes: Outcome[] = [];
     for (const environment of chosen) {
       progress(`PostgreSQL ${programs.release}, ${environment.name}`);
-      outcomes.push(await tryOne(environment, { ca, binaries: programs.binaries }, tree?.root ?? ownRoot));
+      outcomes.push(await tryOne(environment, { ca, binaries: programs.binaries }, root ?? ownRoot));
     }
     columns.push({ release: programs.release, outcomes });
   }
@@ -49,8 +46,7 @@ async function run({ parts: given, mutant, progress }: ProofContext): Promise<Cl
 async function tryOne(environment: Environment, parts: Omit<Parts, 'folder'>, root: string): Promise<Outcome> {
   if (environment.findObstacle?.()) return undefined;
   await using opened = new AsyncDisposableStack();
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-matrix-'));
-  opened.defer(() => rmSync(folder, { recursive: true }));
+  const { path: folder } = opened.use(temporaryFolder('matrix'));
   opened.defer(() => rmSync(`${folder}.hba`, { force: true }));
   try {
     await tryStore(await environment.start(opened, { ...parts, folder }), folder, root);

@@ -1,12 +1,12 @@
 // A whole store on given servers, as an operator runs it: each step must succeed, and doctor must find nothing.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Finding } from '../../service/src/operations/doctor/finding.ts';
 import { compileCache } from '../../testkit/compile-cache.ts';
+import { endProcess, hasEnded } from '../../testkit/running-processes.ts';
 import { freePort } from '../../testkit/servers.ts';
 import type { Servers } from './environments.ts';
 
@@ -108,7 +108,7 @@ class OwnProcess implements AsyncDisposable {
   }
 
   get hasEnded(): boolean {
-    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+    return hasEnded(this.#child);
   }
 
   get log(): string {
@@ -116,9 +116,6 @@ class OwnProcess implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.hasEnded) return;
-    const ended = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    await ended;
+    await endProcess(this.#child);
   }
 }

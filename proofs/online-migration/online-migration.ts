@@ -3,10 +3,10 @@ import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { castOf, place, queryStore } from '../../testkit/adopters.ts';
+import { castOf, insertAnimals, place, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { plantMutant } from '../../testkit/mutant.ts';
+import { connectTo } from '../../testkit/postgres.ts';
 import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -88,10 +88,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 }
 
 async function fill(store: Store, animals: number): Promise<void> {
-  await queryStore(
-    store,
-    `insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, ${animals}) as i`,
-  );
+  await insertAnimals(store, animals);
   await queryStore(store, 'vacuum analyze pets');
 }
 
@@ -113,8 +110,7 @@ function loadOn(processes: readonly ServeProcess[], { manager, partners }: { man
 
 /** Returns how long after the end of the reader the command ended; negative: before. */
 async function migrateBehindReader(store: Store, readerMs: number): Promise<number> {
-  const reader = new pg.Client({ connectionString: store.postgres.url, application_name: 'backup' });
-  await reader.connect();
+  const reader = await connectTo(store.postgres.url, { application_name: 'backup' });
   await reader.query('begin isolation level repeatable read');
   await reader.query('select count(*) from pets');
   let endedAtMs = Number.POSITIVE_INFINITY;

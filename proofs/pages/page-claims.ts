@@ -1,4 +1,5 @@
 // Turns what was found on the pages into claims.
+import { none } from '../claims.ts';
 import type { Claim } from '../proof.ts';
 import { expectedStatuses, type Journey } from './page-adoption.ts';
 import type { Score } from './page-scores.ts';
@@ -29,7 +30,6 @@ export interface Findings {
 export function judge(found: Findings, guides: readonly string[], pictures: string | undefined): Claim[] {
   const { docs, example, journeys, looks, requests } = found;
   const reached = guides.filter((guide) => docs.pages.some((url) => new URL(url).pathname === `/docs/${guide}`));
-  const links = docs.links + example.links;
   const statuses = journeys.map((journey) => journey.statuses.join(', '));
   return [
     {
@@ -38,14 +38,16 @@ export function judge(found: Findings, guides: readonly string[], pictures: stri
       figure: `${reached.length} of ${guides.length}, among ${docs.pages.length + example.pages.length} pages, ${looks.length} of them in a browser${pictures ? `; screenshots are in ${pictures}` : ''}`,
       holds: reached.length === guides.length && guides.length > 0,
     },
-    none('Requests to other origins', found.outside, requests),
+    none('Requests to other origins', found.outside, { of: requests }),
     none('Violations of the content security policy and errors on the console', found.complaints),
-    none('Broken links and fragments', [...docs.broken, ...example.broken], links),
+    none('Broken links and fragments', [...docs.broken, ...example.broken], { of: docs.links + example.links }),
     none('Violations of WCAG 2.2 AA found by axe, in the light and the dark scheme', of(looks, 'barriers')),
     none('Pages that scroll sideways at 320, 768 or 1280 px, in the light or the dark scheme', of(looks, 'tooWide')),
     none('Texts that are cut off at 320, 768 or 1280 px', of(looks, 'clipped')),
     none('Missing titles, descriptions, languages and main headings of pages', of(looks, 'missing')),
-    none('Words of the guides, and paths and titles of operations, that are missing without JavaScript', found.missingWords, found.words),
+    none('Words of the guides, and paths and titles of operations, that are missing without JavaScript', found.missingWords, {
+      of: found.words,
+    }),
     {
       claim:
         'The example site, with JavaScript and without: statuses of a form with a mistake, a valid request, a request that comes too late, a missing page',
@@ -65,10 +67,10 @@ function judgeFurniture({ looks, search, weights }: Findings): Claim[] {
     looks.flatMap(({ url, code }) => code[faults].map((fault) => `${fault} on ${new URL(url).pathname}`));
   const heaviest = weights.toSorted((a, b) => b.bytes - a.bytes)[0];
   return [
-    none('Questions in the search whose first result is not the right page', search.missed, search.asked),
+    none('Questions in the search whose first result is not the right page', search.missed, { of: search.asked }),
     none('Faults of the search by keyboard, offline, without JavaScript, at 320 px, and by axe', search.faults),
-    withSome(none('Code blocks without a button that copies exactly their text', inCode('notCopied'), blocks), blocks),
-    withSome(none('Code blocks that are not highlighted', inCode('notHighlighted'), blocks), blocks),
+    none('Code blocks without a button that copies exactly their text', inCode('notCopied'), { of: blocks }),
+    none('Code blocks that are not highlighted', inCode('notHighlighted'), { of: blocks }),
     none('Themes of the switch that are not shown, not stored, or have too little contrast', of(looks, 'themes')),
     {
       claim: 'Transferred for a page of the documentation with fonts, to an empty cache',
@@ -81,16 +83,8 @@ function judgeFurniture({ looks, search, weights }: Findings): Claim[] {
 
 const kilobytes = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} kB`;
 
-/** A claim about none does not hold if there was nothing to check. */
-const withSome = (claim: Claim, count: number): Claim => ({ ...claim, holds: claim.holds && count > 0 });
-
 const of = (looks: readonly Look[], faults: 'barriers' | 'tooWide' | 'clipped' | 'missing' | 'themes'): string[] =>
   looks.flatMap((look) => look[faults]);
-
-function none(claim: string, faults: readonly string[], among?: number): Claim {
-  const count = among === undefined ? String(faults.length) : `${faults.length} of ${among}`;
-  return { claim, bar: '0', figure: faults[0] === undefined ? count : `${count}, such as ${faults[0]}`, holds: faults.length === 0 };
-}
 
 export function judgeScores(scores: readonly Score[]): Claim[] {
   const lowest = (what: keyof Omit<Score, 'url'>) => scores.toSorted((a, b) => a[what] - b[what])[0];

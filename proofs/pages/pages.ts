@@ -1,12 +1,12 @@
 // Checks every page that the store serves, and the pages of the example adoption site, in a real browser.
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launchBrowser } from '../../testkit/browser.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { type Edit, plantMutant } from '../../testkit/mutant.ts';
 import { Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { ensureBuilt } from '../../tools/build.ts';
 import { hasChanged } from '../../tools/changed.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -41,51 +41,47 @@ export const pages: Proof = {
   name: 'pages',
   promise:
     'every page is accessible, light and searchable, fits any screen, works without JavaScript, and loads nothing from other origins',
-  hasMutant: true,
+  /**
+   * The mutant: a stylesheet from another origin, an inline script, text with low contrast, an element that is too wide, a
+   * broken link, no description, results in the wrong order, a search that opens with another key, a code block without a button and
+   * without colours, a theme that is not shown, text that is cut off, and a page that is too heavy.
+   */
+  mutant: [
+    { file: 'platform/http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
+    {
+      file: 'docs-site/dist/docs.html',
+      from: '<meta name="description"',
+      to: '<link rel="stylesheet" href="http://127.0.0.1:9/serif.css"><script>document.title += "!";</script><meta name="absent"',
+    },
+    {
+      file: 'docs-site/dist/docs.html',
+      from: '<footer>',
+      to: '<footer><font color="#bbbbbb">faint</font><a href="/docs/nowhere">Nowhere</a><figure class="code" data-language="sh"><pre>curl</pre></figure>',
+    },
+    {
+      file: 'docs-site/dist/docs.html',
+      from: '<main',
+      to: `${[1, 2, 3].map((n) => `<link rel="preload" as="fetch" crossorigin href="/docs/assets/search-index.json?${n}">`).join('')}<hr width="900"><main`,
+    },
+    { file: 'docs-site/dist/docs/assets/search.js', from: 'search(query);', to: 'search(query).reverse();' },
+    { file: 'docs-site/dist/docs/assets/search.js', from: "event.key === '/'", to: "event.key === '?'" },
+    {
+      file: 'docs-site/dist/docs/assets/style.css',
+      from: ':root[data-theme="dark"] {',
+      to: 'footer { white-space: nowrap; overflow: hidden; }\n:root[data-theme="black"] {',
+    },
+  ],
   about,
   run,
 };
 
-/**
- * The mutant: a stylesheet from another origin, an inline script, text with low contrast, an element that is too wide, a
- * broken link, no description, results in the wrong order, a search that opens with another key, a code block without a button and
- * without colours, a theme that is not shown, text that is cut off, and a page that is too heavy.
- */
-const edits: readonly Edit[] = [
-  { file: 'platform/http/docs-files.ts', from: "style-src 'self'", to: 'style-src *' },
-  {
-    file: 'docs-site/dist/docs.html',
-    from: '<meta name="description"',
-    to: '<link rel="stylesheet" href="http://127.0.0.1:9/serif.css"><script>document.title += "!";</script><meta name="absent"',
-  },
-  {
-    file: 'docs-site/dist/docs.html',
-    from: '<footer>',
-    to: '<footer><font color="#bbbbbb">faint</font><a href="/docs/nowhere">Nowhere</a><figure class="code" data-language="sh"><pre>curl</pre></figure>',
-  },
-  {
-    file: 'docs-site/dist/docs.html',
-    from: '<main',
-    to: `${[1, 2, 3].map((n) => `<link rel="preload" as="fetch" crossorigin href="/docs/assets/search-index.json?${n}">`).join('')}<hr width="900"><main`,
-  },
-  { file: 'docs-site/dist/docs/assets/search.js', from: 'search(query);', to: 'search(query).reverse();' },
-  { file: 'docs-site/dist/docs/assets/search.js', from: "event.key === '/'", to: "event.key === '?'" },
-  {
-    file: 'docs-site/dist/docs/assets/style.css',
-    from: ':root[data-theme="dark"] {',
-    to: 'footer { white-space: nowrap; overflow: hidden; }\n:root[data-theme="black"] {',
-  },
-];
-
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await ensureBuilt();
-  using tree = mutant ? plantMutant(edits) : undefined;
   progress('starting a store with animals');
   await using resources = new AsyncDisposableStack();
-  const photos = mkdtempSync(path.join(tmpdir(), 'homeward-photos-'));
-  resources.defer(() => rmSync(photos, { recursive: true, force: true }));
+  const { path: photos } = resources.use(temporaryFolder('photos'));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_PHOTOS: photos };
-  const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env }));
+  const store = resources.use(await Store.open({ processes: 1, root, env }));
   store.work();
   const shop = await openShop(store, picturedMax[short ? 'short' : 'long']);
   await using site = await openSite(shop);

@@ -1,9 +1,6 @@
 // Photos that are sent while workers are killed, and photos that are sent to do harm. With a directory `homeward images` decodes them,
 // with a bucket children of the workers.
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
@@ -12,9 +9,11 @@ import { sweepFiles } from '../../service/src/store/photos/photo-sweep.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { childrenOf, MemoryWatch } from '../../testkit/memory-watch.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
+import { grouped, none } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { makeHostileImages } from './hostile-images.ts';
 import { compareFiles } from './photo-files.ts';
@@ -34,26 +33,26 @@ const secret = 'foster home of Biscuit';
 export const photos: Proof = {
   name: 'photos',
   promise: 'no photo is lost or doubled when workers are killed, none shows where it was taken, and hostile images harm nothing',
-  hasMutant: true,
+  // The mutant never takes up the photos of killed workers.
+  mutant: [
+    {
+      file: 'store/photos/processing-queries.ts',
+      from: '(claimed_until is null or claimed_until < now())',
+      to: 'claimed_until is null',
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant never takes up the photos of killed workers.
-  const edit = {
-    file: 'store/photos/processing-queries.ts',
-    from: '(claimed_until is null or claimed_until < now())',
-    to: 'claimed_until is null',
-  };
-  using tree = mutant ? plantMutant([edit]) : undefined;
+async function run({ short, mutant, root, progress }: ProofContext): Promise<Claim[]> {
   const size = { count: short ? 24 : 1_000, kills: short ? 3 : 20, progress };
   const claims: Claim[] = [];
   // A bucket needs Ceph, which the short form does without.
   for (const open of short || mutant ? [openDirectory] : [openDirectory, openBucket]) {
     await using place = await open();
-    using folder = open === openDirectory ? temporaryFolder() : undefined;
+    using folder = open === openDirectory ? temporaryFolder('images') : undefined;
     const socket = folder ? { HOMEWARD_IMAGES_SOCKET: path.join(folder.path, 'images.sock') } : undefined;
-    await using store = await Store.open({ processes: 1, root: tree?.root, env: { ...place.env, ...socket, LOG_LEVEL: 'warn' } });
+    await using store = await Store.open({ processes: 1, root, env: { ...place.env, ...socket, LOG_LEVEL: 'warn' } });
     const images = socket && (await store.decode(socket.HOMEWARD_IMAGES_SOCKET));
     const { manager } = await castOf(store, 0);
     claims.push(...(await sendWhileKilling(store, manager, place, { ...size, images })));
@@ -96,10 +95,10 @@ async function sendWhileKilling(
     store,
     `select count(*)::int as all, count(*) filter (where status = 'ready')::int as ready, count(distinct original_hash)::int as originals from photos`,
   );
-  await stopAll(running);
+  await Promise.all(running.map((worker) => endProcess(worker)));
   await sweep(store, files);
   const { broken, withoutRow, files: found, metadataBytes, withSecret } = await compareFiles(store, files, secret);
-  const sent = count.toLocaleString('en');
+  const sent = grouped(count);
   return [
     {
       claim: `Photos in a ${name}: ready of ${sent} that were sent, a fifth of them twice, while ${kills} workers were killed`,
@@ -113,18 +112,8 @@ async function sendWhileKilling(
       figure: String((rows?.all ?? 0) - (rows?.originals ?? 0)),
       holds: rows?.all === rows?.originals && rows?.all === count,
     },
-    {
-      claim: `Pictures of ready photos that are missing or damaged in a ${name}`,
-      bar: '0',
-      figure: String(broken),
-      holds: broken === 0 && found > 0,
-    },
-    {
-      claim: `Files without a row in a ${name} after the sweep, of ${found}`,
-      bar: '0',
-      figure: String(withoutRow),
-      holds: withoutRow === 0,
-    },
+    none(`Pictures of ready photos that are missing or damaged in a ${name}`, broken, { control: found > 0 }),
+    none(`Files without a row in a ${name} after the sweep, of ${found}`, withoutRow),
     {
       claim: `Bytes of EXIF, XMP or profiles in ${found} pictures, and pictures that contain the text of the original's metadata`,
       bar: '0, 0',
@@ -169,16 +158,16 @@ async function sendHostile(
   );
   const ended = [...serving, ...running].filter(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null).length;
   const growth = memory.growth;
-  await stopAll(running);
+  await Promise.all(running.map((worker) => endProcess(worker)));
   const { ready = 0, failed = 0, others = 0 } = rows ?? {};
   return [
     {
-      claim: `Of ${images.length.toLocaleString('en')} hostile images, those that got neither pictures nor a code`,
+      claim: `Of ${grouped(images.length)} hostile images, those that got neither pictures nor a code`,
       bar: '0',
       figure: `${others + odd.length} (${rejectedAtOnce} rejected at once, ${failed} failed with a code, ${ready} are harmless pictures)${odd[0] ?? ''}`,
       holds: others === 0 && odd.length === 0 && rejectedAtOnce > 0 && failed > 0,
     },
-    { claim: 'Processes of serve, worker and images that ended meanwhile', bar: '0', figure: String(ended), holds: ended === 0 },
+    none('Processes of serve, worker and images that ended meanwhile', ended),
     {
       claim: `The highest growth of a process of serve or worker, or of images with the ${workers} that decode`,
       bar: `at most ${(workers * memoryMax) / 1e6} MB`,
@@ -217,9 +206,7 @@ async function killOne(store: Store, running: ChildProcess[], kill: number, imag
   if (!worker) return;
   // At another moment of its work each time.
   await sleep((kill * 37) % 200);
-  const ended = once(worker, 'exit');
-  worker.kill('SIGKILL');
-  await ended;
+  await endProcess(worker);
   running[index] = store.work();
 }
 
@@ -237,11 +224,6 @@ async function findBusy(running: readonly ChildProcess[], kill: number, images: 
   }
 }
 
-function temporaryFolder(): Disposable & { readonly path: string } {
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-images-'));
-  return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
-}
-
 async function untilProcessed(store: Store, progress: ProofContext['progress']): Promise<void> {
   let last = { left: -1, atMs: performance.now() };
   for (;;) {
@@ -251,15 +233,6 @@ async function untilProcessed(store: Store, progress: ProofContext['progress']):
     if (left === 0 || performance.now() - last.atMs > stuckMs) return;
     progress(`${left} photos are left to process`);
     await sleep(100);
-  }
-}
-
-async function stopAll(running: readonly ChildProcess[]): Promise<void> {
-  for (const worker of running) {
-    if (worker.exitCode !== null || worker.signalCode !== null) continue;
-    const ended = once(worker, 'exit');
-    worker.kill('SIGKILL');
-    await ended;
   }
 }
 

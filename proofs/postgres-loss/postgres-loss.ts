@@ -2,11 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { HttpClient, type Response } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
+import { until } from '../../testkit/until.ts';
+import { every } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { signalTree } from './process-tree.ts';
 
@@ -43,21 +44,18 @@ interface Observed {
 export const postgresLoss: Proof = {
   name: 'postgres-loss',
   promise: 'without PostgreSQL: 503 with Retry-After at once, no hanging requests, and success within 2 s of its return',
-  hasMutant: true,
+  // The mutant waits for PostgreSQL without a timeout, as pg does by default.
+  mutant: [
+    { file: 'platform/db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
+    { file: 'platform/db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
+    { file: 'platform/db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
+  ],
   runsAlone: true,
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant waits for PostgreSQL without a timeout, as pg does by default.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'platform/db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
-        { file: 'platform/db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
-        { file: 'platform/db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: 3, root: tree?.root });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 3, root });
   await using staff = await Staff.of(store);
   const keys = await staff.createKeys('steady', { perMinute: 1_000_000, perDay: 1_000_000 }, 4);
   const observed = await observe(store, keys, short ? 1 : 4, progress);
@@ -124,11 +122,8 @@ async function killConnection({ postgres }: Store): Promise<Outage> {
   await client.query('begin');
   await client.query('lock table pets in access exclusive mode');
   const waiting = `select pid from pg_stat_activity where application_name = 'homeward' and wait_event_type = 'Lock' limit 1`;
-  let pid: number | undefined;
-  for (let tries = 0; pid === undefined; tries += 1) {
-    if (tries > 500) throw new Error('no request is waiting for the lock');
-    pid = (await client.query<{ pid: number }>(waiting)).rows[0]?.pid;
-  }
+  const findPid = async () => (await client.query<{ pid: number }>(waiting)).rows[0]?.pid;
+  const pid = await until('a request is waiting for the lock', findPid, { intervalMs: 1 });
   const faultMs = performance.now();
   process.kill(pid, 'SIGKILL');
   await firstResponse(postgres.url);
@@ -137,22 +132,17 @@ async function killConnection({ postgres }: Store): Promise<Outage> {
 
 /** Resolves once PostgreSQL executes a query. */
 async function firstResponse(connectionString: string): Promise<void> {
-  for (let tries = 0; tries < 1_000; tries += 1) {
+  const hasResponded = async () => {
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
     client.on('error', () => {});
-    const responded = await client.connect().then(
-      () =>
-        client.query('select 1').then(
-          () => true,
-          () => false,
-        ),
-      () => false,
-    );
+    const responded = await client
+      .connect()
+      .then(() => client.query('select 1'))
+      .catch(() => false as const);
     await client.end().catch(() => {});
-    if (responded) return;
-    await sleep(10);
-  }
-  throw new Error('PostgreSQL did not come back');
+    return responded;
+  };
+  await until('PostgreSQL is back', hasResponded, { intervalMs: 10 });
 }
 
 function judge({ outages, samples, live, ready }: Observed, processes: readonly ServeProcess[]): Claim[] {
@@ -175,12 +165,11 @@ function judge({ outages, samples, live, ready }: Observed, processes: readonly 
   const readyAgain = outages.flatMap((outage) => ready.map((polls) => backAfterMs(polls, outage)));
   const alive = live.filter(({ response }) => response?.status === 200);
   return [
-    {
-      claim: `Requests sent while PostgreSQL is stopped or frozen get 503 unavailable with Retry-After and the three X-RateLimit headers`,
-      bar: 'every one',
-      figure: `${right.length} of ${rejected.length}`,
-      holds: rejected.length > 0 && right.length === rejected.length,
-    },
+    every(
+      `Requests sent while PostgreSQL is stopped or frozen get 503 unavailable with Retry-After and the three X-RateLimit headers`,
+      right.length,
+      rejected.length,
+    ),
     {
       claim: 'Their median response time',
       bar: `${responseMsMedian} ms`,

@@ -1,12 +1,14 @@
 // A key is leaked: somebody else lists, orders, adds and follows the feed with it, and has set endpoints.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectTo } from '../../testkit/postgres.ts';
 import { accepts, freePort } from '../../testkit/servers.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
+import { until } from '../../testkit/until.ts';
 import { requirePrograms, run, startServer } from '../deploy/programs.ts';
 import { TlsClient } from '../deploy/tls-client.ts';
 import type { Claim, ProofContext } from '../proof.ts';
@@ -32,7 +34,7 @@ const page = { client: 7, key: 12, endpoint: 31, pet: 44 } as const;
 async function leak(commands: readonly string[], progress: ProofContext['progress']): Promise<Claim[]> {
   requirePrograms({ haproxy: 'haproxy', openssl: 'openssl', jq: 'jq', psql: 'postgresql-client' });
   await using resources = new AsyncDisposableStack();
-  const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-leak-')), (one) => rmSync(one, { recursive: true }));
+  const { path: folder } = resources.use(temporaryFolder('leak'));
   const journal = path.join(folder, 'journal.log');
   progress('leaked-key: a store behind HAProxy');
   const env = { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1', HOMEWARD_JOURNAL: journal };
@@ -40,9 +42,7 @@ async function leak(commands: readonly string[], progress: ProofContext['progres
   store.work();
   const proxy = await startProxy(resources, store);
   const { certificate, port } = proxy;
-  const db = new pg.Client({ connectionString: store.postgres.url });
-  await db.connect();
-  resources.defer(() => db.end());
+  const db = resources.use(await connectTo(store.postgres.url));
 
   const leaked = await makeClient(store, db);
   const bearer = { authorization: `Bearer ${leaked.key}` };
@@ -148,9 +148,6 @@ async function startProxy(resources: AsyncDisposableStack, store: Store) {
 
 /** The worker records where the journal is: the commands of the page then need it. */
 async function untilRecorded(db: pg.Client): Promise<void> {
-  for (const deadlineMs = Date.now() + startTimeoutMs; ; await sleep(50)) {
-    const { rows } = await db.query('select from deployment where journal is not null');
-    if (rows.length > 0) return;
-    if (Date.now() > deadlineMs) throw new Error('the worker did not record the journal');
-  }
+  const isRecorded = async () => (await db.query('select from deployment where journal is not null')).rows.length > 0;
+  await until('the worker has recorded the journal', isRecorded, { timeoutMs: startTimeoutMs });
 }

@@ -1,9 +1,7 @@
 // The disk of photos is lost while partners send photos. An operator gets them back from the copy by the page alone.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { addAnimals, castOf } from '../../testkit/adopters.ts';
@@ -11,6 +9,7 @@ import { HttpClient } from '../../testkit/http.ts';
 import { freePort } from '../../testkit/servers.ts';
 import { Store } from '../../testkit/store.ts';
 import { untilPhotosAreMade } from '../../testkit/store-waits.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { Prometheus } from '../alerts/prometheus.ts';
 import { requirePrograms } from '../deploy/programs.ts';
 import type { Claim, ProofContext } from '../proof.ts';
@@ -33,7 +32,7 @@ export const photosGone: Procedure = {
 async function losePhotos(commands: readonly string[], progress: ProofContext['progress']): Promise<Claim[]> {
   requirePrograms({ rsync: 'rsync', prometheus: 'prometheus', findmnt: 'util-linux' });
   await using resources = new AsyncDisposableStack();
-  const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-gone-')), (one) => rmSync(one, { recursive: true }));
+  const { path: folder } = resources.use(temporaryFolder('gone'));
   const [photos, backup] = [path.join(folder, 'photos'), path.join(folder, 'backup')];
   const env = { HOMEWARD_PHOTOS: photos, HOMEWARD_JOURNAL: path.join(folder, 'journal.log') };
   progress('photos-gone: a store');
@@ -63,7 +62,7 @@ async function losePhotos(commands: readonly string[], progress: ProofContext['p
   progress('photos-gone: the disk is lost');
   rmSync(photos, { recursive: true });
   mkdirSync(photos);
-  const hasFired = await untilFiring(prometheus, true);
+  const hasFired = await prometheus.untilFiring(alert, true, alertTimeoutMs);
   const whileGone = await upload(90);
   using shell = new OperatorShell({
     ...env,
@@ -74,7 +73,7 @@ async function losePhotos(commands: readonly string[], progress: ProofContext['p
     BACKUP: backup,
   });
   const steps = await follow(shell, commands, (command) => progress(`photos-gone: ${command}`));
-  const hasEnded = await untilFiring(prometheus, false);
+  const hasEnded = await prometheus.untilFiring(alert, false, alertTimeoutMs);
   const afterwards = await upload(91);
   await untilPhotosAreMade(store, processedWithinMs);
   const pictures = JSON.parse((await http.send(url, { key: manager.key })).text) as Array<{ urls: ReadonlyArray<{ url: string }> }>;
@@ -102,9 +101,3 @@ const makeImage = (i: number): Promise<Buffer> =>
   sharp({ create: { width: 640, height: 480, channels: 3, background: { r: i * 2, g: 9, b: 99 } } })
     .jpeg()
     .toBuffer();
-
-async function untilFiring(prometheus: Prometheus, isExpected: boolean): Promise<boolean> {
-  for (const deadlineMs = Date.now() + alertTimeoutMs; Date.now() < deadlineMs; await sleep(250))
-    if ((await prometheus.firing()).has(alert) === isExpected) return true;
-  return false;
-}

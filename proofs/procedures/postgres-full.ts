@@ -1,16 +1,19 @@
 // PostgreSQL's disk is full: a slot of a standby that is gone keeps every segment of the log of writes, and there is a load of writes.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { HttpClient } from '../../testkit/http.ts';
+import { serveLocally } from '../../testkit/local-server.ts';
+import { connectTo } from '../../testkit/postgres.ts';
 import { freePort, type PrivateServer, startPostgres, startRedis } from '../../testkit/servers.ts';
 import { SmallDisk } from '../../testkit/small-disk.ts';
+import { type Sample, SteadyLoad } from '../../testkit/steady-load.ts';
 import { Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
+import { until } from '../../testkit/until.ts';
 import { Prometheus } from '../alerts/prometheus.ts';
+import { none } from '../claims.ts';
 import { requirePrograms } from '../deploy/programs.ts';
 import type { Claim, ProofContext } from '../proof.ts';
 import { OperatorShell } from './operator-shell.ts';
@@ -38,7 +41,7 @@ const backTimeoutMs = 30_000;
 async function fillDisk(commands: readonly string[], progress: ProofContext['progress']): Promise<Claim[]> {
   requirePrograms({ psql: 'postgresql-client', prometheus: 'prometheus', curl: 'curl', fallocate: 'util-linux' });
   await using resources = new AsyncDisposableStack();
-  const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-full-')), (one) => rmSync(one, { recursive: true }));
+  const { path: folder } = resources.use(temporaryFolder('full'));
   const disk = resources.use(await SmallDisk.mount(diskMegabytes));
   const postgres = resources.use(await startPostgres({ durable: true, folder: disk.folder, settings }));
   const redis = resources.use(await startRedis());
@@ -77,19 +80,24 @@ async function fillDisk(commands: readonly string[], progress: ProofContext['pro
   // The first command is for a quiet day.
   const [prepare = '', ...rest] = commands;
   const prepared = await follow(shell, [prepare]);
-  const load = new WriteLoad(url, key);
+  using http = new HttpClient(64);
+  // Adds an animal at each interval, whatever the responses are.
+  const nameAt = (index: number) => `animal ${index + 1}`;
+  const load = new SteadyLoad(1_000 / writeIntervalMs, (index) =>
+    http.send(`${url}/pets`, { method: 'POST', key, body: { name: nameAt(index), categoryId: 1 } }),
+  );
+  const statusOf = (sample: Sample | undefined) => sample?.response?.status ?? 0;
   progress('postgres-full: a slot fills the disk');
   await fillLog(postgres.url, disk);
-  const hasFired = await untilFiring(prometheus, true);
-  const whileFull = load.take();
+  const hasFired = await prometheus.untilFiring(alert, true, alertTimeoutMs);
+  const whileFull = load.samples.map(statusOf);
   const isBallastThere = existsSync(path.join(pgData, '../homeward-ballast'));
   const freeBytes = disk.freeBytes;
   const steps = [...prepared, ...(await follow(shell, rest, (command) => progress(`postgres-full: ${command}`)))];
-  const hasEnded = await untilFiring(prometheus, false);
-  await load.until(201, backTimeoutMs);
-  await load.stop();
-
-  const added = load.acknowledged;
+  const hasEnded = await prometheus.untilFiring(alert, false, alertTimeoutMs);
+  const isBack = () => statusOf(load.samples.at(-1)) === 201;
+  await until('writes are 201', isBack, { timeoutMs: backTimeoutMs }).catch(() => {});
+  const added = (await load.stop()).filter((sample) => statusOf(sample) === 201).map(({ index }) => nameAt(index));
   const { names, slots } = await readEnd(postgres.url);
   const lost = added.filter((name) => !names.has(name));
   const [firstDoctor, lastDoctor] = [0, -1].map((i) => steps.filter(({ command }) => command === 'homeward doctor').at(i));
@@ -110,14 +118,9 @@ async function fillDisk(commands: readonly string[], progress: ProofContext['pro
       'the slot is gone': slots === 0,
       'a fifth of the disk is free beside the ballast': disk.freeBytes > (diskMegabytes * 1_048_576) / 5,
       'the ballast is there again': existsSync(path.join(pgData, '../homeward-ballast')),
-      'writes are 201 again': load.last === 201,
+      'writes are 201 again': isBack(),
     }),
-    {
-      claim: 'postgres-full: animals that were acknowledged and are missing',
-      bar: '0',
-      figure: `${lost.length} of ${added.length}`,
-      holds: lost.length === 0 && added.length > 0,
-    },
+    none('postgres-full: animals that were acknowledged and are missing', lost.length, { of: added.length }),
   ];
 }
 
@@ -144,80 +147,24 @@ async function fillLog(url: string, disk: SmallDisk): Promise<void> {
   }
 }
 
-async function untilFiring(prometheus: Prometheus, isExpected: boolean): Promise<boolean> {
-  for (const deadlineMs = Date.now() + alertTimeoutMs; Date.now() < deadlineMs; await sleep(250))
-    if ((await prometheus.firing()).has(alert) === isExpected) return true;
-  return false;
-}
-
 /** In place of the service manager of PostgreSQL's machine. Returns a URL that restarts the server. */
 async function restarterOf(postgres: PrivateServer, resources: AsyncDisposableStack): Promise<string> {
   const restart = async () => {
     await postgres.signal('SIGINT');
     await postgres.start();
   };
-  const server = createServer((_, response) => {
+  const server = await serveLocally((_, response) => {
     restart().then(
       () => response.end('restarted\n'),
       (error: unknown) => response.writeHead(500).end(`${error}\n`),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  resources.defer(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Adds an animal at each interval, whatever the responses are. */
-class WriteLoad {
-  readonly acknowledged: string[] = [];
-  last = 0;
-  readonly #http = new HttpClient(64);
-  readonly #statuses: number[] = [];
-  readonly #timer: NodeJS.Timeout;
-  readonly #pending = new Set<Promise<void>>();
-  #count = 0;
-
-  constructor(url: string, key: string) {
-    this.#timer = setInterval(() => {
-      this.#count += 1;
-      const name = `animal ${this.#count}`;
-      const sent = this.#http.send(`${url}/pets`, { method: 'POST', key, body: { name, categoryId: 1 } }).then(
-        ({ status }) => {
-          this.last = status;
-          this.#statuses.push(status);
-          if (status === 201) this.acknowledged.push(name);
-        },
-        () => void this.#statuses.push(0),
-      );
-      this.#pending.add(sent);
-      void sent.finally(() => this.#pending.delete(sent));
-    }, writeIntervalMs);
-  }
-
-  /** The statuses since the last call. */
-  take(): number[] {
-    return this.#statuses.splice(0);
-  }
-
-  async until(status: number, timeoutMs: number): Promise<void> {
-    for (const endMs = Date.now() + timeoutMs; this.last !== status && Date.now() < endMs; ) await sleep(20);
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await Promise.all(this.#pending);
-    this.#http[Symbol.dispose]();
-  }
+  return resources.use(server).origin;
 }
 
 async function readEnd(url: string): Promise<{ names: ReadonlySet<string>; slots: number }> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ name: string }>('select name from pets');
-    const { rowCount } = await client.query('select from pg_replication_slots');
-    return { names: new Set(rows.map(({ name }) => name)), slots: rowCount ?? 0 };
-  } finally {
-    await client.end();
-  }
+  await using client = await connectTo(url);
+  const { rows } = await client.query<{ name: string }>('select name from pets');
+  const { rowCount } = await client.query('select from pg_replication_slots');
+  return { names: new Set(rows.map(({ name }) => name)), slots: rowCount ?? 0 };
 }

@@ -2,12 +2,12 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { type Exchange, exchange, type RawResponse } from '../../testkit/raw-socket.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { loadFor } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { none } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type RawCase, rawCorpus } from './raw-corpus.ts';
 
@@ -19,24 +19,21 @@ const requestsPerSecond = 50;
 export const rawSockets: Proof = {
   name: 'raw-sockets',
   promise: 'whatever bytes arrive, the response is a prompt Error with its headers, and never a 5xx',
-  hasMutant: true,
+  // In the mutant Node.js itself responds to parser errors, and slow requests get ten times as long.
+  mutant: [
+    { file: 'app.ts', from: '    clientErrorHandler: handleClientErrors(sendErrorOnSocket),\n', to: '' },
+    { file: 'app.ts', from: 'headersTimeout: 5_000', to: 'headersTimeout: 50_000' },
+    { file: 'app.ts', from: 'requestTimeout: 10_000', to: 'requestTimeout: 100_000' },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // In the mutant Node.js itself responds to parser errors, and slow requests get ten times as long.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'app.ts', from: '    clientErrorHandler: handleClientErrors(sendErrorOnSocket),\n', to: '' },
-        { file: 'app.ts', from: 'headersTimeout: 5_000', to: 'headersTimeout: 50_000' },
-        { file: 'app.ts', from: 'requestTimeout: 10_000', to: 'requestTimeout: 100_000' },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: 1, root: tree?.root });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 1, root });
   await using staff = await Staff.of(store);
-  const [key] = await staff.createKeys('raw', { perMinute: 1_000_000, perDay: 1_000_000 }, 1);
+  const key = await staff.createKey('raw', { perMinute: 1_000_000, perDay: 1_000_000 });
   const [serve] = store.processes;
-  if (!key || !serve) throw new Error('the store has no key or no process');
+  if (!serve) throw new Error('the store has no process');
   const port = Number(new URL(serve.url).port);
   const [quick = [], slow = []] = [false, true].map((isSlow) => rawCorpus(key.key).filter((one) => 'withinMs' in one === isSlow));
   const sendAll = (cases: readonly RawCase[]) => Promise.all(cases.map(async (one) => ({ one, got: await send(port, one) })));
@@ -186,5 +183,5 @@ async function steadyRequests(url: string, key: Key, forMs: number): Promise<num
 
 function judgeLog(log: string): Claim {
   const faults = log.split('\n').filter((line) => /"level":(50|60)/.test(line));
-  return { claim: 'Errors that the process logged', bar: '0', figure: String(faults.length), holds: faults.length === 0 };
+  return none('Errors that the process logged', faults.length);
 }

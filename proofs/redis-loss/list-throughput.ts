@@ -1,14 +1,13 @@
 // Cached lists per second, with Redis and without it, in turn.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpClient } from '../../testkit/http.ts';
 import { cpuMs } from '../../testkit/process-cpu.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import type { Key, Store } from '../../testkit/store.ts';
+import { untilReadiness } from '../../testkit/store-waits.ts';
 import type { Claim } from '../proof.ts';
 
 const shareMin = 0.5;
 const connections = 16;
-const changeTimeoutMs = 10_000;
 
 interface Round {
   readonly perSecond: number;
@@ -25,13 +24,14 @@ export async function claimListThroughput(
 ): Promise<Claim> {
   const withRedis: Round[] = [];
   const without: Round[] = [];
+  const measured = { processes: store.processes.slice(0, 1) };
   for (let round = 0; round < rounds; round += 1) {
     withRedis.push(await measure(store, http, key, roundMs));
     await store.redis.signal('SIGSTOP');
-    await untilRedisIs(store, false);
+    await untilReadiness(measured, ({ redis }) => !redis);
     without.push(await measure(store, http, key, roundMs));
     await store.redis.signal('SIGCONT');
-    await untilRedisIs(store, true);
+    await untilReadiness(measured, ({ redis }) => redis);
   }
   const share = median(without, 'perSecond') / median(withRedis, 'perSecond');
   const describe = (list: readonly Round[]) =>
@@ -66,16 +66,6 @@ async function measure(store: Store, http: HttpClient, key: Key | undefined, ms:
     perSecond: (lists / (performance.now() - startedAtMs)) * 1_000,
     cpuUs: ((cpuMs(process.child.pid) - cpuBeforeMs) / lists) * 1_000,
   };
-}
-
-/** Requests make a process notice that Redis is frozen. */
-async function untilRedisIs(store: Store, up: boolean): Promise<void> {
-  const readiness = store.processes[0]?.url.replace('/v1', '/readyz') ?? '';
-  const deadline = performance.now() + changeTimeoutMs;
-  while (((await (await fetch(readiness)).json()) as { redis: boolean }).redis !== up) {
-    if (performance.now() > deadline) throw new Error(`after ${changeTimeoutMs} ms Redis was still ${up ? 'lost' : 'up'} for a process`);
-    await sleep(20);
-  }
 }
 
 const median = (rounds: readonly Round[], name: keyof Round) =>

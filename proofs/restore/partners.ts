@@ -1,8 +1,7 @@
 // What partners do while a store is lost and restored: they add animals, read the feed, and receive webhooks.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpClient } from '../../testkit/http.ts';
+import { serveLocally } from '../../testkit/local-server.ts';
 import type { Key } from '../../testkit/store.ts';
 
 export interface AddedAnimal {
@@ -56,47 +55,27 @@ async function readCursor(http: HttpClient, url: string, key: string): Promise<s
   return /[?&]cursor=([^&>]+)/.exec(String(headers['link']))?.[1];
 }
 
-/** Records what arrives, by the id by which a receiver recognises duplicates. */
-export class Receiver implements AsyncDisposable {
-  /** The names of animals, by `webhook-id`. */
-  readonly names = new Map<string, Set<string>>();
-  readonly #server: Server;
-
-  private constructor() {
-    this.#server = createServer((request, response) => {
-      let text = '';
-      request.setEncoding('utf8').on('data', (chunk) => (text += chunk));
-      request.on('error', () => {});
-      request.on('end', () => {
-        const { pet } = (JSON.parse(text) as { data: { pet?: { name: string } } }).data;
-        const id = String(request.headers['webhook-id']);
-        if (pet) this.names.set(id, (this.names.get(id) ?? new Set()).add(pet.name));
-        response.writeHead(204).end();
-      });
-    });
-  }
-
-  static async open(): Promise<Receiver> {
-    const receiver = new Receiver();
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
-    return receiver;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`;
-  }
-
-  get received(): Set<string> {
-    return new Set([...this.names.values()].flatMap((names) => [...names]));
-  }
-
+export interface Receiver extends AsyncDisposable {
+  readonly url: string;
+  /** The names of the animals of which something arrived. */
+  received(): Set<string>;
   /** Ids under which two different events arrived: a receiver drops the second one as a duplicate. */
-  get reusedIds(): string[] {
-    return [...this.names].filter(([, names]) => names.size > 1).map(([id]) => id);
-  }
+  reusedIds(): string[];
+}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
+/** Records what arrives, by the id by which a receiver recognises duplicates. */
+export async function openReceiver(): Promise<Receiver> {
+  const namesById = new Map<string, Set<string>>();
+  const server = await serveLocally(({ headers }, response, text) => {
+    const { pet } = (JSON.parse(text) as { data: { pet?: { name: string } } }).data;
+    const id = String(headers['webhook-id']);
+    if (pet) namesById.set(id, (namesById.get(id) ?? new Set()).add(pet.name));
+    response.writeHead(204).end();
+  });
+  return {
+    ...server,
+    url: `${server.origin}/hooks`,
+    received: () => new Set([...namesById.values()].flatMap((names) => [...names])),
+    reusedIds: () => [...namesById].filter(([, names]) => names.size > 1).map(([id]) => id),
+  };
 }

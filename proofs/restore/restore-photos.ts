@@ -1,7 +1,6 @@
 // A store loses PostgreSQL's disk and its photos, and gets both back by the commands of docs/backup.md, run as they are written there.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { AwsClient } from 'aws4fetch';
@@ -12,6 +11,7 @@ import { HttpClient } from '../../testkit/http.ts';
 import { startRedis } from '../../testkit/servers.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import { untilArchived, untilPhotosAreMade } from '../../testkit/store-waits.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { compareFiles } from '../photos/photo-files.ts';
 import { openBucket, openDirectory, type PhotoPlace } from '../photos/photo-places.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
@@ -118,7 +118,7 @@ async function openCopy(place: PhotoPlace, resources: AsyncDisposableStack): Pro
     HOMEWARD_PHOTOS_S3_KEY_ID: accessKeyId = '',
     HOMEWARD_PHOTOS_S3_SECRET: secretAccessKey = '',
   } = place.env;
-  const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-copy-')), (one) => rmSync(one, { recursive: true }));
+  const { path: folder } = resources.use(temporaryFolder('copy'));
   if (endpoint) {
     const client = new AwsClient({ accessKeyId, secretAccessKey, region: 'us-east-1', service: 's3' });
     await client.fetch(`${endpoint}/photos-copy`, { method: 'PUT' });

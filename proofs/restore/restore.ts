@@ -1,23 +1,30 @@
 // A store loses its disk while partners write. It is restored from a backup and its archive, and made ready with `homeward restore-check`.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { act, addAnimals, castOf, place, queryStore, verify } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { startRedis } from '../../testkit/servers.ts';
 import { type Key, Store } from '../../testkit/store.ts';
 import { untilArchived } from '../../testkit/store-waits.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
+import { none } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
-import { Partner, Receiver } from './partners.ts';
+import { openReceiver, Partner, type Receiver } from './partners.ts';
 import { RestorableServer, type Tool } from './restored-server.ts';
 
 export const restore: Proof = {
   name: 'restore',
   promise:
     'a store whose disk is lost is restored with at most a minute of writes lost, and no cursor, key or erasure of that time is revived',
-  hasMutant: true,
+  /** In the mutant the feed goes on from the position of the backup. */
+  mutant: [
+    {
+      file: 'changes/events/event-queries.ts',
+      from: `update feed set last_position = "to",`,
+      to: 'update feed set last_position = last_position,',
+    },
+    { file: 'operations/recovery/restore-queries.ts', from: 'set first_position = last_position + 1,', to: 'set' },
+  ],
   run,
 };
 
@@ -60,32 +67,21 @@ const arrivalTimeoutMs = 30_000;
 const archiveTimeoutMs = 120_000;
 const erased = 'ada@restore.example';
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const size = sizes[short ? 'short' : 'long'];
-  using tree = mutant ? plantMutant(edits) : undefined;
   const claims: Claim[] = [];
-  for (const drill of size.drills) claims.push(...(await runDrill(drill, size, tree?.root, progress)));
+  for (const drill of size.drills) claims.push(...(await runDrill(drill, size, root, progress)));
   return claims;
 }
 
-/** In the mutant the feed goes on from the position of the backup. */
-const edits = [
-  {
-    file: 'changes/events/event-queries.ts',
-    from: `update feed set last_position = "to",`,
-    to: 'update feed set last_position = last_position,',
-  },
-  { file: 'operations/recovery/restore-queries.ts', from: 'set first_position = last_position + 1,', to: 'set' },
-];
-
 async function runDrill(drill: Drill, size: Size, root: string | undefined, progress: ProofContext['progress']): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();
-  const folder = resources.adopt(mkdtempSync(path.join(tmpdir(), 'homeward-journal-')), (one) => rmSync(one, { recursive: true }));
+  const { path: folder } = resources.use(temporaryFolder('journal'));
   const journal = path.join(folder, 'journal.log');
   const server = resources.use(await RestorableServer.open(drill.tool, size.archiveTimeoutSeconds));
   const { postgres } = server;
   const redis = resources.use(await startRedis());
-  const receiver = resources.use(await Receiver.open());
+  const receiver = resources.use(await openReceiver());
   const open = (processes: number) =>
     Store.open({
       processes,
@@ -147,29 +143,19 @@ async function runDrill(drill: Drill, size: Size, root: string | undefined, prog
       figure: `${checks.map(({ feed }) => (feed.moved ? 'moved' : 'not')).join(', then ')}; ${holds ? 'holds' : 'VIOLATION'} (${rows} rows); restored in ${seconds(restoredMs)}, ready in ${seconds(checkedMs)}`,
       holds: checks[0]?.feed.moved === true && checks[1]?.feed.moved === false && checks.every(({ ready }) => ready) && holds && rows > 0,
     },
-    {
-      claim: `${title}: cursors of the feed from before the loss that are not 410`,
-      bar: '0',
-      figure: `${valid} of ${partner.cursors.length}`,
-      holds: valid === 0 && partner.cursors.length > 0,
-    },
+    none(`${title}: cursors of the feed from before the loss that are not 410`, valid, { of: partner.cursors.length }),
     {
       claim: `${title}: with a valid, a revoked and a suspended client's key; adopters, keys and clients that were erased, revoked and suspended before \`restore-check\`, and after it`,
       bar: `200, 401, 403; ${drill.toTime ? 'none' : 'any number'}; all 3`,
       figure: `${statuses.join(', ')}; ${endedBefore}; ${ended}`,
       holds: statuses.join(', ') === '200, 401, 403' && (endedBefore === 0 || !drill.toTime) && ended === 3,
     },
-    {
-      claim: `${title}: animals added afterwards that the next list of another process does not show`,
-      bar: '0',
-      figure: `${stale} of ${size.writesAfterwards}`,
-      holds: stale === 0,
-    },
+    none(`${title}: animals added afterwards that the next list of another process does not show`, stale, { of: size.writesAfterwards }),
     {
       claim: `${title}: animals of the restored store of which no webhook arrived; ids of webhooks that were used for two events`,
       bar: '0; 0',
-      figure: `${missing} of ${receiver.received.size}; ${receiver.reusedIds.length}`,
-      holds: missing === 0 && receiver.received.size > 0 && receiver.reusedIds.length === 0,
+      figure: `${missing} of ${receiver.received().size}; ${receiver.reusedIds().length}`,
+      holds: missing === 0 && receiver.received().size > 0 && receiver.reusedIds().length === 0,
     },
   ];
 }
@@ -254,7 +240,7 @@ async function untilReceived(store: Store, receiver: Receiver): Promise<number> 
   const rows = await queryStore<{ name: string }>(store, `select name from pets where name not like 'Animal %'`);
   const deadlineMs = performance.now() + arrivalTimeoutMs;
   for (;;) {
-    const { received } = receiver;
+    const received = receiver.received();
     const missing = rows.filter(({ name }) => !received.has(name)).length;
     if (missing === 0 || performance.now() > deadlineMs) return missing;
     await sleep(50);

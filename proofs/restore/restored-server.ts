@@ -6,8 +6,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import { connectTo } from '../../testkit/postgres.ts';
 import { MissingServer, type PrivateServer, serverUser, startPostgres } from '../../testkit/servers.ts';
+import { until } from '../../testkit/until.ts';
 
 export type Tool = 'base backup' | 'pgBackRest';
 
@@ -96,14 +97,9 @@ export class RestorableServer implements AsyncDisposable {
   }
 
   async #untilRecovered(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.postgres.url });
-    await client.connect();
-    for (const deadlineMs = performance.now() + commandTimeoutMs; ; await sleep(50)) {
-      const { rows } = await client.query<{ isDone: boolean }>('select not pg_is_in_recovery() as "isDone"');
-      if (rows[0]?.isDone) break;
-      if (performance.now() > deadlineMs) throw new Error(`PostgreSQL is still in recovery after ${commandTimeoutMs} ms`);
-    }
-    await client.end();
+    await using client = await connectTo(this.postgres.url);
+    const isDone = async () => (await client.query<{ isDone: boolean }>('select not pg_is_in_recovery() as "isDone"')).rows[0]?.isDone;
+    await until('PostgreSQL is recovered', isDone, { timeoutMs: commandTimeoutMs });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,9 +1,8 @@
 // The processes of a store are restarted one after another behind a load balancer, while requests, writes and streams go on.
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { castOf, queryStore } from '../../testkit/adopters.ts';
+import { castOf, insertAnimals } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { freePort } from '../../testkit/servers.ts';
 import { SteadyLoad } from '../../testkit/steady-load.ts';
 import { type ServeProcess, Store } from '../../testkit/store.ts';
@@ -15,7 +14,8 @@ import { StreamFollower } from './stream-follower.ts';
 export const rolling: Proof = {
   name: 'rolling',
   promise: 'processes are restarted one by one behind a load balancer: no request fails, no write and no event of a stream is lost',
-  hasMutant: true,
+  // The mutant exits at once on SIGTERM, with requests in flight.
+  mutant: [{ file: 'cli/serve.ts', from: 'await sleep(err ? 0 : config.drainMs);', to: 'process.exit(0);' }],
   run,
 };
 
@@ -36,25 +36,18 @@ const drainMs = 3_000;
 const animalCount = 5_000;
 const settleMs = 500;
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant exits at once on SIGTERM, with requests in flight.
-  using tree = mutant
-    ? plantMutant([{ file: 'cli/serve.ts', from: 'await sleep(err ? 0 : config.drainMs);', to: 'process.exit(0);' }])
-    : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const size = sizes[short ? 'short' : 'long'];
   await using resources = new AsyncDisposableStack();
   const env = { LOG_LEVEL: 'warn', HOMEWARD_DRAIN_MS: String(drainMs) };
-  const store = resources.use(await Store.open({ processes: 0, root: tree?.root, env }));
+  const store = resources.use(await Store.open({ processes: 0, root, env }));
   store.work();
   const ports: [number, number] = [await freePort(), await freePort()];
   const processes = await Promise.all(ports.map((port) => store.serve({ PORT: String(port) })));
   const balancer = resources.use(await Balancer.open(ports));
   await balancer.untilUp(processCount);
   const { manager, partners } = await castOf(store, 5);
-  await queryStore(
-    store,
-    `insert into pets (name, category_id, status) select 'Animal ' || i, 1 + i % 10, 'available' from generate_series(1, ${animalCount}) as i`,
-  );
+  await insertAnimals(store, animalCount);
   const followers = Array.from({ length: size.streams }, (_, i) =>
     resources.use(new StreamFollower(() => balancer.url, partners[i % partners.length] ?? manager)),
   );
@@ -76,8 +69,6 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
 async function restartOne(store: Store, old: ServeProcess | undefined, port: number): Promise<ServeProcess> {
   if (!old) throw new Error('there is no process to restart');
-  const ended = once(old.child, 'exit');
-  old.child.kill('SIGTERM');
-  await ended;
+  await endProcess(old.child, 'SIGTERM');
   return store.serve({ PORT: String(port) });
 }

@@ -2,11 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { createStore } from '../../sdk/src/index.ts';
 import { launchBrowser } from '../../testkit/browser.ts';
+import { serveLocally } from '../../testkit/local-server.ts';
 import type { Target } from './sdk-scenarios.ts';
 import { speedUpClock } from './sdk-scenarios.ts';
 
@@ -39,17 +38,12 @@ export function nodeRuntime(module: string): Runtime {
 /** A page from another origin than the store's, as a partner's site would be: its requests to the store are cross-origin. */
 export async function openBrowserRuntime(module: string): Promise<Runtime & AsyncDisposable> {
   await using resources = new AsyncDisposableStack();
-  const site = createServer(({ url }, response) => {
-    if (url === '/sdk.js') response.setHeader('content-type', 'text/javascript').end(readFileSync(module));
-    else response.setHeader('content-type', 'text/html').end('<!doctype html><title>A partner</title>');
-  });
-  resources.defer(() => {
-    site.close();
-    site.closeAllConnections();
-  });
-  site.listen(0, '127.0.0.1');
-  await once(site, 'listening');
-  const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  const { origin } = resources.use(
+    await serveLocally(({ url }, response) => {
+      if (url === '/sdk.js') response.setHeader('content-type', 'text/javascript').end(readFileSync(module));
+      else response.setHeader('content-type', 'text/html').end('<!doctype html><title>A partner</title>');
+    }),
+  );
   const browser = resources.use(await launchBrowser());
   const opened = resources.move();
   return {

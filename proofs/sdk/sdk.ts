@@ -1,12 +1,13 @@
 // The SDK as a partner's program uses it, in Node.js and in a browser: lists, limits and lost connections.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import pg from 'pg';
 import { startFlakyProxy } from '../../testkit/flaky-proxy.ts';
+import { replaceOnce } from '../../testkit/mutant.ts';
+import { queryAt } from '../../testkit/postgres.ts';
 import { Store } from '../../testkit/store.ts';
+import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { bundleSdk } from '../../tools/sdk-build.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { nodeRuntime, openBrowserRuntime, type Runtime } from './sdk-runtimes.ts';
@@ -40,23 +41,16 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 
 /** The mutant sends POSTs without an idempotency key and does not wait after a 429. */
 async function build(mutant: boolean): Promise<{ module: string } & Disposable> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'homeward-sdk-'));
-  cpSync(source, path.join(folder, 'src'), { recursive: true });
+  const folder = temporaryFolder('sdk');
+  cpSync(source, path.join(folder.path, 'src'), { recursive: true });
   if (mutant) {
-    replace(path.join(folder, 'src/transport.ts'), "if (method === 'POST')", 'if (false)');
-    replace(path.join(folder, 'src/transport.ts'), 'if (error.status === 429) pace.close(error);', '');
-    replace(path.join(folder, 'src/pace.ts'), 'if (isUsedUp && windowEndsAtMs <= next.deadlineMs)', 'if (false)');
+    replaceOnce(path.join(folder.path, 'src/transport.ts'), "if (method === 'POST')", 'if (false)');
+    replaceOnce(path.join(folder.path, 'src/transport.ts'), 'if (error.status === 429) pace.close(error);', '');
+    replaceOnce(path.join(folder.path, 'src/pace.ts'), 'if (isUsedUp && windowEndsAtMs <= next.deadlineMs)', 'if (false)');
   }
-  const module = path.join(folder, 'index.js');
-  await bundleSdk(path.join(folder, 'src/index.ts'), module);
-  return { module, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
-}
-
-function replace(file: string, from: string, to: string): void {
-  const parts = readFileSync(file, 'utf8').split(from);
-  if (parts.length !== 2)
-    throw new Error(`the mutant must find "${from}" once in ${path.basename(file)}, but it is there ${parts.length - 1} times`);
-  writeFileSync(file, parts.join(to));
+  const module = path.join(folder.path, 'index.js');
+  await bundleSdk(path.join(folder.path, 'src/index.ts'), module);
+  return { ...folder, module };
 }
 
 function sizeOf(module: string): Claim {
@@ -138,21 +132,17 @@ function claimOf(name: string, { responded, limited, banned, strikesLeftMin, giv
 const originOf = (store: Store, i = 0): string => (store.processes[i]?.url ?? '').replace(/\/v1$/, '');
 
 async function addAnimals({ postgres }: Store): Promise<void> {
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  await client.query(
+  await queryAt(
+    postgres.url,
     `insert into pets (name, category_id, status)
       select 'Animal ' || i, 1 + i % 10, (case when i <= $1::int then 'available' else 'sold' end)::pet_status
       from generate_series(1, $1::int + 500) as i`,
     [animals],
   );
-  await client.end();
 }
 
 async function countByName({ postgres }: Store, prefix: string): Promise<Map<string, number>> {
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  const { rows } = await client.query('select name, count(*)::int as count from pets where name like $1 group by name', [`${prefix} %`]);
-  await client.end();
+  const text = 'select name, count(*)::int as count from pets where name like $1 group by name';
+  const rows = await queryAt<{ name: string; count: number }>(postgres.url, text, [`${prefix} %`]);
   return new Map(rows.map(({ name, count }) => [name, count]));
 }

@@ -1,9 +1,8 @@
 // Keys are sent in every way, right and wrong, while everything works and during faults; then all storage and logs are searched for them.
-import pg from 'pg';
 import { mintApiKey } from '../../service/src/partners/clients/api-key.ts';
 import { HttpClient } from '../../testkit/http.ts';
 import { searchLines, searchPostgres, searchRedis } from '../../testkit/key-search.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { connectTo } from '../../testkit/postgres.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
 import { untilReadiness } from '../../testkit/store-waits.ts';
@@ -15,16 +14,14 @@ const processes = 2;
 export const secrets: Proof = {
   name: 'secrets',
   promise: 'the text of a key appears in no log, no table, and no key or value in Redis',
-  hasMutant: true,
+  // The mutant logs a request's URL unredacted.
+  mutant: [{ file: 'platform/http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' }],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant logs a request's URL unredacted.
-  const edit = { file: 'platform/http/request-log.ts', from: 'withoutKeys(with', to: 'String(with' };
-  using tree = mutant ? plantMutant([edit]) : undefined;
+async function run({ short, mutant, root, progress }: ProofContext): Promise<Claim[]> {
   const env = { LOG_LEVEL: 'trace', HOMEWARD_TRUSTED_PROXIES: '127.0.0.1' };
-  await using store = await Store.open({ processes, env, root: tree?.root });
+  await using store = await Store.open({ processes, env, root });
   await using staff = await Staff.of(store);
   const perKind = short ? 4 : 25;
   const limits = { perMinute: 1_000_000, perDay: 100_000_000 };
@@ -91,10 +88,8 @@ function claimOf(claim: string, { searched, hits }: { searched: string; hits: re
 
 /** Renames the table meanwhile, so that every list is an internal error with a stack trace. */
 async function withoutPets(store: Store, work: () => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: store.postgres.url });
-  await client.connect();
+  await using client = await connectTo(store.postgres.url);
   await client.query('alter table pets rename to pets_away');
   await work();
   await client.query('alter table pets_away rename to pets');
-  await client.end();
 }

@@ -1,10 +1,11 @@
 // Many keys of several clients at a high rate on two processes, one that is stopped in order and one that is killed.
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { plantMutant } from '../../testkit/mutant.ts';
+import type pg from 'pg';
+import { connectTo } from '../../testkit/postgres.ts';
+import { endProcess } from '../../testkit/running-processes.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, type ServeProcess, Store } from '../../testkit/store.ts';
+import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type Line, type Received, sendPipelined } from './pipelined-load.ts';
 
@@ -25,7 +26,8 @@ const deprecatedOperation = 'GET /v1/pets/{petId}';
 export const usage: Proof = {
   name: 'usage',
   promise: 'the usage of every key is counted, exactly and with few writes',
-  hasMutant: true,
+  // The mutant stores what was counted last, in place of adding it.
+  mutant: [{ file: 'partners/usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' }],
   run,
 };
 
@@ -36,34 +38,23 @@ interface Counted {
   readonly total: number;
 }
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant stores what was counted last, in place of adding it.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'partners/usage/usage-queries.ts', from: 'set total = used.total + excluded.total', to: 'set total = excluded.total' },
-      ])
-    : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await using store = await Store.open({
     processes,
     settings: { shared_preload_libraries: 'pg_stat_statements' },
     env: { LOG_LEVEL: 'warn' },
-    root: tree?.root,
+    root,
   });
   await using staff = await Staff.of(store);
-  const owner = new pg.Client({ connectionString: store.postgres.url });
-  await owner.connect();
-  try {
-    await owner.query('create extension pg_stat_statements');
-    // In CI other proofs run at the same time, so half of the rate will do.
-    const [perSecond, seconds, rateShareMin] = short ? [1_000, 10, 0.5] : [5_000, 60, 0.95];
-    progress(`${perSecond} requests a second for ${seconds} s`);
-    const load = await measureLoad(store, staff, owner, { perSecond, seconds });
-    progress('a process that is killed');
-    const killed = await measureKill(store, staff, owner, short ? 9 : 20);
-    return [...judge(load, rateShareMin), judgeKill(killed)];
-  } finally {
-    await owner.end();
-  }
+  await using owner = await connectTo(store.postgres.url);
+  await owner.query('create extension pg_stat_statements');
+  // In CI other proofs run at the same time, so half of the rate will do.
+  const [perSecond, seconds, rateShareMin] = short ? [1_000, 10, 0.5] : [5_000, 60, 0.95];
+  progress(`${perSecond} requests a second for ${seconds} s`);
+  const load = await measureLoad(store, staff, owner, { perSecond, seconds });
+  progress('a process that is killed');
+  const killed = await measureKill(store, staff, owner, short ? 9 : 20);
+  return [...judge(load, rateShareMin), judgeKill(killed)];
 }
 
 interface Load {
@@ -86,17 +77,17 @@ async function measureLoad(
 ): Promise<Load> {
   const keys = await staff.createKeys('busy', generous, keyCount - 1);
   // It has few requests, so most of its responses are 429.
-  const limited = await staff.createKeys('limited', { perMinute: 20, perDay: 100_000 }, 1);
-  const lines = store.processes.flatMap((process) => [...keys, ...limited].map((key) => lineOf(process, key)));
+  const limited = await staff.createKey('limited', { perMinute: 20, perDay: 100_000 });
+  const lines = store.processes.flatMap((process) => [...keys, limited].map((key) => lineOf(process, key)));
   const writesBefore = await countWrites(owner);
   const startedAtMs = performance.now();
   const received = await sendPipelined(lines, perSecond, seconds * 1_000);
   const tookSeconds = (performance.now() - startedAtMs) / 1_000;
   // In the same time: writes at the shutdown come after it.
   const writes = (await countWrites(owner)) - writesBefore;
-  for (const process of store.processes.splice(0)) await stop(process);
+  for (const { child } of store.processes.splice(0)) await endProcess(child, 'SIGTERM');
   const sent = new Map<string, number>();
-  for (const [i, one] of received.entries()) addReceived(sent, [...keys, ...limited][i % keyCount]?.id ?? 0, one);
+  for (const [i, one] of received.entries()) addReceived(sent, [...keys, limited][i % keyCount]?.id ?? 0, one);
   const responses = received.reduce((sum, one) => sum + one.responses, 0);
   return {
     perSecond: responses / tookSeconds,
@@ -131,12 +122,6 @@ function withoutUnavailable(counts: ReadonlyMap<string, number>): Map<string, nu
       count - (counts.get(name.replace(/ request$/, ' error unavailable')) ?? 0) * Number(name.endsWith(' request')),
     ]),
   );
-}
-
-async function stop({ child }: ServeProcess): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
 }
 
 /** All statements that write, of whatever part of the program. */
@@ -191,22 +176,17 @@ function judge({ perSecond, asked, writesPerSecond, unavailable, sent, counted }
   ];
 }
 
-const grouped = (count: number) => count.toLocaleString('en');
-
 interface Killed {
   readonly sent: number;
   readonly counted: number;
 }
 
 async function measureKill(store: Store, staff: Staff, owner: pg.Client, seconds: number): Promise<Killed> {
-  const [key] = await staff.createKeys('unlucky', generous, 1);
+  const key = await staff.createKey('unlucky', generous);
   const process = await store.serve();
-  if (!key) throw new Error('no key was created');
   const sending = sendPipelined([lineOf(process, key)], killedPerSecond, seconds * 1_000);
   await sleep(seconds * 1_000 - 500);
-  const ended = once(process.child, 'exit');
-  process.child.kill('SIGKILL');
-  await ended;
+  await endProcess(process.child);
   const [received] = await sending;
   return { sent: received?.responses ?? 0, counted: (await readCounted(owner)).get(`${key.id} request`) ?? 0 };
 }

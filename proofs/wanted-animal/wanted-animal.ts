@@ -1,12 +1,12 @@
 // An animal on television: a thousand orders for it at once, beside orders for other animals.
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
 import { addAnimals, castOf, place, verify } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { connectTo } from '../../testkit/postgres.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { loadFor, type Sample } from '../../testkit/steady-load.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { every, grouped, noIllegalTransition } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { type Outcomes, RushThread } from './rush-thread.ts';
 
@@ -23,22 +23,19 @@ const editMs = 800;
 export const wantedAnimal: Proof = {
   name: 'wanted-animal',
   promise: 'a rush for one animal has one winner, and is no overload: neither for those who lose nor for orders of other animals',
-  hasMutant: true,
+  // The mutant lets every order into a transaction at once, where it waits for the animal's lock.
+  mutant: [
+    {
+      file: 'store/orders/order-gate.ts',
+      from: 'return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));',
+      to: 'return await place();',
+    },
+  ],
   run,
 };
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutant lets every order into a transaction at once, where it waits for the animal's lock.
-  using tree = mutant
-    ? plantMutant([
-        {
-          file: 'store/orders/order-gate.ts',
-          from: 'return await this.#clients.run(clientId, () => gate.turns.run(clientId, enter));',
-          to: 'return await place();',
-        },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: processCount, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: processCount, root, env: { LOG_LEVEL: 'warn' } });
   const { manager, partners } = await castOf(store, fans + othersCount);
   const urls = store.processes.map(({ url }) => url);
   const rushSize = short ? 200 : 1_000;
@@ -50,89 +47,55 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   await rush.order(first);
   const ordersOfPhase = Math.ceil((phaseMs / 1_000) * othersPerSecond) + 2;
   const animals = await addAnimals(store, manager, (3 * rounds + edits) * ordersOfPhase);
-  const others = new OtherOrders(urls, partners.slice(fans), animals);
-  using _others = others;
+  using http = new HttpClient(256);
+  const placeOthers = orderOthers(http, urls, partners.slice(fans), animals);
 
   const outcomes: Outcomes[] = [];
   const [quiet, beside, besideLists]: [Sample[], Sample[], Sample[]] = [[], [], []];
   for (const [round, petId] of wanted.slice(0, rounds).entries()) {
     progress(`round ${round + 1} of ${rounds}`);
-    quiet.push(...(await others.run()));
-    const [outcome, samples] = await Promise.all([rush.order(petId), others.run()]);
+    quiet.push(...(await placeOthers()));
+    const [outcome, samples] = await Promise.all([rush.order(petId), placeOthers()]);
     outcomes.push(outcome);
     beside.push(...samples);
-    if (!short) besideLists.push(...(await Promise.all([others.run(), rush.list()]))[0]);
+    if (!short) besideLists.push(...(await Promise.all([placeOthers(), rush.list()]))[0]);
   }
   const edited: Outcomes[] = [];
   const besideEdits: Sample[] = [];
   for (const petId of wanted.slice(rounds)) {
     progress('while staff edit the animal');
-    const [outcome, samples] = await Promise.all([orderDuringEdit(store, rush, petId), others.run()]);
+    const [outcome, samples] = await Promise.all([orderDuringEdit(store, rush, petId), placeOthers()]);
     edited.push(outcome);
     besideEdits.push(...samples);
   }
-  const verified = await verify(store);
   return [
-    rushClaim(
-      `${rounds} rounds of ${rushSize.toLocaleString('en')} orders at once for one animal over ${processCount} processes`,
-      rushSize,
-      outcomes,
-    ),
+    rushClaim(`${rounds} rounds of ${grouped(rushSize)} orders at once for one animal over ${processCount} processes`, rushSize, outcomes),
     rushClaim(`${edits} rounds in which staff have the animal locked for ${editMs} ms`, rushSize, edited),
     othersClaim([...beside, ...besideEdits]),
     ...(short ? [] : [latencyClaim(quiet, beside, besideLists)]),
-    {
-      claim: '`homeward verify` finds no illegal transition',
-      bar: 'none',
-      figure: verified.violation ?? `none in ${verified.rows.toLocaleString('en')} rows`,
-      holds: verified.holds,
-    },
+    noIllegalTransition(await verify(store)),
   ];
 }
 
-/** Orders for animals that nobody else wants. */
-class OtherOrders implements Disposable {
-  readonly #http = new HttpClient(256);
-  readonly #urls: readonly string[];
-  readonly #keys: readonly Key[];
-  readonly #animals: readonly number[];
-  #next = 0;
-
-  constructor(urls: readonly string[], keys: readonly Key[], animals: readonly number[]) {
-    this.#urls = urls;
-    this.#keys = keys;
-    this.#animals = animals;
-  }
-
-  /** Places orders for one phase. */
-  async run(): Promise<readonly Sample[]> {
-    return loadFor(phaseMs, othersPerSecond, (index) => this.#order(index));
-  }
-
-  async #order(index: number): Promise<Response> {
-    const petId = this.#animals[this.#next++];
+/** Places orders for animals that nobody else wants, one phase each time that it is called. */
+function orderOthers(http: HttpClient, urls: readonly string[], keys: readonly Key[], animals: readonly number[]) {
+  let next = 0;
+  const order = async (index: number): Promise<Response> => {
+    const petId = animals[next++];
     if (petId === undefined) throw new Error('there are too few animals');
-    return place(this.#http, this.#urls[index % this.#urls.length] ?? '', this.#keys[index % this.#keys.length] as Key, petId);
-  }
-
-  [Symbol.dispose](): void {
-    this.#http[Symbol.dispose]();
-  }
+    return place(http, urls[index % urls.length] ?? '', keys[index % keys.length] as Key, petId);
+  };
+  return () => loadFor(phaseMs, othersPerSecond, order);
 }
 
 async function orderDuringEdit(store: Store, rush: RushThread, petId: number): Promise<Outcomes> {
-  const staff = new pg.Client({ connectionString: store.postgres.url });
-  await staff.connect();
-  try {
-    await staff.query('begin');
-    await staff.query('select from pets where id = $1 for update', [petId]);
-    const ordered = rush.order(petId);
-    await sleep(editMs);
-    await staff.query('commit');
-    return await ordered;
-  } finally {
-    await staff.end();
-  }
+  await using staff = await connectTo(store.postgres.url);
+  await staff.query('begin');
+  await staff.query('select from pets where id = $1 for update', [petId]);
+  const ordered = rush.order(petId);
+  await sleep(editMs);
+  await staff.query('commit');
+  return await ordered;
 }
 
 function rushClaim(claim: string, size: number, rounds: readonly Outcomes[]): Claim {
@@ -143,7 +106,7 @@ function rushClaim(claim: string, size: number, rounds: readonly Outcomes[]): Cl
     claim: `${claim}: one is 201 and the others are 409 pet_not_available`,
     bar: 'every round',
     figure: `${rounds.filter(isRight).length} of ${rounds.length}; ${Object.entries(total)
-      .map(([outcome, count]) => `${count.toLocaleString('en')} × ${outcome}`)
+      .map(([outcome, count]) => `${grouped(count)} × ${outcome}`)
       .join(', ')}`,
     holds: rounds.length > 0 && rounds.every(isRight),
   };
@@ -151,12 +114,7 @@ function rushClaim(claim: string, size: number, rounds: readonly Outcomes[]): Cl
 
 function othersClaim(samples: readonly Sample[]): Claim {
   const placed = samples.filter(({ response }) => response?.status === 201).length;
-  return {
-    claim: `Orders for other animals meanwhile, ${othersPerSecond} a second, that are 201`,
-    bar: 'every one',
-    figure: `${placed} of ${samples.length}`,
-    holds: placed === samples.length && samples.length > 0,
-  };
+  return every(`Orders for other animals meanwhile, ${othersPerSecond} a second, that are 201`, placed, samples.length);
 }
 
 /** Requests that come at once wait for the processors, whatever they are. So it is compared with as many cached lists too. */

@@ -1,6 +1,7 @@
 // What webhooks cost PostgreSQL: the bytes of WAL, and the time of the statements that look for work.
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
+import { connectTo } from '../../testkit/postgres.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import type { Store } from '../../testkit/store.ts';
 
@@ -38,8 +39,7 @@ export class DatabaseCosts implements AsyncDisposable {
   }
 
   static async of(store: Store): Promise<DatabaseCosts> {
-    const client = new pg.Client({ connectionString: store.postgres.url });
-    await client.connect();
+    const client = await connectTo(store.postgres.url);
     await client.query('create extension if not exists pg_stat_statements');
     return new DatabaseCosts(client);
   }

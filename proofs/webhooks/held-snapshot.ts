@@ -2,24 +2,35 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import pg from 'pg';
 import type { Publisher } from '../../service/src/changes/events/publisher.ts';
-import { queryStore } from '../../testkit/adopters.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { insertAnimals, queryStore } from '../../testkit/adopters.ts';
+import { type Connection, connectTo } from '../../testkit/postgres.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
+import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { ReceiverThread } from './arrival-log.ts';
 import { DatabaseCosts, inWords, measuringSettings, type Spread, spreadOf } from './database-costs.ts';
 import { endOfFeed } from './delivery-book.ts';
 import { addVerifiedEndpoints, createClients } from './endpoint-population.ts';
 import { commitEvents, orderEvent, petEvent } from './event-source.ts';
-import { addPets } from './webhooks.ts';
 
 export const heldSnapshot: Proof = {
   name: 'held-snapshot',
   promise: 'a backup that holds a snapshot slows down neither publishing nor the search for webhooks to send',
-  hasMutant: true,
+  /** In the mutant the publisher looks for events from the beginning of the outbox. */
+  mutant: [
+    {
+      file: 'changes/events/event-queries.ts',
+      from: 'not exists (select from outbox where id > published_to)',
+      to: 'not exists (select from outbox)',
+    },
+    {
+      file: 'changes/events/event-queries.ts',
+      from: 'from outbox where id > (select published_to from feed) order by id',
+      to: 'from outbox order by id',
+    },
+  ],
   runsAlone: true,
   isNightly: true,
   run,
@@ -47,20 +58,6 @@ const chunkSize = 10_000;
 const rowReads = 200;
 const timeoutMs = 20 * 60_000;
 
-/** In the mutant the publisher looks for events from the beginning of the outbox. */
-const edits = [
-  {
-    file: 'changes/events/event-queries.ts',
-    from: 'not exists (select from outbox where id > published_to)',
-    to: 'not exists (select from outbox)',
-  },
-  {
-    file: 'changes/events/event-queries.ts',
-    from: 'from outbox where id > (select published_to from feed) order by id',
-    to: 'from outbox order by id',
-  },
-];
-
 interface Costs {
   readonly publishingMs: Spread;
   /** Milliseconds of PostgreSQL in a second. */
@@ -68,17 +65,16 @@ interface Costs {
   readonly feedRowMs: Spread;
 }
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const form = forms[short ? 'short' : 'long'];
   await using resources = new AsyncDisposableStack();
   const deliveries = form.endpoints * form.eventsForAll;
   const receiver = resources.use(await ReceiverThread.open({ servers: 4, arrivalsMax: 2 * deliveries }));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
   const settings = { ...measuringSettings, autovacuum: 'on' };
-  const store = resources.use(await Store.open({ processes: 0, root: tree?.root, env, settings }));
+  const store = resources.use(await Store.open({ processes: 0, root, env, settings }));
   const costs = resources.use(await DatabaseCosts.of(store));
-  const writer = resources.use(await Writer.of(store, tree?.root));
+  const writer = resources.use(await Writer.of(store, root));
   await addEndpoints(store, receiver, form.endpoints);
   const measure = async (what: string): Promise<Costs> => {
     progress(`${what}: publishing`);
@@ -91,20 +87,20 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
     return { publishingMs, looking, feedRowMs: await timeFeedRow(store) };
   };
   const before = await measure('without a snapshot');
-  const snapshot = resources.use(await HeldSnapshot.of(store));
+  const snapshot = resources.use(await holdSnapshot(store));
   const worker = store.work();
   const from = receiver.count;
   const events = await writer.write(form, progress);
   const deadlineMs = performance.now() + timeoutMs;
   while (receiver.count < from + deliveries && performance.now() < deadlineMs) {
-    progress(`${format(receiver.count - from)} of ${format(deliveries)} deliveries`);
+    progress(`${grouped(receiver.count - from)} of ${grouped(deliveries)} deliveries`);
     await sleep(100);
   }
   const delivered = receiver.count - from;
   await sleep(settlingMs);
   await store.stopWorker(worker);
   const after = await measure('with a snapshot');
-  return judge({ before, after, events, delivered, deliveries, versions: await snapshot.versionsOfFeedRow() });
+  return judge({ before, after, events, delivered, deliveries, versions: await countVersionsOfFeedRow(snapshot) });
 }
 
 async function addEndpoints(store: Store, { origins }: ReceiverThread, count: number): Promise<void> {
@@ -138,7 +134,7 @@ class Writer implements AsyncDisposable {
   static async of(store: Store, root: string | undefined): Promise<Writer> {
     const [staff, pets, [clientId = 0]] = [
       await Staff.of(store, { byIndex: true }),
-      await addPets(store, 500),
+      await insertAnimals(store, 500),
       await createClients(store, 1),
     ];
     const module = root
@@ -187,7 +183,7 @@ class Writer implements AsyncDisposable {
       written += chunkSize + count;
       for (let end = 0; end < start + written; ) {
         end = await endOfFeed(this.#store);
-        progress(`${format(end - start)} of ${format(otherEvents + eventsForAll)} events published`);
+        progress(`${grouped(end - start)} of ${grouped(otherEvents + eventsForAll)} events published`);
         await sleep(20);
       }
     }
@@ -204,49 +200,31 @@ class Writer implements AsyncDisposable {
 }
 
 /** A transaction that holds a snapshot, as pg_dump does. */
-class HeldSnapshot implements AsyncDisposable {
-  readonly #client: pg.Client;
+async function holdSnapshot(store: Store): Promise<Connection> {
+  const client = await connectTo(store.postgres.url);
+  await client.query('create extension if not exists pgstattuple');
+  await client.query('begin isolation level repeatable read');
+  await client.query('select last_position from feed');
+  return client;
+}
 
-  private constructor(client: pg.Client) {
-    this.#client = client;
-  }
-
-  static async of(store: Store): Promise<HeldSnapshot> {
-    const client = new pg.Client({ connectionString: store.postgres.url });
-    await client.connect();
-    await client.query('create extension if not exists pgstattuple');
-    await client.query('begin isolation level repeatable read');
-    await client.query('select last_position from feed');
-    return new HeldSnapshot(client);
-  }
-
-  /** Those that PostgreSQL has not removed, because this snapshot may need them. */
-  async versionsOfFeedRow(): Promise<number> {
-    const { rows } = await this.#client.query<{ count: number }>(
-      `select (tuple_count + dead_tuple_count)::int as count from pgstattuple('feed')`,
-    );
-    return rows[0]?.count ?? 0;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client.end();
-  }
+/** Those that PostgreSQL has not removed, because the snapshot may need them. */
+async function countVersionsOfFeedRow(snapshot: Connection): Promise<number> {
+  const { rows } = await snapshot.query<{ count: number }>(
+    `select (tuple_count + dead_tuple_count)::int as count from pgstattuple('feed')`,
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** The time to read the row of the feed by its index, as every poll does. Many reads in one statement, to leave out the round trip. */
 async function timeFeedRow(store: Store): Promise<Spread> {
-  const client = new pg.Client({
-    connectionString: store.postgres.url,
-    options: '-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off',
-  });
-  await client.connect();
+  await using client = await connectTo(store.postgres.url, { options: '-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off' });
   const timesMs: number[] = [];
   for (let i = 0; i < 20; i += 1) {
     const startMs = performance.now();
     await client.query(`do $$ begin for i in 1..${rowReads} loop perform last_position from feed; end loop; end $$`);
     timesMs.push((performance.now() - startMs) / rowReads);
   }
-  await client.end();
   return spreadOf(timesMs);
 }
 
@@ -271,22 +249,20 @@ function judge({ before, after, events, delivered, deliveries, versions }: Measu
       isTimed: true,
     };
   };
-  const held = `with a snapshot held over ${format(events)} events and ${format(deliveries)} deliveries, compared to before`;
+  const held = `with a snapshot held over ${grouped(events)} events and ${grouped(deliveries)} deliveries, compared to before`;
   return [
     compare(`Time of PostgreSQL in a second while an idle worker looks for work, ${held}`, [before.looking, after.looking], ratioMax),
     compare(`Time to publish ${batchSize} events, likewise`, [before.publishingMs, after.publishingMs], ratioMax),
     compare(
-      `Time to read the row of the feed, of which ${format(versions)} versions are stored`,
+      `Time to read the row of the feed, of which ${grouped(versions)} versions are stored`,
       [before.feedRowMs, after.feedRowMs],
       Infinity,
     ),
     {
       claim: 'Deliveries that arrived meanwhile',
       bar: 'all',
-      figure: `${format(delivered)} of ${format(deliveries)}`,
+      figure: `${grouped(delivered)} of ${grouped(deliveries)}`,
       holds: delivered === deliveries,
     },
   ];
 }
-
-const format = (count: number) => count.toLocaleString('en');

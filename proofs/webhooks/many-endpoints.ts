@@ -3,13 +3,16 @@ import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import type pg from 'pg';
 import { Publisher } from '../../service/src/changes/events/publisher.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { insertAnimals } from '../../testkit/adopters.ts';
+import { connectTo } from '../../testkit/postgres.ts';
 import { cpuMs } from '../../testkit/process-cpu.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
+import { until } from '../../testkit/until.ts';
+import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { ReceiverThread } from './arrival-log.ts';
 import { DatabaseCosts, inWords, measuringSettings, type Spread, spreadOf } from './database-costs.ts';
@@ -17,12 +20,18 @@ import { DeliveryBook, endOfFeed, publishedAfter } from './delivery-book.ts';
 import { createClients, EndpointPopulation } from './endpoint-population.ts';
 import { commitEvents, commitSteadily, orderEvent, petEvent } from './event-source.ts';
 import type { SenderRate, SenderTask } from './sender-alone.ts';
-import { addPets } from './webhooks.ts';
 
 export const manyEndpoints: Proof = {
   name: 'many-endpoints',
   promise: 'what an event costs depends on the endpoints that get it, and not on how many there are',
-  hasMutant: true,
+  /** In the mutant a worker that looks for changed endpoints reads all of them. */
+  mutant: [
+    {
+      file: 'changes/delivery/endpoint-queries.ts',
+      from: 'where is_changed and shard = any(',
+      to: 'where is_changed::text = $$true$$ and shard + 0 = any(',
+    },
+  ],
   runsAlone: true,
   isNightly: true,
   run,
@@ -81,20 +90,10 @@ const backlogTimeoutMs = 600_000;
 /** One of 50 of the first 10,000 endpoints gets everything, which is 0.2% of 100,000. The others get their client's orders. */
 const isForAll = (number: number) => number < 10_000 && number % 50 === 0;
 
-/** In the mutant a worker that looks for changed endpoints reads all of them. */
-const edits = [
-  {
-    file: 'changes/delivery/endpoint-queries.ts',
-    from: 'where is_changed and shard = any(',
-    to: 'where is_changed::text = $$true$$ and shard + 0 = any(',
-  },
-];
-
 async function run(context: ProofContext): Promise<Claim[]> {
-  using tree = context.mutant ? plantMutant(edits) : undefined;
   const form = forms[context.short ? 'short' : 'long'];
-  const scaling = await measureScaling(context, form, tree?.root);
-  return [...scaling, ...(await measureBacklog(context, form, tree?.root))];
+  const scaling = await measureScaling(context, form);
+  return [...scaling, ...(await measureBacklog(context, form))];
 }
 
 interface AtSize {
@@ -108,7 +107,7 @@ interface AtSize {
   readonly feedDelaysMs: readonly number[];
 }
 
-async function measureScaling({ progress }: ProofContext, form: Form, root: string | undefined): Promise<Claim[]> {
+async function measureScaling({ root, progress }: ProofContext, form: Form): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();
   const receiver = resources.use(await ReceiverThread.open({ servers, arrivalsMax }));
   const site = resources.use(await Site.open(root, receiver));
@@ -116,15 +115,15 @@ async function measureScaling({ progress }: ProofContext, form: Form, root: stri
   const measured: AtSize[] = [];
   let burst: Burst | undefined;
   for (const [i, endpoints] of form.endpoints.entries()) {
-    progress(`adding endpoints up to ${format(endpoints)}`);
+    progress(`adding endpoints up to ${grouped(endpoints)}`);
     await site.population.growTo(endpoints, isForAll);
-    progress(`${format(endpoints)} endpoints: publishing`);
+    progress(`${grouped(endpoints)} endpoints: publishing`);
     const publishing = await site.measurePublishing(form.publishedEvents);
     const worker = site.store.work();
     await site.untilDelivered();
-    progress(`${format(endpoints)} endpoints: idle`);
+    progress(`${grouped(endpoints)} endpoints: idle`);
     const { msPerSecond: idle, calls: idleCalls } = await site.costs.lookingForWork(form.idleSeconds);
-    const steady = await site.measureSteady(form.steadyMs, (text) => progress(`${format(endpoints)} endpoints: ${text}`));
+    const steady = await site.measureSteady(form.steadyMs, (text) => progress(`${grouped(endpoints)} endpoints: ${text}`));
     const walOfEvents = steady.events * (publishing.record + publishing.publish);
     measured.push({
       endpoints,
@@ -136,7 +135,7 @@ async function measureScaling({ progress }: ProofContext, form: Form, root: stri
       feedDelaysMs: steady.feedDelaysMs,
     });
     if (i === 1) {
-      progress(`${format(endpoints)} endpoints: a burst`);
+      progress(`${grouped(endpoints)} endpoints: a burst`);
       burst = await site.measureBurst(form.burst);
     }
     await site.store.stopWorker(worker);
@@ -185,7 +184,7 @@ class Site implements AsyncDisposable {
   static async open(root: string | undefined, receiver: ReceiverThread): Promise<Site> {
     const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
     const store = await Store.open({ processes: 0, root, env, settings: measuringSettings });
-    const [staff, costs, pets] = [await Staff.of(store), await DatabaseCosts.of(store), await addPets(store, 500)];
+    const [staff, costs, pets] = [await Staff.of(store), await DatabaseCosts.of(store), await insertAnimals(store, 500)];
     const strangerIds = await createClients(store, strangers);
     return new Site({ store, staff, receiver, costs, pets, strangerIds });
   }
@@ -275,7 +274,7 @@ class Site implements AsyncDisposable {
     const deadlineMs = performance.now() + timeoutMs;
     while (this.book.left > 0) {
       if (performance.now() > deadlineMs)
-        throw new Error(`${format(this.book.left)} of ${format(this.book.total)} deliveries did not arrive`);
+        throw new Error(`${grouped(this.book.left)} of ${grouped(this.book.total)} deliveries did not arrive`);
       await sleep(50);
     }
   }
@@ -308,16 +307,11 @@ class FeedWatch implements AsyncDisposable {
   }
 
   static async of(store: Store): Promise<FeedWatch> {
-    const client = new pg.Client({ connectionString: store.postgres.url });
-    await client.connect();
-    return new FeedWatch(client, await endOfFeed(store));
+    return new FeedWatch(await connectTo(store.postgres.url), await endOfFeed(store));
   }
 
   async until(position: number): Promise<void> {
-    for (let tries = 0; this.#last < position; tries += 1) {
-      if (tries > 2_000) throw new Error(`position ${position} was not published`);
-      await sleep(feedPollMs);
-    }
+    await until(`position ${position} is published`, () => this.#last >= position, { intervalMs: feedPollMs });
   }
 
   async #poll(): Promise<void> {
@@ -348,14 +342,14 @@ function judgeScaling(publishingWithout: number, measured: readonly AtSize[]): C
   const p99Ms = quantile(largest.feedDelaysMs, 0.99);
   return [
     {
-      claim: `Time of PostgreSQL while an idle worker looks for work, at ${format(middle.endpoints)} endpoints compared to ${format(small.endpoints)}`,
+      claim: `Time of PostgreSQL while an idle worker looks for work, at ${grouped(middle.endpoints)} endpoints compared to ${grouped(small.endpoints)}`,
       bar: `${idleRatioMax} times`,
-      figure: `${idleRatio.toFixed(2)} times (${measured.map(({ endpoints, idle, idleCalls }) => `${inWords(idle, 2, 'ms')} a second in ${Math.round(idleCalls)} statements at ${format(endpoints)}`).join(', ')})`,
+      figure: `${idleRatio.toFixed(2)} times (${measured.map(({ endpoints, idle, idleCalls }) => `${inWords(idle, 2, 'ms')} a second in ${Math.round(idleCalls)} statements at ${grouped(endpoints)}`).join(', ')})`,
       holds: idleRatio <= idleRatioMax,
       isTimed: true,
     },
     {
-      claim: `WAL of publishing an event at ${format(largest.endpoints)} endpoints, compared to none`,
+      claim: `WAL of publishing an event at ${grouped(largest.endpoints)} endpoints, compared to none`,
       bar: `${publishingRatioMax} times`,
       figure: `${publishingRatio.toFixed(3)} times (${Math.round(largest.publishing.publish)} against ${Math.round(publishingWithout)} bytes)`,
       holds: publishingRatio <= publishingRatioMax && publishingRatio >= 2 - publishingRatioMax,
@@ -366,15 +360,15 @@ function judgeScaling(publishingWithout: number, measured: readonly AtSize[]): C
       figure: measured
         .map(
           ({ endpoints, walOfDelivery, deliveries }) =>
-            `${Math.round(walOfDelivery)} at ${format(endpoints)} (${format(deliveries)} deliveries)`,
+            `${Math.round(walOfDelivery)} at ${grouped(endpoints)} (${grouped(deliveries)} deliveries)`,
         )
         .join(', '),
       holds: worstWal <= walOfDeliveryMax,
     },
     {
-      claim: `Time from the commit until the event is in the feed, p99, at ${format(largest.endpoints)} endpoints`,
+      claim: `Time from the commit until the event is in the feed, p99, at ${grouped(largest.endpoints)} endpoints`,
       bar: `${feedDelayMaxMs} ms`,
-      figure: `${Math.round(p99Ms)} ms (median ${measured.map(({ endpoints, feedDelaysMs }) => `${Math.round(quantile(feedDelaysMs, 0.5))} at ${format(endpoints)}`).join(', ')})`,
+      figure: `${Math.round(p99Ms)} ms (median ${measured.map(({ endpoints, feedDelaysMs }) => `${Math.round(quantile(feedDelaysMs, 0.5))} at ${grouped(endpoints)}`).join(', ')})`,
       holds: p99Ms <= feedDelayMaxMs,
       isTimed: true,
     },
@@ -384,9 +378,9 @@ function judgeScaling(publishingWithout: number, measured: readonly AtSize[]): C
 function judgeBurst({ deliveries, endpoints, firstMs, lastFirstMs, allMs }: Burst, form: Form): Claim[] {
   return [
     {
-      claim: `Time from the commit of ${format(form.burst)} events at ${format(form.endpoints[1])} endpoints until the first request arrives`,
+      claim: `Time from the commit of ${grouped(form.burst)} events at ${grouped(form.endpoints[1])} endpoints until the first request arrives`,
       bar: `${firstSendMaxMs / 1_000} s`,
-      figure: `${(firstMs / 1_000).toFixed(2)} s (at the last of ${format(endpoints)} endpoints after ${(lastFirstMs / 1_000).toFixed(2)} s; all ${format(deliveries)} after ${(allMs / 1_000).toFixed(1)} s)`,
+      figure: `${(firstMs / 1_000).toFixed(2)} s (at the last of ${grouped(endpoints)} endpoints after ${(lastFirstMs / 1_000).toFixed(2)} s; all ${grouped(deliveries)} after ${(allMs / 1_000).toFixed(1)} s)`,
       holds: firstMs <= firstSendMaxMs,
       isTimed: true,
     },
@@ -398,17 +392,17 @@ function judgeDeliveries(book: DeliveryBook, which: string): Claim {
   return {
     claim: `${which} that are missing, arrived twice, or at an endpoint that must not get them`,
     bar: '0',
-    figure: `${format(book.left)}, ${format(twice)} and ${format(wrong)} of ${format(book.total)}`,
+    figure: `${grouped(book.left)}, ${grouped(twice)} and ${grouped(wrong)} of ${grouped(book.total)}`,
     holds: book.left + twice + wrong === 0,
   };
 }
 
 /** The worker is down while events are published that all endpoints get. */
-async function measureBacklog({ progress }: ProofContext, { backlog }: Form, root: string | undefined): Promise<Claim[]> {
+async function measureBacklog({ root, progress }: ProofContext, { backlog }: Form): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();
   const receiver = resources.use(await ReceiverThread.open({ servers, arrivalsMax }));
   const site = resources.use(await Site.open(root, receiver));
-  progress(`adding ${format(backlog.endpoints)} endpoints`);
+  progress(`adding ${grouped(backlog.endpoints)} endpoints`);
   await site.population.growTo(backlog.endpoints, () => true);
   // The worker has seen all endpoints before it is stopped.
   const worker = site.store.work();
@@ -461,11 +455,11 @@ function judgeBacklog(rounds: readonly Round[], { endpoints, events }: Form['bac
   const share = spreadOf(rounds.map((round) => round.share));
   const rates = rounds.map(
     ({ worker, alone }) =>
-      `${format(Math.round(worker.perSecond))} against ${format(Math.round(alone.perSecond))} a second, with ${Math.round(worker.cpuUs)} against ${Math.round(alone.cpuUs)} µs of CPU time each`,
+      `${grouped(Math.round(worker.perSecond))} against ${grouped(Math.round(alone.perSecond))} a second, with ${Math.round(worker.cpuUs)} against ${Math.round(alone.cpuUs)} µs of CPU time each`,
   );
   return [
     {
-      claim: `Rate at which a worker works off a backlog of ${format(events)} events for each of ${format(endpoints)} endpoints, compared to its sender alone`,
+      claim: `Rate at which a worker works off a backlog of ${grouped(events)} events for each of ${grouped(endpoints)} endpoints, compared to its sender alone`,
       bar: `${backlogShareMin} times`,
       figure: `${share.median.toFixed(2)} times (${rates.join('; ')})`,
       holds: share.median >= backlogShareMin && rounds.every(({ alone }) => alone.failed === 0),
@@ -480,5 +474,3 @@ async function runSender(task: SenderTask): Promise<SenderRate> {
   running.child.stdin?.end(JSON.stringify(task));
   return JSON.parse((await running).stdout) as SenderRate;
 }
-
-const format = (count: number) => count.toLocaleString('en');

@@ -1,6 +1,6 @@
 // HTTP servers of partners: quick, slow, failing, some that reset connections, and some that never finish a response.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { serveLocally } from '../../testkit/local-server.ts';
 
 export type Behaviour =
   | 'quick'
@@ -29,54 +29,37 @@ const slowMs = 25;
 const faultRate = 0.2;
 const trickleMs = 1_000;
 
-export class Receiver implements AsyncDisposable {
+export interface Receiver extends AsyncDisposable {
   readonly behaviour: Behaviour;
+  readonly url: string;
   /** Of events. A test is accepted at once, and not recorded. */
-  readonly arrivals: Arrival[] = [];
+  readonly arrivals: readonly Arrival[];
   /** The ids of the events that were accepted. */
-  readonly accepted = new Set<string>();
-  readonly #server: Server;
+  readonly accepted: ReadonlySet<string>;
+}
 
-  private constructor(manner: Behaviour) {
-    this.behaviour = manner;
-    this.#server = createServer((request, response) => {
-      let text = '';
-      request.setEncoding('utf8').on('data', (chunk) => (text += chunk));
-      request.on('end', () => {
-        const { pet } = (JSON.parse(text) as { data: { pet?: { id: number; name: string } } }).data;
-        const respond = (status = 204) => response.writeHead(status).end();
-        if (!pet) {
-          respond();
-          return;
-        }
-        const isFaulty = manner === 'always resetting' || ((manner === 'failing' || manner === 'resetting') && Math.random() < faultRate);
-        const eventId = String(request.headers['webhook-id']);
-        this.arrivals.push({ eventId, petId: pet.id, note: pet.name, atMs: Date.now(), isAccepted: !isFaulty });
-        if (!isFaulty) this.accepted.add(eventId);
-        if (isFaulty && manner !== 'failing') request.socket.resetAndDestroy();
-        else if (manner === 'trickling') trickle(request.socket, this.arrivals.length % 2 === 0);
-        else if (typeof manner === 'object') setTimeout(respond, manner.respondsAfterMs).unref();
-        else if (manner === 'slow') setTimeout(respond, slowMs);
-        else respond(isFaulty ? 500 : 204);
-      });
-      request.on('error', () => {});
-    });
-  }
-
-  static async open(manner: Behaviour): Promise<Receiver> {
-    const receiver = new Receiver(manner);
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve));
-    return receiver;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hooks`;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
+export async function openReceiver(behaviour: Behaviour): Promise<Receiver> {
+  const arrivals: Arrival[] = [];
+  const accepted = new Set<string>();
+  const server = await serveLocally(({ headers, socket }, response, text) => {
+    const { pet } = (JSON.parse(text) as { data: { pet?: { id: number; name: string } } }).data;
+    const respond = (status = 204) => response.writeHead(status).end();
+    if (!pet) {
+      respond();
+      return;
+    }
+    const mayFail = behaviour === 'failing' || behaviour === 'resetting';
+    const isFaulty = behaviour === 'always resetting' || (mayFail && Math.random() < faultRate);
+    const eventId = String(headers['webhook-id']);
+    arrivals.push({ eventId, petId: pet.id, note: pet.name, atMs: Date.now(), isAccepted: !isFaulty });
+    if (!isFaulty) accepted.add(eventId);
+    if (isFaulty && behaviour !== 'failing') socket.resetAndDestroy();
+    else if (behaviour === 'trickling') trickle(socket, arrivals.length % 2 === 0);
+    else if (typeof behaviour === 'object') setTimeout(respond, behaviour.respondsAfterMs).unref();
+    else if (behaviour === 'slow') setTimeout(respond, slowMs);
+    else respond(isFaulty ? 500 : 204);
+  });
+  return { ...server, url: `${server.origin}/hooks`, behaviour, arrivals, accepted };
 }
 
 /** Until the other side closes the connection. */

@@ -1,19 +1,25 @@
 // Endpoints hang, reset connections or trickle: the endpoints of other clients must not be delayed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { plantMutant } from '../../testkit/mutant.ts';
+import { insertAnimals } from '../../testkit/adopters.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
+import { until } from '../../testkit/until.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { addVerifiedEndpoints, createClients, removeEndpoints } from './endpoint-population.ts';
 import { commitSteadily, petEvent } from './event-source.ts';
-import { type Behaviour, Receiver } from './receivers.ts';
-import { addPets } from './webhooks.ts';
+import { type Behaviour, openReceiver, type Receiver } from './receivers.ts';
 
 export const slowNeighbour: Proof = {
   name: 'slow-neighbour',
   promise: 'a partner whose server hangs delays nobody else',
-  hasMutant: true,
+  /** In the mutant a client and an endpoint may have any number of requests in flight, and slow ones have no budget of their own. */
+  mutant: [
+    { file: 'changes/delivery/endpoint.ts', from: '{ belowMs: 250, concurrency: 4 }', to: '{ belowMs: 1e9, concurrency: 999 }' },
+    { file: 'changes/delivery/endpoint.ts', from: 'export const slowMs = 1_000;', to: 'export const slowMs = 1e9;' },
+    { file: 'changes/delivery/shares.ts', from: 'ofClientMax: 32,', to: 'ofClientMax: 9_999,' },
+    { file: 'changes/delivery/shares.ts', from: 'ofClientAtOriginMax: 8,', to: 'ofClientAtOriginMax: 9_999,' },
+  ],
   runsAlone: true,
   isNightly: true,
   run,
@@ -37,21 +43,12 @@ const badBehaviours: ReadonlyArray<{ behaviour: Behaviour; name: string }> = [
   { behaviour: 'trickling', name: 'sending a byte a second' },
 ];
 
-/** In the mutant a client and an endpoint may have any number of requests in flight, and slow ones have no budget of their own. */
-const edits = [
-  { file: 'changes/delivery/endpoint.ts', from: '{ belowMs: 250, concurrency: 4 }', to: '{ belowMs: 1e9, concurrency: 999 }' },
-  { file: 'changes/delivery/endpoint.ts', from: 'export const slowMs = 1_000;', to: 'export const slowMs = 1e9;' },
-  { file: 'changes/delivery/shares.ts', from: 'ofClientMax: 32,', to: 'ofClientMax: 9_999,' },
-  { file: 'changes/delivery/shares.ts', from: 'ofClientAtOriginMax: 8,', to: 'ofClientAtOriginMax: 9_999,' },
-];
-
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await using resources = new AsyncDisposableStack();
   const healthy = await openReceivers(resources, healthyClients, 'quick');
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
-  const store = resources.use(await Store.open({ processes: 0, root: tree?.root, env }));
-  const pets = await addPets(store, 1_000);
+  const store = resources.use(await Store.open({ processes: 0, root, env }));
+  const pets = await insertAnimals(store, 1_000);
   const staff = resources.use(await Staff.of(store));
   await addToClients(store, healthy, healthyClients);
   store.work();
@@ -92,7 +89,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
 }
 
 async function openReceivers(resources: AsyncDisposableStack, count: number, behaviour: Behaviour): Promise<Receiver[]> {
-  return Promise.all(Array.from({ length: count }, async () => resources.use(await Receiver.open(behaviour))));
+  return Promise.all(Array.from({ length: count }, async () => resources.use(await openReceiver(behaviour))));
 }
 
 /** Divides the receivers among new clients. */
@@ -105,10 +102,7 @@ async function addToClients(store: Store, receivers: readonly Receiver[], client
 /** A worker needs some time to start. */
 async function untilSome(receivers: readonly Receiver[], write: () => Promise<unknown>): Promise<void> {
   await write();
-  for (let tries = 0; receivers.some(({ arrivals }) => arrivals.length === 0); tries += 1) {
-    if (tries > 1_000) throw new Error('the worker delivers nothing');
-    await sleep(20);
-  }
+  await until('the worker delivers', () => receivers.every(({ arrivals }) => arrivals.length > 0), { intervalMs: 20 });
 }
 
 async function delaysAt(receivers: readonly Receiver[], first: number, committedAtMs: readonly number[]): Promise<number[]> {

@@ -2,19 +2,26 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dependencies } from '../../service/src/dependencies.ts';
-import { castOf, queryStore } from '../../testkit/adopters.ts';
+import { castOf, insertAnimals, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
+import { grouped, none } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { commitEvents, petEvent } from './event-source.ts';
-import { type Behaviour, Receiver } from './receivers.ts';
+import { type Behaviour, openReceiver, type Receiver } from './receivers.ts';
 
 export const webhooks: Proof = {
   name: 'webhooks',
   promise: "every event reaches every endpoint, each animal's in order, while workers are killed and receivers fail",
-  hasMutant: true,
+  /** In the mutant a later event of an animal does not wait for a retry of an earlier one. */
+  mutant: [
+    {
+      file: 'changes/delivery/sending-queries.ts',
+      from: "earlier.is_replay = item.is_replay and delivery_id < item.delivery_id) then 'held'",
+      to: "earlier.is_replay = item.is_replay and delivery_id < 0) then 'held'",
+    },
+  ],
   run,
 };
 
@@ -45,27 +52,17 @@ const leaseAgeSeconds = 4;
 const leaseSeconds = 20;
 const duplicatesMax = 0.01;
 
-/** In the mutant a later event of an animal does not wait for a retry of an earlier one. */
-const edits = [
-  {
-    file: 'changes/delivery/sending-queries.ts',
-    from: "earlier.is_replay = item.is_replay and delivery_id < item.delivery_id) then 'held'",
-    to: "earlier.is_replay = item.is_replay and delivery_id < 0) then 'held'",
-  },
-];
-
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  using tree = mutant ? plantMutant(edits) : undefined;
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const size = sizes[short ? 'short' : 'long'];
   await using resources = new AsyncDisposableStack();
-  const receivers = await Promise.all(behaviours.map(async (manner) => resources.use(await Receiver.open(manner))));
+  const receivers = await Promise.all(behaviours.map(async (manner) => resources.use(await openReceiver(manner))));
   const env = { LOG_LEVEL: 'warn', HOMEWARD_WEBHOOKS_TO_LOOPBACK: 'on' };
-  const store = resources.use(await Store.open({ processes: 1, root: tree?.root, env }));
+  const store = resources.use(await Store.open({ processes: 1, root, env }));
   // Several, so that the workers share the endpoints: a client's endpoints are all sent to by one worker.
   const { partners } = await castOf(store, clients);
   await addEndpoints(store, partners, receivers);
   const staff = resources.use(await Staff.of(store));
-  const pets = await addPets(store, size.animals);
+  const pets = await insertAnimals(store, size.animals);
 
   const running = Array.from({ length: workers }, () => store.work());
   // The first events are recorded before the endpoints are verified: they wait until then.
@@ -76,7 +73,7 @@ async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> 
   for (let left = Infinity; left > 0 && Date.now() < deadlineMs; ) {
     await scaleTime(store);
     left = await countLeft(store);
-    progress(`${left.toLocaleString('en')} events and retries left`);
+    progress(`${grouped(left)} events and retries left`);
     await sleep(250);
   }
   return judge(receivers, size, killed);
@@ -100,15 +97,6 @@ async function addEndpoints(store: Store, partners: readonly Key[], receivers: r
     const added = await http.send(`${store.processes[0]?.url}/webhooks`, { method: 'POST', key, body: { url } });
     if (added.status !== 201) throw new Error(`an endpoint was not added: ${added.text}`);
   }
-}
-
-export async function addPets(store: Store, count: number): Promise<bigint[]> {
-  const rows = await queryStore<{ id: string }>(
-    store,
-    `insert into pets (name, category_id, status) select 'Animal', 1, 'available' from generate_series(1, $1) returning id::text`,
-    [count],
-  );
-  return rows.map(({ id }) => BigInt(id));
 }
 
 /** Records events in transactions of several; the animals take turns, and each name has the event's number. */
@@ -183,25 +171,18 @@ function judge(receivers: readonly Receiver[], { events }: Size, killed: number)
     }
   }
   const total = events * receivers.length;
-  const format = (count: number) => count.toLocaleString('en');
   return [
-    {
-      claim: `Events missing at a receiver, of ${format(events)} events to ${receivers.length} endpoints of ${clients} clients (4 slow, 3 failing, 3 resetting), with ${killed} workers killed`,
-      bar: '0',
-      figure: `${format(missing)} of ${format(total)}`,
-      holds: missing === 0,
-    },
+    none(
+      `Events missing at a receiver, of ${grouped(events)} events to ${receivers.length} endpoints of ${clients} clients (4 slow, 3 failing, 3 resetting), with ${killed} workers killed`,
+      missing,
+      { of: total },
+    ),
     {
       claim: 'Events that a receiver accepted more than once, by webhook-id',
       bar: `at most ${duplicatesMax * 100}%`,
-      figure: `${format(duplicates)} of ${format(accepted)} (${((100 * duplicates) / accepted).toFixed(2)}%)`,
+      figure: `${grouped(duplicates)} of ${grouped(accepted)} (${((100 * duplicates) / accepted).toFixed(2)}%)`,
       holds: duplicates <= duplicatesMax * accepted,
     },
-    {
-      claim: 'Requests with an event that arrived after a later event of the same animal',
-      bar: '0',
-      figure: format(outOfOrder),
-      holds: outOfOrder === 0,
-    },
+    none('Requests with an event that arrived after a later event of the same animal', outOfOrder),
   ];
 }

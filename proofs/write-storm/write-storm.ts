@@ -3,7 +3,6 @@
 import { randomInt } from 'node:crypto';
 import { castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient } from '../../testkit/http.ts';
-import { plantMutant } from '../../testkit/mutant.ts';
 import { cpuMs } from '../../testkit/process-cpu.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { SteadyLoad } from '../../testkit/steady-load.ts';
@@ -25,7 +24,11 @@ const stormMin = 0.9;
 export const writeStorm: Proof = {
   name: 'write-storm',
   promise: 'writes cost others few of their cached lists, and caching pages that change all the time costs almost nothing',
-  hasMutant: true,
+  // The mutants read a page twice before they cache it, and invalidate every page after each write.
+  mutant: [
+    { file: 'store/list-cache/page-cache.ts', from: 'page: fetch(onBegun),', to: 'page: fetch(onBegun).then(() => fetch(onBegun)),' },
+    { file: 'store/list-cache/pet-changes.ts', from: 'const { id } = change;', to: 'const { id } = change;\n  if (id) return true;' },
+  ],
   runsAlone: true,
   isNightly: true,
   run,
@@ -36,15 +39,8 @@ interface Slice {
   readonly cpuMs: number;
 }
 
-async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  // The mutants read a page twice before they cache it, and invalidate every page after each write.
-  using tree = mutant
-    ? plantMutant([
-        { file: 'store/list-cache/page-cache.ts', from: 'page: fetch(onBegun),', to: 'page: fetch(onBegun).then(() => fetch(onBegun)),' },
-        { file: 'store/list-cache/pet-changes.ts', from: 'const { id } = change;', to: 'const { id } = change;\n  if (id) return true;' },
-      ])
-    : undefined;
-  await using store = await Store.open({ processes: 1, root: tree?.root, env: { LOG_LEVEL: 'warn' } });
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
+  await using store = await Store.open({ processes: 1, root, env: { LOG_LEVEL: 'warn' } });
   const [writer] = store.processes as [ServeProcess];
   const cached = await store.serve();
   const uncached = await store.serve({ HOMEWARD_PAGE_CACHE: 'off' });
