@@ -1,10 +1,14 @@
 // Setup steps for tests about photos.
+import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import sharp from 'sharp';
 import { DirectoryStore } from '../src/store/photos/directory-store.ts';
+import type { Outcome } from '../src/store/photos/image-reply.ts';
 import { processPhoto } from '../src/store/photos/photo-processing.ts';
 import type { PhotoStore } from '../src/store/photos/photo-store.ts';
 import { makePictures, type PictureMaker } from '../src/store/photos/picture-maker.ts';
@@ -73,10 +77,20 @@ export async function addPetWithPhoto(store: TestStore, key: TestKey, image: Buf
 export const expireClaims = (store: TestStore) =>
   store.write("update photos set claimed_until = now() - interval '1 s' where claimed_until is not null");
 
+/** The real pictures of the images that tests have in common: each is decoded once, since that takes a process. */
+const made = new Map<string, Outcome>();
+const makeOnce: PictureMaker = async ({ bytes, stream }, signal) => {
+  const image = await buffer(stream);
+  const digest = hash('sha256', image);
+  const outcome = made.get(digest) ?? (await makePictures({ bytes, stream: Readable.from([image]) }, signal));
+  if ('pictures' in outcome) made.set(digest, outcome);
+  return outcome;
+};
+
 /** Processes all photos that wait, like a worker. Returns how many. */
 export async function processAll(
   { store, files }: { readonly store: TestStore; readonly files: PhotoStore },
-  make: PictureMaker = makePictures,
+  make: PictureMaker = makeOnce,
 ): Promise<number> {
   const { signal } = new AbortController();
   const turn = { clientId: 0n };
