@@ -78,7 +78,7 @@ export const metricTable = {
     type: 'counter',
     in: 'serve',
     labels: ['plan', 'outcome', 'window', 'by'],
-    help: 'Decisions of the rate limit. Plan "none" is an address without a valid key. The outcome is admitted, limited (in the window minute or day) or banned. They are made by redis, by a lease, or by the process while Redis does not reply.',
+    help: 'Decisions of the rate limit. Plan "none" is an address without a valid key. The outcome is admitted, limited (in the window minute or day) or banned. They are made by redis, or by the process while Redis does not reply.',
   },
   homeward_bans_started_total: { type: 'counter', in: 'serve', labels: [], help: 'Bans of keys that began.' },
   homeward_cache_lookups_total: {

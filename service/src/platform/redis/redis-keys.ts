@@ -3,15 +3,11 @@
  * server. The parts in braces are from earlier releases, whose processes run beside this one during an upgrade.
  */
 export interface RedisKeys {
-  /** What was granted to a subject in the current windows. */
+  /** The requests that a subject has used in the current windows. */
   counts(subject: string): string;
-  /** What processes have returned of it, unused. */
-  returns(subject: string): string;
   /** The strikes and the ban of a key. Called `guard` in Redis, where data of earlier releases has that name. */
   banState(subject: string): string;
   epoch(subject: string): string;
-  /** The banned keys of a client, by the end of their bans. */
-  bannedKeys(subject: string): string;
   /** All bans, by their end. */
   readonly bans: string;
   /** A simulated error that a key has requested, on staging. */
@@ -29,10 +25,8 @@ export function redisKeysOf(deploymentId: string): RedisKeys {
   const prefix = `hw:${deploymentId}:{0}`;
   return {
     counts: (subject) => `${prefix}:counts:${subject}`,
-    returns: (subject) => `${prefix}:returns:${subject}`,
     banState: (subject) => `${prefix}:guard:${subject}`,
     epoch: (subject) => `${prefix}:epoch:${subject}`,
-    bannedKeys: (subject) => `${prefix}:banned-keys:${subject}`,
     bans: `${prefix}:bans`,
     rehearsal: (keyId, kind) => `${prefix}:rehearsal:${keyId}:${kind}`,
     catalogueToken: `hw:${deploymentId}:{catalogue}:token`,
