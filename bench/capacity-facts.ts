@@ -12,7 +12,6 @@ export interface Facts {
   readonly keyTtlMs: number;
   /** Reads of a key that is not cached. */
   readonly readsPerUncachedKey: number;
-  readonly lease: LeaseFacts;
   /** How often a busy process looks for changes in PostgreSQL. */
   readonly lookIntervalMs: number;
   /** Connections of `serve` in addition to `HOMEWARD_POOL_SIZE`: for searches, for looks, and for the probe. */
@@ -24,13 +23,6 @@ export interface Facts {
   readonly deliveriesOfWorker: number;
   readonly memory: MemoryFacts;
   readonly cpuUs: CpuFacts;
-}
-
-interface LeaseFacts {
-  /** A client is busy at a process if its last request there is less than this ago. */
-  readonly busyMs: number;
-  readonly lengthMs: number;
-  readonly requestsMax: number;
 }
 
 /** In bytes, of one process unless another is named. */
@@ -49,10 +41,8 @@ interface MemoryFacts {
 interface CpuFacts {
   /** `serve`, for a cached list. */
   readonly list: number;
-  /** Redis, for a list of a client with a few requests a second. */
+  /** Redis, for a list. */
   readonly redisDecision: number;
-  /** Redis, for a list that is decided by a lease: its part of reading the token. */
-  readonly redisLeased: number;
   /** PostgreSQL. */
   readonly pageRead: number;
   readonly keyRead: number;
@@ -78,11 +68,6 @@ export const readFacts = (): Facts => ({
   replacementsPerWrite: 1,
   keyTtlMs: constant('partners/clients/key-cache.ts', 'ttlSeconds') * 1_000,
   readsPerUncachedKey: 1,
-  lease: {
-    busyMs: constant('partners/rate-limit/local-limiter.ts', 'busyMs'),
-    lengthMs: constant('partners/rate-limit/lease.ts', 'leaseMs'),
-    requestsMax: Number(/LEASE_MAX = \d+, (\d+)/.exec(source('partners/rate-limit/consume.lua'))?.[1]),
-  },
   lookIntervalMs: constant('platform/db/change-watch.ts', 'lookIntervalMs'),
   furtherConnections: constant('platform/db/pool.ts', 'searchConnections') + 2,
   poolSize: Number(/POOL_SIZE: \{ fallback: '(\d+)'/.exec(source('platform/config.ts'))?.[1]),
@@ -97,5 +82,5 @@ export const readFacts = (): Facts => ({
     clientsMax: constant('partners/rate-limit/local-limiter.ts', 'subjectsMax'),
     clientInRedis: 360,
   },
-  cpuUs: { list: 60, redisDecision: 25, redisLeased: 5, pageRead: 150, keyRead: 80, look: 60, write: 400 },
+  cpuUs: { list: 60, redisDecision: 25, pageRead: 150, keyRead: 80, look: 60, write: 400 },
 });

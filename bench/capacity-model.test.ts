@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SeededRandom } from '../testkit/seeded-random.ts';
 import { readFacts } from './capacity-facts.ts';
-import { decidedByRedis, firstReads, type Load, missShareOf, predict, predictRun } from './capacity-model.ts';
+import { firstReads, type Load, missShareOf, predict, predictRun } from './capacity-model.ts';
 
 const load: Load = {
   writes: 5,
@@ -68,11 +68,6 @@ test('What has no room in a cache is read each time', () => {
   const { missShare, keyReads } = predict({ ...load, pages: facts.memory.pagesMax * 100, keys: facts.memory.keysMax * 100 }, facts);
   expect(missShare).toBeGreaterThan(0.99);
   expect(keyReads / (load.requests + load.writes)).toBeCloseTo(1, 1);
-});
-
-test('Redis decides each request of a quiet client, and hardly any of a busy one', () => {
-  expect(decidedByRedis(0.1, facts.lease)).toBeGreaterThan(0.99);
-  expect(decidedByRedis(1_000, facts.lease)).toBeCloseTo(1 / 65, 3);
 });
 
 /** Exponentially distributed, from a seed. */

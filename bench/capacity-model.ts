@@ -32,8 +32,6 @@ export interface Prediction {
   readonly replacements: number;
   /** Looks for changes in PostgreSQL, a second. */
   readonly looks: number;
-  /** Lists that Redis decides one by one, a second; the others are decided by a lease. */
-  readonly redisDecisions: number;
   /** Deliveries to endpoints, a second. */
   readonly deliveries: number;
   /** Workers that these need. */
@@ -55,7 +53,6 @@ export function predict(load: Load, facts: Facts): Prediction {
   const uses = (requests + writes) / (keys * processes);
   const keyReads = keys * processes * Math.max(keyReadRate(uses, facts), uses * evictedShare(keys, facts.memory.keysMax));
   const looks = processes * Math.min(1_000 / facts.lookIntervalMs, requests / processes);
-  const redisDecisions = requests * decidedByRedis(requests / (clients * processes), facts.lease);
   const deliveries = writes * facts.eventsPerWrite * load.endpoints * load.subscribed;
   const { cpuUs, memory } = facts;
   return {
@@ -64,12 +61,11 @@ export function predict(load: Load, facts: Facts): Prediction {
     keyReads,
     replacements: writes * facts.replacementsPerWrite,
     looks,
-    redisDecisions,
     deliveries,
     workers: Math.max(Math.ceil(deliveries / facts.deliveriesOfWorker), 1),
     cores: {
       serve: (requests * cpuUs.list) / 1e6,
-      redis: (redisDecisions * cpuUs.redisDecision + (requests - redisDecisions) * cpuUs.redisLeased) / 1e6,
+      redis: (requests * cpuUs.redisDecision) / 1e6,
       postgres: (pageReads * cpuUs.pageRead + keyReads * cpuUs.keyRead + looks * cpuUs.look + writes * cpuUs.write) / 1e6,
     },
     connections: processes * (facts.poolSize + facts.furtherConnections),
@@ -137,13 +133,4 @@ function probabilityOfEvents(n: number, mean: number): number {
     logOfTerm += Math.log(mean / (i + 1));
   }
   return Math.max(1 - fewer, 0);
-}
-
-/**
- * The part of a client's requests that Redis decides, by the client's requests a second at one process. A request soon after another
- * one asks for a lease, which decides those that follow.
- */
-export function decidedByRedis(requests: number, { busyMs, lengthMs, requestsMax }: Facts['lease']): number {
-  const asks = -Math.expm1((-requests * busyMs) / 1_000);
-  return 1 / (1 + asks * Math.min((requests * lengthMs) / 1_000, requestsMax));
 }

@@ -32,7 +32,6 @@ export function printPredictions(loads: readonly Load[], facts: Facts): void {
     row('keys read from PostgreSQL', ({ keyReads }) => grouped(keyReads)),
     row('looks for changes in PostgreSQL', ({ looks }) => grouped(looks)),
     row('replacements of the token', ({ replacements }) => grouped(replacements)),
-    row('lists that Redis decides one by one', ({ redisDecisions }) => grouped(redisDecisions)),
     row('deliveries to endpoints', ({ deliveries }) => grouped(deliveries)),
     row('workers for these', ({ workers }) => grouped(workers)),
     row('busy cores: serve', ({ cores }) => cores.serve.toFixed(1)),

@@ -148,6 +148,6 @@ function printUsage(): void {
   console.log('  memory [--minutes N]  memory of one process under full load');
   console.log("  cost --base REV       CPU time of the service's process per request, compared to a git revision");
   console.log('  telemetry --base REV  what metrics and traces cost a cached list, compared to a git revision');
-  console.log('  list --mix            what quota leases bring under a mix of quiet and busy clients');
+  console.log('  list --mix [--base REV] CPU time for a list under a mix of quiet and busy clients');
   console.log('  capacity              what a load costs, predicted and measured');
 }

@@ -16,7 +16,7 @@ import { passwords } from './node-files.ts';
 
 const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 const unlimited = { perMinute: 10_000_000, perDay: 100_000_000 };
-/** Little, so that the client that sends more is at its limit within seconds. Enough for leases. */
+/** Little, so that the client that sends more is at its limit within seconds. */
 export const smallLimits = { perMinute: 600, perDay: 100_000 };
 /** Of a client that nothing is asked for before the limit has to be exact. */
 export const exactLimit = 200;

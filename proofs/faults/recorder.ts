@@ -25,7 +25,7 @@ export interface RecordOptions {
   readonly partners: readonly ClientKey[];
   /** Are used all the time, and revoked one after the other by the command, in which {id} is replaced. */
   readonly revocable?: RevocableKeys;
-  /** A client whose limits are smaller than what it sends. At least 128 a minute, so that processes decide by leases too. */
+  /** A client whose limits are smaller than what it sends. */
   readonly limited?: LimitedKey;
   readonly writesPerSecond?: number;
   readonly readsPerSecond?: number;

@@ -6,9 +6,7 @@ import type { ExecutedCall } from './simulated-network.ts';
 export interface Decided {
   readonly subject: string;
   readonly process: number;
-  /** A lease counts as Redis, also if the process has used it without Redis. */
   readonly by: 'redis' | 'process';
-  readonly isByLeaseAlone: boolean;
   readonly outcome: string;
   readonly minute: number;
   readonly day: number;
@@ -18,7 +16,7 @@ export interface Decided {
   readonly skewMs: number;
 }
 
-export type RuleName = 'exact' | 'rejected' | 'alone' | 'paid' | 'emptied' | 'window' | 'error';
+export type RuleName = 'exact' | 'shown' | 'rejected' | 'alone' | 'paid' | 'emptied' | 'window' | 'error';
 
 export class RuleBroken extends Error {
   readonly rule: RuleName;
@@ -39,8 +37,8 @@ class Share {
   own = 0;
   /** Admitted by the process without Redis, so that it owes them. */
   alone = 0;
-  /** Decided by the process without Redis, and not owed: rejected, or paid by a lease. */
-  unowed = 0;
+  /** Rejected by the process without Redis, so not owed. */
+  rejected = 0;
   /** What Redis was told of `alone` afterwards; of that, by calls whose reply came. */
   paid = 0;
   confirmed = 0;
@@ -61,8 +59,8 @@ class Book {
   /** All that was admitted; of that, by the processes without Redis. */
   admitted = 0;
   alone = 0;
-  granted = 0;
-  returned = 0;
+  /** What Redis has admitted, and what it was told of afterwards. */
+  counted = 0;
   owed = 0;
   emptied = 0;
 
@@ -79,16 +77,16 @@ class Book {
   }
 
   get used(): number {
-    return this.granted - this.returned + this.owed;
+    return this.counted + this.owed;
   }
 }
 
-/** The granted lines of a call, until it is known whether the process waited for the reply. */
+/** The admitted lines of a call, until it is known whether the process waited for the reply. */
 interface Call {
   readonly sentAtMs: number;
   isAbandoned: boolean;
   isReplied: boolean;
-  readonly grants: Array<{ share: Share; isOfOneWindow: boolean }>;
+  readonly admissions: Array<{ share: Share; isOfOneWindow: boolean }>;
   readonly payments: Array<{ share: Share; count: number }>;
 }
 
@@ -122,7 +120,7 @@ export class AdmissionBooks {
 
   /** A process has sent a call. */
   noteSent(callId: number, sentAtMs: number): void {
-    this.#calls.set(callId, { sentAtMs, isAbandoned: false, isReplied: false, grants: [], payments: [] });
+    this.#calls.set(callId, { sentAtMs, isAbandoned: false, isReplied: false, admissions: [], payments: [] });
   }
 
   /** A process no longer waits for the reply. */
@@ -130,7 +128,7 @@ export class AdmissionBooks {
     const call = this.#calls.get(callId);
     if (!call || call.isAbandoned) return;
     call.isAbandoned = true;
-    for (const { share } of call.grants) share.abandoned += 1;
+    for (const { share } of call.admissions) share.abandoned += 1;
   }
 
   noteReplied(callId: number): void {
@@ -139,7 +137,7 @@ export class AdmissionBooks {
     call.isReplied = true;
     for (const { share, count } of call.payments) share.confirmed += count;
     if (!call.isAbandoned) this.#calls.delete(callId);
-    else for (const { share, isOfOneWindow } of call.grants) if (isOfOneWindow) share.late += 1;
+    else for (const { share, isOfOneWindow } of call.admissions) if (isOfOneWindow) share.late += 1;
   }
 
   /** Redis is empty. */
@@ -156,11 +154,15 @@ export class AdmissionBooks {
   noteExecuted({ id, process, requests, subjects, replies }: ExecutedCall, nowMs: number): void {
     const call = this.#calls.get(id);
     requests.forEach((request, index) => {
-      const [limits = '', , , owed = '', back = ''] = request.split(';');
+      const [limits = '', , , owed = ''] = request.split(';');
       const cost = Number(limits.split(' ')[2]);
-      const [outcome, minute, , , day, , , , , , size] = (replies[index] ?? '').split(' ');
+      const [outcome, minute, inMinute, day, inDay] = (replies[index] ?? '').split(' ');
       if (outcome === 'stale') return;
-      for (const [kind, window, at] of [['minute', minute, 0] as const, ['day', day, 2] as const]) {
+      const windows = [
+        { kind: 'minute', window: minute, shown: inMinute, at: 0 },
+        { kind: 'day', window: day, shown: inDay, at: 2 },
+      ] as const;
+      for (const { kind, window, shown, at } of windows) {
         const book = this.#book(subjects[index] ?? '', kind, Number(window));
         if (!book) continue;
         const owedHere = countIn(owed, at, window);
@@ -168,21 +170,19 @@ export class AdmissionBooks {
         const share = book.shareOf(process);
         share.paid += owedHere;
         if (owedHere > 0) call?.payments.push({ share, count: owedHere });
-        const backHere = countIn(back, at, window);
-        book.returned += backHere;
+        if (outcome === 'admitted') book.counted += cost;
+        if (book.emptied === 0 && book.alone === 0)
+          check('shown', Number(shown) === book.used, () => `Redis replies that ${shown} are used ${book.name}, not ${book.used}`);
         if (cost === 0) continue;
         if (outcome === 'admitted') {
-          book.granted += Number(size);
           if (book.emptied === 0)
-            check('exact', book.used <= book.limit, () => `Redis has granted ${book.used} of ${book.limit} ${book.name}`);
+            check('exact', book.used <= book.limit, () => `Redis has admitted ${book.used} of ${book.limit} ${book.name}`);
           const isOfOneWindow = Math.floor((call?.sentAtMs ?? nowMs) / lengthsMs[kind]) === Number(window);
-          call?.grants.push({ share, isOfOneWindow });
+          call?.admissions.push({ share, isOfOneWindow });
           if (call?.isAbandoned) share.abandoned += 1;
         } else if (outcome === kind) {
-          // What was admitted alone is used, also if only the process that has seen it tells Redis.
-          const untold = Math.max(book.alone - book.owed, 0);
-          // Counts that a process has seen may undo returns, and those of an emptied Redis may be told again.
-          const excess = book.emptied > 0 ? book.alone + book.returned : book.alone > 0 ? untold + book.returned : 0;
+          // What was admitted alone is used, also if only the process that has seen it tells Redis. An emptied Redis may be told again.
+          const excess = book.emptied > 0 ? book.alone : Math.max(book.alone - book.owed, 0);
           check(
             'rejected',
             book.used + excess >= book.limit,
@@ -210,11 +210,7 @@ export class AdmissionBooks {
     }
   }
 
-  #noteIn(
-    kind: Kind,
-    { subject, process, by, isByLeaseAlone, outcome, arrivedAtMs, arrival, skewMs, ...windows }: Decided,
-    nowMs: number,
-  ): void {
+  #noteIn(kind: Kind, { subject, process, by, outcome, arrivedAtMs, arrival, skewMs, ...windows }: Decided, nowMs: number): void {
     const window = windows[kind];
     const book = this.#book(subject, kind, window);
     if (!book) return;
@@ -223,10 +219,10 @@ export class AdmissionBooks {
     const from = Math.floor((arrivedAtMs + (by === 'redis' ? 0 : Math.min(skewMs, 0))) / lengthMs);
     const to = Math.floor((nowMs + (by === 'redis' ? 0 : Math.max(skewMs, 0))) / lengthMs);
     check('window', window >= from && window <= to, () => `a request of ${kind} ${from} to ${to} is decided ${book.name}`);
-    if (isByLeaseAlone || (outcome !== 'admitted' && by === 'process')) share.unowed += 1;
+    if (outcome !== 'admitted' && by === 'process') share.rejected += 1;
     if (outcome === kind && by === 'process') {
       // A process counts what it admits before the request has its decision.
-      const known = book.granted + book.owed + book.alone + this.#undecidedOf(subject, process);
+      const known = book.counted + book.owed + book.alone + this.#undecidedOf(subject, process);
       check(
         'rejected',
         known >= book.limit,
@@ -245,14 +241,12 @@ export class AdmissionBooks {
   }
 
   #checkBounds(book: Book, process: number, skewMs: number): void {
-    const { admitted, alone, limit, name, emptied, returned } = book;
+    const { admitted, alone, limit, name, emptied } = book;
     const { own, unknown } = book.shareOf(process);
     const byRedis = admitted - alone;
     const isAlone = alone > 0;
-    // The counts with more granted replace others as a whole, with what was returned of them.
-    const forgotten = emptied > 0 ? returned : 0;
     // A process whose clock is ahead, and decides alone, is in the next window already. It forgets this one, and comes to it again.
-    const ownMax = limit * (skewMs === 0 ? 1 : 2 + emptied) + forgotten + unknown;
+    const ownMax = limit * (skewMs === 0 ? 1 : 2 + emptied) + unknown;
     if (emptied > 0) this.peaks.emptied = Math.max(this.peaks.emptied, admitted / limit);
     else if (isAlone) this.peaks.alone = Math.max(this.peaks.alone, admitted / limit);
     if (emptied === 0) check('exact', byRedis <= limit, () => `Redis admits ${byRedis} of ${limit} ${name}`);
@@ -262,7 +256,7 @@ export class AdmissionBooks {
     if (!isAlone)
       check(
         'emptied',
-        admitted <= (1 + emptied) * limit + forgotten,
+        admitted <= (1 + emptied) * limit,
         () => `${admitted} of ${limit} are admitted ${name}, in which Redis was emptied ${emptied} times`,
       );
   }
@@ -286,11 +280,11 @@ export class AdmissionBooks {
 }
 
 function checkPaidIn(book: Book, process: number): void {
-  const { alone, unowed, paid, confirmed, abandoned, late } = book.shareOf(process);
+  const { alone, rejected, paid, confirmed, abandoned, late } = book.shareOf(process);
   const admitted = () => `process ${process} has admitted ${alone} alone ${book.name}`;
   check('paid', alone <= paid + abandoned, () => `${admitted()}, but Redis was told of ${paid + abandoned}`);
   // A reply may also have come late for a request that was not owed.
-  if (unowed > 0) return;
+  if (rejected > 0) return;
   check('paid', confirmed + late <= alone, () => `${admitted()}, but Redis was told of ${confirmed} beside ${late} that it knew`);
 }
 

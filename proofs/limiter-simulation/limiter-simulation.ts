@@ -34,17 +34,21 @@ const mutants: readonly Mutant[] = [
     fault: 'a request is counted by its late reply, and again as a debt',
     edit: {
       file: 'partners/rate-limit/redis-limiter.ts',
-      from: '      if (isOwed) this.#local.cancelDebt(charge, verdict);\n',
+      from: "      if (verdict.outcome === 'admitted') this.#local.cancelDebt(charge, verdict);\n",
       to: '',
     },
   },
   {
-    fault: 'a lease does not end with its minute',
-    edit: { file: 'partners/rate-limit/lease.ts', from: 'Math.min(leaseMs, minuteEndsInMs)', to: 'leaseMs' },
+    fault: 'debts are sent while a late reply may still cancel them',
+    edit: { file: 'partners/rate-limit/redis-limiter.ts', from: '    if (this.#inDoubt > 0) return;\n', to: '' },
+  },
+  {
+    fault: 'the counts that a process has seen in one minute count in the next',
+    edit: { file: 'partners/rate-limit/consume.lua', from: 'if m == minute and mc > in_minute', to: 'if mc > in_minute' },
   },
   {
     fault: 'the counts that a process has seen do not replace those of an emptied Redis',
-    edit: { file: 'partners/rate-limit/consume.lua', from: "if seen ~= '' then", to: 'if false then' },
+    edit: { file: 'partners/rate-limit/consume.lua', from: "if seen ~= '' and seen ~= stored[1] then", to: 'if false then' },
   },
   {
     fault: 'a debt is not counted in the day',
@@ -54,7 +58,7 @@ const mutants: readonly Mutant[] = [
     fault: 'what a process admits without a reply is not owed',
     edit: {
       file: 'partners/rate-limit/local-limiter.ts',
-      from: '      account.owed = combine(admitted, account.owed, 1);\n',
+      from: '      account.owed = combine({ ...counts, inMinute: charge.cost, inDay: charge.cost }, account.owed, 1);\n',
       to: '',
     },
   },
@@ -146,6 +150,7 @@ function judge(results: readonly RunResult[], repeated: readonly boolean[]): Cla
       '0',
       `0: ${seeds}`,
     ),
+    claim(['shown'], 'Replies that do not count each request once, while Redis decides and is not emptied', '0', '0'),
     claim(['rejected'], 'Requests rejected while less than the limit is used', '0', '0'),
     claim(
       ['alone'],

@@ -39,8 +39,8 @@ interface Flight {
 const latencyMsMax = 2;
 const reconnectMs = { from: 50, to: 500 };
 const connectMs = 1;
-/** The keys of a line: counts, ban state, epoch, returns, banned keys. */
-const keysPerLine = 5;
+/** The keys of a line: counts, ban state, epoch. */
+const keysPerLine = 3;
 
 export class SimulatedNetwork {
   readonly #time: VirtualTime;
@@ -94,8 +94,6 @@ export class SimulatedNetwork {
     // What the probe asks: whether this is a primary that accepts writes.
     if (name === 'role') return ['master', 0, []];
     if (name === 'set') return null;
-    // Nothing in this simulation writes the tokens of lists.
-    if (name === 'mget') return command.args.map(() => null);
     if (name !== 'evalsha') throw new Error(`the simulation doesn't know the command ${name}`);
     const [keyCount, ...args] = command.args.slice(1).map(String);
     const keys = args.slice(0, Number(keyCount));

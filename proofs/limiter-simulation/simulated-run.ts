@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Charge } from '../../service/src/partners/rate-limit/decide.ts';
 import type { Limiter } from '../../service/src/partners/rate-limit/limiter.ts';
 import type { Quota } from '../../service/src/partners/rate-limit/plans.ts';
-import type { LimiterDecision, PendingDecision } from '../../service/src/partners/rate-limit/redis-limiter.ts';
+import type { LimiterDecision } from '../../service/src/partners/rate-limit/redis-limiter.ts';
 import type { RedisLink } from '../../service/src/platform/redis/redis-link.ts';
 import { SeededRandom } from '../../testkit/seeded-random.ts';
 import { AdmissionBooks, RuleBroken, type RuleName } from './admission-books.ts';
@@ -40,7 +40,7 @@ const stalesMax = 3;
 const minuteMs = 60_000;
 const midnightMs = Date.parse('2026-12-02T00:00:00Z');
 
-/** Small limits are used up; those of 128 a minute and more are leased. */
+/** Small limits are used up at once; requests of large ones fill several calls. */
 const quotas: readonly Quota[] = [
   { perMinute: 3, perDay: 10 },
   { perMinute: 10, perDay: 1_000 },
@@ -159,7 +159,6 @@ export class SimulatedRun {
       clock: systemClock,
       // The version of lists may have to be read.
       versionOf: () => (delayMs > 0 ? new Promise((resolve) => setTimeout(() => resolve(undefined), delayMs)) : undefined),
-      leases: true,
       tracing: undefined,
       look: async () => undefined,
       onLocalDecision: () => {},
@@ -252,7 +251,7 @@ export class SimulatedRun {
     const { subject, quota } = client;
     const { cost, keyId } = request;
     const charge: Charge = { subject, quota, cost, ...(keyId !== undefined && { key: { id: keyId, epoch: process.epochs.get(subject) } }) };
-    const resolve = (decision: LimiterDecision, isOwed: boolean) => {
+    const resolve = (decision: LimiterDecision) => {
       if ('stale' in decision) {
         // The key is read again, and the request decided under the new epoch.
         process.epochs.set(subject, decision.stale.epoch);
@@ -263,38 +262,14 @@ export class SimulatedRun {
       this.#books.noteEnded(subject, process.index);
       this.#decisions += 1;
       const { by, verdict } = decision;
-      // Without Redis, a lease may have paid.
-      const isLeased = by === 'process' && verdict.outcome === 'admitted' && !isOwed;
-      this.#note(
-        `  process ${process.index}: ${subject} is ${verdict.outcome} by ${isLeased ? 'lease' : by}, minute ${verdict.minute} ${verdict.inMinute}, day ${verdict.day} ${verdict.inDay}`,
-      );
+      const { outcome, minute, inMinute, day, inDay } = verdict;
+      this.#note(`  process ${process.index}: ${subject} is ${outcome} by ${by}, minute ${minute} ${inMinute}, day ${day} ${inDay}`);
       if (cost === 0) return;
-      const { outcome, minute, day } = verdict;
       const { arrivedAtMs, arrival } = request;
-      this.#keep(() =>
-        this.#books.noteDecided(
-          {
-            subject,
-            process: process.index,
-            by: isLeased ? 'redis' : by,
-            isByLeaseAlone: isLeased,
-            outcome,
-            minute,
-            day,
-            arrivedAtMs,
-            arrival,
-            skewMs: process.loop.skewMs,
-          },
-          this.#time.nowMs,
-        ),
-      );
+      const decided = { subject, process: process.index, by, outcome, minute, day, arrivedAtMs, arrival, skewMs: process.loop.skewMs };
+      this.#keep(() => this.#books.noteDecided(decided, this.#time.nowMs));
     };
-    const pending: PendingDecision = {
-      charge,
-      resolve: (decision) => resolve(decision, pending.isOwed === true),
-      reject: (error) => this.#break(error),
-    };
-    process.limiter.decide(pending);
+    process.limiter.decide({ charge, resolve, reject: (error) => this.#break(error) });
   }
 
   async #fail(step: number, fault: Fault): Promise<void> {

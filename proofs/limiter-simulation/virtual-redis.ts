@@ -9,18 +9,15 @@ for _, key in ipairs(real.call('ZRANGEBYSCORE', ends, '-inf', virtual_now)) do
   real.call('DEL', key)
   real.call('ZREM', ends, key)
 end
-local function set_end(key, ttl) real.call('ZADD', ends, string.format('%.0f', virtual_now + tonumber(ttl)), key) end
 local redis = { call = function(name, ...)
   local key, value, option, ttl = ...
   if name == 'TIME' then return { math.floor(virtual_now / 1000), virtual_now % 1000 * 1000 } end
-  if name == 'PEXPIRE' then return set_end(key, value) end
-  if name == 'PTTL' then
-    if real.call('EXISTS', key) == 0 then return -2 end
-    local at = real.call('ZSCORE', ends, key)
-    return at and tonumber(at) - virtual_now or -1
-  end
   if name ~= 'SET' then return real.call(name, ...) end
-  if option == 'PX' then set_end(key, ttl) elseif option ~= 'KEEPTTL' then real.call('ZREM', ends, key) end
+  if option == 'PX' then
+    real.call('ZADD', ends, string.format('%.0f', virtual_now + tonumber(ttl)), key)
+  elseif option ~= 'KEEPTTL' then
+    real.call('ZREM', ends, key)
+  end
   return real.call('SET', key, value)
 end }
 `;

@@ -31,9 +31,7 @@ export const model: Proof = {
 async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const seed = Number(process.env['MODEL_SEED'] ?? Date.now() % 2 ** 31);
   const runs = (short ? 2_000 : 20_000) / stepsPerRun;
-  // The model predicts each count, which leases don't promise: the proof `limits` has those.
-  const env = { HOMEWARD_QUOTA_LEASES: 'off' };
-  await using store = await Store.open({ processes: 2, clockRate, env, root });
+  await using store = await Store.open({ processes: 2, clockRate, root });
   await using staff = await Staff.of(store);
   using http = new HttpClient();
   const urls = store.processes.map(({ url }) => url);

@@ -68,10 +68,6 @@ export const variables = {
     fallback: 'on',
     help: 'on: pages of animals are cached until an animal changes; off: each is read from PostgreSQL',
   },
-  HOMEWARD_QUOTA_LEASES: {
-    fallback: 'on',
-    help: 'on: a process decides several requests of a busy client at a time; off: Redis decides each',
-  },
   HOMEWARD_WEBHOOKS_TO_LOOPBACK: { fallback: 'off', help: 'on: webhooks may be sent to this machine, also without TLS; for development' },
   HOMEWARD_PUBLIC_URL: {
     fallback: '',
@@ -224,7 +220,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
     trustedProxies: readProxies(text('HOMEWARD_TRUSTED_PROXIES')),
     poolSize: integer('HOMEWARD_POOL_SIZE', 1, 1_000),
     pageCache: oneOf('HOMEWARD_PAGE_CACHE', ['on', 'off']),
-    quotaLeases: oneOf('HOMEWARD_QUOTA_LEASES', ['on', 'off']),
     webhooksToLoopback: oneOf('HOMEWARD_WEBHOOKS_TO_LOOPBACK', ['on', 'off']),
     publicUrl: readPublicUrl(text('HOMEWARD_PUBLIC_URL')),
     securityContact: readContact(text('HOMEWARD_SECURITY_CONTACT')),

@@ -65,6 +65,14 @@ describe('A plan', () => {
     expect(statusesOf(responses).filter((status) => status === 200)).toHaveLength(40);
   });
 
+  test('of a busy client is counted down by one with each request, whichever of two processes decides it', async () => {
+    await using another = await createTestStore({ clock, env: { DATABASE_URL: store.dependencies.config.databaseUrl } });
+    const { key } = await store.createKey({ plan: { perMinute: 640, perDay: 100_000 } });
+    const responses: Array<TestResponse<unknown>> = [];
+    for (let i = 0; i < 100; i += 1) responses.push(await (i % 3 ? store : another).call('GET', '/v1/pets?limit=1', { key }));
+    expect(responses.map(({ headers }) => Number(headers['x-ratelimit-remaining']))).toEqual(responses.map((_, i) => 639 - i));
+  });
+
   test("belongs to the client: its keys share the limit, and other clients' keys don't", async () => {
     const plan = { perMinute: 2, perDay: 100 };
     const [one, two] = [await store.createKey({ client: 'Sharing', plan }), await store.createKey({ client: 'Sharing', plan })];

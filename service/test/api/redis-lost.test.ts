@@ -179,8 +179,6 @@ describe('A cached key', () => {
     await statuses(2, key);
     expect(counts['find-key-by-hash']).toBeUndefined();
     await restore();
-    // What was leased before the loss has ended.
-    clock.advance(1_000);
     await statuses(5, key);
     expect(counts['find-key-by-hash']).toBe(1);
     expect(counts['find-owners']).toBeUndefined();

@@ -281,12 +281,6 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ['Wait for the Sentinels, and for the role of a server that they name', '{askTimeoutMs ms} each', 'platform/redis/sentinels.ts'],
   ['Wait for Redis at startup', '{redisWaitMs s}', 'dependencies.ts'],
   ['Requests decided in one call to Redis', '{batchSizeMax}', 'partners/rate-limit/redis-limiter.ts'],
-  [
-    'Requests of a client granted to a process in advance',
-    '{/LEASE_MAX = \\d+, (\\d+)/}, and a {/LEASE_SHARE, LEASE_MAX = (\\d+)/}th of what remains, for {leaseMs ms}',
-    'partners/rate-limit/consume.lua',
-    'partners/rate-limit/lease.ts',
-  ],
   ['Clients and addresses counted by a process', '{subjectsMax}', 'partners/rate-limit/local-limiter.ts'],
   ['Bans listed at once', '{listedMax}', 'partners/rate-limit/bans.ts'],
   ['Keys cached', '{bytesMax MiB} at {entryBytes} bytes each, for {ttlSeconds plain} s each', 'partners/clients/key-cache.ts'],

@@ -53,7 +53,7 @@ export const metricTable = {
   ),
   homeward_streams: serve.gauge('Open streams of events.'),
   homeward_rate_limit_decisions_total: serve.counter(
-    'Decisions of the rate limit. Plan "none" is an address without a valid key. The outcome is admitted, limited (in the window minute or day) or banned. They are made by redis, by a lease, or by the process while Redis does not reply.',
+    'Decisions of the rate limit. Plan "none" is an address without a valid key. The outcome is admitted, limited (in the window minute or day) or banned. They are made by redis, or by the process while Redis does not reply.',
     'plan',
     'outcome',
     'window',

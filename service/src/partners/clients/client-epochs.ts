@@ -15,9 +15,7 @@ export const clientSubject = (clientId: bigint) => `c${clientId}`;
  * state, even if Redis was not reached: by then each process has looked for changes in PostgreSQL, or doesn't use its caches.
  */
 export async function settleClientChange(link: RedisLink, redisKeys: RedisKeys, clientId: bigint): Promise<void> {
-  await replaceEpoch(link, redisKeys, clientId);
-  // From now on, since a lease that was given before was given under the epoch before.
-  await sleep(settledMs);
+  await Promise.all([replaceEpoch(link, redisKeys, clientId), sleep(settledMs)]);
 }
 
 /**

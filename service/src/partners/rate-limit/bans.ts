@@ -44,12 +44,7 @@ export async function findBans(
 export async function liftBan(redis: Redis, redisKeys: RedisKeys, key: { id: bigint; clientId: bigint }, nowMs: number): Promise<boolean> {
   const banKey = banKeyOf(redisKeys)(key);
   // The index may still contain a ban that has ended: expired entries are removed when the next ban begins.
-  const [until] = await Promise.all([
-    redis.zscore(redisKeys.bans, banKey),
-    redis.zrem(redisKeys.bans, banKey),
-    redis.zrem(redisKeys.bannedKeys(`c${key.clientId}`), String(key.id)),
-    redis.del(banKey),
-  ]);
+  const [until] = await Promise.all([redis.zscore(redisKeys.bans, banKey), redis.zrem(redisKeys.bans, banKey), redis.del(banKey)]);
   return Number(until ?? 0) > nowMs;
 }
 

@@ -21,63 +21,6 @@ export interface Counts {
   readonly inDay: number;
 }
 
-/**
- * What was granted to a subject in the current windows, and what processes have returned of it. Both only grow within a window; what
- * is used is the difference.
- */
-export interface Ledger {
-  readonly minute: number;
-  readonly grantedInMinute: number;
-  readonly returnedInMinute: number;
-  readonly day: number;
-  readonly grantedInDay: number;
-  readonly returnedInDay: number;
-}
-
-export const emptyLedger: Ledger = {
-  minute: 0,
-  grantedInMinute: 0,
-  returnedInMinute: 0,
-  day: 0,
-  grantedInDay: 0,
-  returnedInDay: 0,
-};
-
-export const usedOf = (ledger: Ledger): Counts => ({
-  minute: ledger.minute,
-  inMinute: ledger.grantedInMinute - ledger.returnedInMinute,
-  day: ledger.day,
-  inDay: ledger.grantedInDay - ledger.returnedInDay,
-});
-
-/** The ledger in later windows: a window that has ended counts nothing. */
-export function ledgerAt(ledger: Ledger, { minute, day }: Pick<Counts, 'minute' | 'day'>): Ledger {
-  const inMinute = minute > ledger.minute ? { minute, grantedInMinute: 0, returnedInMinute: 0 } : {};
-  const inDay = day > ledger.day ? { day, grantedInDay: 0, returnedInDay: 0 } : {};
-  return { ...ledger, ...inMinute, ...inDay };
-}
-
-/** Of two states of a ledger, the later: by window, the one with more granted, or else with more returned. */
-export function laterLedger(one: Ledger, other: Ledger): Ledger {
-  const byMinute =
-    one.minute - other.minute || one.grantedInMinute - other.grantedInMinute || one.returnedInMinute - other.returnedInMinute;
-  const byDay = one.day - other.day || one.grantedInDay - other.grantedInDay || one.returnedInDay - other.returnedInDay;
-  const { minute, grantedInMinute, returnedInMinute } = byMinute >= 0 ? one : other;
-  const { day, grantedInDay, returnedInDay } = byDay >= 0 ? one : other;
-  return { minute, grantedInMinute, returnedInMinute, day, grantedInDay, returnedInDay };
-}
-
-/** Adds to what was granted in the windows of `counts`, or subtracts from it; other windows than the ledger's are ignored. */
-export function grant(ledger: Ledger, counts: Counts, sign: 1 | -1 = 1): Ledger {
-  const inMinute = counts.minute === ledger.minute ? sign * counts.inMinute : 0;
-  const inDay = counts.day === ledger.day ? sign * counts.inDay : 0;
-  return {
-    ...ledger,
-    grantedInMinute: Math.max(ledger.grantedInMinute + inMinute, ledger.returnedInMinute),
-    grantedInDay: Math.max(ledger.grantedInDay + inDay, ledger.returnedInDay),
-  };
-}
-
 export type Outcome = 'admitted' | 'minute' | 'day' | 'banned';
 
 export interface Verdict extends Counts {
@@ -101,6 +44,20 @@ export function countsAt(nowMs: number, known: Counts | undefined): Counts {
     inDay: known && known.day >= day ? known.inDay : 0,
   };
 }
+
+/** The later state of two: within a window, a count only grows. */
+export function laterCounts(one: Counts, other: Counts): Counts {
+  const { minute, inMinute } = (one.minute - other.minute || one.inMinute - other.inMinute) >= 0 ? one : other;
+  const { day, inDay } = (one.day - other.day || one.inDay - other.inDay) >= 0 ? one : other;
+  return { minute, inMinute, day, inDay };
+}
+
+/** Adds or subtracts the counts of the same windows; those of other windows are ignored. */
+export const combine = (counts: Counts, other: Counts | undefined, sign: 1 | -1): Counts => ({
+  ...counts,
+  inMinute: Math.max(counts.inMinute + (other?.minute === counts.minute ? sign * other.inMinute : 0), 0),
+  inDay: Math.max(counts.inDay + (other?.day === counts.day ? sign * other.inDay : 0), 0),
+});
 
 /** The time until the window or ban that rejected the request ends; 0: the request was admitted. */
 export function msUntilAdmitted({ outcome, nowMs, minute, day, bannedUntilMs }: Verdict): number {

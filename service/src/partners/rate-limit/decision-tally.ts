@@ -1,8 +1,8 @@
 import type { Charge, Outcome, Verdict } from './decide.ts';
 import { banLengthsMinutes, type PlanName, planNames, planOf } from './plans.ts';
 
-/** Who decided: Redis, a lease that Redis had given, or the process by itself. */
-export type Decider = 'redis' | 'lease' | 'process';
+/** Who decided: Redis, or the process by itself. */
+type Decider = 'redis' | 'process';
 
 export interface DecisionCount {
   /** Undefined: an address without a valid key. */
@@ -12,11 +12,7 @@ export interface DecisionCount {
   count: number;
 }
 
-const outcomes: Readonly<Record<Decider, readonly Outcome[]>> = {
-  redis: ['admitted', 'minute', 'day', 'banned'],
-  lease: ['admitted'],
-  process: ['admitted', 'minute', 'day', 'banned'],
-};
+const outcomes: readonly Outcome[] = ['admitted', 'minute', 'day', 'banned'];
 
 type Counts = Partial<Record<Outcome, DecisionCount>>;
 
@@ -29,14 +25,12 @@ export class DecisionTally {
     for (const plan of [...planNames, undefined]) {
       const counts = (by: Decider): Counts =>
         Object.fromEntries(
-          // An address has no limit per day, no lease, and is never banned.
-          outcomes[by].flatMap((outcome) =>
-            plan === undefined && (by === 'lease' || outcome === 'day' || outcome === 'banned')
-              ? []
-              : [[outcome, { plan, outcome, by, count: 0 }]],
+          // An address has no limit per day, and is never banned.
+          outcomes.flatMap((outcome) =>
+            plan === undefined && (outcome === 'day' || outcome === 'banned') ? [] : [[outcome, { plan, outcome, by, count: 0 }]],
           ),
         );
-      this.#byPlan.set(plan, { redis: counts('redis'), lease: counts('lease'), process: counts('process') });
+      this.#byPlan.set(plan, { redis: counts('redis'), process: counts('process') });
     }
   }
 

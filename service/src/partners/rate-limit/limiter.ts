@@ -14,7 +14,6 @@ interface Parts {
   readonly redisKeys: RedisKeys;
   readonly clock: Clock;
   readonly versionOf: VersionOf;
-  readonly leases: boolean;
   readonly tracing: Tracing | undefined;
   /** Looks for what has changed in PostgreSQL, once for all requests of a turn. Returns the version of lists without Redis. */
   readonly look: () => Promise<ListVersion | undefined>;
@@ -61,8 +60,8 @@ export class Limiter {
       return;
     }
     this.#onLocalDecision();
-    const { verdict, isOwed } = this.#local.consume(pending.charge);
-    pending.isOwed = isOwed;
+    const verdict = this.#local.consume(pending.charge);
+    pending.isOwed = verdict.outcome === 'admitted';
     this.tally.count(pending.charge, verdict, 'process');
     const resolve = (hasLooked: boolean, listVersion?: ListVersion) => pending.resolve({ by: 'process', verdict, listVersion, hasLooked });
     // Only a client's request uses caches. If the look fails, so will the request, when it reads the key.

@@ -7,15 +7,11 @@ export type RedisKeys = ReturnType<typeof redisKeysOf>;
 export function redisKeysOf(deploymentId: string) {
   const [prefix, catalogue] = [`hw:${deploymentId}:{0}`, `hw:${deploymentId}:{catalogue}`];
   return {
-    /** What was granted to a subject in the current windows. */
+    /** The requests that a subject has used in the current windows. */
     counts: (subject: string) => `${prefix}:counts:${subject}`,
-    /** What processes have returned of it, unused. */
-    returns: (subject: string) => `${prefix}:returns:${subject}`,
     /** The strikes and the ban of a key. Called `guard` in Redis, where data of earlier releases has that name. */
     banState: (subject: string) => `${prefix}:guard:${subject}`,
     epoch: (subject: string) => `${prefix}:epoch:${subject}`,
-    /** The banned keys of a client, by the end of their bans. */
-    bannedKeys: (subject: string) => `${prefix}:banned-keys:${subject}`,
     /** All bans, by their end. */
     bans: `${prefix}:bans`,
     /** A simulated error that a key has requested, on staging. */

@@ -1,6 +1,6 @@
 // What a process admits without Redis is told to Redis afterwards, once.
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { minuteMs } from '../../../src/partners/rate-limit/decide.ts';
 import { Limiter } from '../../../src/partners/rate-limit/limiter.ts';
 import type { LimiterDecision, VersionOf } from '../../../src/partners/rate-limit/redis-limiter.ts';
@@ -23,9 +23,8 @@ beforeEach(async () => {
 });
 afterEach(() => link.close());
 
-function openLimiter(options: { versionOf?: VersionOf; leases?: boolean } = {}): Limiter {
-  const parts = { versionOf: () => undefined, leases: false, ...options };
-  return new Limiter({ link, redisKeys, clock, tracing: undefined, look: async () => undefined, onLocalDecision: () => {}, ...parts });
+function openLimiter(versionOf: VersionOf = () => undefined): Limiter {
+  return new Limiter({ link, redisKeys, clock, versionOf, tracing: undefined, look: async () => undefined, onLocalDecision: () => {} });
 }
 
 async function newCharge(perMinute: number) {
@@ -91,30 +90,13 @@ test('a debt is not counted by the next call as well', async () => {
   expect(await link.client.get(redisKeys.counts(charge.subject))).toMatch(/^\d+ 2 \d+ 2$/);
 });
 
-test('a request whose lease ends while the version of lists is read is owed, and paid when Redis replies', async () => {
-  const [limiter, charge] = [openLimiter({ leases: true }), await newCharge(640)];
-  await limiter.consume(charge);
-  await limiter.consume(charge);
-  expect(await link.client.get(redisKeys.counts(charge.subject))).toMatch(/^\d+ 10 \d+ 10$/);
-  const late = Promise.withResolvers<Array<string | null>>();
-  vi.spyOn(link.client, 'mget').mockReturnValue(late.promise);
-  const leased = limiter.consume(charge);
-  await endOfTurn();
-  clock.advance(600);
-  expect(outcomeOf(await leased)).toBe('admitted by process');
-  late.resolve([null, null]);
-  await endOfTurn();
-  expect(await link.client.get(redisKeys.counts(charge.subject))).toMatch(/^\d+ 11 \d+ 11$/);
-});
-
 // Again if Redis doesn't reply in time, as happens on a busy machine.
 test('what Redis has admitted is known while the request still waits for the version of lists', { retry: 4 }, async () => {
   const [asked, version] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()];
-  const versionOf = () => {
+  const limiter = openLimiter(() => {
     asked.resolve();
     return version.promise;
-  };
-  const limiter = openLimiter({ versionOf });
+  });
   const charge = await newCharge(1);
   const first = limiter.consume(charge);
   await Promise.race([asked.promise, first]);

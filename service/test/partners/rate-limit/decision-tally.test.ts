@@ -23,12 +23,12 @@ const counted = (tally: DecisionTally) =>
 
 test('Decisions are counted by plan, also those of custom limits that equal a plan, and reads are not', () => {
   const tally = new DecisionTally();
-  tally.count({ subject: 'c1', quota: free, cost: 1 }, admitted, 'lease');
+  tally.count({ subject: 'c1', quota: free, cost: 1 }, admitted, 'redis');
   tally.count({ subject: 'c2', quota: custom, cost: 1 }, { ...admitted, outcome: 'day' }, 'redis');
   tally.count({ subject: 'c2', quota: custom, cost: 1 }, { ...admitted, outcome: 'day' }, 'redis');
   tally.count({ subject: 'a192.0.2.1', quota: addressQuota, cost: 1 }, { ...admitted, outcome: 'minute' }, 'process');
   tally.count({ subject: 'a192.0.2.1', quota: addressQuota, cost: 0 }, admitted, 'redis');
-  expect(counted(tally)).toEqual(['free admitted lease 1', 'enterprise day redis 2', 'undefined minute process 1']);
+  expect(counted(tally)).toEqual(['free admitted redis 1', 'enterprise day redis 2', 'undefined minute process 1']);
 });
 
 test('A ban is counted when it begins, and not when it is only learned of', () => {
