@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Environment } from '../../platform/config.ts';
 import type { Archiver, SessionSetting } from './doctor-queries.ts';
-import { broken, duration, type Judgement, note, ok, warning } from './finding.ts';
+import { broken, duration, type Judgement, note, ok } from './finding.ts';
 
 const is = (right: string) => (value: string) => value === right;
 
@@ -9,8 +9,6 @@ interface RequiredSetting {
   isRight(value: string): boolean;
   /** What happens otherwise. */
   readonly effect: string;
-  /** The processes of this release set it themselves; those of earlier ones, and other programs, don't. */
-  readonly isPinned?: true;
 }
 
 /** What new sessions must have. Everything else the processes set themselves. */
@@ -20,12 +18,6 @@ export const requiredSettings: Readonly<Record<string, RequiredSetting>> = {
   session_replication_role: { isRight: is('origin'), effect: 'neither triggers nor foreign keys are checked' },
   // PostgreSQL says it in a warning.
   client_min_messages: { isRight: (value) => value !== 'error', effect: 'a commit that no standby has confirmed looks like any other' },
-  DateStyle: { isRight: (value) => value.startsWith('ISO'), effect: 'processes of earlier releases return empty times', isPinned: true },
-  lock_timeout: {
-    isRight: is('0'),
-    effect: 'in processes of earlier releases, orders that wait for each other are server errors',
-    isPinned: true,
-  },
   standard_conforming_strings: { isRight: is('on'), effect: 'texts with a backslash are not what was sent' },
 };
 
@@ -34,13 +26,12 @@ export function judgeSettings(
   settings: readonly SessionSetting[],
   { login, database }: { readonly login: string; readonly database: string },
 ): Judgement {
-  const isPinned = ({ name }: SessionSetting) => Number(requiredSettings[name]?.isPinned ?? false);
-  const wrong = settings.filter(({ name, value }) => !requiredSettings[name]?.isRight(value)).toSorted((a, b) => isPinned(a) - isPinned(b));
+  const wrong = settings.filter(({ name, value }) => !requiredSettings[name]?.isRight(value));
   const [first] = wrong;
   if (!first) return ok('New sessions have the settings that the store needs.');
   const { name, source } = first;
   const found = `${wrong.map((one) => `${one.name} is ${one.value}`).join(', ')} in new sessions: ${requiredSettings[name]?.effect}.`;
-  return (isPinned(first) ? warning : broken)(
+  return broken(
     found,
     `As a superuser: ${resetOf(name, source, login, database)}. Then end the sessions of ${pg.escapeIdentifier(login)}, or restart the processes.`,
   );

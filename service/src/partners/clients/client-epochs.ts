@@ -19,8 +19,7 @@ export async function settleClientChange(link: RedisLink, redisKeys: RedisKeys, 
 }
 
 /**
- * Makes every process that reaches Redis read this client and its keys again, at once. The processes of release 1.0.0 depend on it.
- * False if Redis could not be reached.
+ * Makes every process that reaches Redis read this client and its keys again, at once. False if Redis could not be reached.
  */
 export async function replaceEpoch(link: RedisLink, redisKeys: RedisKeys, clientId: bigint): Promise<boolean> {
   const deadline = performance.now() + totalTimeoutMs;

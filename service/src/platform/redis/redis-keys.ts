@@ -2,7 +2,7 @@ export type RedisKeys = ReturnType<typeof redisKeysOf>;
 
 /**
  * Every key that a deployment uses in Redis. Keys begin with the deployment's id, so that two deployments can share a
- * server. The parts in braces are from earlier releases, whose processes run beside this one during an upgrade.
+ * server. The parts in braces are from earlier releases: the processes of 1.1.0 run beside these during an upgrade, with the same keys.
  */
 export function redisKeysOf(deploymentId: string) {
   const [prefix, catalogue] = [`hw:${deploymentId}:{0}`, `hw:${deploymentId}:{catalogue}`];

@@ -111,7 +111,7 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
     this.#link = link;
     this.#keys = keys;
     link.client.defineCommand('announce', { lua });
-    // Also for processes of release 1.0.0, which don't look for changes in PostgreSQL.
+    // Then the publisher finds these transactions announced, and does not invalidate every list for them.
     link.on('restored', () => !this.#isQueued && !this.#next.isEmpty && void this.#tellRedis());
   }
 

@@ -26,8 +26,7 @@ interface Entry {
  * - `versionOf(token)` returns a version that includes every change announced up to that token. So a page whose query starts after
  *   that includes them, and may be cached under this version.
  * - The entries from `#token` to the newest are a chain: each has replaced the token of the one before. If an entry is missing, any
- *   animal may have changed: the log was trimmed, Redis has lost data, or a process of release 1.0.0 has replaced the token without
- *   an entry. Then no page from before is valid.
+ *   animal may have changed: the log was trimmed, or Redis has lost data. Then no page from before is valid.
  */
 export class ChangeLog {
   readonly #link: RedisLink;

@@ -271,9 +271,6 @@ test.each([
   ['client_min_messages', 'warning', 'ok'],
   ['client_min_messages', 'error', 'broken'],
   ['default_transaction_isolation', 'serializable', 'broken'],
-  ['DateStyle', 'ISO, DMY', 'ok'],
-  ['DateStyle', 'SQL, DMY', 'warning'],
-  ['lock_timeout', '5', 'warning'],
 ])('%s is %s: %s', (name, value, severity) => {
   const judged = judgeSettings([{ name, value, source: 'database' }], { login: 'api', database: 'store' });
   expect(judged.severity).toBe(severity);

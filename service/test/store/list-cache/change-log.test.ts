@@ -24,7 +24,7 @@ async function addTo(categoryId: number): Promise<PetBody> {
   return pet;
 }
 
-/** A process of release 1.0.0 writes something. */
+/** As in a Redis that has lost its log. */
 const setTokenOnly = (token: string) => client().set(store.dependencies.redisKeys.catalogueToken, token);
 const commandCalls = async (command: string) =>
   Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await client().info('commandstats'))?.[1] ?? 0);
@@ -114,12 +114,12 @@ describe('The log of changes', () => {
     expect(touched(1n, 2n)).toEqual([false, true]);
   });
 
-  test('without an entry for the token makes every page invalid: a process of release 1.0.0 has replaced it', async () => {
-    await setTokenOnly('old-process-1');
+  test('without an entry for the token makes every page invalid', async () => {
+    await setTokenOnly('lost-1');
     await readUp();
     expect(touched(1n)).toEqual([true]);
     version = log.version;
-    // The entries behind that token tell again what has changed.
+    // The entries after that token tell again what has changed.
     await addTo(2);
     await readUp();
     expect(touched(1n, 2n)).toEqual([false, true]);
@@ -127,7 +127,7 @@ describe('The log of changes', () => {
 
   test('with such a token in its middle makes every page invalid', async () => {
     await addTo(2);
-    await setTokenOnly('old-process-2');
+    await setTokenOnly('lost-2');
     await addTo(2);
     await readUp();
     expect(touched(1n)).toEqual([true]);
