@@ -1,8 +1,15 @@
 // `homeward migrate` on a new PostgreSQL: no role, no table.
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { type PrivateServer, startPostgres } from '../../../testkit/servers.ts';
+import { checkObjects } from '../../src/operations/doctor/schema-check.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { migrationsDir } from '../../src/platform/db/migration-files.ts';
+import { applicationRole } from '../../src/platform/db/pool.ts';
 import { createDatabase } from '../databases.ts';
 import { homeward, homewardJson, homewardProcess, startServing } from './homeward-command.ts';
 
@@ -91,6 +98,50 @@ test('a user who has only the application role can serve a store that another us
   expect(await response.json()).toEqual({ status: 'ready', postgres: true, redis: true });
 });
 
+describe('On the schema of 1.0.0', () => {
+  /** The migrations that 1.0.0 has, and the rest of those that a test asks for. */
+  async function storeAt(name: string, last: string): Promise<string> {
+    const dir = mkdtempSync(path.join(tmpdir(), 'homeward-migrations-'));
+    const files = readdirSync(migrationsDir).filter((file) => file <= `${last}_~`);
+    for (const file of files) copyFileSync(path.join(migrationsDir, file), path.join(dir, file));
+    const url = await createDatabase(postgres.url, { name });
+    await migrate(url, { dir }).finally(() => rmSync(dir, { recursive: true }));
+    return url;
+  }
+
+  test.each(['0004', '0008'])('at %s it changes nothing and names 1.1.0', async (last) => {
+    const url = await storeAt(`at_${last}`, last);
+    const namesOf = () => sql(url, 'select name from schema_migrations');
+    const before = await namesOf();
+    const { status, stdout, stderr } = await homeward(['migrate'], { env: environment(url) });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('this release upgrades from 1.1.0. Install 1.1.0 first');
+    expect(await namesOf()).toEqual(before);
+    const plan = await homeward(['migrate', '--plan'], { env: environment(url) });
+    expect(plan.stdout).toContain("run 'homeward migrate --offline'");
+  });
+
+  test('--offline ends with the schema of an empty database, once no process is connected', async () => {
+    const url = await storeAt('offline', '0004');
+    const serving = new pg.Client({ connectionString: url, application_name: 'homeward' });
+    await serving.connect();
+    const rejected = await homeward(['migrate', '--offline'], { env: environment(url) });
+    expect(rejected).toMatchObject({ status: 1, stderr: expect.stringContaining('Processes of the store are connected: process') });
+    await serving.end();
+    expect((await homeward(['migrate', '--offline'], { env: environment(url) })).stdout).toMatch(/^Applied 0005_trust, /);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    expect(await checkObjects(client, applicationRole).finally(() => client.end())).toMatchObject({ severity: 'ok' });
+  });
+
+  test('and later, from a commit of 1.1.0 and from its last, it migrates', async () => {
+    for (const last of ['0009', '0032']) {
+      const url = await storeAt(`at_${last}`, last);
+      expect((await homeward(['migrate'], { env: environment(url) })).stdout).toMatch(/^Applied .*0033_old_deliveries\.\n$/);
+    }
+  });
+});
+
 describe('--plan', () => {
   test('on an empty database lists every migration and creates nothing', async () => {
     const url = await createDatabase(postgres.url, { name: 'planned' });
@@ -109,7 +160,7 @@ describe('--plan', () => {
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       expect(stdout).toMatch(/^Nothing to do: the database has all \d+ migrations\.\n/);
       expect(stdout).toContain(
-        "Releases from 1.1.0 on run on the schema of this one, and earlier ones don't (0008_queued_deliveries: workers of 1.0.0 send no webhooks from it).",
+        "Releases from 1.1.0 on run on the schema of this one, and earlier ones don't (0008_queued_deliveries: workers of 1.0.0 send no webhooks from it; 0033_old_deliveries: 1.0.0 reads and writes deliveries).",
       );
     }
   });

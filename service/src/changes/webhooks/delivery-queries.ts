@@ -205,31 +205,15 @@ export async function makeDueNow(tx: Transaction, webhookId: bigint, limit: numb
 
 /** Deletes the oldest, at most `batchSizeMax`; when none is left, removed endpoints. Returns how many. */
 export async function deleteOldDeliveries(db: Writer, keptDays: number, batchSizeMax: number): Promise<number> {
-  const rowCount = await deleteOldRows(db, keptDays, batchSizeMax);
-  // The table of release 1.0.0. The next release drops it, and workers of this one run on that schema too.
-  const { rows } = await db.write<{ exists: boolean }>({ name: 'has-old-deliveries', text: `select to_regclass('deliveries') is not null as exists` });
-  const hasOldTable = rows[0]?.exists === true;
-  const deleted = rowCount + (hasOldTable ? await deleteFromOldTable(db, keptDays, batchSizeMax) : 0);
-  return deleted > 0 ? deleted : deleteRemovedWebhooks(db, keptDays, batchSizeMax, hasOldTable);
+  const deleted = await deleteOldRows(db, keptDays, batchSizeMax);
+  return deleted > 0 ? deleted : deleteRemovedWebhooks(db, keptDays, batchSizeMax);
 }
 
-async function deleteFromOldTable(db: Writer, keptDays: number, batchSizeMax: number): Promise<number> {
+async function deleteRemovedWebhooks(db: Writer, keptDays: number, batchSizeMax: number): Promise<number> {
   const { rowCount } = await db.write({
-    name: 'sweep-deliveries',
-    text: `with oldest as materialized (select id, created_at from deliveries order by id limit $2)
-      delete from deliveries where id in (select id from oldest where created_at < now() - make_interval(days => $1))`,
-    values: [keptDays, batchSizeMax],
-  });
-  return rowCount ?? 0;
-}
-
-async function deleteRemovedWebhooks(db: Writer, keptDays: number, batchSizeMax: number, hasOldTable: boolean): Promise<number> {
-  const isDone = hasOldTable ? 'and not exists (select from deliveries where webhook_id = webhooks.id)' : '';
-  const { rowCount } = await db.write({
-    name: hasOldTable ? 'sweep-webhooks-beside-old-table' : 'sweep-webhooks',
-    text: `with old as materialized (select id from webhooks where removed_at < now() - make_interval(days => $1)
-        ${isDone} limit $2 for update skip locked)
-      delete from webhooks where id in (select id from old)`,
+    name: 'sweep-webhooks',
+    text: `delete from webhooks where id in (
+        select id from webhooks where removed_at < now() - make_interval(days => $1) limit $2 for update skip locked)`,
     values: [keptDays, batchSizeMax],
   });
   return rowCount ?? 0;

@@ -104,7 +104,7 @@ export async function assertOutOfRecovery(db: Db): Promise<void> {
  * What runs meanwhile would assign positions, and use an id of the deployment that is replaced. PostgreSQL notices a little later that
  * a process has ended.
  */
-async function untilNobodyIsConnected(db: Db): Promise<void> {
+export async function untilNobodyIsConnected(db: Db): Promise<void> {
   let connected: readonly Connected[] = [];
   for (let tries = 0; tries < connectedTriesMax; tries += 1) {
     if (tries > 0) await sleep(connectedIntervalMs);

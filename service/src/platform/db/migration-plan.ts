@@ -7,6 +7,12 @@ export interface PlannedMigration extends MigrationFacts {
   readonly name: string;
 }
 
+/**
+ * Without it, processes of 1.0.0 may be running, which this release does not run beside: they don't look for changes in PostgreSQL, and
+ * use tables that it drops.
+ */
+const firstToUpgradeFrom = '0009_changes';
+
 export interface MigrationPlan {
   /** The migrations of this program that the database has. */
   readonly applied: readonly string[];
@@ -14,6 +20,8 @@ export interface MigrationPlan {
   readonly pending: readonly PlannedMigration[];
   /** Those that only a newer release knows. */
   readonly unknown: readonly string[];
+  /** Whether `migrate` needs `--offline`: the schema is that of 1.0.0, and this release upgrades from 1.1.0. */
+  readonly needsOffline: boolean;
   /** Whether the processes that run on the schema of now also run on the one after the migration. Null: the database is empty. */
   readonly canGoBack: boolean | null;
   /** The oldest release whose processes run on the schema after the migration. */
@@ -60,6 +68,7 @@ export function planFrom(files: readonly Pick<MigrationFile, 'name' | 'sql'>[], 
     applied: applied.map(({ name }) => name),
     pending,
     unknown: names.filter((name) => !all.some((one) => one.name === name)).toSorted(),
+    needsOffline: applied.length > 0 && pending.some(({ name }) => name === firstToUpgradeFrom),
     canGoBack: applied.length === 0 ? null : pending.every(({ runsWith }) => compareReleases(runsWith, running) <= 0),
     oldestRelease,
     obstacles: all.filter(({ runsWith, reason }) => reason !== undefined && compareReleases(runsWith, oldestRelease) === 0),

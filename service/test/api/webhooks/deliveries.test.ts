@@ -312,6 +312,6 @@ test('deliveries of a removed endpoint are not sent', async () => {
   await call('DELETE', `/${id}`);
   await addAnimal(store, partner);
   await publishAll(store.dependencies);
-  const rows = await store.read('select from deliveries where webhook_id = $1', id);
+  const rows = await store.read('select from delivery_exceptions where webhook_id = $1', id);
   expect(rows).toEqual([]);
 });
