@@ -4,10 +4,11 @@ import path from 'node:path';
 import { cleanEnvironment } from '../../testkit/clean-checkout.ts';
 import { buildOptions, containerEnv, nodeImage } from '../deploy/images.ts';
 import { run } from '../deploy/programs.ts';
+import { releaseBefore } from '../release-before.ts';
 
 const buildTimeoutMs = 20 * 60_000;
 /** The tag that its compose.yaml has. */
-const image = 'homeward:1.0.0';
+const image = `homeward:${releaseBefore.version}`;
 
 export interface OldRelease {
   readonly image: string;

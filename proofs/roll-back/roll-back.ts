@@ -1,4 +1,4 @@
-// A store is upgraded from an older commit to this one and rolled back again, under load, in each way to deploy, by the commands of
+// A store is upgraded from the release before to this commit and rolled back again, under load, in each way to deploy, by the commands of
 // docs/deploy.md.
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,11 @@ import { checkOut } from '../../testkit/revision-checkout.ts';
 import { type BuiltRelease, buildRelease, buildStandIns, containerEnv, imageVariables, requireContainers } from '../deploy/images.ts';
 import { run as runProgram } from '../deploy/programs.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
+import { releaseBefore } from '../release-before.ts';
 import { stepsOf } from './documented-steps.ts';
 import { kubernetesStepClaims } from './kubernetes-steps.ts';
 import { buildOldRelease, type OldRelease } from './old-release.ts';
 
-/** The commit that the store comes from and goes back to. */
-const before = 'd4fd1a1';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const trialTimeoutMs = 12 * 60_000;
 const requestsMin = 1_000;
@@ -41,7 +40,7 @@ async function run({ parts, progress }: ProofContext): Promise<Claim[]> {
   if (chosen.length === 0) return claims;
   requireContainers();
   await buildStandIns(progress);
-  using old = checkOut(before);
+  using old = checkOut(releaseBefore.commit);
   using checkout = new CleanCheckout();
   const oldRelease = await buildOldRelease(old.root, progress);
   const newRelease = await buildRelease(checkout.folder, newRevision, progress);
@@ -130,7 +129,7 @@ function judge(way: Way, lines: Readonly<Record<string, string>>): Claim[] {
   const kinds = Object.entries(load.kinds).map(([kind, count]) => `${kind}: ${count}`);
   return [
     {
-      claim: `${way}: requests that fail while a store is upgraded from ${before} to this commit and rolled back, at ${settings.PER_SECOND} a second`,
+      claim: `${way}: requests that fail while a store is upgraded from ${releaseBefore.version} to this commit and rolled back, at ${settings.PER_SECOND} a second`,
       bar: `0 of at least ${requestsMin.toLocaleString('en')}`,
       figure: `${load.failed} of ${load.sent.toLocaleString('en')}${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}; the slowest of a hundred took ${load.slowestOfHundredMs} ms; upgraded: ${lines['upgraded']}; back: ${lines['back']}`,
       holds:

@@ -16,7 +16,7 @@ export interface WrittenEvent {
 }
 
 /**
- * - history: set back by up to 29 days.
+ * - history: before some endpoints are added.
  * - gap: while the endpoint with the longest queue is disabled.
  * - meanwhile: while another endpoint is disabled and a client suspended, from before the migration to after it.
  */
