@@ -13,8 +13,8 @@ export interface MoveColumns {
 }
 
 /**
- * The move that a row of history records; undefined: the row is about something else. Rows from before there were kinds, and those of
- * processes of release 1.0.0, say it in words only.
+ * The move that a row of history records; undefined: the row is about something else. Rows from before there were kinds say it in words
+ * only.
  */
 export function readMove({ kind, fromShelterId, toShelterId, why }: MoveColumns): ShelterMove | undefined {
   if (kind !== null) return fromShelterId !== null && toShelterId !== null ? { from: fromShelterId, to: toShelterId } : undefined;

@@ -120,11 +120,11 @@ describe('A retry of POST /v1/pets with the same Idempotency-Key', () => {
     expect(await add('unbound-first', body, bound)).toMatchObject(errorResponse(422, 'idempotency_key_reused'));
   });
 
-  test('by a key of a shelter gets the response that the release before has stored', async () => {
+  test('by a key of a shelter gets the response that release 1.0.0 has stored', async () => {
     const bound = await store.createKey({ client: 'Upgraded', shelterId: BigInt(await addShelter(store)) });
     const body = { name: 'Upgraded', categoryId: 1 };
     const first = await add('upgraded', body, bound);
-    // The fingerprint is the same; the release before has no such column.
+    // The fingerprint is the same; release 1.0.0 has no such column.
     await store.write(`update idempotent_answers set shelter_id = null where key = 'upgraded'`);
     expect(await add('upgraded', body, bound)).toMatchObject({ text: first.text, headers: { 'idempotent-replayed': 'true' } });
   });

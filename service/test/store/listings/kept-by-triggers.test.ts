@@ -1,4 +1,4 @@
-// The table that searches read is kept by triggers, whoever writes: a process of the release before, or a person with SQL.
+// The table that searches read is kept by triggers, whoever writes: also a person with SQL.
 import { afterEach, expect, test, vi } from 'vitest';
 import { addPet } from '../../adoption-steps.ts';
 import { addDescribed, addShelter, insert } from '../../listing-steps.ts';

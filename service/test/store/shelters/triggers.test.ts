@@ -1,4 +1,4 @@
-// What processes of the release before write: they know nothing of shelters.
+// Triggers keep the shelters of orders and events: the statements that write those don't name them.
 import pg from 'pg';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { rotatePartitions } from '../../../src/changes/events/events.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
   };
 });
 
-/** With the statements of the release before. */
+/** Without a shelter. */
 const insertPet = async () =>
   Number((await owner.query(`insert into pets (name, category_id, status) values ('Old', 1, 'available') returning id`)).rows[0].id);
 const insertOrder = async (pet: number) =>
