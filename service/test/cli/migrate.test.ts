@@ -131,7 +131,9 @@ describe('On the schema of 1.0.0', () => {
     expect((await homeward(['migrate', '--offline'], { env: environment(url) })).stdout).toMatch(/^Applied 0005_trust, /);
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    expect(await checkObjects(client, applicationRole).finally(() => client.end())).toMatchObject({ severity: 'ok' });
+    const compared = await checkObjects(client, applicationRole);
+    await client.end();
+    expect(compared).toMatchObject({ severity: 'ok' });
   });
 
   test('and later, from a commit of 1.1.0 and from its last, it migrates', async () => {
