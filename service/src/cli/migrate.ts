@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { untilNobodyIsConnected } from '../operations/recovery/restored-store.ts';
 import type { ReadConfig } from '../platform/config.ts';
+import type { Db } from '../platform/db/handles.ts';
 import { migrate } from '../platform/db/migrate.ts';
-import { type MigrationPlan, planMigrations } from '../platform/db/migration-plan.ts';
-import { connectAsOwner } from '../platform/db/owner-connection.ts';
+import { type MigrationPlan, needsOffline, planMigrations } from '../platform/db/migration-plan.ts';
 import { printJson, printLines, printProblem, printTable, UsageError } from './output.ts';
 
 const waitIntervalMs = 5_000;
@@ -16,29 +16,28 @@ export function addMigrateCommand(program: Command, config: ReadConfig): void {
     .option('--plan', 'only print which migrations would run, and whether you can go back')
     .option('--json', 'print one JSON object')
     .action(async ({ plan, offline, json }: { plan?: boolean; offline?: boolean; json?: boolean }) => {
-      const planned = await planMigrations(config().databaseUrl);
       if (plan) {
+        const planned = await planMigrations(config().databaseUrl);
         if (json) printJson(planned);
         else printPlan(planned);
+        if (planned.needsOffline && !json) printLines(upgradeFirst);
         return;
       }
-      if (offline) await requireNoProcesses(config().databaseUrl);
-      else if (planned.needsOffline) throw new UsageError(needsOffline);
-      const applied = await migrate(config().databaseUrl, { onWait: everyFewSeconds(printProblem) });
+      const onLocked = offline ? untilNobodyIsConnected : rejectOldSchema;
+      const applied = await migrate(config().databaseUrl, { onLocked, onWait: everyFewSeconds(printProblem) });
       if (json) printJson({ applied });
       else printLines(applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Nothing to do: the database is up to date.');
     });
 }
 
-const needsOffline =
+const upgradeFirst =
   "The database has the schema of 1.0.0, and this release upgrades from 1.1.0. Install 1.1.0 first, run its 'homeward migrate', restart every process, and then come back. Or stop every process, and run 'homeward migrate --offline'.";
 
-async function requireNoProcesses(databaseUrl: string): Promise<void> {
-  await using client = await connectAsOwner(databaseUrl, 'homeward migrate');
-  await untilNobodyIsConnected(client);
+async function rejectOldSchema(db: Db): Promise<void> {
+  if (await needsOffline(db)) throw new UsageError(upgradeFirst);
 }
 
-function printPlan({ applied, pending, unknown, needsOffline: isOld, canGoBack, oldestRelease, obstacles }: MigrationPlan): void {
+function printPlan({ applied, pending, unknown, canGoBack, oldestRelease, obstacles }: MigrationPlan): void {
   printLines(
     pending.length === 0
       ? `Nothing to do: the database has all ${applied.length} migrations.`
@@ -55,7 +54,6 @@ function printPlan({ applied, pending, unknown, needsOffline: isOld, canGoBack, 
     printTable(rows, '');
     printLines('');
   }
-  if (isOld) printLines(needsOffline);
   if (unknown.length > 0)
     printLines(`Only a newer release knows ${unknown.join(', ')}: ask its 'homeward migrate --plan' whether this one runs on them.`);
   if (pending.length > 0 && canGoBack !== null) {

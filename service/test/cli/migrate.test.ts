@@ -100,12 +100,13 @@ test('a user who has only the application role can serve a store that another us
 
 describe('On the schema of 1.0.0', () => {
   /** The migrations that 1.0.0 has, and the rest of those that a test asks for. */
-  async function storeAt(name: string, last: string): Promise<string> {
+  async function storeAt(name: string, last: string, ...statements: string[]): Promise<string> {
     const dir = mkdtempSync(path.join(tmpdir(), 'homeward-migrations-'));
     const files = readdirSync(migrationsDir).filter((file) => file <= `${last}_~`);
     for (const file of files) copyFileSync(path.join(migrationsDir, file), path.join(dir, file));
     const url = await createDatabase(postgres.url, { name });
     await migrate(url, { dir }).finally(() => rmSync(dir, { recursive: true }));
+    await sql(url, "insert into clients (name, plan) values ('Paws', 'free')", ...statements);
     return url;
   }
 
@@ -134,6 +135,11 @@ describe('On the schema of 1.0.0', () => {
     const compared = await checkObjects(client, applicationRole);
     await client.end();
     expect(compared).toMatchObject({ severity: 'ok' });
+  });
+
+  test('that no client uses yet, since its first migration was interrupted, it migrates', async () => {
+    const url = await storeAt('interrupted', '0004', 'delete from clients');
+    expect((await homeward(['migrate'], { env: environment(url) })).stdout).toMatch(/^Applied 0005_trust, /);
   });
 
   test('and later, from a commit of 1.1.0 and from its last, it migrates', async () => {

@@ -29,6 +29,8 @@ const standbyReplyMs = 1_000;
 export interface MigrateOptions {
   readonly dir?: string;
   readonly totalTimeoutMs?: number;
+  /** Called before anything is changed, once no other `migrate` runs. */
+  readonly onLocked?: (db: Db) => Promise<void>;
   /** Called each time that a migration was kept from running, with a sentence for the operator. */
   readonly onWait?: (sentence: string) => void;
 }
@@ -71,6 +73,7 @@ class Migrator {
   readonly #watcher: pg.Client;
   readonly #dir: string;
   readonly #totalTimeoutMs: number;
+  readonly #onLocked: (db: Db) => Promise<void>;
   readonly #onWait: (sentence: string) => void;
 
   constructor(client: OwnerConnection, watcher: pg.Client, options: MigrateOptions) {
@@ -78,6 +81,7 @@ class Migrator {
     this.#watcher = watcher;
     this.#dir = options.dir ?? migrationsDir;
     this.#totalTimeoutMs = options.totalTimeoutMs ?? totalTimeoutMs;
+    this.#onLocked = options.onLocked ?? (async () => {});
     this.#onWait = options.onWait ?? (() => {});
   }
 
@@ -86,6 +90,7 @@ class Migrator {
     await this.#client.query('set statement_timeout = 0');
     await requireSupportedVersion(this.#client);
     await this.#lock();
+    await this.#onLocked(this.#client);
     const files = readMigrations(this.#dir);
     const applied: string[] = [];
     for (;;) {

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Db } from './handles.ts';
 import { compareReleases, latestRelease, type MigrationFacts, readFacts } from './migration-facts.ts';
 import { type MigrationFile, migrationsDir, readMigrations } from './migration-files.ts';
 import { connectAsOwner } from './owner-connection.ts';
@@ -20,8 +20,6 @@ export interface MigrationPlan {
   readonly pending: readonly PlannedMigration[];
   /** Those that only a newer release knows. */
   readonly unknown: readonly string[];
-  /** Whether `migrate` needs `--offline`: the schema is that of 1.0.0, and this release upgrades from 1.1.0. */
-  readonly needsOffline: boolean;
   /** Whether the processes that run on the schema of now also run on the one after the migration. Null: the database is empty. */
   readonly canGoBack: boolean | null;
   /** The oldest release whose processes run on the schema after the migration. */
@@ -31,15 +29,22 @@ export interface MigrationPlan {
 }
 
 /** Reads which migrations the database has. Writes nothing: with the login of the owner or of the processes. */
-export async function planMigrations(databaseUrl: string): Promise<MigrationPlan> {
+export async function planMigrations(databaseUrl: string): Promise<MigrationPlan & { needsOffline: boolean }> {
   await using client = await connectAsOwner(databaseUrl, 'homeward migrate --plan');
   await client.query({ text: 'begin read only' });
-  const names = await readApplied(client);
-  await client.query({ text: 'rollback' });
-  return planFrom(readMigrations(migrationsDir), names);
+  return { ...planFrom(readMigrations(migrationsDir), await readApplied(client)), needsOffline: await needsOffline(client) };
 }
 
-async function readApplied(client: pg.Client): Promise<string[]> {
+/** Whether `migrate` needs `--offline`: the schema is one of 1.0.0, and this release upgrades from 1.1.0. */
+export async function needsOffline(db: Db): Promise<boolean> {
+  const names = await readApplied(db);
+  if (names.length === 0 || names.includes(firstToUpgradeFrom)) return false;
+  // The first migration of a store may have been interrupted here: then it has no client.
+  const { rows } = await db.query<{ isUsed: boolean }>({ text: 'select exists (select from clients) as "isUsed"' });
+  return rows[0]?.isUsed === true;
+}
+
+async function readApplied(client: Db): Promise<string[]> {
   const { rows: found } = await client.query<{ exists: boolean; mayRead: boolean }>({
     text: `select oid is not null as exists, coalesce(has_table_privilege(oid, 'select'), true) as "mayRead"
       from (select to_regclass('schema_migrations')::oid) as migrations (oid)`,
@@ -68,7 +73,6 @@ export function planFrom(files: readonly Pick<MigrationFile, 'name' | 'sql'>[], 
     applied: applied.map(({ name }) => name),
     pending,
     unknown: names.filter((name) => !all.some((one) => one.name === name)).toSorted(),
-    needsOffline: applied.length > 0 && pending.some(({ name }) => name === firstToUpgradeFrom),
     canGoBack: applied.length === 0 ? null : pending.every(({ runsWith }) => compareReleases(runsWith, running) <= 0),
     oldestRelease,
     obstacles: all.filter(({ runsWith, reason }) => reason !== undefined && compareReleases(runsWith, oldestRelease) === 0),
