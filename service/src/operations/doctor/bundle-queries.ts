@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/handles.ts';
 import { rowOf, rowsOf } from '../../platform/db/unprepared.ts';
+import type { SessionSetting } from './doctor-queries.ts';
 
 /** Settings that matter for help, and that hold no secret, unlike primary_conninfo. */
 const shownSettings = [
@@ -40,14 +41,8 @@ const shownSettings = [
 
 export const readVersion = async (db: Db): Promise<string> => (await rowOf<{ version: string }>(db)`select version()`).version;
 
-export interface Setting {
-  readonly name: string;
-  readonly value: string;
-  readonly source: string;
-}
-
 export const selectSettings = (db: Db) =>
-  rowsOf<Setting>(db)`
+  rowsOf<SessionSetting>(db)`
       select name, current_setting(name) as value, source from pg_settings where name = any(${shownSettings}) order by name`;
 
 export interface TableSize {
@@ -112,18 +107,13 @@ export async function selectSlowest(db: Db, schema: string, role: string, limit:
   return rows;
 }
 
-interface Extended {
-  readonly text: string;
-  readonly queryMode: 'extended';
-}
-
 /**
  * The plan that PostgreSQL makes without knowing the values, as of a prepared statement. It is not run. The extended protocol accepts
  * no second statement in the text.
  */
 export async function explain(db: Db, role: string, statement: string): Promise<string[]> {
   const parameters = Math.max(0, ...[...statement.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
-  const run = (text: string) => db.query<{ 'QUERY PLAN': string }>({ text, queryMode: 'extended' } as Extended);
+  const run = (text: string) => db.query<{ 'QUERY PLAN': string }>({ text, queryMode: 'extended' } as { text: string });
   await run('begin read only');
   try {
     await run(`set local role ${role}`);

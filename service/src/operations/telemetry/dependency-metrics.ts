@@ -23,15 +23,11 @@ export function addDependencyMetrics(registry: MetricRegistry, { db, redis }: Pa
       { labels: { use, state: 'idle' }, value: idle },
     ]),
   );
-  registry.addValues('homeward_postgres_max_connections', () =>
-    Object.entries(db.state.connections).map(([use, { max }]) => ({ labels: { use }, value: max })),
+  registry.addValuesBy('homeward_postgres_max_connections', 'use', () =>
+    Object.entries(db.state.connections).map(([use, { max }]) => [use, max]),
   );
-  registry.addValues('homeward_postgres_waiting', () =>
-    Object.entries(db.state.waiting).map(([use, value]) => ({ labels: { use }, value })),
-  );
-  registry.addValues('homeward_postgres_statements_in_flight', () =>
-    Object.entries(db.state.inFlight).map(([use, value]) => ({ labels: { use }, value })),
-  );
+  registry.addValuesBy('homeward_postgres_waiting', 'use', () => Object.entries(db.state.waiting));
+  registry.addValuesBy('homeward_postgres_statements_in_flight', 'use', () => Object.entries(db.state.inFlight));
   registry.addHistogram('homeward_postgres_statement_duration_seconds', statements);
 
   const calls = new Histogram('homeward_redis_call_duration_seconds');

@@ -33,6 +33,11 @@ export class MetricRegistry {
     this.#add(name, () => [...read()]);
   }
 
+  /** For a metric with one label: by its values. */
+  addValuesBy<Name extends ValueName>(name: Name, label: keyof Labels<Name>, read: () => Iterable<readonly [string, number]>): void {
+    this.#add(name, () => Array.from(read(), ([of, value]) => ({ labels: { [label]: of }, value })));
+  }
+
   /** For a metric without labels. Undefined: its value is not known. */
   addValue(name: PlainName & ValueName, read: () => number | undefined): void {
     this.#add(name, () => {

@@ -16,9 +16,7 @@ interface Parts {
 export function addServiceMetrics(registry: MetricRegistry, { requests, decisions, caches, changes, streams, progress }: Parts): void {
   requests.register(registry);
   registry.addValue('homeward_streams', () => streams.size);
-  registry.addValues('homeward_slow_readers_closed_total', () =>
-    Object.entries(progress.closed).map(([reason, value]) => ({ labels: { reason }, value })),
-  );
+  registry.addValuesBy('homeward_slow_readers_closed_total', 'reason', () => Object.entries(progress.closed));
   registry.addValue('homeward_unsent_response_bytes', () => progress.unsentBytes);
   registry.addValues('homeward_rate_limit_decisions_total', () =>
     [...decisions].map(({ plan = 'none', outcome, by, count }) => ({ labels: { plan, ...labelsOf(outcome), by }, value: count })),
@@ -32,9 +30,9 @@ export function addServiceMetrics(registry: MetricRegistry, { requests, decision
       { labels: { cache, outcome: 'miss' }, value: misses },
     ]),
   );
-  registry.addValues('homeward_cache_entries', () => states().map(({ cache, size }) => ({ labels: { cache }, value: size })));
-  registry.addValues('homeward_cache_bytes', () => states().map(({ cache, bytes }) => ({ labels: { cache }, value: bytes })));
-  registry.addValues('homeward_cache_max_bytes', () => states().map(({ cache, bytesMax }) => ({ labels: { cache }, value: bytesMax })));
+  registry.addValuesBy('homeward_cache_entries', 'cache', () => states().map(({ cache, size }) => [cache, size]));
+  registry.addValuesBy('homeward_cache_bytes', 'cache', () => states().map(({ cache, bytes }) => [cache, bytes]));
+  registry.addValuesBy('homeward_cache_max_bytes', 'cache', () => states().map(({ cache, bytesMax }) => [cache, bytesMax]));
   registry.addValue('homeward_change_look_age_seconds', () => changes.lookAgeMs && changes.lookAgeMs / 1_000);
 }
 

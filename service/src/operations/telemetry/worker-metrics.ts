@@ -53,17 +53,15 @@ export function addWorkerMetrics(
   registry: MetricRegistry,
   { jobs, deliveries, deliverer, store, disks, photoWatch, backup, certificate }: Parts,
 ): void {
-  registry.addValues('homeward_jobs_failed_total', () => [...jobs].map(([task, { failures }]) => ({ labels: { task }, value: failures })));
-  registry.addValues('homeward_job_items_total', () => [...jobs].map(([task, { items }]) => ({ labels: { task }, value: items })));
-  registry.addValues('homeward_job_last_success_timestamp_seconds', () =>
-    [...jobs].map(([task, { succeededAtMs }]) => ({ labels: { task }, value: succeededAtMs / 1_000 })),
+  registry.addValuesBy('homeward_jobs_failed_total', 'task', () => [...jobs].map(([task, { failures }]) => [task, failures]));
+  registry.addValuesBy('homeward_job_items_total', 'task', () => [...jobs].map(([task, { items }]) => [task, items]));
+  registry.addValuesBy('homeward_job_last_success_timestamp_seconds', 'task', () =>
+    [...jobs].map(([task, { succeededAtMs }]) => [task, succeededAtMs / 1_000]),
   );
 
-  registry.addValues('homeward_disk_free_bytes', () => [...disks].map(([disk, { freeBytes }]) => ({ labels: { disk }, value: freeBytes })));
-  registry.addValues('homeward_disk_size_bytes', () =>
-    [...disks].map(([disk, { totalBytes }]) => ({ labels: { disk }, value: totalBytes })),
-  );
-  registry.addValues('homeward_disk_full', () => [...disks].map(([disk, { isFull }]) => ({ labels: { disk }, value: Number(isFull) })));
+  registry.addValuesBy('homeward_disk_free_bytes', 'disk', () => [...disks].map(([disk, { freeBytes }]) => [disk, freeBytes]));
+  registry.addValuesBy('homeward_disk_size_bytes', 'disk', () => [...disks].map(([disk, { totalBytes }]) => [disk, totalBytes]));
+  registry.addValuesBy('homeward_disk_full', 'disk', () => [...disks].map(([disk, { isFull }]) => [disk, Number(isFull)]));
 
   registry.addValue('homeward_postgres_timeline', () => store.facts.wal?.timeline);
   registry.addValue('homeward_archive_failing', () => store.facts.wal?.archive && Number(store.facts.wal.archive.isFailing));
@@ -75,9 +73,7 @@ export function addWorkerMetrics(
   registry.addValue('homeward_photos_waiting', () => store.facts.photos?.waiting);
   registry.addValue('homeward_photos_oldest_waiting_seconds', () => store.facts.photos?.oldestWaitingSeconds);
 
-  registry.addValues('homeward_webhook_deliveries_total', () =>
-    Object.entries(deliveries.outcomes).map(([outcome, value]) => ({ labels: { outcome }, value })),
-  );
+  registry.addValuesBy('homeward_webhook_deliveries_total', 'outcome', () => Object.entries(deliveries.outcomes));
   registry.addHistogram('homeward_webhook_duration_seconds', deliveries.durations);
   registry.addValue('homeward_webhook_requests_in_flight', () => deliverer.state.inFlight);
   registry.addValue('homeward_webhook_endpoints_due', () => deliverer.state.due);
@@ -85,9 +81,7 @@ export function addWorkerMetrics(
   registry.addValue('homeward_webhook_shards', () => deliverer.state.shards);
   registry.addValue('homeward_webhooks_disabled_total', () => deliveries.disabled);
 
-  registry.addValues('homeward_orders', () =>
-    (store.facts.orders ?? []).map(({ status, count }) => ({ labels: { status }, value: count })),
-  );
+  registry.addValuesBy('homeward_orders', 'status', () => (store.facts.orders ?? []).map(({ status, count }) => [status, count]));
   registry.addValue('homeward_outbox_events', () => {
     const { outbox, strays } = store.facts;
     return outbox && outbox.count + (strays?.count ?? 0);
@@ -101,10 +95,8 @@ export function addWorkerMetrics(
   registry.addValue('homeward_feed_newest_age_seconds', () => store.facts.feed?.newestAgeSeconds);
   registry.addValue('homeward_words_lag_seconds', () => store.facts.words?.lagSeconds);
   registry.addValue('homeward_webhook_endpoints_failing', () => store.facts.endpoints?.failing);
-  registry.addValues('homeward_webhook_endpoints', () => {
-    const { unverified, enabled, disabled } = store.facts.endpoints ?? {};
-    return Object.entries({ unverified, enabled, disabled }).flatMap(([status, value]) =>
-      value === undefined ? [] : [{ labels: { status }, value }],
-    );
+  registry.addValuesBy('homeward_webhook_endpoints', 'status', () => {
+    const { failing: _, ...endpoints } = store.facts.endpoints ?? {};
+    return Object.entries(endpoints);
   });
 }

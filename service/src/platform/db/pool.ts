@@ -5,7 +5,7 @@ import { AppError, retryLater, unavailable } from '../errors.ts';
 import { committing, isConnectionFault, isOfFormerPrimary, isStandbyAway, reportedAs, UnconfirmedCommit } from './connection-faults.ts';
 import { ExclusiveConnections } from './exclusive-connections.ts';
 import { type Db, type Searcher, type Settings, type Snapshotter, Transaction, type Transactor } from './handles.ts';
-import { type ConnectionCounts, type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
+import { type ConnectionOptions, PipelinedConnections } from './pipelined-connections.ts';
 import { applicationNames, PostgresServers } from './postgres-servers.ts';
 import { PrimaryProbe } from './primary-probe.ts';
 import { skipLostIds } from './server-identity.ts';
@@ -68,14 +68,6 @@ export function connectionsOf(poolSize: number): Readonly<Record<'serve' | 'work
 export interface PoolOptions {
   readonly byIndex?: boolean;
   readonly onIdsSkipped?: () => void;
-}
-
-/** What the connections are doing, by their use. */
-export interface PoolState {
-  readonly connections: Readonly<Record<'transactions' | 'searches' | 'statements' | 'writes' | 'looks', ConnectionCounts>>;
-  /** How many wait for a connection. */
-  readonly waiting: Readonly<Record<'transactions' | 'searches', number>>;
-  readonly inFlight: Readonly<Record<'statements' | 'writes' | 'looks', number>>;
 }
 
 /**
@@ -200,7 +192,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     this.#onConfirmation = listener;
   }
 
-  get state(): PoolState {
+  /** What the connections are doing, by their use. */
+  get state() {
     return {
       connections: {
         transactions: this.#transactions.connections,
@@ -209,6 +202,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
         writes: this.#writes.connections,
         looks: this.#ahead.connections,
       },
+      // How many wait for a connection.
       waiting: { transactions: this.#transactions.waiting, searches: this.#searches.waiting },
       inFlight: { statements: this.#reads.pending, writes: this.#writes.pending, looks: this.#ahead.pending },
     };
