@@ -6,15 +6,15 @@ import { hasOne, type Scope, scopesThat } from './scopes.ts';
  * the publisher and the documents all use this table.
  */
 const aboutPet = { audience: 'public', data: 'pet', keepsListsValid: false } as const;
-const besideLists = { ...aboutPet, keepsListsValid: true } as const;
+const keepingListsValid = { ...aboutPet, keepsListsValid: true } as const;
 
 const petEvents = {
   'pet.created': { meaning: 'An animal was added.', ...aboutPet },
   'pet.updated': { meaning: 'The name or category of an animal was changed.', ...aboutPet },
   'pet.status_changed': { meaning: 'An animal became available, pending or sold.', ...aboutPet },
   'pet.removed': { meaning: 'An animal was removed and is no longer listed.', ...aboutPet },
-  'pet.profile_changed': { meaning: 'The profile of an animal was changed.', ...besideLists },
-  'pet.photos_changed': { meaning: 'A photo of an animal became ready, was described or moved, or was removed.', ...besideLists },
+  'pet.profile_changed': { meaning: 'The profile of an animal was changed.', ...keepingListsValid },
+  'pet.photos_changed': { meaning: 'A photo of an animal became ready, was described or moved, or was removed.', ...keepingListsValid },
 } as const satisfies Record<string, EventTypeRow>;
 
 const aboutOrder = { audience: 'private', data: 'order', keepsListsValid: true } as const;
