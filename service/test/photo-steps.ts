@@ -123,7 +123,3 @@ export async function createShelterKey(
   await db.write({ text: 'update api_keys set shelter_id = $2, scopes = $3 where id = $1', values: [key.id, inserted.id, scopes] });
   return { ...key, shelterId: inserted.id };
 }
-
-export async function moveToShelter(store: TestStore, petId: number, shelterId: bigint): Promise<void> {
-  await store.write('update pets set shelter_id = $2 where id = $1', petId, shelterId);
-}

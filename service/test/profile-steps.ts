@@ -1,8 +1,6 @@
 // Setup steps for tests about profiles.
 
 import type { Profile, ProfileChanges } from '../src/domain/profile-fields.ts';
-import type { Scope } from '../src/domain/scopes.ts';
-import type { PetBody } from './adoption-steps.ts';
 import type { CallOptions, TestKey, TestResponse, TestStore } from './test-store.ts';
 
 export type ProfileBody = Omit<Profile, 'bondedWith'> & { readonly bondedWith: number[] };
@@ -72,20 +70,3 @@ export const writeProfile = (
   body: unknown,
   headers: Record<string, string> = {},
 ): Promise<TestResponse<ProfileBody>> => store.call(method, profilePath(petId), { key, body, headers });
-
-export async function addShelter(store: TestStore, name: string): Promise<bigint> {
-  const rows = await store.write<{ id: bigint }>('insert into shelters (name) values ($1) returning id', name);
-  return rows[0]?.id ?? 0n;
-}
-
-/** A key with these scopes that is bound to a shelter. */
-export async function createBoundKey(store: TestStore, shelterId: bigint, scopes: readonly Scope[]): Promise<TestKey> {
-  const key = await store.createKey({ scopes: [] });
-  const text = 'update api_keys set shelter_id = $1, scopes = $2 where id = $3';
-  await store.asOwner(text, shelterId, scopes, key.id);
-  return key;
-}
-
-export async function movePet(store: TestStore, { id }: Pick<PetBody, 'id'>, shelterId: bigint): Promise<void> {
-  await store.asOwner('update pets set shelter_id = $1 where id = $2', shelterId, id);
-}

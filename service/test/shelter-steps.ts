@@ -32,3 +32,7 @@ export async function shelterOf(store: TestStore, table: 'pets' | 'orders', id: 
   const rows = await store.read<{ shelterId: bigint }>(`select shelter_id as "shelterId" from ${table} where id = $1`, id);
   return Number(rows[0]?.shelterId);
 }
+
+export async function moveToShelter(store: TestStore, petId: number, shelterId: number | bigint): Promise<void> {
+  await store.write('update pets set shelter_id = $2 where id = $1', petId, shelterId);
+}

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { settleClientChange } from '../../src/partners/clients/client-epochs.ts';
@@ -144,18 +144,9 @@ describe('A key that expires', () => {
   });
 });
 
+const real = await openTestStore();
+const another = await openTestStore({ env: { DATABASE_URL: real.databaseUrl } });
 describe('A changed key, in every process from the next request on', () => {
-  let another: TestStore;
-  let real: TestStore;
-  beforeAll(async () => {
-    real = await createTestStore();
-    another = await createTestStore({ env: { DATABASE_URL: real.databaseUrl } });
-  });
-  afterAll(async () => {
-    await another[Symbol.asyncDispose]();
-    await real[Symbol.asyncDispose]();
-  });
-
   /** As the commands do it: the change, then the announcement to every process. */
   const announce = ({ clientId }: TestKey) => settleClientChange(real.dependencies.redis, real.dependencies.redisKeys, clientId);
   const callBoth = (sent: string) => Promise.all([real, another].map((process) => process.call('GET', '/v1/pets', { key: sent })));
@@ -303,15 +294,8 @@ describe('A stored key', () => {
   });
 });
 
+const staging = await openTestStore({ env: { HOMEWARD_ENVIRONMENT: 'staging', HOMEWARD_OTHER_URL: 'https://api.example/v1' } });
 describe('Production and staging', () => {
-  let staging: TestStore;
-  beforeAll(async () => {
-    staging = await createTestStore({
-      env: { HOMEWARD_ENVIRONMENT: 'staging', HOMEWARD_OTHER_URL: 'https://api.example/v1' },
-    });
-  });
-  afterAll(() => staging[Symbol.asyncDispose]());
-
   test('each create keys of their own kind', async () => {
     expect([(await staging.createKey()).key.slice(0, 8), key.key.slice(0, 8)]).toEqual(['hw_test_', 'hw_live_']);
   });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ApiDocument, type Operation, operationsOf, resolve, type Schema } from '../../../docs-site/src/reference-document.ts';
 import { addPet, createManager, placeOrder } from '../adoption-steps.ts';
-import { executeAsOwner } from '../databases.ts';
 import { openTestStore } from '../test-store.ts';
 import { addEndpoint } from '../webhook-work.ts';
 
@@ -84,11 +83,7 @@ test('an order that was placed under earlier rules is still shown', async () => 
   const pet = await addPet(store, manager);
   const { id } = await placeOrder(store, manager, pet.id);
   const adopter = { name: 'Ada\u202eecalevoL', email: 'x@x' };
-  const { databaseUrl } = store.dependencies.config;
-  await executeAsOwner(databaseUrl, 'update orders set adopter_name = $1, adopter_email = $2 where id = $3', [
-    ...Object.values(adopter),
-    id,
-  ]);
+  await store.asOwner('update orders set adopter_name = $1, adopter_email = $2 where id = $3', ...Object.values(adopter), id);
   const { key } = manager;
   expect(await store.call('GET', `/v1/store/orders/${id}`, { key })).toMatchObject({ status: 200, json: { id, adopter } });
   expect(await store.call('GET', `/v1/store/orders?petId=${pet.id}`, { key })).toMatchObject({ status: 200, json: [{ id, adopter }] });

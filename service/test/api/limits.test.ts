@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { mintApiKey } from '../../src/partners/clients/api-key.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
@@ -270,13 +270,8 @@ describe('Requests without a valid key', () => {
   });
 });
 
+const proxied = await openTestStore({ clock, env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' } });
 describe('Requests without a valid key, behind a trusted proxy', () => {
-  let proxied: TestStore;
-  beforeAll(async () => {
-    proxied = await createTestStore({ clock, env: { HOMEWARD_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' } });
-  });
-  afterAll(() => proxied[Symbol.asyncDispose]());
-
   const remainingFor = async (...chains: string[]) => {
     const remaining: unknown[] = [];
     for (const chain of chains) {

@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import Fastify from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { HttpClient } from '../../../testkit/http.ts';
 import { DelayedResponses } from '../../src/partners/rehearsal/rehearsal-hook.ts';
 import { redisKeysOf } from '../../src/platform/redis/redis-keys.ts';
-import { addPet, type PetBody } from '../adoption-steps.ts';
+import { addPet } from '../adoption-steps.ts';
 import { errorResponse } from '../error-response.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { type CallOptions, createTestStore, openTestStore, type TestKey, type TestResponse, type TestStore } from '../test-store.ts';
@@ -372,17 +372,11 @@ describe('A browser', () => {
   });
 });
 
+const sunset = new ManualClock('2026-12-01T12:00:00Z');
+const production = await openTestStore({ clock: sunset });
+const animal = await addPet(production, await production.createKey());
 describe('Production', () => {
   const headers = { 'homeward-now': '2030-12-06T00:00:00Z', 'homeward-simulate': 'rate_limit' };
-  const sunset = new ManualClock('2026-12-01T12:00:00Z');
-  let production: TestStore;
-  let animal: PetBody;
-  beforeAll(async () => {
-    production = await createTestStore({ clock: sunset });
-    animal = await addPet(production, await production.createKey());
-  });
-  afterAll(() => production[Symbol.asyncDispose]());
-
   const fixed = ({ status, headers: { date: _, 'x-request-id': __, ...rest }, text }: TestResponse<unknown>) => ({
     status,
     headers: rest,

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../manual-clock.ts';
-import { createTestStore, type TestStore } from '../test-store.ts';
+import { createTestStore, openTestStore } from '../test-store.ts';
 
 const path = '/.well-known/security.txt';
 const clock = new ManualClock('2026-11-15T10:00:00Z');
 
+const store = await openTestStore({ clock, env: { HOMEWARD_SECURITY_CONTACT: 'mailto:security@example.org' } });
 describe('GET /.well-known/security.txt of a store with a contact', () => {
-  let store: TestStore;
-  beforeAll(async () => {
-    store = await createTestStore({ clock, env: { HOMEWARD_SECURITY_CONTACT: 'mailto:security@example.org' } });
-  });
-  afterAll(() => store[Symbol.asyncDispose]());
-
   test('has the contact and an expiry date, without a key and without a limit', async () => {
     const { status, headers, text } = await store.call('GET', path);
     expect({ status, text }).toEqual({

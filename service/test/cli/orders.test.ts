@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { act, actAll, addPet, adopterOf, createManager, type OrderBody, placeOrder, readPet } from '../adoption-steps.ts';
-import { executeAsOwner } from '../databases.ts';
 import { countLockWaits, holdLocks } from '../lock-waits.ts';
 import { openTestStore } from '../test-store.ts';
 import { homeward, homewardJson } from './homeward-command.ts';
@@ -216,8 +215,7 @@ describe('orders approve, complete, return and cancel', () => {
 
   test('an order that expires before the command acts on it is rejected with 2', async () => {
     const { id } = await orderFor('Late');
-    const { databaseUrl } = store.dependencies.config;
-    await executeAsOwner(databaseUrl, "update orders set expires_at = now() - interval '1 second' where id = $1", [id]);
+    await store.asOwner("update orders set expires_at = now() - interval '1 second' where id = $1", id);
     const { status, stderr } = await run('orders', 'approve', String(id));
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(`Order ${id} is already expired`) });
   });

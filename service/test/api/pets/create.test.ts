@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPet, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
-import { createTestStore, openTestStore, type TestKey, type TestStore } from '../../test-store.ts';
+import { createTestStore, openTestStore } from '../../test-store.ts';
 
 const store = await openTestStore();
 const key = await store.createKey();
@@ -164,15 +164,9 @@ describe('POST /v1/pets, the category', () => {
   });
 });
 
+const closed = await openTestStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
+const closedKey = await closed.createKey();
 describe('POST /v1/pets with closed categories', () => {
-  let closed: TestStore;
-  let closedKey: TestKey;
-  beforeAll(async () => {
-    closed = await createTestStore({ env: { HOMEWARD_CATEGORIES: 'closed' } });
-    closedKey = await closed.createKey();
-  });
-  afterAll(() => closed[Symbol.asyncDispose]());
-
   test('accepts an existing category', async () => {
     const response = await closed.call('POST', '/v1/pets', { key: closedKey.key, body: { name: 'A', categoryId: 10 } });
     expect(response.status).toBe(201);

@@ -1,7 +1,6 @@
 // The number of categories that a client may register by adding animals.
 import { describe, expect, test, vi } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';
 import { countLockWaits } from '../../lock-waits.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
@@ -111,8 +110,7 @@ describe('POST /v1/pets with a new category', () => {
     const key = await store.createKey({ plan: { ...generous, newCategoriesMax: 2 } });
     await registerMany(key, 2);
     expect((await add(key, newId())).status).toBe(400);
-    const { databaseUrl } = store.dependencies.config;
-    await executeAsOwner(databaseUrl, 'update category_registrations set day = day - 1 where client_id = $1', [key.clientId]);
+    await store.asOwner('update category_registrations set day = day - 1 where client_id = $1', key.clientId);
     await registerMany(key, 2);
     expect((await add(key, newId())).status).toBe(400);
   });
@@ -120,8 +118,7 @@ describe('POST /v1/pets with a new category', () => {
   test('does not reset the count of a new day by a transaction from before midnight', async () => {
     const key = await store.createKey({ plan: { ...generous, newCategoriesMax: 2 } });
     await registerMany(key, 1);
-    const { databaseUrl } = store.dependencies.config;
-    await executeAsOwner(databaseUrl, 'update category_registrations set day = day + 1 where client_id = $1', [key.clientId]);
+    await store.asOwner('update category_registrations set day = day + 1 where client_id = $1', key.clientId);
     await registerMany(key, 1);
     expect((await add(key, newId())).status).toBe(400);
   });

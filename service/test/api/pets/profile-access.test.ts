@@ -3,17 +3,18 @@ import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../../src/domain/scopes.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
-import { addShelter, createBoundKey, movePet, nothingKnown, readProfile, writeProfile } from '../../profile-steps.ts';
+import { nothingKnown, readProfile, writeProfile } from '../../profile-steps.ts';
+import { addShelter, createShelterKey, moveToShelter } from '../../shelter-steps.ts';
 import { openTestStore } from '../../test-store.ts';
 
 const store = await openTestStore();
 const manager = await createManager(store);
 const [own, other] = [await addShelter(store, 'Own'), await addShelter(store, 'Other')];
 const pet = await addPet(store, manager);
-await movePet(store, pet, own);
+await moveToShelter(store, pet.id, own);
 
 const keyOf = (bound: 'own' | 'other' | 'none', scopes: readonly Scope[]) =>
-  bound === 'none' ? store.createKey({ scopes }) : createBoundKey(store, bound === 'own' ? own : other, scopes);
+  bound === 'none' ? store.createKey({ scopes }) : createShelterKey(store, bound === 'own' ? own : other, scopes);
 
 const cases: ReadonlyArray<{ bound: 'own' | 'other' | 'none'; scopes: readonly Scope[]; allowed: boolean }> = [
   { bound: 'none', scopes: ['store:manage'], allowed: true },
@@ -87,10 +88,10 @@ test('a key of another shelter learns neither the ETag nor an externalId', async
 
 test('an animal that is moved takes the right to write with it', async () => {
   const moved = await addPet(store, manager);
-  await movePet(store, moved, own);
+  await moveToShelter(store, moved.id, own);
   const [former, next] = [await keyOf('own', ['pets:write']), await keyOf('other', ['pets:write'])];
   expect((await writeProfile(store, former, 'PATCH', moved.id, { sex: 'male' })).status).toBe(200);
-  await movePet(store, moved, other);
+  await moveToShelter(store, moved.id, other);
   expect((await writeProfile(store, former, 'PATCH', moved.id, { sex: 'female' })).status).toBe(403);
   expect((await writeProfile(store, next, 'PATCH', moved.id, { sex: 'female' })).status).toBe(200);
 });

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { errorResponse } from '../../error-response.ts';
 import { ManualClock } from '../../manual-clock.ts';
-import { addShelter, everything, movePet, nothingKnown, profilePath, readProfile, writeProfile } from '../../profile-steps.ts';
+import { everything, nothingKnown, profilePath, readProfile, writeProfile } from '../../profile-steps.ts';
+import { addShelter, moveToShelter } from '../../shelter-steps.ts';
 import { openTestStore } from '../../test-store.ts';
 
 const clock = new ManualClock('2026-11-16T12:00:00Z');
@@ -381,9 +382,9 @@ describe('externalId', () => {
   test('may be the same in another shelter', async () => {
     const other = await addPet(store, manager);
     await put({ externalId: 'X-3' }, other.id);
-    await movePet(store, pet, await addShelter(store, 'Second'));
+    await moveToShelter(store, pet.id, await addShelter(store, 'Second'));
     expect((await put({ externalId: 'X-3' })).status).toBe(200);
-    await expect(movePet(store, other, await shelterOf(pet))).rejects.toThrow('profiles_external_id');
+    await expect(moveToShelter(store, other.id, await shelterOf(pet))).rejects.toThrow('profiles_external_id');
   });
 
   test('goes to one of two animals that ask for it at once', async () => {

@@ -1,7 +1,6 @@
 // Whose animals a key may change, and where those are that it adds.
 import { describe, expect, test } from 'vitest';
 import { addPet, createManager, type PetBody, placeOrder, readPet } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { errorResponse } from '../../error-response.ts';
 import { holdLocks } from '../../lock-waits.ts';
 import { addShelter, createShelterKey, shelterOf } from '../../shelter-steps.ts';
@@ -134,13 +133,12 @@ describe('PUT /v1/pets/{petId}/shelter', () => {
 
   test('takes the profile along; if the new shelter has the externalId already, it is 409 and nothing moves', async () => {
     const [pet, clashing] = [await addPet(store, ofOne), await addPet(store, ofOther)];
-    const { databaseUrl } = store.dependencies.config;
     const insert = `insert into profiles (pet_id, shelter_id, external_id) values ($1, $2, 'A-1'), ($3, $4, 'A-1')`;
-    await executeAsOwner(databaseUrl, insert, [pet.id, one, clashing.id, other]);
+    await store.asOwner(insert, pet.id, one, clashing.id, other);
     const words = `Biscuit (id ${clashing.id}) of shelter ${other} already has the externalId "A-1"`;
     expect(await move(pet.id, other)).toMatchObject(errorResponse(409, 'external_id_taken', words));
     expect(await shelterOf(store, 'pets', pet.id)).toBe(one);
-    await executeAsOwner(databaseUrl, 'update profiles set external_id = null where pet_id = $1', [clashing.id]);
+    await store.asOwner('update profiles set external_id = null where pet_id = $1', clashing.id);
     expect((await move(pet.id, other)).status).toBe(200);
     const rows = await store.read('select shelter_id from profiles where pet_id = $1', pet.id);
     expect(rows).toEqual([{ shelter_id: BigInt(other) }]);

@@ -1,7 +1,6 @@
 // Endpoints that fail: for one animal, or as a whole.
 
 import { describe, expect, test } from 'vitest';
-import { executeAsOwner } from '../../databases.ts';
 import { poll } from '../../poll.ts';
 import { webhookBench } from '../../webhook-bench.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
@@ -244,15 +243,13 @@ describe('An endpoint that is too far behind', () => {
   async function publishOld(name: string): Promise<number> {
     const position = await publish(name);
     const day = new Date(Date.now() - 8 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
-    const { databaseUrl } = bench.store.dependencies.config;
-    await executeAsOwner(
-      databaseUrl,
+    await bench.store.asOwner(
       `create table if not exists events_${day} partition of events for values from (now()::date - 9) to (now()::date - 7)`.replace(
         /now\(\)::date - (\d)/g,
         (_, days: string) => `'${new Date(Date.now() - Number(days) * 86_400_000).toISOString().slice(0, 10)}Z'`,
       ),
     );
-    await executeAsOwner(databaseUrl, `update events set published_at = published_at - interval '8 days' where position = $1`, [position]);
+    await bench.store.asOwner(`update events set published_at = published_at - interval '8 days' where position = $1`, position);
     return position;
   }
 

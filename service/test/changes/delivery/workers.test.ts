@@ -2,7 +2,6 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { moveEndpoints, moveShards } from '../../../src/changes/delivery/shard-queries.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { poll } from '../../poll.ts';
 import { openTestStore, type TestKey } from '../../test-store.ts';
 import { type Reply, WebhookReceiver } from '../../webhook-receiver.ts';
@@ -256,10 +255,9 @@ describe('A worker that takes over', () => {
     await names(2);
     await areStored(1, id);
     // As if the animal of the first event had had many: they are sent one after the other, and hold back the cursor.
-    const { databaseUrl } = store.dependencies.config;
     const earlier = `- interval '5 minutes'`;
-    await executeAsOwner(databaseUrl, `update webhook_attempts set at = at ${earlier} where webhook_id = $1`, [id]);
-    await executeAsOwner(databaseUrl, `update events set published_at = published_at ${earlier} where position > $1`, [last - 2]);
+    await store.asOwner(`update webhook_attempts set at = at ${earlier} where webhook_id = $1`, id);
+    await store.asOwner(`update events set published_at = published_at ${earlier} where position > $1`, last - 2);
     passTime(6_000);
     await poll(() => store.write(`select from webhooks where id = $1 and position = $2`, id, last - 2)).until((rows) => rows.length === 1);
     await suspend(first, key.clientId);

@@ -5,7 +5,6 @@ import { UsageTally } from '../../../src/partners/usage/usage-tally.ts';
 import type { Transactor } from '../../../src/platform/db/handles.ts';
 import { Pool } from '../../../src/platform/db/pool.ts';
 import { unavailable } from '../../../src/platform/errors.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { openTestStore } from '../../test-store.ts';
 import { storedUsage } from '../../usage-steps.ts';
 
@@ -18,7 +17,7 @@ let tally: UsageTally;
 beforeEach(async () => {
   tally = new UsageTally();
   for (const level of Object.values(log)) level.mockReset();
-  await executeAsOwner(databaseUrl, 'truncate key_usage');
+  await store.asOwner('truncate key_usage');
 });
 
 const count = (keyId: bigint, times: number, more: { atMs?: number; error?: string } = {}) => {

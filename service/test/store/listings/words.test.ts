@@ -5,7 +5,6 @@ import { expireCursors } from '../../../src/operations/recovery/restore-queries.
 import type { Transactor } from '../../../src/platform/db/handles.ts';
 import { countWords, type WordBounds, wordBounds } from '../../../src/store/listings/words.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
-import { executeAsOwner } from '../../databases.ts';
 import { publishAll } from '../../event-steps.ts';
 import { addShelter, countAllWords, idsOf, type ListingBody, searchListings } from '../../listing-steps.ts';
 import { countLockWaits, holdLocks } from '../../lock-waits.ts';
@@ -23,11 +22,10 @@ afterEach(async () => {
 
 /** As in a new store: every animal is removed, and nothing is counted. */
 async function forgetAll(): Promise<void> {
-  const { databaseUrl } = store.dependencies.config;
   await publishAll(store);
-  await executeAsOwner(databaseUrl, 'update pets set removed_at = now() where removed_at is null');
-  await executeAsOwner(databaseUrl, 'truncate animal_words, search_words, word_trigrams, word_clients');
-  await executeAsOwner(databaseUrl, 'update word_feed set position = last_position, filled_to = null from feed');
+  await store.asOwner('update pets set removed_at = now() where removed_at is null');
+  await store.asOwner('truncate animal_words, search_words, word_trigrams, word_clients');
+  await store.asOwner('update word_feed set position = last_position, filled_to = null from feed');
 }
 
 const query = async <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>

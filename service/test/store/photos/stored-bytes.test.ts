@@ -17,11 +17,11 @@ import {
   expireClaims,
   filesIn,
   makeImage,
-  moveToShelter,
   processAll,
   readPhotos,
   sendPhoto,
 } from '../../photo-steps.ts';
+import { moveToShelter } from '../../shelter-steps.ts';
 import type { TestKey } from '../../test-store.ts';
 
 const gigabyte = 1_000_000_000;

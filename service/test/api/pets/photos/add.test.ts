@@ -12,12 +12,12 @@ import {
   createShelterKey,
   filesIn,
   makeImage,
-  moveToShelter,
   type PhotoBody,
   processAll,
   readPhotos,
   sendPhoto,
 } from '../../../photo-steps.ts';
+import { moveToShelter } from '../../../shelter-steps.ts';
 import { createTestStore, type TestKey } from '../../../test-store.ts';
 
 const photos = disposeAfterAll(await createPhotoStore());
