@@ -146,26 +146,15 @@ function report(targets: readonly Target[], { rounds, words, changes, asJson }: 
   const ratio = largest.all.p50Ms / smallest.all.p50Ms;
   const slowest = Math.max(...Object.keys(worst).map((kind) => largest.kinds[kind]?.p99Ms ?? Number.NaN));
   const holds = largest.all.p50Ms <= p50MsMax && largest.all.p99Ms <= p99MsMax && ratio <= ratioMax && slowest <= worstP99MsMax;
-  const row = (name: string, latencies: ReadonlyArray<Latency | undefined>) =>
-    console.log(`${name.padEnd(32)}${latencies.map((latency) => text(latency).padStart(18)).join('')}`);
+  const row = (name: string, of: (figure: (typeof figures)[number]) => Latency | undefined) =>
+    console.log(`${name.padEnd(32)}${figures.map((figure) => text(of(figure)).padStart(18)).join('')}`);
   console.log(`Median and 99th percentile in ms of ${rounds} searches of each kind, one at a time, the page cache off, pages of 20.`);
   console.log(`Descriptions of ${words} words, ${changes} changes of the status a second.\n`);
   console.log(`${''.padEnd(32)}${figures.map(({ animals }) => count(animals).padStart(18)).join('')}`);
-  for (const kind of Object.keys(mixed))
-    row(
-      kind,
-      figures.map(({ kinds }) => kinds[kind]),
-    );
-  row(
-    'all of these',
-    figures.map(({ all }) => all),
-  );
+  for (const kind of Object.keys(mixed)) row(kind, ({ kinds }) => kinds[kind]);
+  row('all of these', ({ all }) => all);
   console.log(`\nChosen to be slow, ${Math.ceil(rounds / worstEvery)} of each kind:\n`);
-  for (const kind of Object.keys(worst))
-    row(
-      kind,
-      figures.map(({ kinds }) => kinds[kind]),
-    );
+  for (const kind of Object.keys(worst)) row(kind, ({ kinds }) => kinds[kind]);
   console.log(
     `\nAt ${count(largest.animals)} animals the median may be ${p50MsMax} ms, the 99th percentile ${p99MsMax} ms, the median ${ratioMax} times that at ${count(smallest.animals)} (it is ${ratio.toFixed(2)} times), and the 99th percentile of a slow kind ${worstP99MsMax} ms (it is ${slowest.toFixed(0)} ms). ${holds ? 'All hold.' : 'BROKEN'}`,
   );

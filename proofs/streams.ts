@@ -51,7 +51,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const readers = await open(serve, partners, count, opened);
   await sleep(1_000);
   const openBytes = memoryOf(serve.child.pid);
-  using memory = new MemoryWatch([serve.child.pid]);
+  using memory = new MemoryWatch([serve.child.pid], 50);
   progress(`${count} streams are open`);
 
   const idle = await Promise.all(Array.from({ length: idleReaderCount }, () => openIdle(serve, manager, opened)));

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-const intervalMs = 25;
 const pageBytes = 4_096;
 
 /** The highest memory of some processes with their children, beyond what they had at the start. */
@@ -10,7 +9,7 @@ export class MemoryWatch implements Disposable {
   readonly #before: readonly number[];
   #growth = 0;
 
-  constructor(pids: readonly number[]) {
+  constructor(pids: readonly number[], intervalMs = 25) {
     this.#pids = pids;
     this.#before = pids.map(memoryWithChildren);
     this.#timer = setInterval(() => this.#look(), intervalMs);

@@ -9,7 +9,7 @@ import { endProcess } from '../../testkit/running-processes.ts';
 import { accepts, freePort, serverUser } from '../../testkit/servers.ts';
 import { until } from '../../testkit/until.ts';
 import type { NightStore } from './night-store.ts';
-import { addAnimal, bySql, endSessions, ofDatabase, run, setting, type UnforeseenFault } from './unforeseen-faults.ts';
+import { addAnimal, bySql, done, endSessions, ofDatabase, run, setting, type UnforeseenFault } from './unforeseen-faults.ts';
 
 export const secondFaults: readonly UnforeseenFault[] = [
   {
@@ -33,9 +33,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
     name: 'connection-limit-of-the-login',
     why: 'A limit for one small process is still on the login, so most connections of serve, and every command, are rejected while PostgreSQL itself has hundreds free: docs/operations.md, Roles in PostgreSQL, "alter role homeward_api connection limit".',
     async induce({ superuser }, undo): Promise<undefined> {
-      undo.defer(async () => {
-        await superuser.query('alter role homeward_api connection limit -1');
-      });
+      undo.defer(() => done(superuser.query('alter role homeward_api connection limit -1')));
       await superuser.query('alter role homeward_api connection limit 3');
       await superuser.query(endSessions);
       await until('the login has all that it may have', async () => {
@@ -201,9 +199,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
       if (user) await chown(disk, user.uid, user.gid);
       undo.defer(() => rm(disk, { recursive: true, force: true }));
       await superuser.query(`create tablespace second_disk location '${disk}'`);
-      undo.defer(async () => {
-        await superuser.query('drop tablespace second_disk');
-      });
+      undo.defer(() => done(superuser.query('drop tablespace second_disk')));
       undo.defer(async () => {
         await superuser.query('alter table profiles set tablespace pg_default');
         // What was deleted there is only then gone.
@@ -240,9 +236,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
     why: 'A program leaks connections to the shared Redis, whose maxclients is used up, so no process of the store gets in again, each counts limits alone, and every change takes a second longer: docs/operations.md, Redis, "What a loss means"; ADR 0010.',
     async induce({ redis }, undo): Promise<undefined> {
       const before = await setting(redis, 'maxclients');
-      undo.defer(async () => {
-        await redis.call('CONFIG', 'SET', 'maxclients', before);
-      });
+      undo.defer(() => done(redis.call('CONFIG', 'SET', 'maxclients', before)));
       // The session of the fault stands for the program that leaks.
       await redis.call('CONFIG', 'SET', 'maxclients', '1');
       await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -258,9 +252,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
       const other = redis.duplicate();
       other.on('error', () => {});
       undo.defer(() => other.disconnect());
-      undo.defer(async () => {
-        await redis.call('SCRIPT', 'KILL');
-      });
+      undo.defer(() => done(redis.call('SCRIPT', 'KILL')));
       other.call('EVAL', 'while true do end', '0').catch(() => {});
       await until('Redis is busy', () =>
         redis.call('PING').then(
@@ -281,9 +273,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
       const created = await mkdir(pictures, { recursive: true });
       if (created) undo.defer(() => rmdir(created).catch(() => {}));
       await run('mount', ['--bind', pictures, pictures]);
-      undo.defer(async () => {
-        await run('umount', ['--lazy', pictures]);
-      });
+      undo.defer(() => done(run('umount', ['--lazy', pictures])));
       await run('mount', ['-o', 'remount,bind,ro', pictures]);
     },
     named: /(?=[\s\S]*(photo|picture))(?=[\s\S]*(read.?only|EROFS|(not|n't|cannot|nothing)[^.]*\b(writ|creat|stor)))/i,
@@ -295,9 +285,7 @@ export const secondFaults: readonly UnforeseenFault[] = [
     why: 'The disk of photos has gigabytes free and no inode, so every upload is rejected as if it were full and no picture can be stored, while the figure of free space is good: docs/operations.md, Photos, "A full disk"; HomewardPhotoStorageFull.',
     async induce({ photosFolder }, undo): Promise<undefined> {
       const { files, ffree } = await statfs(photosFolder);
-      undo.defer(async () => {
-        await run('mount', ['-o', `remount,nr_inodes=${files}`, photosFolder]);
-      });
+      undo.defer(() => done(run('mount', ['-o', `remount,nr_inodes=${files}`, photosFolder])));
       await run('mount', ['-o', `remount,nr_inodes=${files - ffree}`, photosFolder]);
     },
     named: /inode/i,

@@ -29,9 +29,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
     name: 'redis-user-without-scripts',
     why: 'A hardened ACL denies EVAL while PING, ROLE and SET work, so each process counts limits alone and a client gets its limit from each: docs/operations.md, Redis; ADR 0008, "One call decides".',
     async induce({ redis }, undo): Promise<undefined> {
-      undo.defer(async () => {
-        await redis.call('ACL', 'SETUSER', 'default', '+@all');
-      });
+      undo.defer(() => done(redis.call('ACL', 'SETUSER', 'default', '+@all')));
       await redis.call('ACL', 'SETUSER', 'default', '-@scripting');
     },
     named: /\beval|script|NOPERM|\bACL\b/i,
@@ -42,9 +40,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
     name: 'redis-writes-paused',
     why: 'A failover script left CLIENT PAUSE WRITE behind, so Redis replies to PING and to no write, limits are counted by each process and every change takes a second longer: docs/operations.md, Redis, "Only a primary is used".',
     async induce({ redis }, undo): Promise<undefined> {
-      undo.defer(async () => {
-        await redis.call('CLIENT', 'UNPAUSE');
-      });
+      undo.defer(() => done(redis.call('CLIENT', 'UNPAUSE')));
       await redis.call('CLIENT', 'PAUSE', '3600000', 'WRITE');
     },
     named: /paus|(not|no|never)\b[^.]*\bwrit|\bwrit[^.]*(\bnot?\b|n't|never|wait|hang|block|reject)/i,
@@ -143,9 +139,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
     why: 'Rows were loaded by hand without the sequence, so every new animal meets an id that exists and POST /v1/pets is a server error: migration 0001, "generated always as identity"; docs/flows.md, Adding an animal.',
     async induce(store, undo): Promise<undefined> {
       await addAnimal(store);
-      undo.defer(async () => {
-        await store.superuser.query("select setval(pg_get_serial_sequence('pets', 'id'), max(id)) from pets");
-      });
+      undo.defer(() => done(store.superuser.query("select setval(pg_get_serial_sequence('pets', 'id'), max(id)) from pets")));
       await store.superuser.query("select setval(pg_get_serial_sequence('pets', 'id'), min(id), false) from pets");
     },
     named: /sequence|pets_id_seq/i,
@@ -248,9 +242,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
       const { uid, gid } = await stat(store.photosFolder);
       // Its size is only a bound: there must be more room than photos leave free.
       await run('mount', ['-t', 'tmpfs', '-o', 'size=8g,mode=0755', 'tmpfs', store.photosFolder]);
-      undo.defer(async () => {
-        await run('umount', ['--lazy', store.photosFolder]);
-      });
+      undo.defer(() => done(run('umount', ['--lazy', store.photosFolder])));
       await chown(store.photosFolder, uid, gid);
     },
     named: /(?=[\s\S]*(photo|picture))(?=[\s\S]*(missing|lack|empty|mount|gone|no files?\b|not? (there|exist|be found|found|such)))/i,
@@ -277,9 +269,7 @@ export const unforeseenFaults: readonly UnforeseenFault[] = [
       const limits = await readFile(`/proc/${pid}/limits`, 'utf8');
       const before = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
       if (!before) throw new Error(`process ${pid} has no limit of open files`);
-      undo.defer(async () => {
-        await run('prlimit', ['--pid', String(pid), `--nofile=${before}:`]);
-      });
+      undo.defer(() => done(run('prlimit', ['--pid', String(pid), `--nofile=${before}:`])));
       // The lowest descriptors are never free: as if 1,024 were allowed and 1,024 callers connected.
       await run('prlimit', ['--pid', String(pid), '--nofile=8:']);
     },
@@ -325,6 +315,9 @@ export function ofDatabase(change: string): string {
 
 export const run = promisify(execFile);
 
+/** What `defer` takes has no result. */
+export const done = async (work: Promise<unknown>): Promise<void> => void (await work);
+
 export async function setting(redis: NightStore['redis'], name: string): Promise<string> {
   const [, value] = (await redis.call('CONFIG', 'GET', name)) as [string, string];
   return value;
@@ -367,7 +360,5 @@ async function addReadyPhoto(store: NightStore, undo: AsyncDisposableStack): Pro
       values ($1, $2, 0, 'ready', $3, 'night', 320, 240, '3OcRJYB4d3h/iIeHeEh3eIhw+j2w', $4, $5) returning id`,
     [await addAnimal(store), await addClient(store), hash, files, picture.length],
   );
-  undo.defer(async () => {
-    await store.superuser.query('delete from photos where id = $1', [rows[0]?.id]);
-  });
+  undo.defer(() => done(store.superuser.query('delete from photos where id = $1', [rows[0]?.id])));
 }

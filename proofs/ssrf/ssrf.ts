@@ -23,9 +23,9 @@ const publicAddress = '93.184.216.34';
 const redirects = [301, 302, 303, 307, 308];
 const message = { headers: { 'webhook-id': 'evt_1' }, body: '{}' };
 
-async function run({ short, root = ownRoot, progress }: ProofContext): Promise<Claim[]> {
+async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const sender: { SafeSender: typeof SafeSender } = await import(
-    pathToFileURL(path.join(root, 'service/src/changes/delivery/safe-sender.ts')).href
+    pathToFileURL(path.join(root ?? ownRoot, 'service/src/changes/delivery/safe-sender.ts')).href
   );
   await using trap = await Trap.open();
   progress('literal addresses');
