@@ -55,7 +55,6 @@ describe('An animal and an order', () => {
   ])('that can not be written are named with the reason: %s', async (fault, undo, found, fix) => {
     await owner.query(fault);
     expect(await checkWrites(login)).toMatchObject({
-      check: 'postgres-writes',
       severity: 'broken',
       found: expect.stringMatching(found),
       fix: expect.stringMatching(fix),
@@ -89,7 +88,6 @@ describe('The place of photos', () => {
   ])('%s is named', async (_, text, photos, found, fix) => {
     if (text) mark(text);
     expect(await checkPhotos({ directory }, photos)).toMatchObject({
-      check: 'photos',
       severity: photos.originalsMissing > 0 ? 'warning' : 'broken',
       found: expect.stringMatching(found),
       fix: expect.stringMatching(fix),
