@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compileCache } from '../testkit/compile-cache.ts';
 import { plantMutant } from '../testkit/mutant.ts';
-import { canReadCpu, treeCpuMs } from '../testkit/process-cpu.ts';
+import { canReadCpu, cpuMs, endedChildrenMs } from '../testkit/process-cpu.ts';
 import { makeTemplate } from '../testkit/store.ts';
 import { ensureBuilt } from '../tools/build.ts';
 import { hasChanged } from '../tools/changed.ts';
@@ -172,8 +172,8 @@ async function runHere(proof: Proof): Promise<Proved> {
   const progress = (text: string) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${proof.name}: ${text}`);
   const claims = await measure(proof, progress);
   progress('');
-  // Beside others, elapsed time does not tell which proof takes the cores. A server that runs as a daemon is not counted.
-  if (shared && canReadCpu) console.error(`CPU time: ${(treeCpuMs(process.pid) / 1_000).toFixed(1)} s`);
+  // Beside others, elapsed time does not tell which proof takes the cores.
+  if (shared && canReadCpu) console.error(`CPU time: ${((cpuMs(process.pid) + endedChildrenMs(process.pid)) / 1_000).toFixed(1)} s`);
   const proved: Proved = { proof: proof.name, claims, seconds: secondsSince(startedAtMs), notes: '' };
   if (!json) show(proved);
   return proved;

@@ -39,7 +39,8 @@ function tryToSum(pids: readonly number[]): number | undefined {
   }
 }
 
-function endedChildrenMs(pid: number): number {
+/** CPU time of the children that have ended, and of theirs. */
+export function endedChildrenMs(pid: number): number {
   // The second field is the program's name in parentheses, which may contain spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
   const [user = '0', system = '0'] = fields.slice(13, 15);
