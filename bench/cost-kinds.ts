@@ -6,6 +6,8 @@ import type { Program } from './program.ts';
 import { requestText, type SocketLoad } from './socket-load.ts';
 
 const turnTimeoutMs = 60_000;
+/** Fewer than the process's connections to PostgreSQL, so that no request waits for one. */
+export const writeConnections = 4;
 /** Work that a process does after its last response is part of the cost. */
 const settleMs = 5;
 
@@ -33,13 +35,26 @@ export async function measureTurn(kind: Kind, { tree, program }: Run, load: Sock
 }
 
 /** One page, requested with a thousand keys: it is cached from its first request on. */
-export function listKind(count: number): Kind {
+export function listKind(path: '/v1/pets' | '/v1/listings', count: number): Kind {
   return {
-    name: 'GET /v1/pets, cached',
+    name: `GET ${path}, cached`,
     requestsPerTurn: count,
     connections: 32,
     status: 200,
-    requests: ({ keys }, turn) => Array.from({ length: count }, (_, i) => requestText('GET', '/v1/pets', keyAt(keys, turn * count + i))),
+    requests: ({ keys }, turn) => Array.from({ length: count }, (_, i) => requestText('GET', path, keyAt(keys, turn * count + i))),
+  };
+}
+
+export function createKind(count: number): Kind {
+  return {
+    name: 'POST /v1/pets',
+    requestsPerTurn: count,
+    connections: writeConnections,
+    status: 201,
+    requests: ({ keys }, turn) =>
+      Array.from({ length: count }, (_, i) =>
+        requestText('POST', '/v1/pets', keyAt(keys, turn * count + i), { name: 'Biscuit', categoryId: 1 }),
+      ),
   };
 }
 

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { quantile } from '../testkit/quantile.ts';
 import { commitOf, UnknownRevision } from '../testkit/revision-checkout.ts';
 import { MissingServer } from '../testkit/servers.ts';
-import { type Kind, keyAt, listKind, measureTurn, type Run } from './cost-kinds.ts';
+import { createKind, type Kind, keyAt, listKind, measureTurn, type Run, writeConnections } from './cost-kinds.ts';
 import { countOrders, openTrees, type Tree } from './cost-trees.ts';
 import { warningsIn } from './program.ts';
 import { requestText, SocketLoad } from './socket-load.ts';
@@ -24,8 +24,8 @@ const usage = `Usage: npm run bench -- cost --base REV [--bar 1.05] [--rounds N]
   --base REV   the git revision to compare the present tree with
   --bar N      the highest ratio that passes (1.05); exit status 1 beyond it
   --rounds N   how often both trees take their turns (10)
-  --lists N    lists in a turn; a tree has ${turnsInRound} turns in a round, ${warmingTurns} of them to warm up (500)
-  --orders N   orders placed in a turn (50)
+  --lists N    lists, and listings, in a turn; a tree has ${turnsInRound} turns in a round, ${warmingTurns} of them to warm up (500)
+  --orders N   orders placed, and animals added, in a turn (50)
   --json       prints all numbers as the last line`;
 
 const { values } = parseArgs({
@@ -121,7 +121,7 @@ async function measure(options: Options): Promise<Report> {
   const ordersOfTree = orders * rounds * turnsInRound;
   progress(`checking out ${commit}, starting PostgreSQL and Redis, filling both databases`);
   await using trees = await openTrees(base, ordersOfTree);
-  const kinds = [listKind(lists), orderKind(orders)];
+  const kinds = [listKind('/v1/pets', lists), listKind('/v1/listings', lists), createKind(orders), orderKind(orders)];
   const figures = new Map(kinds.map((kind) => [kind, [] as RoundFigures[]]));
   const warnings = { base: [] as string[], present: [] as string[] };
   for (let round = 0; round < rounds; round += 1) {
@@ -181,8 +181,7 @@ function orderKind(count: number): Kind {
   return {
     name: 'POST /v1/store/orders',
     requestsPerTurn: count,
-    // Fewer than the process's connections to PostgreSQL, so that no request waits for one.
-    connections: 4,
+    connections: writeConnections,
     status: 201,
     requests: ({ keys, freshPetIds }, turn) =>
       freshPetIds.slice(turn * count, (turn + 1) * count).map((petId, i) => {

@@ -117,7 +117,7 @@ interface Figures {
 
 async function measureRound({ base, present }: Trees, collectorUrl: string, lists: number): Promise<Record<Name, Figures>> {
   await using resources = new AsyncDisposableStack();
-  const [warmingKind, measuredKind] = [listKind(warmingTurnRequests), listKind(lists)];
+  const [warmingKind, measuredKind] = [listKind('/v1/pets', warmingTurnRequests), listKind('/v1/pets', lists)];
   const warmingTurns = warmingRequests / warmingTurnRequests;
   const [port, otherPort] = [await freePort(), await freePort()];
   const metrics = { HOMEWARD_METRICS_PORT: String(port) };
