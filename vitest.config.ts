@@ -20,6 +20,8 @@ export default defineConfig({
     allowOnly: false,
     // Files share the modules of their worker: to load them again for each file took a fifth of the time.
     isolate: false,
+    // Node.js runs the sources as they are, as it does for the service: transforming them first took a tenth of the time. Nothing is mocked.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // They wait for PostgreSQL, Redis and other processes more than they compute.
     maxWorkers: 3,
     sequence: { sequencer: ProgramsFirst },

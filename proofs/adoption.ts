@@ -33,10 +33,10 @@ async function run({ short, mutant, root, progress }: ProofContext): Promise<Cla
   if (mutant) await queryStore(store, 'drop index orders_one_open_per_pet');
   const cast = await castOf(store, partnerCount);
   const animals = await addAnimals(store, cast.manager, animalCount);
-  const seconds = short ? 12 : 300;
+  const seconds = short ? 8 : 300;
   const run = { live: [...store.processes], endsAtMs: Date.now() + seconds * 1_000, acknowledged: [] as number[], requests: 0, kills: 0 };
 
-  const killer = killAtRandom(store, run, short ? 2_500 : 5_000);
+  const killer = killAtRandom(store, run, short ? 2_000 : 5_000);
   using http = new HttpClient(partnerCount);
   const partners = cast.partners.map((key) => adopt(http, key, cast.manager, animals, run));
   const ticker = setInterval(() => progress(`${run.requests} requests, ${run.acknowledged.length} orders, ${run.kills} kills`), 500);

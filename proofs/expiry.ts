@@ -28,7 +28,7 @@ async function run({ short, progress }: ProofContext): Promise<Claim[]> {
   const [partner] = cast.partners;
   if (!partner) throw new Error('no partner');
   const animals = await addAnimals(store, cast.manager, batch);
-  const races = await race(store, { partner, manager: cast.manager }, animals, short ? 300 : 10_000, progress);
+  const races = await race(store, { partner, manager: cast.manager }, animals, short ? 150 : 10_000, progress);
   const punctual = await watchWorker(store, partner, animals, progress);
   return [...races, ...punctual, noIllegalTransition(await verify(store))];
 }

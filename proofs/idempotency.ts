@@ -25,7 +25,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   const cast = await castOf(store, 1);
   const [partner] = cast.partners;
   if (!partner) throw new Error('no partner');
-  const rounds = short ? 20 : 200;
+  const rounds = short ? 10 : 200;
   const concurrent = await sendConcurrently(store, partner, await addAnimals(store, cast.manager, rounds), progress);
   const crashes = await sweepCrashPoints(store, partner, await addAnimals(store, cast.manager, 60), short ? 4 : 1, progress);
   return [...concurrent, ...crashes, noIllegalTransition(await verify(store))];

@@ -42,7 +42,7 @@ export const paging: Proof = {
 };
 
 async function run({ short, mutant, progress }: ProofContext): Promise<Claim[]> {
-  const animals = short ? 200_000 : 10_000_000;
+  const animals = short ? 100_000 : 10_000_000;
   await using store = await Store.open({ processes: 1 });
   progress(`${animals.toLocaleString('en')} animals`);
   await fill(store.postgres.url, animals);

@@ -41,9 +41,12 @@ export interface Proof {
   readonly hasMutant?: boolean;
   /** It needs all of the machine, or ports of its own, so no other proof runs at the same time. */
   readonly runsAlone?: boolean;
-  /** It takes long, or compares times under load, which the shared cores of CI can't show. So only its long form is run, every night. */
+  /**
+   * Not run for every change: it is about one part, or compares times under load, which the shared cores of CI can't show. Its long form is
+   * run every night.
+   */
   readonly isNightly?: boolean;
-  /** Files and folders that it is about, besides those that its mutant edits. CI runs a nightly proof too if one of them has changed. */
+  /** The part that it is about: CI runs the short form of a nightly proof where one of these files and folders has changed. */
   readonly about?: readonly string[];
   /** Names of parts that can be run alone. */
   readonly parts?: readonly string[];

@@ -25,6 +25,8 @@ export const alerts: Proof = {
     'each alert fires for the fault that it is for and for no other, nobody is woken up in a quiet night, and each panel of the dashboard shows something',
   runsAlone: true,
   parts: [...faults.map(({ alert }) => alert), quietPart],
+  isNightly: true,
+  about: ['deploy/prometheus', 'service/src/operations/telemetry', 'proofs/alerts'],
   run,
 };
 

@@ -26,6 +26,8 @@ export const doctorFaults: Proof = {
   // Doctor no longer compares the schema with what it should be.
   mutant: [{ file: 'operations/doctor/schema-check.ts', from: 'found[name] !== expected[name]', to: 'false' }],
   parts: faults.map(({ name }) => name),
+  isNightly: true,
+  about: ['service/src/operations/doctor', 'service/migrations', 'proofs/doctor'],
   run,
 };
 

@@ -24,6 +24,8 @@ export const faults: Proof = {
   runsAlone: true,
   parts: scenarioNames,
   timeoutMs: 200 * 60_000,
+  isNightly: true,
+  about: ['service/src/platform/db', 'service/src/platform/redis', 'proofs/faults'],
   run,
 };
 

@@ -30,7 +30,7 @@ test('A history of a store without faults has operations of every kind, and no f
     writesPerSecond: 30,
     readsPerSecond: 60,
     endpoints: 4,
-    durationMs: 8_000,
+    durationMs: 5_000,
   });
   const facts = await readFacts(store.postgres.url);
   expect(check(history, facts)).toEqual([]);

@@ -43,7 +43,7 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   await using store = await Store.open({ processes: processCount, root, env: { LOG_LEVEL: 'warn' } });
   const cast = await castOf(store, 4);
   const categories = Array.from({ length: categoryCount }, (_, i) => new TrackedCategory(firstCategoryId + i));
-  const claims = await followLists(store, categories, { cast, scans, seconds: short ? 10 : 120, progress });
+  const claims = await followLists(store, categories, { cast, scans, seconds: short ? 6 : 120, progress });
   progress('one process is cut off from Redis');
   using http = new HttpClient();
   return [...claims, await cutOffWriter(store, http, cast.manager, short ? 3 : 12)];

@@ -32,5 +32,5 @@ async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
   using http = new HttpClient();
   const categories: TrackedListings[] = [];
   for (let i = 0; i < categoryCount; i += 1) categories.push(await TrackedListings.create(store, http, cast.manager, firstCategoryId + i));
-  return await followLists(store, categories, { cast, scans, seconds: short ? 10 : 120, progress });
+  return await followLists(store, categories, { cast, scans, seconds: short ? 6 : 120, progress });
 }

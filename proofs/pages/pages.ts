@@ -8,7 +8,6 @@ import { HttpClient } from '../../testkit/http.ts';
 import { Store } from '../../testkit/store.ts';
 import { temporaryFolder } from '../../testkit/temporary-folder.ts';
 import { ensureBuilt } from '../../tools/build.ts';
-import { hasChanged } from '../../tools/changed.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { askForAnimals, askWhileLooking } from './page-adoption.ts';
 import { type Findings, judge, judgeScores } from './page-claims.ts';
@@ -29,13 +28,12 @@ const guides = globSync('docs/guides/*.md', { cwd: fileURLToPath(new URL('../..'
 /** The pages of the documentation whose code blocks, themes and bytes the short form checks. */
 const samples = ['/docs', '/docs/quickstart', '/docs/reference/orders', '/docs/errors/pet_not_available'];
 
+/** Pages of animals and of error codes are numerous and alike, so the short form checks only some of each kind. */
+const sampleSize = 3;
 /** Animals with photos; 24 are the first page of the list. */
 const picturedMax = { short: 12, long: 24 };
 /** A search on the example site. */
 const filtered = '/?good=children&near=53.27%2C-9.05&within=200';
-
-/** If one of these has changed, the short form looks at every guide and every part of the reference, and at three of what is numerous. */
-const about = ['docs-site', 'docs/guides', 'examples/adoption-site', 'proofs/pages'];
 
 export const pages: Proof = {
   name: 'pages',
@@ -71,7 +69,8 @@ export const pages: Proof = {
       to: 'footer { white-space: nowrap; overflow: hidden; }\n:root[data-theme="black"] {',
     },
   ],
-  about,
+  isNightly: true,
+  about: ['docs-site', 'docs/guides', 'CHANGELOG.md', 'openapi.json', 'examples/adoption-site', 'proofs/pages'],
   run,
 };
 
@@ -112,8 +111,6 @@ async function lookAtAll(
   const hasFurniture = (path: string) => isDocs(path) && (options.isThorough || samples.includes(path));
   for (let i = 0; i < visitorCount; i += 1)
     visitors.push(crowd.use(await Visitor.arrive(browser, { origins: [shop.url, site], hasFurniture, ...options })));
-  const isTouched = options.isThorough || hasChanged(about);
-  // Pages of animals and of error codes are numerous and alike, so the short form checks only some of each kind.
   const kinds = new Map<string, Set<string>>();
   const isOneOf = (max: number, kind: string, { href }: URL) => {
     const seen = kinds.get(kind) ?? new Set();
@@ -121,13 +118,12 @@ async function lookAtAll(
     if (seen.size < max) seen.add(href);
     return seen.has(href);
   };
-  const kindOfDocs = ({ pathname }: URL) =>
-    isTouched ? pathname.replace(/(?<=errors\/)\w+$/, 'N') : pathname.replace(/^(\/docs(?:\/reference|\/errors)?)\/[^/]+$/, '$1/N');
+  const kindOfDocs = ({ pathname }: URL) => pathname.replace(/(?<=errors\/)\w+$/, 'N');
   const docs = await tour(visitors, {
     // The last one is linked only by response headers.
     start: ['/docs', '/llms.txt', '/docs/deprecations'].map((start) => shop.url + start),
     isPart: (url) => /^\/(docs(\/|$)|llms\.txt$)/.test(url.pathname),
-    isWorthALook: (url) => options.isThorough || samples.includes(url.pathname) || isOneOf(isTouched ? 3 : 1, kindOfDocs(url), url),
+    isWorthALook: (url) => options.isThorough || samples.includes(url.pathname) || isOneOf(sampleSize, kindOfDocs(url), url),
     progress,
   });
   const [wanted = 0, contested = 0, wantedToo = 0, contestedToo = 0, ...others] = shop.available;
@@ -140,7 +136,7 @@ async function lookAtAll(
       const names = isSearch && !options.isThorough ? 'several' : [...url.searchParams.keys()];
       const kind = `${url.pathname.replaceAll(/\d+/g, 'N')}?${names}`;
       // Filters can be combined in hundreds of ways.
-      return (options.isThorough && !isSearch) || isOneOf(isTouched ? 3 : 1, kind, url);
+      return (options.isThorough && !isSearch) || isOneOf(sampleSize, kind, url);
     },
     isWorthALook: () => true,
     progress,

@@ -41,11 +41,13 @@ export const photos: Proof = {
       to: 'claimed_until is null',
     },
   ],
+  isNightly: true,
+  about: ['service/src/store/photos', 'proofs/photos'],
   run,
 };
 
 async function run({ short, mutant, root, progress }: ProofContext): Promise<Claim[]> {
-  const size = { count: short ? 24 : 1_000, kills: short ? 3 : 20, progress };
+  const size = { count: short ? 12 : 1_000, kills: short ? 2 : 20, progress };
   const claims: Claim[] = [];
   // A bucket needs Ceph, which the short form does without.
   for (const open of short || mutant ? [openDirectory] : [openDirectory, openBucket]) {
@@ -56,7 +58,7 @@ async function run({ short, mutant, root, progress }: ProofContext): Promise<Cla
     const images = socket && (await store.decode(socket.HOMEWARD_IMAGES_SOCKET));
     const { manager } = await castOf(store, 0);
     claims.push(...(await sendWhileKilling(store, manager, place, { ...size, images })));
-    if (images && !mutant) claims.push(...(await sendHostile(store, manager, images, short ? 30 : 2_000, progress)));
+    if (images && !mutant) claims.push(...(await sendHostile(store, manager, images, short ? 15 : 2_000, progress)));
   }
   return claims;
 }

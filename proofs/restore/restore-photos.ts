@@ -27,6 +27,8 @@ const document = readFileSync('docs/backup.md', 'utf8');
 export const restorePhotos: Proof = {
   name: 'restore-photos',
   promise: 'a store that loses its disks gets PostgreSQL and photos back by the commands of docs/backup.md: no photo without a file',
+  isNightly: true,
+  about: ['service/src/store/photos', 'service/src/operations/recovery', 'docs/backup.md', 'proofs/restore'],
   run,
 };
 

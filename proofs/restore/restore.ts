@@ -25,6 +25,8 @@ export const restore: Proof = {
     },
     { file: 'operations/recovery/restore-queries.ts', from: 'set first_position = last_position + 1,', to: 'set' },
   ],
+  isNightly: true,
+  about: ['service/src/operations/recovery', 'service/src/platform/journal', 'service/migrations', 'docs/backup.md', 'proofs/restore'],
   run,
 };
 

@@ -25,6 +25,8 @@ export const sdk: Proof = {
   name: 'sdk',
   promise: 'the SDK reads every page, waits out limits without causing a ban, and retries lost requests with one effect',
   hasMutant: true,
+  isNightly: true,
+  about: ['sdk', 'openapi.json', 'proofs/sdk'],
   run,
 };
 

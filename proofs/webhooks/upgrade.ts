@@ -15,6 +15,8 @@ export const upgrade: Proof = {
   promise:
     'a store is upgraded while its workers send and both releases serve: no request fails, no event is lost or out of order, and deliveries stay readable',
   hasMutant: true,
+  isNightly: true,
+  about: ['service/migrations', 'service/src/changes', 'service/src/store/list-cache', 'proofs/release-before.ts', 'proofs/webhooks'],
   run,
 };
 

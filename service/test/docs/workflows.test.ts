@@ -114,6 +114,23 @@ describe('What is run', () => {
     }
   });
 
+  test('of proofs is what docs/promises.md lists', () => {
+    const listed = (start: string) => {
+      const line = read('docs/promises.md')
+        .split('\n')
+        .find((one) => one.startsWith(`- **${start}`));
+      return [...(line ?? '').replace(/`npm run[^`]*`/, '').matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name).sort();
+    };
+    const proofs = globSync('proofs/**/*.ts', { cwd: root }).flatMap((file) => {
+      const [, name = '', fields = ''] = /^ {2}name: '([\w-]+)',\n(.*?)^\};/ms.exec(read(file)) ?? [];
+      return fields.includes('isNightly: true') ? [{ name, hasSubject: fields.includes('  about: ') }] : [];
+    });
+    const names = (hasSubject: boolean) => proofs.filter((proof) => proof.hasSubject === hasSubject).map(({ name }) => name);
+    expect(listed('There too')).toEqual(names(true).sort());
+    expect(listed('Only at night')).toEqual(names(false).sort());
+    expect(proofs.length).toBeGreaterThan(10);
+  });
+
   test('of mutants on every change is what docs/promises.md lists', () => {
     const mutants = [...(/mutants: readonly string\[\] = \[(.*)\]/.exec(read('tools/check.ts'))?.[1] ?? '').matchAll(/'([\w-]+)'/g)];
     const sentence = /the mutants of (.*?)\. /.exec(read('docs/promises.md'))?.[1] ?? '';

@@ -131,7 +131,6 @@ describe('makePictures makes pictures of', () => {
       'progressive JPEG of 48 megapixels that is stored on its side',
       async () => (await large('cubic', best)).jpeg({ quality: 95, progressive: true }).withMetadata({ orientation: 6 }),
     ],
-    ['JPEG of 12 megapixels', async () => (await large('cubic', usual)).jpeg({ quality: 95 })],
     ['PNG of 12 megapixels', async () => (await large('nearest', usual)).png({ compressionLevel: 3 })],
     ['WebP of 12 megapixels', async () => (await large('cubic', usual)).webp({ quality: 80, effort: 0 })],
   ])('a %s', async (_, image) => {
