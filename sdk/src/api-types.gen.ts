@@ -53,7 +53,7 @@ export type PetChanges = {
 };
 
 /**
- * The animal as it was right after the change. pet.status_changed also has the previous status.
+ * The animal as it was right after the change. pet.status_changed also has the previous status, pet.updated the previous category if that was changed, and pet.moved both shelters.
  */
 export type PetEvent = {
     /**
@@ -67,10 +67,22 @@ export type PetEvent = {
     /**
      * What happened to the animal.
      */
-    type: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed';
+    type: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed';
     data: {
         pet: Pet;
         previousStatus?: PetStatus;
+        /**
+         * Of pet.updated, if the category was changed.
+         */
+        previousCategoryId?: Int64;
+        /**
+         * Of pet.moved: the shelter that the animal is in now.
+         */
+        shelterId?: Int64;
+        /**
+         * Of pet.moved: the shelter that the animal was in before.
+         */
+        previousShelterId?: Int64;
     };
 };
 
@@ -708,7 +720,15 @@ export type NewWebhook = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    /**
+     * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
+     */
+    shelterIds?: Array<Int64>;
+    /**
+     * Only events of animals of these categories are sent, and of the orders for them. If empty or omitted, of every category. At most 100.
+     */
+    categoryIds?: Array<Int64>;
     /**
      * A note for people.
      */
@@ -723,7 +743,15 @@ export type WebhookChanges = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types?: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types?: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    /**
+     * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
+     */
+    shelterIds?: Array<Int64>;
+    /**
+     * Only events of animals of these categories are sent, and of the orders for them. If empty or omitted, of every category. At most 100.
+     */
+    categoryIds?: Array<Int64>;
     /**
      * A note for people.
      */
@@ -749,7 +777,15 @@ export type Webhook = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    /**
+     * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
+     */
+    shelterIds: Array<Int64>;
+    /**
+     * Only events of animals of these categories are sent, and of the orders for them. If empty or omitted, of every category. At most 100.
+     */
+    categoryIds: Array<Int64>;
     /**
      * A note for people.
      */
@@ -782,7 +818,15 @@ export type WebhookWithSecret = {
     /**
      * Only events of these types are sent. If empty or omitted, events of every type are sent.
      */
-    types: Array<'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    types: Array<'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased'>;
+    /**
+     * Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter. At most 100.
+     */
+    shelterIds: Array<Int64>;
+    /**
+     * Only events of animals of these categories are sent, and of the orders for them. If empty or omitted, of every category. At most 100.
+     */
+    categoryIds: Array<Int64>;
     /**
      * A note for people.
      */
@@ -1808,7 +1852,15 @@ export type ListEventsData = {
         /**
          * Only events of this type.
          */
-        type?: 'pet.created' | 'pet.updated' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
+        type?: 'pet.created' | 'pet.updated' | 'pet.moved' | 'pet.status_changed' | 'pet.removed' | 'pet.profile_changed' | 'pet.photos_changed' | 'order.placed' | 'order.approved' | 'order.completed' | 'order.cancelled' | 'order.expired' | 'order.returned' | 'order.adopter_erased';
+        /**
+         * Only events of animals of these shelters, and of the orders for them. At most 100.
+         */
+        shelterId?: Array<Int64>;
+        /**
+         * Only events of animals of these categories, and of the orders for them. At most 100.
+         */
+        categoryId?: Array<Int64>;
     };
     url: '/events';
 };

@@ -14,7 +14,7 @@ import { isOnAnotherServer } from './platform/db/server-identity.ts';
 import { type OpenLog, openLog } from './platform/log.ts';
 import { explainRedisFailure } from './platform/redis/redis-failures.ts';
 import { type RedisKeys, redisKeysOf } from './platform/redis/redis-keys.ts';
-import { RedisLink } from './platform/redis/redis-link.ts';
+import { RedisLink, redisDeadlineMs } from './platform/redis/redis-link.ts';
 import { inWords } from './platform/tls-faults.ts';
 import type { OpenTracing } from './platform/tracing/open-tracing.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
@@ -48,16 +48,19 @@ const restoredWarning =
 export interface DependencyOverrides {
   readonly clock?: Clock | undefined;
   readonly byIndex?: boolean;
-  readonly redisDeadlineMs?: number | undefined;
+  /** How many times longer it waits for servers before it takes them for lost: cores that do other work too are late, and lose nothing. */
+  readonly patience?: number;
 }
 
 export async function openDependencies(config: Config, overrides: DependencyOverrides = {}): Promise<Dependencies> {
+  const { byIndex = false, patience = 1 } = overrides;
   const { log, endLog } = openLog(config);
   const db = new Pool(config.databaseUrl, config.poolSize, {
-    byIndex: overrides.byIndex ?? false,
+    byIndex,
+    patience,
     onIdsSkipped: () => log.warn('ids go on higher: PostgreSQL is on another server, which may lack the last ones'),
   });
-  const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword, overrides.redisDeadlineMs);
+  const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword, patience * redisDeadlineMs);
   const opened = config.tracing && (await openTraces(config.tracing, log));
   if (opened) db.watchStatements(opened.tracing.watchStatement);
   const close = async () => {

@@ -58,7 +58,7 @@ export interface TestResponse<Body> extends Response {
   readonly json: Body;
 }
 
-const patientDeadlineMs = 5_000;
+const patienceMax = 40;
 
 export class TestStore implements AsyncDisposable {
   /** Without /v1. */
@@ -142,9 +142,9 @@ export async function createTestStore(options: TestStoreOptions = {}): Promise<T
     ...options.env,
   });
   const code: ServiceCode = options.code ?? { createApp, openDependencies };
-  // A busy machine must not make Redis late, except one that is there to be lost.
-  const redisDeadlineMs = options.env?.['REDIS_URL'] ? undefined : patientDeadlineMs;
-  const dependencies = resources.use(await code.openDependencies(config, { clock: options.clock, redisDeadlineMs }));
+  // A busy machine must not make PostgreSQL or Redis late, except one that is there to be lost.
+  const patience = options.env?.['REDIS_URL'] || options.env?.['DATABASE_URL'] ? 1 : patienceMax;
+  const dependencies = resources.use(await code.openDependencies(config, { clock: options.clock, patience }));
   const created = await code.createApp(dependencies, undefined, undefined, options.progressBounds);
   const { server, drain } = resources.adopt(created, (app) => app.server.close());
   // As `serve` does: PostgreSQL then rejects a write that is sent as a read.

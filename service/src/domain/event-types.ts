@@ -11,6 +11,7 @@ const keepingListsValid = { ...aboutPet, keepsListsValid: true } as const;
 const petEvents = {
   'pet.created': { meaning: 'An animal was added.', ...aboutPet },
   'pet.updated': { meaning: 'The name or category of an animal was changed.', ...aboutPet },
+  'pet.moved': { meaning: 'An animal was moved to another shelter.', ...keepingListsValid },
   'pet.status_changed': { meaning: 'An animal became available, pending or sold.', ...aboutPet },
   'pet.removed': { meaning: 'An animal was removed and is no longer listed.', ...aboutPet },
   'pet.profile_changed': { meaning: 'The profile of an animal was changed.', ...keepingListsValid },

@@ -21,7 +21,7 @@ export interface EndpointRow extends Subscriber {
 }
 
 const select = `select webhooks.id, webhooks.client_id as "clientId", ${managedShelter} as "shelterId", shard, revision, ${isServed} as "isServed", verified_at is not null as "isVerified",
-    url, types, ${mayReadPublic} as "mayReadPublic", ${mayReadPrivate} as "mayReadPrivate", failing_since is not null as "isFailing",
+    url, types, shelter_ids as "shelterIds", category_ids as "categoryIds", ${mayReadPublic} as "mayReadPublic", ${mayReadPrivate} as "mayReadPrivate", failing_since is not null as "isFailing",
     webhooks.position, skipped::text as skipped,
     webhook_replays.position as "replayPosition", to_position as "replayUpTo", webhook_replays.created_at as "replayCreatedAt"
   from webhooks left join api_keys on api_keys.id = key_id left join webhook_replays on webhook_id = webhooks.id`;

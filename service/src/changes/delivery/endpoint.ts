@@ -1,5 +1,6 @@
 import type { EventType } from '../../domain/event-types.ts';
 import type { EventRow, Subscription } from '../events/events.ts';
+import { type Interests, isOfInterest } from '../events/interests.ts';
 import { parseRanges, subscriptionOf } from '../webhooks/subscriptions.ts';
 import type { DueState, EndpointRow } from './endpoint-queries.ts';
 import type { FeedWindow } from './feed-window.ts';
@@ -114,7 +115,11 @@ export class Endpoint {
 
   get subscription(): Subscription {
     const { publicTypes, privateTypes } = this.types;
-    return { clientId: this.clientId, shelterId: this.settings.shelterId, publicTypes, privateTypes };
+    return { clientId: this.clientId, shelterId: this.settings.shelterId, publicTypes, privateTypes, interests: this.interests };
+  }
+
+  get interests(): Interests {
+    return this.settings;
   }
 
   wake(line: Line): void {
@@ -178,7 +183,7 @@ export class Endpoint {
   }
 
   isWanted(event: EventRow): boolean {
-    if (!this.types.all.has(event.type)) return false;
+    if (!this.types.all.has(event.type) || !isOfInterest(event, this.interests)) return false;
     const { shelterId } = this.settings;
     return event.clientId === null || event.clientId === this.clientId || (shelterId !== null && event.shelterId === shelterId);
   }

@@ -1,4 +1,3 @@
-import type { EventType } from '../../domain/event-types.ts';
 import type { EventRow } from '../events/events.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -13,13 +12,15 @@ export class Endpoints {
   readonly detached = new Set<Endpoint>();
   readonly #byId = new Map<bigint, Endpoint>();
   readonly #byShard = new Map<bigint, Set<Endpoint>>();
-  /** Endpoints that get public events, by type. */
-  readonly #byPublicType = new Map<EventType, Set<Endpoint>>();
+  /** Endpoints that get public events of all shelters: by type, or by type and category. */
+  readonly #byPublicType = new Map<string, Set<Endpoint>>();
+  /** Those that want only some shelters. */
+  readonly #byWantedShelter = new Map<bigint, Set<Endpoint>>();
   readonly #byClient = new Map<bigint, Set<Endpoint>>();
   /** Endpoints whose keys manage a shelter. */
-  readonly #byShelter = new Map<bigint, Set<Endpoint>>();
-  /** The shelter under which an endpoint is in the index: its key may have changed since. */
-  readonly #shelterOf = new Map<Endpoint, bigint>();
+  readonly #byManagedShelter = new Map<bigint, Set<Endpoint>>();
+  /** The settings by which an endpoint is in the indexes: they may have changed since. */
+  readonly #indexed = new Map<Endpoint, Indexed>();
 
   get(id: bigint): Endpoint | undefined {
     return this.#byId.get(id);
@@ -56,33 +57,50 @@ export class Endpoints {
     this.#index(endpoint);
   }
 
-  /** The endpoints that get an event. */
+  /** The endpoints that get an event, some of them twice. */
   *matching(event: EventRow): Iterable<Endpoint> {
-    if (event.clientId === null) {
-      yield* this.#byPublicType.get(event.type) ?? [];
+    for (const endpoint of this.#candidates(event)) if (endpoint.isWanted(event)) yield endpoint;
+  }
+
+  /** By the indexes, so that an event costs what those cost that are interested in it. */
+  *#candidates({ type, clientId, shelterId, previousShelterId, categoryId, previousCategoryId }: EventRow): Iterable<Endpoint> {
+    if (clientId !== null) {
+      yield* this.#byClient.get(clientId) ?? [];
+      if (shelterId !== null) yield* this.#byManagedShelter.get(shelterId) ?? [];
       return;
     }
-    for (const endpoint of this.#byClient.get(event.clientId) ?? []) if (endpoint.types.all.has(event.type)) yield endpoint;
-    if (event.shelterId === null) return;
-    for (const endpoint of this.#byShelter.get(event.shelterId) ?? [])
-      if (endpoint.clientId !== event.clientId && endpoint.types.all.has(event.type)) yield endpoint;
+    yield* this.#byPublicType.get(type) ?? [];
+    for (const id of [categoryId, previousCategoryId]) if (id !== null) yield* this.#byPublicType.get(`${type} ${id}`) ?? [];
+    for (const id of [shelterId, previousShelterId]) if (id !== null) yield* this.#byWantedShelter.get(id) ?? [];
   }
 
   #index(endpoint: Endpoint): void {
-    for (const type of endpoint.types.publicTypes) addTo(this.#byPublicType, type, endpoint);
-    const { shelterId } = endpoint.settings;
-    if (shelterId === null) return;
-    addTo(this.#byShelter, shelterId, endpoint);
-    this.#shelterOf.set(endpoint, shelterId);
+    const { types, settings } = endpoint;
+    const indexed = { types, settings };
+    this.#indexed.set(endpoint, indexed);
+    this.#forEachSet(indexed, (map, key) => addTo(map, key, endpoint));
   }
 
   #unindex(endpoint: Endpoint): void {
-    for (const type of this.#byPublicType.keys()) removeFrom(this.#byPublicType, type, endpoint);
-    const shelterId = this.#shelterOf.get(endpoint);
-    if (shelterId !== undefined) removeFrom(this.#byShelter, shelterId, endpoint);
-    this.#shelterOf.delete(endpoint);
+    const indexed = this.#indexed.get(endpoint);
+    if (indexed) this.#forEachSet(indexed, (map, key) => removeFrom(map, key, endpoint));
+    this.#indexed.delete(endpoint);
+  }
+
+  /** The places of an endpoint in the indexes. */
+  #forEachSet({ types, settings }: Indexed, visit: <K>(map: Map<K, Set<Endpoint>>, key: K) => void): void {
+    const { shelterId, shelterIds, categoryIds } = settings;
+    if (shelterId !== null) visit(this.#byManagedShelter, shelterId);
+    for (const id of shelterIds) visit(this.#byWantedShelter, id);
+    if (shelterIds.length > 0) return;
+    for (const type of types.publicTypes) {
+      if (categoryIds.length === 0) visit(this.#byPublicType, type);
+      for (const id of categoryIds) visit(this.#byPublicType, `${type} ${id}`);
+    }
   }
 }
+
+type Indexed = Pick<Endpoint, 'types' | 'settings'>;
 
 function addTo<K>(map: Map<K, Set<Endpoint>>, key: K, endpoint: Endpoint): void {
   const set = map.get(key);

@@ -56,12 +56,12 @@ export class PageReader {
     const { db, feed } = this.#parts;
     const { subscription } = endpoint;
     for (const line of endpoint.linesToRead(feed.window)) {
-      const end = line.pageEnd(feed.window);
-      const events = await readSubscribed(db, subscription, { after: line.cursor, upTo: end, limit: pageSize });
+      const range = { after: line.cursor, upTo: line.pageEnd(feed.window), limit: pageSize };
+      const { events, to } = await readSubscribed(db, subscription, range);
       const oldest = events[0];
       if (oldest && line === endpoint.live && oldest.position > endpoint.skippedTo && isTooOld(oldest)) {
         await this.#parts.disable([endpoint], `too_far_behind: an event waited for more than ${behindDaysMax} days.`);
-      } else line.addPage(events, events.length === pageSize ? (events.at(-1)?.position ?? end) : end);
+      } else line.addPage(events, to);
     }
   }
 }

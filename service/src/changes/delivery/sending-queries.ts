@@ -1,6 +1,7 @@
 import type { EventType } from '../../domain/event-types.ts';
 import { testType } from '../../domain/event-types.ts';
 import type { Db } from '../../platform/db/handles.ts';
+import { isOfInterest, type SubjectNames, subjectColumns } from '../events/event-conditions.ts';
 import type { EventRow } from '../events/events.ts';
 import { isServed, managedShelter, mayReadPrivate, mayReadPublic } from '../webhooks/endpoint-conditions.ts';
 
@@ -31,6 +32,11 @@ export interface Verdict {
   readonly previousSecret: string | null;
 }
 
+const subject: SubjectNames = {
+  shelter: ['item.shelter_id', 'item.previous_shelter_id'],
+  category: ['item.category_id', 'item.previous_category_id'],
+};
+
 /** Decides for each candidate, immediately before it is sent, by what the endpoint may get at this moment. */
 export async function decide(db: Db, candidates: readonly Candidate[]): Promise<Verdict[]> {
   const { rows } = await db.query<Verdict>({
@@ -39,7 +45,7 @@ export async function decide(db: Db, candidates: readonly Candidate[]): Promise<
         case when webhooks.id is null or not ${isServed} or (api_keys.revoked_at is null and api_keys.expires_at <= now()) then 'wait'
           when item.type = '${testType}' then 'send'
           when verified_at is null then 'wait'
-          when not ((types = '{}' or item.type = any(types)) and case when item.client_id is null then ${mayReadPublic}
+          when not ((types = '{}' or item.type = any(types)) and ${isOfInterest('shelter_ids', 'category_ids', subject)} and case when item.client_id is null then ${mayReadPublic}
             else (item.client_id = webhooks.client_id or coalesce(item.shelter_id = ${managedShelter}, false)) and ${mayReadPrivate} end) then 'skip'
           when not is_row and exists (select from delivery_exceptions where webhook_id = item.webhook_id
             and delivery_id = item.delivery_id and (status = 'pending' or not item.is_replay)) then 'decided'
@@ -49,8 +55,9 @@ export async function decide(db: Db, candidates: readonly Candidate[]): Promise<
             and attempt.delivery_id = item.delivery_id and at >= checked_since and attempt.status between 200 and 299) then 'decided'
           else 'send' end as verdict
       from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::boolean[], $7::boolean[], $8::timestamptz[],
-        $9::bigint[])
-        with ordinality as item (webhook_id, delivery_id, type, client_id, pet_id, is_row, is_replay, checked_since, shelter_id, n)
+        $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
+        with ordinality as item (webhook_id, delivery_id, type, client_id, pet_id, is_row, is_replay, checked_since, shelter_id,
+          previous_shelter_id, category_id, previous_category_id, n)
       left join webhooks on webhooks.id = item.webhook_id left join api_keys on api_keys.id = key_id
       order by n`,
     values: [
@@ -63,6 +70,9 @@ export async function decide(db: Db, candidates: readonly Candidate[]): Promise<
       candidates.map(({ isReplay }) => isReplay),
       candidates.map(({ checkedSince }) => checkedSince ?? null),
       candidates.map(({ event }) => event?.shelterId ?? null),
+      candidates.map(({ event }) => event?.previousShelterId ?? null),
+      candidates.map(({ event }) => event?.categoryId ?? null),
+      candidates.map(({ event }) => event?.previousCategoryId ?? null),
     ],
   });
   return rows;
@@ -83,7 +93,7 @@ export interface DueRow {
   readonly event: EventRow | undefined;
 }
 
-interface DueRowColumns extends Omit<DueRow, 'event'>, Pick<EventRow, 'at' | 'clientId' | 'shelterId' | 'data'> {
+interface DueRowColumns extends Omit<DueRow, 'event'>, Omit<EventRow, 'type' | 'position' | 'publishedAt' | 'petId'> {
   readonly type: EventType | null;
 }
 
@@ -109,17 +119,14 @@ export async function selectDueRows(
           union all
           (select ${columns} from delivery_exceptions where choice = 'oldest' and webhook_id = endpoint.id and status = 'pending'
             and pet_id is not null and next_attempt_at < 'infinity' order by delivery_id limit 1)) as due)
-      select row.*, events.type, events.at, events.client_id as "clientId",
-        events.shelter_id as "shelterId", events.data from row left join lateral (
-        select type, at, client_id, shelter_id, data from events where position = row."deliveryId" and row."petId" is not null
-          and published_at >= row."createdAt" and published_at < row."createdAt" + interval '1 ms') as events on true`,
+      select row.*, event.* from row left join lateral (
+        select type, at, ${subjectColumns}, data from events where position = row."deliveryId" and row."petId" is not null
+          and published_at >= row."createdAt" and published_at < row."createdAt" + interval '1 ms') as event on true`,
     values: [endpoints.map(({ id }) => id), endpoints.map(({ choice }) => choice), limit],
   });
-  return rows.map(({ type, at, clientId, shelterId, data, ...row }) => ({
-    ...row,
-    event:
-      type === null || row.petId === null
-        ? undefined
-        : { position: row.deliveryId, type, at, publishedAt: row.createdAt, petId: row.petId, clientId, shelterId, data },
-  }));
+  return rows.map((row) => ({ ...row, event: eventOf(row) }));
+}
+
+function eventOf({ type, petId, deliveryId, createdAt, ...event }: DueRowColumns): EventRow | undefined {
+  return type === null || petId === null ? undefined : { ...event, type, petId, position: deliveryId, publishedAt: createdAt };
 }

@@ -2,6 +2,8 @@ import { type EventType, eventsThatKeepListsValid, type PrivateEventType, type P
 import type { Visibility } from '../../domain/visibility.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { knownServer } from '../../platform/db/server-identity.ts';
+import { isOfInterest, subjectColumns } from './event-conditions.ts';
+import { type Interests, wantsAll } from './interests.ts';
 
 export type NewEvent = {
   readonly petId: bigint;
@@ -22,22 +24,25 @@ export interface EventRow {
   readonly petId: bigint;
   /** The client whose order the event is about. Null: the event is public. */
   readonly clientId: bigint | null;
-  /** The shelter of the order's animal when the event was published; null: it is not about an order, or older than shelters. */
+  /** The shelter of the animal when it changed; null: the event is older than this column. */
   readonly shelterId: bigint | null;
+  /** Where the event says that the animal was before; null: it says nothing. */
+  readonly previousShelterId: bigint | null;
+  readonly categoryId: bigint | null;
+  readonly previousCategoryId: bigint | null;
   /** JSON. */
   readonly data: string;
 }
 
-const columns =
-  'position, type, at, published_at as "publishedAt", pet_id as "petId", client_id as "clientId", shelter_id as "shelterId", data';
+const columns = `position, type, at, published_at as "publishedAt", pet_id as "petId", ${subjectColumns}, data`;
 
-/** Inserts any number of events with one statement, in the given order. */
+/** Inserts any number of events with one statement, in the given order. The animals' rows are locked, so they are as they were changed. */
 export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   await tx.query({
     name: 'insert-events',
-    text: `insert into outbox (type, pet_id, client_id, data)
-      select type, pet_id, client_id, data from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
-        with ordinality as row (type, pet_id, client_id, data, n) order by n`,
+    text: `insert into outbox (type, pet_id, client_id, data, shelter_id, category_id)
+      select type, pet_id, client_id, data, shelter_id, category_id from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
+        with ordinality as row (type, pet_id, client_id, data, n) left join pets on pets.id = pet_id order by n`,
     values: [
       events.map(({ type }) => type),
       events.map(({ petId }) => petId),
@@ -176,8 +181,8 @@ export async function publish(tx: Transaction, ids: readonly bigint[]): Promise<
     text: `with moved as (delete from outbox where id = any($1::bigint[]) returning *),
       range as (update feed set last_position = last_position + (select count(*) from moved)
         returning last_position - (select count(*) from moved) as before, last_position),
-      published as (insert into events (position, type, pet_id, client_id, at, data)
-        select before + row_number() over (order by id), type, pet_id, client_id, at, data from moved, range)
+      published as (insert into events (position, type, pet_id, client_id, at, data, shelter_id, category_id)
+        select before + row_number() over (order by id), type, pet_id, client_id, at, data, shelter_id, category_id from moved, range)
       select before + 1 as "firstPosition", last_position as "lastPosition" from range`,
     values: [ids],
   });
@@ -196,26 +201,43 @@ export interface FeedPage<Event = EventRow> {
   readonly isInGap: boolean;
 }
 
+interface Span {
+  readonly after: bigint;
+  readonly span: number;
+  readonly limit: number;
+}
+
 /** Events of all types after a position. Scans at most `span` positions. */
-export async function selectEvents(
+export async function selectEvents(db: Db, orders: Visibility | 'none', page: Span): Promise<FeedPage> {
+  return readFeed(db, { name: 'events', where: `${inSpan} and ${isVisible}`, scannedTo: endOfSpan, values: visibleInSpan(orders, page) });
+}
+
+/** The same for the events of some animals, of one type or all. */
+export async function selectEventsOfInterest(
   db: Db,
-  orders: Visibility | 'none',
-  page: { readonly after: bigint; readonly span: number; readonly limit: number },
+  { type, orders, interests }: { type: EventType | undefined; orders: Visibility | 'none'; interests: Interests },
+  page: Span,
 ): Promise<FeedPage> {
-  const [whose, clientId, shelterId] = typeof orders === 'string' ? [orders, null, null] : ['own', orders.clientId, orders.shelterId];
   return readFeed(db, {
-    name: 'events',
-    where: `${inSpan} and (client_id is null or $4 = 'all' or ($4 = 'own' and (client_id = $5 or shelter_id = $6)))`,
+    name: 'events-of-interest',
+    where: `${inSpan} and ${isVisible} and ($7::text is null or type = $7) and ${isOfInterest('$8::bigint[]', '$9::bigint[]')}`,
     scannedTo: endOfSpan,
-    values: [page.after, page.limit, page.span, whose, clientId, shelterId],
+    values: [...visibleInSpan(orders, page), type ?? null, interests.shelterIds, interests.categoryIds],
   });
+}
+
+const isVisible = `(client_id is null or $4 = 'all' or ($4 = 'own' and (client_id = $5 or shelter_id = $6)))`;
+
+function visibleInSpan(orders: Visibility | 'none', { after, limit, span }: Span): unknown[] {
+  const whose = typeof orders === 'string' ? [orders, null, null] : ['own', orders.clientId, orders.shelterId];
+  return [after, limit, span, ...whose];
 }
 
 /** The animals that events of some types after a position are about, in the order of the feed. Scans at most `span` positions. */
 export async function selectPetsOfEvents(
   db: Db,
   types: readonly EventType[],
-  page: { readonly after: bigint; readonly span: number; readonly limit: number },
+  page: Span,
 ): Promise<FeedPage<Pick<EventRow, 'position' | 'petId'>>> {
   return readFeed(db, {
     name: 'pets-of-events',
@@ -300,6 +322,7 @@ export interface Subscription {
   readonly privateTypes: readonly EventType[];
   /** Null: its key manages none. */
   readonly shelterId: bigint | null;
+  readonly interests: Interests;
 }
 
 interface SubscribedPage {
@@ -314,9 +337,19 @@ interface SubscribedPage {
  *
  * The comparisons of rows leave the planner no other index. The time of the first event after $4 excludes the partitions before it.
  */
-const subscribed = (
+const subscribed = (columns: string, { shelterId, interests }: Subscription) =>
+  wantsAll(interests) ? subscribedByType(columns, shelterId) : subscribedOfInterest(columns);
+
+/** Of a few animals: no index leads to them, so that all events are read. The caller bounds how many. */
+const subscribedOfInterest = (columns: string) =>
+  `with start as materialized (select published_at from events where position > $4 order by position limit 1)
+  select ${columns} from events where published_at >= (select published_at from start) and position > $4 and position <= $5
+    and case when client_id is null then type = any($1::text[]) else type = any($2::text[]) and (client_id = $3 or shelter_id = $7) end
+    and ${isOfInterest('$8::bigint[]', '$9::bigint[]')} order by position limit $6`;
+
+const subscribedByType = (
   columns: string,
-  { shelterId }: Subscription,
+  shelterId: bigint | null,
 ) => `with start as materialized (select published_at from events where position > $4 order by position limit 1)
   select found.* from unnest($1::text[]) as subscribed (type) cross join lateral (
     select ${columns} from events where published_at >= (select published_at from start)
@@ -334,17 +367,34 @@ const subscribedPrivately = (columns: string, owner: 'client_id' | 'shelter_id',
       order by ${owner}, events.type, position limit $6) as found`;
 
 /** Each text is a separate prepared statement. */
-const subscribedName = (name: string, { shelterId }: Subscription) => (shelterId === null ? name : `${name}-of-shelter`);
+function subscribedName(name: string, { shelterId, interests }: Subscription): string {
+  if (!wantsAll(interests)) return `${name}-of-interest`;
+  return shelterId === null ? name : `${name}-of-shelter`;
+}
 
-const subscribedValues = ({ clientId, shelterId, publicTypes, privateTypes }: Subscription, { after, upTo, limit }: SubscribedPage) => [
-  publicTypes,
-  privateTypes,
-  clientId,
-  after,
-  upTo,
-  limit,
-  ...(shelterId === null ? [] : [shelterId]),
-];
+function subscribedValues(
+  { clientId, shelterId, publicTypes, privateTypes, interests }: Subscription,
+  { after, upTo, limit }: SubscribedPage,
+): unknown[] {
+  const values = [publicTypes, privateTypes, clientId, after, upTo, limit];
+  if (!wantsAll(interests)) return [...values, shelterId, interests.shelterIds, interests.categoryIds];
+  return shelterId === null ? values : [...values, shelterId];
+}
+
+/** The position of the event that is `count` after a position; undefined: there are fewer up to `upTo`. */
+export async function findScanEnd(
+  db: Db,
+  { after, upTo, count }: { readonly after: bigint; readonly upTo: bigint; readonly count: number },
+): Promise<bigint | undefined> {
+  const { rows } = await db.query<{ position: bigint }>({
+    name: 'scan-end',
+    text: `with start as materialized (select published_at from events where position > $1 order by position limit 1)
+      select position from events where published_at >= (select published_at from start) and position > $1 and position <= $2
+        order by position offset $3 limit 1`,
+    values: [after, upTo, count - 1],
+  });
+  return rows[0]?.position;
+}
 
 /** Events that a subscription includes, in the order of the feed. */
 export async function selectSubscribed(db: Db, subscription: Subscription, page: SubscribedPage): Promise<EventRow[]> {

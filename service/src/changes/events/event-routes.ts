@@ -16,7 +16,7 @@ import type { Api } from '../../platform/http/type-provider.ts';
 import { eventJson } from './event-json.ts';
 import { AnyEvent, type ListEvents, ListEventsQuery } from './event-schemas.ts';
 import type { EventTail } from './event-tail.ts';
-import { type EventFilter, type EventPage, type EventRow, matches, readEnd, readEvents, retentionDays } from './events.ts';
+import { type EventFilter, type EventPage, type EventRow, matches, readEnd, readEvents, retentionDays, span } from './events.ts';
 
 interface Parts {
   readonly db: Db;
@@ -64,7 +64,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       operationId: 'listEvents',
       tags: ['Events'],
       summary: 'Read the feed of changes',
-      description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page of ${catchUpSize} events that a stream reads to catch up counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
+      description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. With shelterId or categoryId a page looks through at most ${span.toLocaleString('en')} events and may be empty before the end: follow its Link. An event of an animal that moved counts for both shelters, one of an animal whose category changed for both categories. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page of ${catchUpSize} events that a stream reads to catch up counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
       'x-stability': 'experimental',
       querystring: ListEventsQuery,
       headers: Type.Object({
@@ -76,7 +76,8 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
     async (request, reply) => {
       const { query, headers, method } = request;
       const caller = callerOf(request);
-      const filter = { type: query.type as EventType | undefined, orders: visibleOrders(caller) };
+      const interests = { shelterIds: query.shelterId ?? [], categoryIds: query.categoryId ?? [] };
+      const filter = { type: query.type as EventType | undefined, orders: visibleOrders(caller), interests };
       if (method === 'HEAD' || !/\btext\/event-stream\b/.test(headers.accept ?? '')) return sendPage(reply, query, filter);
       // A reader that reconnects still sends the cursor of its first request, so Last-Event-ID has priority.
       const cursor = headers['last-event-id'] || query.cursor;
@@ -91,9 +92,20 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
     },
   );
 
-  async function sendPage(reply: FastifyReply, { type, limit = sizeDefault, cursor }: ListEvents, filter: EventFilter) {
+  async function sendPage(
+    reply: FastifyReply,
+    { type, shelterId, categoryId, limit = sizeDefault, cursor }: ListEvents,
+    filter: EventFilter,
+  ) {
     const { events, nextAfter } = await (cursor === latest ? readEnd(db) : readEvents(db, filter, { after: positionAt(cursor), limit }));
-    addLink(reply, linkToNext(path, { limit, filters: { type }, cursor: cursorAt(nextAfter) }));
+    addLink(
+      reply,
+      linkToNext(path, {
+        limit,
+        filters: { type, shelterId: shelterId?.map(String), categoryId: categoryId?.map(String) },
+        cursor: cursorAt(nextAfter),
+      }),
+    );
     const body = `[${events.map(eventJson).join(',')}]`;
     return sendJson(reply, body);
   }

@@ -1,7 +1,8 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { type EventType, eventTable, eventTypes } from '../../domain/event-types.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
-import { StringEnum } from '../../platform/http/schemas.ts';
+import { Int64, StringEnum } from '../../platform/http/schemas.ts';
+import { interestsMax } from './interests.ts';
 
 const schemaIds = { pet: 'PetEvent', order: 'OrderEvent' } as const;
 type Kind = keyof typeof schemaIds;
@@ -56,6 +57,10 @@ export const eventWebhooks = Object.fromEntries(
   }),
 );
 
+/** Repeatable in a query. */
+export const InterestIds = (description: string) =>
+  Type.Array(Int64(), { maxItems: interestsMax, description: `${description} At most ${interestsMax}.` });
+
 export const ListEventsQuery = Type.Object(
   {
     ...pageQuery('events'),
@@ -66,6 +71,8 @@ export const ListEventsQuery = Type.Object(
       }),
     ),
     type: Type.Optional(StringEnum(eventTypes, { description: 'Only events of this type.' })),
+    shelterId: Type.Optional(InterestIds('Only events of animals of these shelters, and of the orders for them.')),
+    categoryId: Type.Optional(InterestIds('Only events of animals of these categories, and of the orders for them.')),
   },
   { additionalProperties: false },
 );

@@ -8,26 +8,31 @@ import {
   type FeedGap,
   type FeedPage,
   findPositions,
+  findScanEnd,
   insertEvents,
   leaveGap,
   type NewEvent,
   rotatePartitionsOf,
   type Subscription,
   selectEvents,
+  selectEventsOfInterest,
   selectEventsOfType,
   selectPetsOfEvents,
   selectSubscribed,
   storeFeedServer,
 } from './event-queries.ts';
+import { type Interests, isOfInterest, wantsAll } from './interests.ts';
 
 export type { EventRow, FeedGap, NewEvent, Subscription };
-export { countSubscribed, findPositions, leaveGap, rotatePartitionsOf, selectSubscribed as readSubscribed, storeFeedServer };
+export { findPositions, leaveGap, rotatePartitionsOf, storeFeedServer };
 
 /** Events are deleted this long after they were published. */
 export const retentionDays = 30;
 
-/** The maximum number of positions that a page without a type scans. It is needed because many may be other clients' order events. */
-const span = 10_000;
+/** The maximum number of positions that a page scans, unless an index leads to its events: many may be of other clients' orders or animals. */
+export const span = 10_000;
+/** The same for counting the events of some animals. */
+export const countedMax = 1_000_000;
 
 /**
  * Records events in the transaction of the change, after it has locked the animal's row. No event is lost, and the events of an
@@ -41,6 +46,7 @@ export interface EventFilter {
   readonly type: EventType | undefined;
   /** Which orders' events are included. */
   readonly orders: Visibility | 'none';
+  readonly interests: Interests;
 }
 
 export interface EventPage {
@@ -78,7 +84,9 @@ function endOf({ events, scannedTo }: FeedPage<Pick<EventRow, 'position'>>, limi
   return last && events.length === limit ? last.position : scannedTo;
 }
 
-async function selectPage(db: Db, { type, orders }: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
+async function selectPage(db: Db, filter: EventFilter, page: { after: bigint; limit: number }): Promise<FeedPage> {
+  const { type, orders } = filter;
+  if (!wantsAll(filter.interests)) return selectEventsOfInterest(db, filter, { ...page, span });
   if (type === undefined) return selectEvents(db, orders, { ...page, span });
   if (orders === 'all' || !isPrivateEvent(type)) return selectEventsOfType(db, type, 'all', page);
   // The caller sees no events of this type. A span of 0 reads only the ends of the feed.
@@ -93,6 +101,31 @@ async function selectPage(db: Db, { type, orders }: EventFilter, page: { after: 
 export async function readEnd(db: Db): Promise<EventPage> {
   const { lastPosition } = await readNewEvents(db, undefined, 1);
   return { events: [], nextAfter: lastPosition };
+}
+
+/**
+ * Reads the events that a subscription includes, up to `limit`. `to`: there are no others up to there. For a subscription to some animals
+ * that is not the end, if there are more than `span` events: no index leads to those of its animals.
+ */
+export async function readSubscribed(
+  db: Db,
+  subscription: Subscription,
+  { after, upTo, limit }: { after: bigint; upTo: bigint; limit: number },
+): Promise<{ events: EventRow[]; to: bigint }> {
+  const scanEnd = wantsAll(subscription.interests) ? undefined : await findScanEnd(db, { after, upTo, count: span });
+  const end = scanEnd ?? upTo;
+  const events = await selectSubscribed(db, subscription, { after, upTo: end, limit });
+  return { events, to: events.length === limit ? (events.at(-1)?.position ?? end) : end };
+}
+
+/** The number of events that a subscription includes, counted up to `limit`. Undefined: too many would have to be looked at. */
+export async function countSubscribedEvents(
+  db: Db,
+  subscription: Subscription,
+  range: { after: bigint; upTo: bigint; limit: number },
+): Promise<number | undefined> {
+  const isTooLong = !wantsAll(subscription.interests) && (await findScanEnd(db, { ...range, count: countedMax })) !== undefined;
+  return isTooLong ? undefined : countSubscribed(db, subscription, range);
 }
 
 export interface NewEvents {
@@ -135,8 +168,8 @@ export async function readChangedPets(
 }
 
 /** Whether an event passes a filter. */
-export const matches = (event: EventRow, { type, orders }: EventFilter): boolean =>
-  (type === undefined || event.type === type) && isVisible(event, orders);
+export const matches = (event: EventRow, { type, orders, interests }: EventFilter): boolean =>
+  (type === undefined || event.type === type) && isVisible(event, orders) && isOfInterest(event, interests);
 
 const isVisible = ({ clientId, shelterId }: EventRow, orders: EventFilter['orders']): boolean =>
   clientId === null ||

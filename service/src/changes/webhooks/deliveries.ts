@@ -1,6 +1,6 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
-import { countSubscribed, type EventRow, findPositions, readSubscribed, rotatePartitionsOf } from '../events/events.ts';
+import { countedMax, countSubscribedEvents, type EventRow, findPositions, readSubscribed, rotatePartitionsOf } from '../events/events.ts';
 import {
   deleteOldDeliveries,
   endStoppedReplay,
@@ -86,11 +86,11 @@ async function readQueued(db: Db, webhookId: bigint, { afterId = 0n, toId, limit
   let reads = 0;
   for (const range of rangesWithout(whole, parseRanges(reading.skipped))) {
     for (let { after } = range; after < range.upTo && queued.length < limit && reads < queuedReadsMax; reads += 1) {
-      const events = await readSubscribed(db, subscription, { after, upTo: range.upTo, limit: queuedReadSize });
+      const { events, to } = await readSubscribed(db, subscription, { after, upTo: range.upTo, limit: queuedReadSize });
       const positions = events.map(({ position }) => position);
       const decided = events.length > 0 ? await selectDecided(db, webhookId, positions) : new Set();
       queued.push(...events.filter(({ position }) => !decided.has(position)));
-      after = events.length < queuedReadSize ? range.upTo : (positions.at(-1) ?? range.upTo);
+      after = to;
     }
   }
   return queued.slice(0, limit).map(({ position, type, publishedAt }) => ({
@@ -136,9 +136,10 @@ async function replayPeriod(tx: Transaction, webhookId: bigint, from: Date, to: 
   const range = await findPositions(tx, from, to);
   const reading = await findReading(tx, webhookId);
   if (!range || !reading) return 0;
-  const count = await countSubscribed(tx, subscriptionOf(reading), { ...range, limit: replayMax + 1 });
-  if (count > replayMax) {
-    throw new AppError('invalid_body', `There are more than ${replayMax} events between from and to. Replay a shorter time range.`);
+  const count = await countSubscribedEvents(tx, subscriptionOf(reading), { ...range, limit: replayMax + 1 });
+  if (count === undefined || count > replayMax) {
+    const most = count === undefined ? countedMax : replayMax;
+    throw new AppError('invalid_body', `There are more than ${most} events between from and to. Replay a shorter time range.`);
   }
   if (count === 0) return 0;
   await endStoppedReplay(tx, reading.clientId);

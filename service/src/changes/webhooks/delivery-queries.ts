@@ -17,7 +17,7 @@ export interface Reading extends Subscriber {
 export async function findReading(db: Db, webhookId: bigint): Promise<Reading | undefined> {
   const { rows } = await db.query<Reading>({
     name: 'webhook-reading',
-    text: `select webhooks.client_id as "clientId", ${managedShelter} as "shelterId", types, ${mayReadPublic} as "mayReadPublic", ${mayReadPrivate} as "mayReadPrivate",
+    text: `select webhooks.client_id as "clientId", ${managedShelter} as "shelterId", types, shelter_ids as "shelterIds", category_ids as "categoryIds", ${mayReadPublic} as "mayReadPublic", ${mayReadPrivate} as "mayReadPrivate",
         coalesce(webhooks.position, webhook_shards.position) as position, coalesce(paused_position, last_position) as "upTo",
         skipped::text as skipped
       from webhooks join webhook_shards on webhook_shards.id = shard left join api_keys on api_keys.id = key_id cross join feed

@@ -8,18 +8,23 @@ export interface Subscriber {
   readonly shelterId: bigint | null;
   /** Empty: every type. */
   readonly types: readonly EventType[];
+  /** Empty: of every shelter, and of every category. */
+  readonly shelterIds: readonly bigint[];
+  readonly categoryIds: readonly bigint[];
   readonly mayReadPublic: boolean;
   readonly mayReadPrivate: boolean;
 }
 
 /** The events that an endpoint gets: those of its types that its key may read. */
-export function subscriptionOf({ clientId, shelterId, types, mayReadPublic, mayReadPrivate }: Subscriber): Subscription {
+export function subscriptionOf(subscriber: Subscriber): Subscription {
+  const { clientId, shelterId, types, shelterIds, categoryIds, mayReadPublic, mayReadPrivate } = subscriber;
   const wanted = types.length > 0 ? types : eventTypes;
   return {
     clientId,
     shelterId,
     publicTypes: mayReadPublic ? wanted.filter((type) => !isPrivateEvent(type)) : [],
     privateTypes: mayReadPrivate ? wanted.filter(isPrivateEvent) : [],
+    interests: { shelterIds, categoryIds },
   };
 }
 

@@ -4,7 +4,7 @@ import type { NewWebhook, Webhook } from './webhook-schemas.ts';
 /** Selects the endpoints of one client, or of any client for the operator's commands. */
 export type Owner = { readonly clientId: bigint } | 'any';
 
-const columns = `id, url, types, description,
+const columns = `id, url, types, shelter_ids as "shelterIds", category_ids as "categoryIds", description,
   case when status = 'enabled' and verified_at is null then 'unverified' else status::text end as status,
   disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt", updated_at as "updatedAt"`;
 
@@ -70,7 +70,8 @@ export async function insertWebhook(
 ): Promise<Webhook> {
   const { rows } = await tx.query<Webhook>({
     name: 'insert-webhook',
-    text: `insert into webhooks (client_id, key_id, url, types, description, with_orders, secret) values ($1, $2, $3, $4, $5, $6, $7)
+    text: `insert into webhooks (client_id, key_id, url, types, description, with_orders, secret, shelter_ids, category_ids)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
       returning ${columns}`,
     values: [
       webhook.clientId,
@@ -80,11 +81,23 @@ export async function insertWebhook(
       webhook.description ?? '',
       webhook.withOrders,
       webhook.secret,
+      webhook.shelterIds ?? [],
+      webhook.categoryIds ?? [],
     ],
   });
   const [inserted] = rows;
   if (!inserted) throw new Error('an insert returned no row');
   return inserted;
+}
+
+/** Undefined: each of them exists. */
+export async function findMissingShelter(tx: Transaction, ids: readonly bigint[]): Promise<bigint | undefined> {
+  const { rows } = await tx.query<{ id: bigint }>({
+    name: 'missing-shelter',
+    text: 'select id from unnest($1::bigint[]) as wanted (id) where not exists (select from shelters where shelters.id = wanted.id) limit 1',
+    values: [ids],
+  });
+  return rows[0]?.id;
 }
 
 /** Undefined fields stay unchanged. Setting a status clears disabled_reason. */
@@ -94,6 +107,8 @@ export async function updateWebhook(
   changes: {
     url: string | undefined;
     types: readonly string[] | undefined;
+    shelterIds: readonly bigint[] | undefined;
+    categoryIds: readonly bigint[] | undefined;
     description: string | undefined;
     status: 'enabled' | 'disabled' | undefined;
     /** The new owner; undefined if it does not change. */
@@ -102,7 +117,8 @@ export async function updateWebhook(
 ): Promise<Webhook | undefined> {
   const { rows } = await tx.query<Webhook>({
     name: 'update-webhook',
-    text: `update webhooks set updated_at = now(), url = coalesce($2, url), types = coalesce($3, types), description = coalesce($4, description),
+    text: `update webhooks set updated_at = now(), url = coalesce($2, url), types = coalesce($3, types),
+        shelter_ids = coalesce($8, shelter_ids), category_ids = coalesce($9, category_ids), description = coalesce($4, description),
         status = coalesce($5, status), key_id = coalesce($6, key_id), with_orders = coalesce($7, with_orders),
         disabled_reason = case when $5 is null then disabled_reason end, failing_since = case when $5 = 'enabled' then null else failing_since end
       where id = $1 and removed_at is null returning ${columns}`,
@@ -114,6 +130,8 @@ export async function updateWebhook(
       changes.status ?? null,
       changes.owner?.keyId ?? null,
       changes.owner?.withOrders ?? null,
+      changes.shelterIds ?? null,
+      changes.categoryIds ?? null,
     ],
   });
   return rows[0];

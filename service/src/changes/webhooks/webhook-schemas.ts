@@ -3,6 +3,7 @@ import { eventTypes } from '../../domain/event-types.ts';
 import { closedBody } from '../../platform/http/closed-body.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { Int64, PathIds, PlainText, Ref, StringEnum } from '../../platform/http/schemas.ts';
+import { InterestIds } from '../events/event-schemas.ts';
 
 const webhookStatuses = ['unverified', 'enabled', 'disabled'] as const;
 export const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
@@ -24,6 +25,12 @@ const fields = {
     maxItems: eventTypes.length,
     examples: [['pet.created', 'pet.status_changed']],
   }),
+  shelterIds: InterestIds(
+    'Only events of animals of these shelters are sent, and of the orders for them. If empty or omitted, of every shelter.',
+  ),
+  categoryIds: InterestIds(
+    'Only events of animals of these categories are sent, and of the orders for them. If empty or omitted, of every category.',
+  ),
   description: PlainText('A note for people.', ['The site']),
 };
 
@@ -31,6 +38,8 @@ const webhook = {
   id: Int64({ description: 'Unique identifier assigned by the service.', examples: [1] }),
   url: Type.String({ description: 'The URL that events are sent to.', examples: ['https://example.org/hooks'] }),
   types: fields.types,
+  shelterIds: fields.shelterIds,
+  categoryIds: fields.categoryIds,
   description: Type.String({ description: 'A note for people.', examples: ['The site'] }),
   status: StringEnum(webhookStatuses, {
     description:
@@ -63,7 +72,13 @@ export const WebhookWithSecretSchema = Type.Object(
 
 export const NewWebhookSchema = closedBody(
   Type.Object(
-    { url: fields.url, types: Type.Optional(fields.types), description: Type.Optional(fields.description) },
+    {
+      url: fields.url,
+      types: Type.Optional(fields.types),
+      shelterIds: Type.Optional(fields.shelterIds),
+      categoryIds: Type.Optional(fields.categoryIds),
+      description: Type.Optional(fields.description),
+    },
     { $id: 'NewWebhook', examples: [{ url: 'https://example.org/hooks', types: ['pet.created', 'pet.status_changed'] }] },
   ),
   WebhookWithSecretSchema,
@@ -75,6 +90,8 @@ export const WebhookChangesSchema = closedBody(
     {
       url: Type.Optional(fields.url),
       types: Type.Optional(fields.types),
+      shelterIds: Type.Optional(fields.shelterIds),
+      categoryIds: Type.Optional(fields.categoryIds),
       description: Type.Optional(fields.description),
       status: Type.Optional(
         StringEnum(webhookStatuses, {
@@ -85,8 +102,8 @@ export const WebhookChangesSchema = closedBody(
     },
     {
       $id: 'WebhookChanges',
-      anyOf: [{ required: ['url'] }, { required: ['types'] }, { required: ['description'] }, { required: ['status'] }],
-      'x-must-be': 'an object with url, types, description or status',
+      anyOf: ['url', 'types', 'shelterIds', 'categoryIds', 'description', 'status'].map((name) => ({ required: [name] })),
+      'x-must-be': 'an object with url, types, shelterIds, categoryIds, description or status',
       examples: [{ status: 'disabled' }],
     },
   ),

@@ -12,6 +12,7 @@ import { newSecret } from './signatures.ts';
 import { readTargetUrl } from './target-urls.ts';
 import {
   countWebhooks,
+  findMissingShelter,
   findWebhook,
   insertWebhook,
   lockWebhook,
@@ -57,6 +58,7 @@ export async function addWebhook(
   const url = requireUrl(input.url, toLoopback);
   requireScopesFor(actor, input.types ?? []);
   await requireUnrevoked(tx, actor.keyId);
+  await requireShelters(tx, input.shelterIds ?? []);
   const count = await countWebhooks(tx, actor.clientId);
   if (count >= actor.bounds.webhooks) {
     throw new AppError(
@@ -85,25 +87,27 @@ export async function changeWebhook(
 ): Promise<Webhook> {
   const status = changes.status === 'unverified' ? undefined : changes.status;
   return db.transaction(async (tx) => {
-    const needsValidKey = changes.url !== undefined || changes.types !== undefined || status === 'enabled';
+    const { types, shelterIds, categoryIds, description } = changes;
+    const widens = types !== undefined || shelterIds !== undefined || categoryIds !== undefined;
+    const needsValidKey = changes.url !== undefined || widens || status === 'enabled';
     // Locks the key and then the endpoint, in the same order as a revocation, so that one sees the changes of the other.
     if (needsValidKey) await requireUnrevoked(tx, actor.keyId);
     await lockWebhook(tx, id);
     const webhook = await getWebhook(tx, actor, id);
     const url = changes.url === undefined ? undefined : requireUrl(changes.url, toLoopback);
-    requireScopesFor(actor, changes.types ?? []);
-    const { types, description } = changes;
+    requireScopesFor(actor, types ?? []);
+    await requireShelters(tx, shelterIds ?? []);
     if (status === 'enabled' && webhook.status === 'disabled' && webhook.pauseCount >= pausesMax) {
       throw new AppError(
         'webhook_disabled',
         `Endpoint ${id} was disabled ${pausesMax} times while deliveries were queued. Remove it and add another.`,
       );
     }
-    // A key that sets the url or the types, or enables an endpoint whose key has ended, becomes the owner of the endpoint. Only
+    // A key that sets the url or what is sent, or enables an endpoint whose key has ended, becomes the owner of the endpoint. Only
     // events that this key may read are sent.
-    const takesOver = url !== undefined || types !== undefined || (status === 'enabled' && webhook.isKeyEnded);
+    const takesOver = url !== undefined || widens || (status === 'enabled' && webhook.isKeyEnded);
     const owner = takesOver ? { keyId: actor.keyId, withOrders: mayReadPrivateEvents(actor.scopes) } : undefined;
-    const changed = await updateWebhook(tx, id, { url, types, description, status, owner });
+    const changed = await updateWebhook(tx, id, { url, types, shelterIds, categoryIds, description, status, owner });
     if (!changed) throw webhookNotFound(String(id));
     if (status === 'enabled' || url !== undefined) await makeDueNow(tx, id, dueNowMax);
     return changed;
@@ -163,4 +167,10 @@ function requireScopesFor({ scopes }: Manager, types: readonly EventType[]): voi
   if (!type) return;
   const accepted = scopesToRead(type);
   throw insufficientScope(`Events of type ${type} need the scope ${accepted[0]}; this key has ${scopes.join(', ')}.`, accepted);
+}
+
+/** From one that doesn't exist nothing would ever come. A category may be registered later. */
+async function requireShelters(tx: Transaction, ids: readonly bigint[]): Promise<void> {
+  const missing = ids.length > 0 ? await findMissingShelter(tx, ids) : undefined;
+  if (missing !== undefined) throw new AppError('invalid_body', `shelterIds has ${missing}, and there is no shelter with that id.`);
 }

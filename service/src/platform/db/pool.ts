@@ -14,6 +14,10 @@ import { WriteConfirmation } from './write-confirmation.ts';
 
 // PostgreSQL's bigint is exact only as a BigInt.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt);
+// The types of `pg` name no arrays.
+const int8Array = 1016 as number as typeof pg.types.builtins.INT8;
+const parseTexts = pg.types.getTypeParser(int8Array) as (text: string) => string[];
+pg.types.setTypeParser(int8Array, (text) => parseTexts(text).map(BigInt));
 
 /** The role of every process except `migrate`. The first migration creates it. */
 export const applicationRole = 'homeward_app';
@@ -67,6 +71,7 @@ export function connectionsOf(poolSize: number): Readonly<Record<'serve' | 'work
 
 export interface PoolOptions {
   readonly byIndex?: boolean;
+  readonly patience?: number;
   readonly onIdsSkipped?: () => void;
 }
 
@@ -101,12 +106,12 @@ export class Pool implements Transactor, Snapshotter, Searcher {
    *
    * `onIdsSkipped` is called if this process was the first to write to a server, and has skipped the ids that may be lost with another.
    */
-  constructor(databaseUrl: string, size: number, { byIndex = false, onIdsSkipped = () => {} }: PoolOptions = {}) {
+  constructor(databaseUrl: string, size: number, { byIndex = false, patience = 1, onIdsSkipped = () => {} }: PoolOptions = {}) {
     this.#onIdsSkipped = onIdsSkipped;
     this.#servers = new PostgresServers(databaseUrl);
     const optionsOf = (settings: Settings): ConnectionOptions => ({
       servers: this.#servers,
-      connectionTimeoutMillis: connectTimeoutMs,
+      connectionTimeoutMillis: patience * connectTimeoutMs,
       query_timeout: queryTimeoutMs,
       keepAlive: true,
       application_name: applicationNames.pool,
@@ -142,7 +147,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     });
     // Those that ended may still wait at the server, so others in their place would be too many.
     this.#writes = new PipelinedConnections(toWrite, writes, onFault, () => !this.#confirmation.isRunning);
-    this.#probe = new PrimaryProbe(this.#servers, {
+    this.#probe = new PrimaryProbe(this.#servers, patience, {
       onOtherServer: () => this.#abandonAll(),
       onLost: (reason) => {
         // What waits for a reply there is waited for by every request.

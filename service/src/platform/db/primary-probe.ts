@@ -18,6 +18,7 @@ export interface ProbeListener {
 export class PrimaryProbe {
   readonly #servers: PostgresServers;
   readonly #listener: ProbeListener;
+  readonly #timeoutMs: number;
   #reachable = true;
   #clockOffsetMs = 0;
   /** When the server that was probed last was started: another one has another time. */
@@ -29,8 +30,9 @@ export class PrimaryProbe {
   /** Set only between two probes: undefined before the first, and while one is in flight. */
   #next: NodeJS.Timeout | undefined;
 
-  constructor(servers: PostgresServers, listener: ProbeListener) {
+  constructor(servers: PostgresServers, patience: number, listener: ProbeListener) {
     this.#servers = servers;
+    this.#timeoutMs = patience * timeoutMs;
     this.#listener = listener;
   }
 
@@ -109,8 +111,8 @@ export class PrimaryProbe {
   async #connect(address: string): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: address,
-      connectionTimeoutMillis: timeoutMs,
-      query_timeout: timeoutMs,
+      connectionTimeoutMillis: this.#timeoutMs,
+      query_timeout: this.#timeoutMs,
       application_name: applicationNames.probe,
     });
     client.on('error', () => this.#client === client && this.now());

@@ -135,7 +135,8 @@ export async function insertPet(
         insert into pets (name, category_id, status, shelter_id) select $1::text, id, $3::pet_status, $6::bigint from categories where id = $2
           returning ${columns}),
       added as (insert into history (pet_id, client_id, key_id, to_status, why, kind) select id, $4, $5, status, 'added', 'pet_added' from pet),
-      event as (insert into outbox (type, pet_id, data) select 'pet.created', id, ${createdEventData} from pet)
+      event as (insert into outbox (type, pet_id, data, shelter_id, category_id)
+        select 'pet.created', id, ${createdEventData}, $6, $2 from pet)
       select *, ${transactionId} from pet`,
       values: [pet.name, pet.categoryId, pet.status, author.clientId, author.keyId, shelterId],
     },

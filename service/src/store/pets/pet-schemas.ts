@@ -44,8 +44,15 @@ export type PetChanges = Static<typeof PetChangesSchema>;
 
 const PetEventSchema = EventSchema('pet', {
   what: 'What happened to the animal.',
-  data: { pet: Ref(PetSchema), previousStatus: Type.Optional(Ref(PetStatusSchema)) },
-  description: 'The animal as it was right after the change. pet.status_changed also has the previous status.',
+  data: {
+    pet: Ref(PetSchema),
+    previousStatus: Type.Optional(Ref(PetStatusSchema)),
+    previousCategoryId: Type.Optional(Int64({ description: 'Of pet.updated, if the category was changed.' })),
+    shelterId: Type.Optional(Int64({ description: 'Of pet.moved: the shelter that the animal is in now.' })),
+    previousShelterId: Type.Optional(Int64({ description: 'Of pet.moved: the shelter that the animal was in before.' })),
+  },
+  description:
+    'The animal as it was right after the change. pet.status_changed also has the previous status, pet.updated the previous category if that was changed, and pet.moved both shelters.',
   examples: [
     {
       id: 'evt_1',

@@ -126,7 +126,7 @@ export async function changePet(
     await recordTransitions(tx, actor, { petId: id, from: pet.status, to: changed.status, ...what });
     await recordEvents(
       tx,
-      ...(isEdited ? [petEvent('pet.updated', changed)] : []),
+      ...(isEdited ? [petUpdated(changed, pet)] : []),
       ...(isStatusChanged ? [petStatusChanged(changed, pet.status)] : []),
     );
     return changed;
@@ -179,6 +179,10 @@ export async function movePetsWithOrders(
   if (moved.length !== ids.length) throw new Error(`not all of the animals ${ids.join(', ')} are ${move.from}, though their orders say so`);
   return moved;
 }
+
+/** The event for a changed name or category. */
+const petUpdated = (pet: Pet, before: Pet): NewEvent =>
+  petEvent('pet.updated', pet, pet.categoryId === before.categoryId ? '' : `,"previousCategoryId":${before.categoryId}`);
 
 /** The event for a changed status. The caller records it together with the other events of the change. */
 export const petStatusChanged = (pet: Pet, previous: PetStatus): NewEvent =>

@@ -1,3 +1,4 @@
+import { recordEvents } from '../../changes/events/events.ts';
 import type { Actor } from '../../domain/actor.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
@@ -5,7 +6,7 @@ import { AppError, show } from '../../platform/errors.ts';
 import { recordTransitions } from '../history/history.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { lockOrdersOfPet } from '../orders/orders.ts';
-import { acknowledgeChanges, lockPet, petNotFound, updateShelterId } from '../pets/pets.ts';
+import { acknowledgeChanges, lockPet, petEvent, petNotFound, updateShelterId } from '../pets/pets.ts';
 import { findPetWithSameExternalId } from './shelter-queries.ts';
 import { shelterNotFound } from './shelters.ts';
 
@@ -47,6 +48,7 @@ async function moveWithin(tx: CatalogueTransaction, petId: bigint, shelterId: bi
   await updateShelterId(tx, petId, shelterId);
   const why = `moved from shelter ${from} to shelter ${shelterId}`;
   const move = { from, to: shelterId };
+  await recordEvents(tx, petEvent('pet.moved', pet, `,"shelterId":${shelterId},"previousShelterId":${from}`));
   await recordTransitions(tx, actor, { kind: 'pet_moved', petId, from: pet.status, to: pet.status, move, why });
   return true;
 }

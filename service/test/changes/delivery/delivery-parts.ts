@@ -12,6 +12,9 @@ export const eventOf = (position: number, petId: number, more: Partial<EventRow>
   petId: BigInt(petId),
   clientId: null,
   shelterId: null,
+  previousShelterId: null,
+  categoryId: null,
+  previousCategoryId: null,
   data: '{}',
   ...more,
 });
@@ -40,6 +43,8 @@ export function endpointOf(row: Partial<EndpointRow> = {}): Endpoint {
     isVerified: true,
     url: 'https://example.org/hooks',
     types: [],
+    shelterIds: [],
+    categoryIds: [],
     mayReadPublic: true,
     mayReadPrivate: true,
     isFailing: false,

@@ -1,0 +1,22 @@
+/** What an event is about, as SQL over `events` or a row with its columns: one source for the feed and for what the worker sends. */
+
+/** Of an event that is older than the column, from its data. */
+const category = `coalesce(category_id, (data::json #>> '{pet,categoryId}')::bigint)`;
+
+export const subjectColumns = `client_id as "clientId", shelter_id as "shelterId", previous_shelter_id as "previousShelterId",
+  ${category} as "categoryId", previous_category_id as "previousCategoryId"`;
+
+/** The columns of a subject. */
+export interface SubjectNames {
+  readonly shelter: readonly [string, string];
+  readonly category: readonly [string, string];
+}
+
+const ofEvents: SubjectNames = { shelter: ['shelter_id', 'previous_shelter_id'], category: [category, 'previous_category_id'] };
+
+/** Says the same as isOfInterest, of two arrays. */
+export const isOfInterest = (shelterIds: string, categoryIds: string, { shelter, category: of }: SubjectNames = ofEvents): string =>
+  `(${hasOneOf(shelterIds, shelter)} and ${hasOneOf(categoryIds, of)})`;
+
+const hasOneOf = (wanted: string, ids: readonly string[]) =>
+  `(cardinality(${wanted}) = 0 or ${ids.map((id) => `coalesce(${id} = any(${wanted}), false)`).join(' or ')})`;
