@@ -51,6 +51,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   webhooks: async () => (await import('./webhooks/webhooks.ts')).webhooks,
   'slow-neighbour': async () => (await import('./webhooks/slow-neighbour.ts')).slowNeighbour,
   'many-endpoints': async () => (await import('./webhooks/many-endpoints.ts')).manyEndpoints,
+  subscriptions: async () => (await import('./webhooks/subscriptions.ts')).subscriptions,
   'held-snapshot': async () => (await import('./webhooks/held-snapshot.ts')).heldSnapshot,
   upgrade: async () => (await import('./webhooks/upgrade.ts')).upgrade,
   rolling: async () => (await import('./rolling/rolling.ts')).rolling,

@@ -33,12 +33,18 @@ export class DeliveryBook {
   #wrong = 0;
   #twice = 0;
 
-  constructor(receiver: ReceiverThread) {
+  /** What arrived before `from` is not its concern. */
+  constructor(receiver: ReceiverThread, from = 0) {
     this.#receiver = receiver;
+    this.#readTo = from;
   }
 
   expect(events: readonly PublishedEvent[], endpointsFor: (clientId: number | null) => readonly number[]): void {
-    for (const { position, clientId } of events) for (const endpoint of endpointsFor(clientId)) this.#due.add(keyOf(endpoint, position));
+    this.expectAt(events.map(({ position, clientId }) => ({ position, endpoints: endpointsFor(clientId) })));
+  }
+
+  expectAt(events: ReadonlyArray<{ readonly position: number; readonly endpoints: readonly number[] }>): void {
+    for (const { position, endpoints } of events) for (const endpoint of endpoints) this.#due.add(keyOf(endpoint, position));
   }
 
   /** What has not arrived yet. */

@@ -107,21 +107,24 @@ export interface NewEndpoint {
   readonly clientId: number;
   /** All, if it is missing. */
   readonly types?: readonly string[];
+  /** One, or all if it is missing. */
+  readonly shelterIds?: readonly [number];
 }
 
 /** Adds endpoints that count as verified: they get no test. Returns their ids. */
 export async function addVerifiedEndpoints(store: Store, endpoints: readonly NewEndpoint[]): Promise<number[]> {
   const rows = await queryStore<{ id: number }>(
     store,
-    `insert into webhooks (client_id, url, secret, types, with_orders, verified_at)
-      select client_id, url, secret, string_to_array(types, ','), true, now()
-        from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) as row (client_id, url, secret, types)
+    `insert into webhooks (client_id, url, secret, types, with_orders, verified_at, shelter_ids)
+      select client_id, url, secret, string_to_array(types, ','), true, now(), array_remove(array[shelter_id], null)
+        from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[]) as row (client_id, url, secret, types, shelter_id)
       returning id::int`,
     [
       endpoints.map(({ clientId }) => clientId),
       endpoints.map(({ url }) => url),
       endpoints.map(() => newSecret()),
       endpoints.map(({ types = [] }) => types.join()),
+      endpoints.map(({ shelterIds }) => shelterIds?.[0] ?? null),
     ],
   );
   return rows.map(({ id }) => id);

@@ -2,7 +2,7 @@
 -- release: 1.2.0
 -- change: expand
 -- online: yes
--- runs with: 1.1.0
+-- runs with: 1.0.0
 
 -- Endpoints say which shelters and categories they want. Empty: all.
 alter table webhooks add column shelter_ids bigint[] not null default '{}';
@@ -21,7 +21,7 @@ alter table events add column previous_shelter_id bigint;
 alter table events add column previous_category_id bigint;
 
 -- Processes of the release before write and publish events without a shelter: those get what the animal has when they are published.
-create function event_published() returns trigger language plpgsql as $$
+create or replace function order_told() returns trigger language plpgsql as $$
 begin
   if new.shelter_id is null then
     select shelter_id, category_id into new.shelter_id, new.category_id from pets where id = new.pet_id;
@@ -32,14 +32,13 @@ begin
 end
 $$;
 drop trigger order_told on events;
-drop function order_told();
 -- A partition that is attached later gets it too.
-create trigger event_published before insert on events
-  for each row when (new.shelter_id is null or new.type in ('pet.moved', 'pet.updated')) execute function event_published();
+create trigger order_told before insert on events
+  for each row when (new.shelter_id is null or new.type in ('pet.moved', 'pet.updated')) execute function order_told();
 
 -- Of this schema and no other: nobody can put a table of the same name before it.
 do $$
 begin
-  execute format('alter function event_published() set search_path = %I, pg_temp', current_schema());
+  execute format('alter function order_told() set search_path = %I, pg_temp', current_schema());
 end
 $$;

@@ -119,12 +119,13 @@ describe('A planted private event type', () => {
     const { matches } = await planted('changes/events/events.ts');
     const { visibilityOf } = await planted('domain/visibility.ts');
     const event = { type: noteAdded, clientId: partner.clientId, shelterId: 1n };
+    const interests = { shelterIds: [], categoryIds: [] };
     const seenBy = ({ clientId }: TestKey) => {
       const orders = visibilityOf({ clientId, shelterId: null, scopes: ['orders:read'] });
-      return matches(event, { type: undefined, orders });
+      return matches(event, { type: undefined, orders, interests });
     };
     expect([seenBy(partner), seenBy(stranger)]).toEqual([true, false]);
-    expect(matches(event, { type: undefined, orders: 'none' })).toBe(false);
+    expect(matches(event, { type: undefined, orders: 'none', interests })).toBe(false);
   });
 
   test('is not sent to an endpoint of a key without a scope for it', async () => {

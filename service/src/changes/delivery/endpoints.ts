@@ -14,8 +14,10 @@ export class Endpoints {
   readonly #byShard = new Map<bigint, Set<Endpoint>>();
   /** Endpoints that get public events of all shelters: by type, or by type and category. */
   readonly #byPublicType = new Map<string, Set<Endpoint>>();
-  /** Those that want only some shelters. */
-  readonly #byWantedShelter = new Map<bigint, Set<Endpoint>>();
+  /** Those that want only some shelters, and of these every category: by their types, which many share. */
+  readonly #byWantedShelter = new Map<bigint, Map<SubscribedTypes, Set<Endpoint>>>();
+  /** And those that want only some categories of them. */
+  readonly #bySelection = new Map<bigint, Set<Endpoint>>();
   readonly #byClient = new Map<bigint, Set<Endpoint>>();
   /** Endpoints whose keys manage a shelter. */
   readonly #byManagedShelter = new Map<bigint, Set<Endpoint>>();
@@ -57,21 +59,29 @@ export class Endpoints {
     this.#index(endpoint);
   }
 
-  /** The endpoints that get an event, some of them twice. */
-  *matching(event: EventRow): Iterable<Endpoint> {
-    for (const endpoint of this.#candidates(event)) if (endpoint.isWanted(event)) yield endpoint;
-  }
-
-  /** By the indexes, so that an event costs what those cost that are interested in it. */
-  *#candidates({ type, clientId, shelterId, previousShelterId, categoryId, previousCategoryId }: EventRow): Iterable<Endpoint> {
+  /** The endpoints that get an event, some of them twice. Costs what those cost that are interested in it. */
+  matching(event: EventRow): Endpoint[] {
+    const { type, clientId, shelterId, previousShelterId, categoryId, previousCategoryId } = event;
+    const found: Endpoint[] = [];
+    const addAll = (endpoints: Iterable<Endpoint> | undefined) => {
+      for (const endpoint of endpoints ?? []) found.push(endpoint);
+    };
+    const addWanting = (endpoints: Iterable<Endpoint> | undefined) => {
+      for (const endpoint of endpoints ?? []) if (endpoint.isWanted(event)) found.push(endpoint);
+    };
     if (clientId !== null) {
-      yield* this.#byClient.get(clientId) ?? [];
-      if (shelterId !== null) yield* this.#byManagedShelter.get(shelterId) ?? [];
-      return;
+      addWanting(this.#byClient.get(clientId));
+      if (shelterId !== null) addWanting(this.#byManagedShelter.get(shelterId));
+      return found;
     }
-    yield* this.#byPublicType.get(type) ?? [];
-    for (const id of [categoryId, previousCategoryId]) if (id !== null) yield* this.#byPublicType.get(`${type} ${id}`) ?? [];
-    for (const id of [shelterId, previousShelterId]) if (id !== null) yield* this.#byWantedShelter.get(id) ?? [];
+    addAll(this.#byPublicType.get(type));
+    for (const id of [categoryId, previousCategoryId]) if (id !== null) addAll(this.#byPublicType.get(`${type} ${id}`));
+    for (const id of [shelterId, previousShelterId]) {
+      if (id === null) continue;
+      for (const [types, endpoints] of this.#byWantedShelter.get(id) ?? []) if (types.all.has(type)) addAll(endpoints);
+      addWanting(this.#bySelection.get(id));
+    }
+    return found;
   }
 
   #index(endpoint: Endpoint): void {
@@ -87,11 +97,22 @@ export class Endpoints {
     this.#indexed.delete(endpoint);
   }
 
+  #typesOfShelter(id: bigint): Map<SubscribedTypes, Set<Endpoint>> {
+    const known = this.#byWantedShelter.get(id);
+    if (known) return known;
+    const added = new Map<SubscribedTypes, Set<Endpoint>>();
+    this.#byWantedShelter.set(id, added);
+    return added;
+  }
+
   /** The places of an endpoint in the indexes. */
   #forEachSet({ types, settings }: Indexed, visit: <K>(map: Map<K, Set<Endpoint>>, key: K) => void): void {
     const { shelterId, shelterIds, categoryIds } = settings;
     if (shelterId !== null) visit(this.#byManagedShelter, shelterId);
-    for (const id of shelterIds) visit(this.#byWantedShelter, id);
+    for (const id of shelterIds) {
+      if (categoryIds.length > 0) visit(this.#bySelection, id);
+      else visit(this.#typesOfShelter(id), types);
+    }
     if (shelterIds.length > 0) return;
     for (const type of types.publicTypes) {
       if (categoryIds.length === 0) visit(this.#byPublicType, type);
@@ -100,6 +121,7 @@ export class Endpoints {
   }
 }
 
+type SubscribedTypes = Endpoint['types'];
 type Indexed = Pick<Endpoint, 'types' | 'settings'>;
 
 function addTo<K>(map: Map<K, Set<Endpoint>>, key: K, endpoint: Endpoint): void {

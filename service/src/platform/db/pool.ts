@@ -112,7 +112,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     const optionsOf = (settings: Settings): ConnectionOptions => ({
       servers: this.#servers,
       connectionTimeoutMillis: patience * connectTimeoutMs,
-      query_timeout: queryTimeoutMs,
+      query_timeout: patience * queryTimeoutMs,
       keepAlive: true,
       application_name: applicationNames.pool,
       // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
