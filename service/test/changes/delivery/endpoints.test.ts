@@ -59,7 +59,7 @@ describe('Endpoints.matching', () => {
 
   test('looks only at the endpoints of the shelters that an event is about', () => {
     const endpoints = new Endpoints();
-    const all = Array.from({ length: 3_000 }, (_, i) => endpointOf({ clientId: BigInt(i), shelterIds: [BigInt(i % 1_000)] }));
+    const all = Array.from({ length: 3_000 }, (_, i) => endpointOf({ clientId: BigInt(i), shelterIds: [BigInt(i % 1_000)], categoryIds: [1n] }));
     let asked = 0;
     for (const endpoint of all) {
       const { isWanted } = endpoint;
@@ -69,7 +69,7 @@ describe('Endpoints.matching', () => {
       };
       endpoints.add(endpoint);
     }
-    const moved = eventOf(1, 1, { type: 'pet.moved', shelterId: 7n, previousShelterId: 9n });
+    const moved = eventOf(1, 1, { type: 'pet.moved', shelterId: 7n, previousShelterId: 9n, categoryId: 1n });
     expect([...endpoints.matching(moved)]).toHaveLength(6);
     expect(asked).toBe(6);
   });
