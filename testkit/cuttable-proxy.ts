@@ -1,11 +1,14 @@
-// A TCP proxy in front of a server. It can cut off the process that uses it, while others still reach the server.
+// A TCP proxy in front of a server. It can cut off or delay the process that uses it, while others still reach the server.
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface CuttableProxy extends AsyncDisposable {
   readonly port: number;
-  /** `closed`: connections are closed, and new ones too. `silent`: bytes no longer arrive, as behind a broken network. */
-  cut(how: 'closed' | 'silent'): void;
+  /**
+   * `closed`: connections are closed, and new ones too. `silent`: bytes no longer arrive, as behind a broken network. `held`: they arrive
+   * when it is restored.
+   */
+  cut(how: 'closed' | 'silent' | 'held'): void;
   restore(): void;
   /** Closes all connections; new ones lead to another server. */
   redirect(port: number): void;
@@ -18,14 +21,19 @@ export interface CuttableProxy extends AsyncDisposable {
 export async function startCuttableProxy(targetPort: number): Promise<CuttableProxy> {
   const events = new EventEmitter();
   const pairs = new Set<readonly [Socket, Socket]>();
-  let state: 'open' | 'closed' | 'silent' = 'open';
+  let state: 'open' | 'closed' | 'silent' | 'held' = 'open';
+  let held: Array<() => void> = [];
   let port = targetPort;
   const server = createServer((incoming) => {
     const outgoing = connect(port, '127.0.0.1');
     const pair = [incoming, outgoing] as const;
     pairs.add(pair);
     for (const [from, to] of [pair, [outgoing, incoming] as const]) {
-      from.on('data', (bytes) => (state === 'open' ? to.write(bytes) : events.emit('lost')));
+      from.on('data', (bytes) => {
+        if (state === 'open') to.write(bytes);
+        else if (state === 'held') held.push(() => to.write(bytes));
+        else events.emit('lost');
+      });
       from.on('error', () => {});
       from.on('close', () => {
         to.destroy();
@@ -49,6 +57,8 @@ export async function startCuttableProxy(targetPort: number): Promise<CuttablePr
       // What was sent meanwhile is lost, so the connections can't be used any more.
       if (state === 'silent') closeAll();
       state = 'open';
+      for (const write of held) write();
+      held = [];
     },
     redirect(to) {
       port = to;

@@ -1,31 +1,40 @@
-import { type OrderStatus, orderStates, orderStatuses } from './order-states.ts';
+import { type OrderStatus, orderActions, orderStates, orderStatuses, placing } from './order-states.ts';
 import { hasOne, type Scope, scopesThat } from './scopes.ts';
 
 /**
- * The types of events: what each means, who may read it, and whether cached lists of animals stay valid. The feed, streams, webhooks,
+ * The types of events: what each means, who may read it, and whether cached lists and listings of animals stay valid. The feed, streams, webhooks,
  * the publisher and the documents all use this table.
  */
 const aboutPet = { audience: 'public', data: 'pet', keepsListsValid: false } as const;
-const keepingListsValid = { ...aboutPet, keepsListsValid: true } as const;
 
 const petEvents = {
   'pet.created': { meaning: 'An animal was added.', ...aboutPet },
   'pet.updated': { meaning: 'The name or category of an animal was changed.', ...aboutPet },
-  'pet.moved': { meaning: 'An animal was moved to another shelter.', ...keepingListsValid },
+  'pet.moved': { meaning: 'An animal was moved to another shelter.', ...aboutPet },
   'pet.status_changed': { meaning: 'An animal became available, pending or sold.', ...aboutPet },
   'pet.removed': { meaning: 'An animal was removed and is no longer listed.', ...aboutPet },
-  'pet.profile_changed': { meaning: 'The profile of an animal was changed.', ...keepingListsValid },
-  'pet.photos_changed': { meaning: 'A photo of an animal became ready, was described or moved, or was removed.', ...keepingListsValid },
+  'pet.profile_changed': { meaning: 'The profile of an animal was changed.', ...aboutPet },
+  'pet.photos_changed': { meaning: 'A photo of an animal became ready, was described or moved, or was removed.', ...aboutPet },
 } as const satisfies Record<string, EventTypeRow>;
 
-const aboutOrder = { audience: 'private', data: 'order', keepsListsValid: true } as const;
+const aboutOrder = { audience: 'private', data: 'order' } as const;
+
+/** No list shows an order. Its animal changes with it in the same transaction, except at a return if it has changed since. */
+const leavesPet = (status: OrderStatus) => ![placing, ...Object.values(orderActions)].some(({ to, pet }) => to === status && pet);
 
 /** An event of an order is named after the new status. order.adopter_erased does not change the status. */
 const orderEvents = {
   ...(Object.fromEntries(
-    orderStatuses.map((status) => [`order.${status}`, { meaning: orderStates[status].event, ...aboutOrder }]),
-  ) as Record<`order.${OrderStatus}`, { meaning: string } & typeof aboutOrder>),
-  'order.adopter_erased': { meaning: "The adopter's data was erased from the order. Erase your copy too.", ...aboutOrder },
+    orderStatuses.map((status) => [
+      `order.${status}`,
+      { meaning: orderStates[status].event, ...aboutOrder, keepsListsValid: leavesPet(status) },
+    ]),
+  ) as Record<`order.${OrderStatus}`, { meaning: string; keepsListsValid: boolean } & typeof aboutOrder>),
+  'order.adopter_erased': {
+    meaning: "The adopter's data was erased from the order. Erase your copy too.",
+    ...aboutOrder,
+    keepsListsValid: true,
+  },
 } as const satisfies Record<string, EventTypeRow>;
 
 const table = { ...petEvents, ...orderEvents };
@@ -36,7 +45,7 @@ export interface EventTypeRow {
   readonly audience: Audience;
   /** What the event contains. */
   readonly data: 'pet' | 'order';
-  /** Whether every list of animals that was cached before is still valid. */
+  /** Whether every list and listing of animals that was cached before is still valid. If not, the event is published after they show its change. */
   readonly keepsListsValid: boolean;
 }
 
@@ -56,7 +65,7 @@ const publicTypes: ReadonlySet<string> = new Set(eventTypes.filter((type) => eve
 /** A type that this release doesn't know is private. */
 export const isPrivateEvent = (type: EventType): type is PrivateEventType => !publicTypes.has(type);
 
-/** Events after which every cached list of animals is still valid. */
+/** Events after which every cached list and listing of animals is still valid. */
 export const eventsThatKeepListsValid = eventTypes.filter((type) => eventTable[type].keepsListsValid);
 
 /** A key needs one of these to read events, of those that are visible to it. */

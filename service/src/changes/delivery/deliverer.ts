@@ -81,7 +81,7 @@ export class Deliverer {
     this.#feed = feed;
     this.#dueRows = dueRows;
     this.#cursors = cursors;
-    this.#loader = new EndpointLoader({ db, endpoints, feed, dueRows, shares });
+    this.#loader = new EndpointLoader({ db, lease, endpoints, feed, dueRows, shares });
     const onConcluded: DispatcherParts['onConcluded'] = (outcome, exchange) => parts.onConcluded?.(outcome, exchange);
     this.#dispatcher = new Dispatcher({ ...parts, onConcluded, onError, lease, endpoints, feed, shares, dueRows, pages, cursors });
   }
@@ -190,6 +190,7 @@ export class Deliverer {
     for (const endpoint of endpoints) this.#dueRows.pause(endpoint);
     const disabled = await disableEndpoints(
       this.#parts.db,
+      this.#lease.workerId,
       endpoints.map(({ id }) => ({ id, reason })),
     );
     for (const webhook of disabled) this.#parts.onDisabled(webhook);

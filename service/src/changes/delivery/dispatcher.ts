@@ -205,7 +205,7 @@ export class Dispatcher {
         isStored = true;
         for (const webhook of disabled) this.#parts.onDisabled(webhook);
         this.#settle(results, isFailing);
-        if (tested.length > 0) await insertVerifications(this.#parts.db, tested);
+        if (tested.length > 0) await insertVerifications(this.#parts.db, this.#parts.lease.workerId, tested);
         await this.#scheduleAfter(results);
       } catch (error) {
         this.#parts.onError(error);

@@ -4,10 +4,12 @@ import { Endpoint } from './endpoint.ts';
 import { type EndpointRow, insertVerifications, markRead, selectChanged, selectServed } from './endpoint-queries.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { FeedReader } from './feed-reader.ts';
+import type { ShardLease } from './shard-lease.ts';
 import type { Shares } from './shares.ts';
 
 export interface LoaderParts {
   readonly db: Db & Writer;
+  readonly lease: ShardLease;
   readonly endpoints: Endpoints;
   readonly feed: FeedReader;
   readonly dueRows: DueRows;
@@ -36,7 +38,7 @@ export class EndpointLoader {
 
   /** Applies changes that were made by the API, by commands or by the worker itself. Returns true if there may be more. */
   async readChanged(): Promise<boolean> {
-    const { db, endpoints, feed } = this.#parts;
+    const { db, lease, endpoints, feed } = this.#parts;
     if (feed.shards.size === 0) return false;
     const rows = await selectChanged(db, [...feed.shards.keys()], loadSize);
     if (rows.length === 0) return false;
@@ -60,7 +62,7 @@ export class EndpointLoader {
     }
     await this.#add(fresh);
     await this.#start(updated);
-    if (read.length > 0) await markRead(db, read);
+    if (read.length > 0) await markRead(db, lease.workerId, read);
     return rows.length === loadSize;
   }
 
@@ -78,9 +80,9 @@ export class EndpointLoader {
   }
 
   async #start(endpoints: readonly Endpoint[]): Promise<void> {
-    const { db, dueRows, shares } = this.#parts;
+    const { db, lease, dueRows, shares } = this.#parts;
     const unverified = endpoints.filter(({ settings }) => !settings.isVerified).map(({ id }) => id);
-    if (unverified.length > 0) await insertVerifications(db, unverified);
+    if (unverified.length > 0) await insertVerifications(db, lease.workerId, unverified);
     await dueRows.schedule(endpoints);
     for (const endpoint of endpoints) if (endpoint.hasLine) shares.add(endpoint);
   }

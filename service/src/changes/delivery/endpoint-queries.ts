@@ -1,6 +1,7 @@
 import type { Db, Writer } from '../../platform/db/handles.ts';
 import { isServed, managedShelter, mayReadPrivate, mayReadPublic } from '../webhooks/endpoint-conditions.ts';
 import type { Subscriber } from '../webhooks/subscriptions.ts';
+import { inOwnShard, lockOwn } from './shard-queries.ts';
 
 /** What a worker knows of an endpoint. */
 export interface EndpointRow extends Subscriber {
@@ -46,15 +47,19 @@ export async function selectChanged(db: Db, shards: readonly bigint[], limit: nu
   return rows;
 }
 
-/** Says that these were read, unless they were changed again meanwhile. */
-export async function markRead(db: Writer, endpoints: ReadonlyArray<Pick<EndpointRow, 'id' | 'revision'>>): Promise<void> {
+/** Says that these were read, unless they were changed again meanwhile, or belong to another worker by now, which has not read them. */
+export async function markRead(
+  db: Writer,
+  workerId: bigint,
+  endpoints: ReadonlyArray<Pick<EndpointRow, 'id' | 'revision'>>,
+): Promise<void> {
   await db.write({
     name: 'mark-webhooks-read',
     text: `with known as materialized (
-        select webhooks.id from unnest($1::bigint[], $2::bigint[]) as read (id, revision) join webhooks on webhooks.id = read.id
-          where webhooks.revision = read.revision and is_changed for no key update of webhooks skip locked)
+        select webhooks.id from unnest($2::bigint[], $3::bigint[]) as read (id, revision) join webhooks on webhooks.id = read.id ${inOwnShard}
+          where webhooks.revision = read.revision and is_changed ${lockOwn})
       update webhooks set is_changed = false from known where webhooks.id = known.id`,
-    values: [endpoints.map(({ id }) => id), endpoints.map(({ revision }) => revision)],
+    values: [workerId, endpoints.map(({ id }) => id), endpoints.map(({ revision }) => revision)],
   });
 }
 
@@ -96,13 +101,14 @@ export async function selectDueStates(db: Db, webhookIds: readonly bigint[], cou
 }
 
 /** Queues a test for each of these endpoints that is unverified and has none pending. */
-export async function insertVerifications(db: Writer, webhookIds: readonly bigint[]): Promise<void> {
+export async function insertVerifications(db: Writer, workerId: bigint, webhookIds: readonly bigint[]): Promise<void> {
   await db.write({
     name: 'insert-verifications',
-    text: `insert into delivery_exceptions (webhook_id, delivery_id) select id, nextval('test_delivery_ids')
-      from webhooks where id = any($1::bigint[]) and verified_at is null and ${isServed} and not exists (
-        select from delivery_exceptions as test where webhook_id = webhooks.id and pet_id is null and test.status = 'pending')`,
-    values: [webhookIds],
+    text: `insert into delivery_exceptions (webhook_id, delivery_id) select webhooks.id, nextval('test_delivery_ids')
+      from webhooks ${inOwnShard} where webhooks.id = any($2::bigint[]) and verified_at is null and ${isServed} and not exists (
+        select from delivery_exceptions as test where webhook_id = webhooks.id and pet_id is null and test.status = 'pending')
+      for key share of webhook_shards`,
+    values: [workerId, webhookIds],
   });
 }
 
@@ -115,16 +121,17 @@ export interface DisabledWebhook {
 /** Disables those that are enabled, except one that is being changed now. */
 export async function disableEndpoints(
   db: Writer,
+  workerId: bigint,
   endpoints: ReadonlyArray<{ readonly id: bigint; readonly reason: string }>,
 ): Promise<DisabledWebhook[]> {
   const { rows } = await db.write<DisabledWebhook>({
     name: 'disable-webhooks',
     text: `with disabled as materialized (
-        select webhooks.id, reason from unnest($1::bigint[], $2::text[]) as disabled (id, reason) join webhooks on webhooks.id = disabled.id
-          where status = 'enabled' for no key update of webhooks skip locked)
+        select webhooks.id, reason from unnest($2::bigint[], $3::text[]) as disabled (id, reason)
+          join webhooks on webhooks.id = disabled.id ${inOwnShard} where status = 'enabled' ${lockOwn})
       update webhooks set status = 'disabled', disabled_reason = reason, updated_at = now() from disabled where webhooks.id = disabled.id
         returning webhooks.id, client_id as "clientId", disabled_reason as reason`,
-    values: [endpoints.map(({ id }) => id), endpoints.map(({ reason }) => reason)],
+    values: [workerId, endpoints.map(({ id }) => id), endpoints.map(({ reason }) => reason)],
   });
   return rows;
 }

@@ -11,9 +11,9 @@ import {
   insertAttempts,
   insertFailed,
   insertHeld,
+  lockOwnShards,
   type NewRow,
   retryNow,
-  selectOwnShards,
   updateHealth,
   updateRows,
   verifyEndpoints,
@@ -60,17 +60,17 @@ export async function storeResults(db: Transactor, workerId: bigint, results: re
   }
   return db.transaction(async (tx) => {
     if (attempts.length > 0) await insertAttempts(tx, attempts);
-    const shards = await selectOwnShards(tx, workerId, [...new Set(results.map(({ item }) => item.endpoint.shard))]);
+    const shards = await lockOwnShards(tx, workerId, [...new Set(results.map(({ item }) => item.endpoint.shard))]);
     const own = results.filter(({ item }) => shards.has(item.endpoint.shard));
-    await storeRows(tx, own);
-    return storeHealth(tx, own);
+    await storeRows(tx, workerId, own);
+    return storeHealth(tx, workerId, own);
   });
 }
 
 const isPlain = ({ item, outcome }: Result) =>
   outcome === 'delivered' && !item.row && !item.isReplay && !item.endpoint.isMarkedFailing && item.endpoint.settings.isVerified;
 
-async function storeRows(tx: Transaction, results: readonly Result[]): Promise<void> {
+async function storeRows(tx: Transaction, workerId: bigint, results: readonly Result[]): Promise<void> {
   const finished = results.filter(({ item, outcome }) => (outcome === 'delivered' && item.event) || outcome === 'skipped').map(keyOf);
   const tests = results.filter(({ item, outcome }) => outcome === 'delivered' && !item.event).map(keyOf);
   const failedRows = results.flatMap(failedRowOf);
@@ -79,17 +79,17 @@ async function storeRows(tx: Transaction, results: readonly Result[]): Promise<v
   const heldRows = results.filter(({ item, outcome }) => item.row && outcome === 'held').map(keyOf);
   const done = results.flatMap(doneOf);
   const recovered = results.filter(({ isRecovery }) => isRecovery).map(({ item }) => item.endpoint.id);
-  if (finished.length > 0) await deleteRows(tx, finished);
-  if (tests.length > 0) await finishTests(tx, tests);
-  if (failedRows.length > 0) await updateRows(tx, failedRows);
-  if (failedEvents.length > 0) await insertFailed(tx, failedEvents);
-  if (held.length > 0) await insertHeld(tx, held);
-  if (heldRows.length > 0) await holdRows(tx, heldRows);
-  if (done.length > 0) await wakeNext(tx, done);
-  if (recovered.length > 0) await retryNow(tx, recovered);
+  if (finished.length > 0) await deleteRows(tx, workerId, finished);
+  if (tests.length > 0) await finishTests(tx, workerId, tests);
+  if (failedRows.length > 0) await updateRows(tx, workerId, failedRows);
+  if (failedEvents.length > 0) await insertFailed(tx, workerId, failedEvents);
+  if (held.length > 0) await insertHeld(tx, workerId, held);
+  if (heldRows.length > 0) await holdRows(tx, workerId, heldRows);
+  if (done.length > 0) await wakeNext(tx, workerId, done);
+  if (recovered.length > 0) await retryNow(tx, workerId, recovered);
 }
 
-async function storeHealth(tx: Transaction, results: readonly Result[]): Promise<Stored> {
+async function storeHealth(tx: Transaction, workerId: bigint, results: readonly Result[]): Promise<Stored> {
   /** Since when endpoints fail; undefined: they don't. */
   const failingSince = new Map<bigint, Date | undefined>();
   const tested = new Set<bigint>();
@@ -107,15 +107,16 @@ async function storeHealth(tx: Transaction, results: readonly Result[]): Promise
     if (isLastTest && !settings.isVerified) disabled.set(id, 'The receiver accepted no test. Enable the endpoint to try again.');
   }
   const health = [...failingSince].map(([id, since]) => ({ id, since }));
-  const changed = health.length > 0 ? await updateHealth(tx, health, failingDaysMax) : [];
+  const changed = health.length > 0 ? await updateHealth(tx, workerId, health, failingDaysMax) : [];
   for (const { id, isHopeless } of changed) if (isHopeless) disabled.set(id, `No delivery succeeded for ${failingDaysMax} days.`);
   const urls = [...accepted].map(([id, url]) => ({ id, url }));
-  if (urls.length > 0) await verifyEndpoints(tx, urls);
+  if (urls.length > 0) await verifyEndpoints(tx, workerId, urls);
   return {
     disabled:
       disabled.size > 0
         ? await disableEndpoints(
             tx,
+            workerId,
             [...disabled].map(([id, reason]) => ({ id, reason })),
           )
         : [],

@@ -1,5 +1,17 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 
+/**
+ * The fence of a worker. Every statement by which it changes endpoints, their deliveries or cursors has the number of its lease as $1,
+ * and changes only what belongs to a shard that has this number: by `inOwnShard` where it joins endpoints, elsewhere by `isOwn`. The
+ * number only grows, so a worker that was suspended until its lease expired changes nothing when it continues.
+ */
+export const inOwnShard = 'join webhook_shards on webhook_shards.id = webhooks.shard and worker_id = $1';
+export const isOwn = (webhookId: string) =>
+  `exists (select from webhooks as fenced join webhook_shards on webhook_shards.id = fenced.shard where fenced.id = ${webhookId} and worker_id = $1)`;
+
+/** Until the commit no other worker gets the shard. An endpoint that is being changed is left out. */
+export const lockOwn = 'for no key update of webhooks skip locked for key share of webhook_shards';
+
 /** A worker's lease on its shards. Its id is the number of the lease: after the lease has expired, the worker gets another. */
 export async function insertWorker(db: Writer, leaseSeconds: number): Promise<Lease> {
   const { rows } = await db.write<Lease>({
@@ -116,8 +128,8 @@ export async function moveEndpoints(
     name: 'move-webhooks',
     text: `with moved as materialized (
         select webhooks.id, ${withinFeed} as position from unnest($2::bigint[], $3::bigint[]) as moved (id, position)
-          join webhooks on webhooks.id = moved.id join webhook_shards on webhook_shards.id = shard and worker_id = $1
-          where not is_changed for no key update of webhooks skip locked)
+          join webhooks on webhooks.id = moved.id ${inOwnShard}
+          where not is_changed ${lockOwn})
       update webhooks set position = moved.position from moved where webhooks.id = moved.id returning webhooks.id`,
     values: [workerId, endpoints.map(({ id }) => id), endpoints.map(({ position }) => position)],
   });
@@ -135,8 +147,8 @@ export async function joinEndpoints(
     name: 'join-webhooks',
     text: `with joined as materialized (
         select webhooks.id from unnest($2::bigint[], $3::bigint[]) as joining (id, floor)
-          join webhooks on webhooks.id = joining.id join webhook_shards on webhook_shards.id = shard and worker_id = $1
-          where not is_changed and webhook_shards.position >= joining.floor for no key update of webhooks skip locked)
+          join webhooks on webhooks.id = joining.id ${inOwnShard}
+          where not is_changed and webhook_shards.position >= joining.floor ${lockOwn})
       update webhooks set position = null, skipped = '{}' from joined where webhooks.id = joined.id returning webhooks.id`,
     values: [workerId, endpoints.map(({ id }) => id), endpoints.map(({ floor }) => floor)],
   });
@@ -149,17 +161,16 @@ export async function moveReplays(
   workerId: bigint,
   replays: ReadonlyArray<{ readonly webhookId: bigint; readonly position: bigint }>,
 ): Promise<void> {
-  const values = [workerId, replays.map(({ webhookId }) => webhookId), replays.map(({ position }) => position)];
-  const own = `from unnest($2::bigint[], $3::bigint[]) as moved (id, position) join webhooks on webhooks.id = moved.id
-    join webhook_shards on webhook_shards.id = shard and worker_id = $1`;
+  const ids = replays.map(({ webhookId }) => webhookId);
   await tx.query({
     name: 'move-webhook-replays',
-    text: `update webhook_replays set position = moved.position ${own} where webhook_id = moved.id and webhook_replays.position < moved.position`,
-    values,
+    text: `update webhook_replays set position = moved.position from unnest($2::bigint[], $3::bigint[]) as moved (id, position)
+      where webhook_id = moved.id and webhook_replays.position < moved.position and ${isOwn('webhook_id')}`,
+    values: [workerId, ids, replays.map(({ position }) => position)],
   });
   await tx.query({
     name: 'end-webhook-replays',
-    text: `delete from webhook_replays where webhook_id = any($1::bigint[]) and position >= to_position`,
-    values: [values[1]],
+    text: `delete from webhook_replays where webhook_id = any($2::bigint[]) and position >= to_position and ${isOwn('webhook_id')}`,
+    values: [workerId, ids],
   });
 }

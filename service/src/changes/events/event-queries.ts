@@ -137,15 +137,15 @@ export async function tryPublisherLock(tx: Transaction): Promise<boolean> {
 
 interface UnpublishedEvent {
   readonly id: bigint;
-  /** The transaction that changed an animal as lists show it; null: the event is about something else. */
-  readonly petChangedIn: string | null;
+  /** The transaction that changed what a list or listing shows; null: the event is about something else. */
+  readonly changedIn: string | null;
 }
 
 /** Committed events that are not published yet. The events of an animal are in order. */
 export async function selectUnpublished(tx: Transaction, limit: number): Promise<UnpublishedEvent[]> {
   const { rows } = await tx.query<UnpublishedEvent>({
     name: 'select-unpublished',
-    text: `select id, case when type <> all ($2::text[]) then xmin::text end as "petChangedIn"
+    text: `select id, case when type <> all ($2::text[]) then xmin::text end as "changedIn"
       from outbox where id > (select published_to from feed) order by id limit $1`,
     values: [limit, eventsThatKeepListsValid],
   });

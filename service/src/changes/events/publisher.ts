@@ -22,7 +22,7 @@ export interface ServerChange {
 export interface PublisherParts {
   readonly db: Transactor;
   readonly batchSizeMax: number;
-  /** Gets the transactions that changed animals, after their commit and before their events are visible. */
+  /** Gets the transactions that changed what lists and listings show, after their commit and before their events are visible. */
   beforePublishing(transactionIds: readonly string[]): Promise<void>;
   onServerChange?(change: ServerChange): void;
 }
@@ -88,7 +88,7 @@ export class Publisher {
       if (mayMoveMark) await moveMark(tx, known, ids[0]);
       const last = ids.at(-1);
       if (last === undefined) return 0;
-      await beforePublishing([...new Set(unpublished.flatMap(({ petChangedIn }) => petChangedIn ?? []))]);
+      await beforePublishing([...new Set(unpublished.flatMap(({ changedIn }) => changedIn ?? []))]);
       await publish(tx, ids);
       known.candidate ??= { id: last, atMs: performance.now() };
       if (known.lastPublished === undefined || last > known.lastPublished) known.lastPublished = last;

@@ -150,7 +150,7 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
       await sleep(announcingMs);
       missing = await this.#findMissing(missing);
     }
-    if (missing.length > 0) await this.#announce({ changes: everything, listings: false, transactionIds: missing });
+    if (missing.length > 0) await this.#announce({ changes: everything, listings: true, transactionIds: missing });
   }
 
   async #findMissing(transactionIds: readonly string[]): Promise<readonly string[]> {

@@ -114,7 +114,8 @@ export async function restartPhoto(
   const { rows } = await tx.query<PhotoRow>({
     name: 'restart-photo',
     text: `update photos set status = 'processing', failure = null, client_id = $2, original_name = $3, original_bytes = $4,
-      pictures_bytes = null, is_unlimited = $5, attempts = 0, claimed_until = null, original_missing_since = null, updated_at = now() where id = $1 returning ${photoColumns}`,
+      pictures_bytes = null, is_unlimited = $5, attempts = 0, claim = null, claimed_until = null, original_missing_since = null, updated_at = now()
+      where id = $1 returning ${photoColumns}`,
     values: [id, clientId, original.name, original.bytes, isUnlimited],
   });
   const [row] = rows;

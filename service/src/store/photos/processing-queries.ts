@@ -5,9 +5,11 @@ import type { PhotoFailure } from './photo-failures.ts';
 import type { PictureFile } from './photo-queries.ts';
 import type { FileName } from './photo-store.ts';
 
-/** A photo that one worker processes. Every write names the attempt, so that a worker that has lost its claim writes nothing. */
+/** A photo that one worker processes. Every write has the number of the claim, so that a worker that has lost its claim writes nothing. */
 export interface Claim {
   readonly id: bigint;
+  /** Only grows: each claim on any photo has a higher one. */
+  readonly number: bigint;
   readonly petId: bigint;
   /** Who has sent it. */
   readonly clientId: bigint;
@@ -18,7 +20,9 @@ export interface Claim {
   readonly attempts: number;
 }
 
-const isClaimed = `id = $1 and attempts = $2 and status = 'processing'`;
+/** The attempts too: a process of release 1.1.0 that claims the photo leaves the number of the claim before. */
+const isClaimed = `id = $1 and claim = $2 and attempts = $3 and status = 'processing'`;
+const fenceOf = ({ id, number, attempts }: Claim) => [id, number, attempts];
 
 /**
  * Claims a photo of the next client after this one, by id: the oldest of those with the fewest attempts, so that one whose workers die
@@ -27,41 +31,41 @@ const isClaimed = `id = $1 and attempts = $2 and status = 'processing'`;
 export async function claimPhoto(db: Writer, seconds: number, afterClientId: bigint): Promise<Claim | undefined> {
   const { rows } = await db.write<Claim>({
     name: 'claim-photo',
-    text: `update photos set attempts = attempts + 1, claimed_until = now() + make_interval(secs => $1)
+    text: `update photos set claim = nextval('photo_claims'), attempts = attempts + 1, claimed_until = now() + make_interval(secs => $1)
       where id = (select id from photos
         where status = 'processing' and (claimed_until is null or claimed_until < now()) and client_id > $2
         order by client_id, attempts, id limit 1 for update skip locked)
-      returning id, pet_id as "petId", client_id as "clientId", original_name as "originalName", is_unlimited as "isUnlimited", attempts`,
+      returning id, claim as number, pet_id as "petId", client_id as "clientId", original_name as "originalName", is_unlimited as "isUnlimited", attempts`,
     values: [seconds, afterClientId],
   });
   return rows[0];
 }
 
-export async function extendClaim(db: Writer, { id, attempts }: Claim, seconds: number): Promise<void> {
+export async function extendClaim(db: Writer, claim: Claim, seconds: number): Promise<void> {
   await db.write({
     name: 'extend-photo-claim',
-    text: `update photos set claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
-    values: [id, attempts, seconds],
+    text: `update photos set claimed_until = now() + make_interval(secs => $4) where ${isClaimed}`,
+    values: [...fenceOf(claim), seconds],
   });
 }
 
 /** Lets the next attempt begin after this many seconds. */
-export async function releaseClaim(db: Writer, { id, attempts }: Claim, seconds: number, counts: boolean): Promise<void> {
+export async function releaseClaim(db: Writer, claim: Claim, seconds: number, counts: boolean): Promise<void> {
   await db.write({
     name: 'release-photo-claim',
-    text: `update photos set attempts = attempts - $4, claimed_until = now() + make_interval(secs => $3) where ${isClaimed}`,
-    values: [id, attempts, seconds, counts ? 0 : 1],
+    text: `update photos set claim = null, attempts = attempts - $5, claimed_until = now() + make_interval(secs => $4) where ${isClaimed}`,
+    values: [...fenceOf(claim), seconds, counts ? 0 : 1],
   });
 }
 
 /** Lets the original be looked for again: after seconds at first, at last every hour. The attempt doesn't count. */
-export async function waitForOriginal(db: Writer, { id, attempts }: Claim): Promise<void> {
+export async function waitForOriginal(db: Writer, claim: Claim): Promise<void> {
   await db.write({
     name: 'wait-for-original',
-    text: `update photos set attempts = attempts - 1, original_missing_since = coalesce(original_missing_since, now()),
+    text: `update photos set claim = null, attempts = attempts - 1, original_missing_since = coalesce(original_missing_since, now()),
         claimed_until = now() + least(greatest(now() - original_missing_since, interval '5 s'), interval '1 hour')
       where ${isClaimed}`,
-    values: [id, attempts],
+    values: fenceOf(claim),
   });
 }
 
@@ -83,7 +87,7 @@ interface FileBytes {
  */
 export async function planFiles(
   tx: Transaction,
-  { id, attempts, clientId }: Claim,
+  claim: Claim,
   files: readonly PictureFile[],
   bytes: FileBytes,
 ): Promise<'planned' | 'deleting' | 'lost' | 'full'> {
@@ -97,16 +101,16 @@ export async function planFiles(
   const { rows } = await tx.query<{ pictures: bigint | null }>({
     name: 'lock-claimed-photo',
     text: `select pictures_bytes as pictures from photos where ${isClaimed} for update`,
-    values: [id, attempts],
+    values: fenceOf(claim),
   });
   if (!rows[0]) return 'lost';
-  const stored = await lockStoredBytes(tx, clientId);
+  const stored = await lockStoredBytes(tx, claim.clientId);
   // What an earlier attempt has counted is replaced.
   if (stored - Number(rows[0].pictures ?? 0) + bytes.pictures > bytes.storedMax) return 'full';
   await tx.query({
     name: 'plan-photo-files',
-    text: `update photos set files = $3, original_bytes = $4, pictures_bytes = $5 where ${isClaimed}`,
-    values: [id, attempts, JSON.stringify(files), bytes.original, bytes.pictures],
+    text: `update photos set files = $4, original_bytes = $5, pictures_bytes = $6 where ${isClaimed}`,
+    values: [...fenceOf(claim), JSON.stringify(files), bytes.original, bytes.pictures],
   });
   return 'planned';
 }
@@ -123,23 +127,23 @@ async function lockStoredBytes(tx: Transaction, clientId: bigint): Promise<numbe
 /** Returns whether the claim was still in force. */
 export async function markReady(
   tx: ListingWriter,
-  { id, attempts }: Claim,
+  claim: Claim,
   { width, height, placeholder }: { readonly width: number; readonly height: number; readonly placeholder: string },
 ): Promise<boolean> {
   const ready = await tx.writeListing({
     name: 'photo-is-ready',
-    text: `update photos set status = 'ready', width = $3, height = $4, placeholder = $5, claimed_until = null, updated_at = now()
+    text: `update photos set status = 'ready', width = $4, height = $5, placeholder = $6, claimed_until = null, updated_at = now()
       where ${isClaimed} returning ${runningTransaction} as "transactionId"`,
-    values: [id, attempts, width, height, placeholder],
+    values: [...fenceOf(claim), width, height, placeholder],
   });
   return ready.length === 1;
 }
 
-export async function markFailed(db: Writer, { id, attempts }: Claim, failure: PhotoFailure): Promise<boolean> {
+export async function markFailed(db: Writer, claim: Claim, failure: PhotoFailure): Promise<boolean> {
   const { rowCount } = await db.write({
     name: 'photo-has-failed',
-    text: `update photos set status = 'failed', failure = $3, files = null, pictures_bytes = null, claimed_until = null, updated_at = now() where ${isClaimed}`,
-    values: [id, attempts, failure],
+    text: `update photos set status = 'failed', failure = $4, files = null, pictures_bytes = null, claimed_until = null, updated_at = now() where ${isClaimed}`,
+    values: [...fenceOf(claim), failure],
   });
   return rowCount === 1;
 }

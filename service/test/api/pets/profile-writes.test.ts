@@ -170,7 +170,8 @@ describe('A write leaves alone', () => {
       },
     });
     expect(await publisher.publish()).toBe(1);
-    expect(announced).toEqual([]);
+    // It was announced as a change of listings when it was written, so nothing is invalidated now.
+    expect(announced).toHaveLength(1);
     expect(await list()).toEqual([pet]);
   });
 });

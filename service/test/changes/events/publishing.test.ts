@@ -172,6 +172,18 @@ describe('Publishing', () => {
     expect(typesOf(await readNew())).toEqual(['pet.created']);
   });
 
+  test('hears of the transaction of an order with its first event, also if that of the animal is in the next batch', async () => {
+    const { id } = await addPet(store, key);
+    await readNew();
+    await placeOrder(store, key, id);
+    const transactions: string[][] = [];
+    const publisher = publisherOf({ batchSizeMax: 1, beforePublishing: async (ids) => void transactions.push([...ids]) });
+    while ((await publisher.publish()) > 0);
+    const [ofOrder, ofPet, ...others] = transactions;
+    expect(ofOrder).toHaveLength(1);
+    expect([ofPet, others]).toEqual([ofOrder, []]);
+  });
+
   test('hears of the transactions that changed animals before their events are visible', async () => {
     const { id } = await addPet(store, key);
     const order = await placeOrder(store, key, id);
