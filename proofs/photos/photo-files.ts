@@ -24,8 +24,8 @@ export async function compareFiles(store: Store, files: PhotoStore, secret: stri
   );
   const named = new Set(rows.map((row) => row.hash));
   let [broken, withoutRow, found, metadata, withSecret] = [0, 0, 0, 0, 0];
-  for await (const _ of files.list('originals')) withoutRow += 1;
-  for await (const { name } of files.list('photos')) {
+  for await (const page of files.list('originals')) withoutRow += page.length;
+  for await (const name of flatten(files.list('photos'))) {
     const file = await files.get(name);
     const content = file ? await buffer(file.stream) : Buffer.alloc(0);
     const isNamed = named.delete(hash('sha256', content, 'hex')) && name.includes(hash('sha256', content, 'hex'));
@@ -36,6 +36,10 @@ export async function compareFiles(store: Store, files: PhotoStore, secret: stri
   }
   broken += named.size;
   return { broken, withoutRow, files: found, metadataBytes: metadata, withSecret };
+}
+
+async function* flatten<T>(pages: AsyncIterable<readonly T[]>): AsyncIterable<T> {
+  for await (const page of pages) yield* page;
 }
 
 /** The bytes of the chunks of a WebP that have metadata. */

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import type { PhotoStore } from '../../service/src/store/photos/photo-store.ts';
-import { sweepFiles } from '../../service/src/store/photos/photo-sweep.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
 import { childrenOf, MemoryWatch } from '../../testkit/memory-watch.ts';
+import { sweepNow } from '../../testkit/photo-sweep.ts';
 import { endProcess } from '../../testkit/running-processes.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { type Key, Store } from '../../testkit/store.ts';
@@ -115,7 +115,7 @@ async function sendWhileKilling(
       holds: rows?.all === rows?.originals && rows?.all === count,
     },
     none(`Pictures of ready photos that are missing or damaged in a ${name}`, broken, { control: found > 0 }),
-    none(`Files without a row in a ${name} after the sweep, of ${found}`, withoutRow),
+    none(`Files without a row in a ${name} after those are deleted, of ${found}`, withoutRow),
     {
       claim: `Bytes of EXIF, XMP or profiles in ${found} pictures, and pictures that contain the text of the original's metadata`,
       bar: '0, 0',
@@ -241,5 +241,5 @@ async function untilProcessed(store: Store, progress: ProofContext['progress']):
 /** As after a day. */
 async function sweep(store: Store, files: PhotoStore): Promise<void> {
   await using staff = await Staff.of(store);
-  await sweepFiles(staff.dependencies.db, files, -1_000);
+  await sweepNow(staff.dependencies.db, files);
 }

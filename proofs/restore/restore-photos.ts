@@ -156,9 +156,9 @@ function commandsOf(start: string): string[] {
 async function deleteAll(files: PhotoStore, folder: string | undefined): Promise<number> {
   let count = 0;
   for (const part of ['originals', 'photos'] as const) {
-    for await (const { name } of files.list(part)) {
-      count += 1;
-      if (!folder) await files.delete(name);
+    for await (const page of files.list(part)) {
+      count += page.length;
+      if (!folder) for (const name of page) await files.delete(name);
     }
   }
   if (folder) for (const part of ['originals', 'photos', 'homeward-store-id']) rmSync(path.join(folder, part), { recursive: true });

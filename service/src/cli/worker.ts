@@ -25,14 +25,16 @@ import { eraseOldAdopters } from '../store/orders/adopters.ts';
 import { expireDueOrders } from '../store/orders/orders.ts';
 import { openPhotoStore } from '../store/photos/open-store.ts';
 import { countPictures, processPhoto } from '../store/photos/photo-processing.ts';
+import { scanFiles } from '../store/photos/photo-scan.ts';
 import type { PhotoStore } from '../store/photos/photo-store.ts';
-import { sweepFiles } from '../store/photos/photo-sweep.ts';
 import { openPictureMaker } from '../store/photos/picture-maker.ts';
+import { deleteRemoved } from '../store/photos/removed-files.ts';
 import { followFailover } from './failovers.ts';
 import { JobFailures } from './job-failures.ts';
 import { journalRecorder } from './worker-journal.ts';
 
 const deliverJob = 'deliver-webhooks';
+const scanJob = 'scan-photo-files';
 const batchSizeMax = 100;
 /** Short, so that an animal is available within a second after its order expired. A poll costs one index probe. */
 const expiryIntervalMs = 250;
@@ -49,7 +51,8 @@ const endedKeysOverlapMs = 60_000;
 /** A poll costs one index probe. */
 const photoIntervalMs = 500;
 const photoWatchIntervalMs = 15_000;
-const photoSweepIntervalMs = 3_600_000;
+/** A poll reads one row. */
+const photoScanIntervalMs = 3_600_000;
 /** Short, so that a search knows a new word within a second. A poll reads two rows. */
 const wordsIntervalMs = 250;
 const diskIntervalMs = 15_000;
@@ -146,12 +149,9 @@ async function work(config: Config): Promise<void> {
     for (const webhook of disabled) reportDisabled(webhook);
     return 0;
   };
-  const sweepPhotos = async (photos: PhotoStore) => {
-    const count = await sweepFiles(db, photos);
-    if (count > 0) log.info({ job: 'sweep-photos', count }, 'job done');
-    // Not again at once: each sweep lists all files.
-    return 0;
-  };
+  // It may take days. Each page is a success, so that it does not look as if it had stopped.
+  const scanPhotos = (photos: PhotoStore) =>
+    scanFiles({ db, store: photos, signal: stopping.signal, onPage: () => tally.noteSuccess(scanJob) });
   const countNextWords = async () => {
     const startedAtMs = performance.now();
     const { count, isFill } = await countWords(db);
@@ -194,7 +194,8 @@ async function work(config: Config): Promise<void> {
     photos && runJob('look-for-photos', photoWatchIntervalMs, () => photoWatch.look()),
     photos && runJob('process-photos', photoIntervalMs, () => processPhoto({ ...processing, store: photos })),
     photos && runJob('count-photo-bytes', sweepIntervalMs, () => countPictures(db, photos)),
-    photos && runJob('sweep-photos', photoSweepIntervalMs, () => sweepPhotos(photos)),
+    photos && runJob('delete-removed-photos', sweepIntervalMs, () => deleteRemoved(db, photos)),
+    photos && runJob(scanJob, photoScanIntervalMs, () => scanPhotos(photos)),
     runJob('look-at-disks', diskIntervalMs, () => disks.look()),
     runJob('record-journal', sweepIntervalMs, journalRecorder({ db, config, log })),
     ...(config.metricsPort === undefined

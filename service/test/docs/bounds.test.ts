@@ -26,9 +26,9 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
   ],
   [
     'What the photos of a client take',
-    `${byPlan('photoStorageGigabytes').join(', ')} GB by plan; Enterprise ${enterprise.photoStorageGigabytes.toLocaleString('en')} GB; of removed photos until a sweep after {agesMin h} hours`,
+    `${byPlan('photoStorageGigabytes').join(', ')} GB by plan; Enterprise ${enterprise.photoStorageGigabytes.toLocaleString('en')} GB; of removed photos until {removedSecondsMin hours} later`,
     'partners/rate-limit/plans.ts',
-    'store/photos/photo-sweep.ts',
+    'store/photos/removed-files.ts',
   ],
   [
     'Free space that photos leave on the disk of their directory',
@@ -58,7 +58,18 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     '{burst} at once, {perSecond} a second, per process; buckets of {addressesMax} addresses',
     'store/photos/address-budget.ts',
   ],
-  ['Files of photos deleted at once by a sweep; its claim on them', '{deletesAtOnceMax}; {claimSeconds} s', 'store/photos/photo-sweep.ts'],
+  [
+    'Removals whose files a worker deletes at once; its claim on them',
+    '{rowsAtOnceMax}, every minute; {claimSeconds} s',
+    'store/photos/removed-files.ts',
+  ],
+  ['Files of photos deleted at once; the claim on pictures', '{deletesAtOnceMax}; {claimSeconds} s', 'store/photos/unused-files.ts'],
+  [
+    'The scan of all files of photos',
+    '{/shareMax = 0\\.0(\\d)/}% of a core, {pageSizeMax} files at once, every {intervalSeconds days}',
+    'store/photos/photo-scan.ts',
+    'store/photos/directory-store.ts',
+  ],
   ['A response whose reader takes nothing of the bytes that wait', '{stalledMs s}', 'platform/http/response-progress.ts'],
   [
     'Time to read a response that is no stream',

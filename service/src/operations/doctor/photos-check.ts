@@ -70,7 +70,7 @@ async function checkDirectory(directory: string): Promise<Judgement> {
     if (folder !== directory) return ok(`The directory ${directory} can be created.`);
     const parts = await within(timeoutMs, `reading ${directory}`, existingParts(directory));
     for (const part of parts) await access(part, constants.W_OK | constants.X_OK);
-    // The sweep deletes what a process that was killed leaves in originals/.
+    // The weekly scan deletes what a process that was killed leaves in originals/.
     await within(timeoutMs, `writing to ${directory}`, tryFile(parts[0] ?? directory));
     return ok(`The directory ${directory} can be written.`);
   } catch (error) {
@@ -124,7 +124,7 @@ async function listSome(s3: S3Config): Promise<void> {
   for await (const _ of new S3Store(s3).list('photos')) return;
 }
 
-/** The sweep deletes what is left of a process that was killed. */
+/** The weekly scan deletes what is left of a process that was killed. */
 async function tryObject(s3: S3Config): Promise<void> {
   const store = new S3Store(s3);
   const name = `originals/doctor-${randomUUID()}` as const;

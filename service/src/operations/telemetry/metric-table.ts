@@ -129,6 +129,9 @@ export const metricTable = {
   homeward_photo_originals_missing: shared('Photos whose original has been missing for more than a day, counted up to a bound.'),
   homeward_photos_waiting: shared('Photos that are not processed yet and whose originals are there, counted up to a bound.'),
   homeward_photos_oldest_waiting_seconds: shared('How long the oldest of them has waited, 0 if there is none.'),
+  homeward_removed_photos_overdue_seconds: shared(
+    'How long the files of removed photos have been due to be deleted, of the photo that waits the longest; 0 if none is due.',
+  ),
   homeward_webhook_deliveries_total: worker.counter(
     'Deliveries by outcome. Of these, only delivered and failed were sent; held waits for an earlier event of the animal.',
     'outcome',

@@ -1,6 +1,7 @@
 import { type OrderStatus, orderStatuses } from '../../domain/order-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { isOnAnotherServer } from '../../platform/db/server-identity.ts';
+import { removedSecondsMin } from '../../store/photos/removed-files.ts';
 
 /** What only PostgreSQL knows. Each statement is bounded, since the tables grow for years. */
 const readers = {
@@ -12,6 +13,7 @@ const readers = {
   server: async (db: Db) => ({ isAnother: await isOnAnotherServer(db) }),
   wal: readWal,
   photos: countWaitingPhotos,
+  removedPhotos: readRemovedPhotos,
   feed: readFeedEnd,
   words: readWordsLag,
   endpoints: countEndpoints,
@@ -115,6 +117,15 @@ async function countWaitingPhotos(db: Db) {
   });
   const [{ count, age, missing } = { count: 0, age: null, missing: 0 }] = rows;
   return { waiting: count, oldestWaitingSeconds: Math.max(age ?? 0, 0), originalsMissing: missing };
+}
+
+async function readRemovedPhotos(db: Db) {
+  const { rows } = await db.query<{ age: number | null }>({
+    name: 'facts-removed-photos',
+    text: `select (select extract(epoch from clock_timestamp() - removed_at)::float8 from removed_photo_bytes
+      where files is not null order by removed_at limit 1) as age`,
+  });
+  return { overdueSeconds: Math.max((rows[0]?.age ?? 0) - removedSecondsMin, 0) };
 }
 
 async function readWordsLag(db: Db) {

@@ -72,6 +72,7 @@ export function addWorkerMetrics(
   registry.addValue('homeward_photo_originals_missing', () => store.facts.photos?.originalsMissing);
   registry.addValue('homeward_photos_waiting', () => store.facts.photos?.waiting);
   registry.addValue('homeward_photos_oldest_waiting_seconds', () => store.facts.photos?.oldestWaitingSeconds);
+  registry.addValue('homeward_removed_photos_overdue_seconds', () => store.facts.removedPhotos?.overdueSeconds);
 
   registry.addValuesBy('homeward_webhook_deliveries_total', 'outcome', () => Object.entries(deliveries.outcomes));
   registry.addHistogram('homeward_webhook_duration_seconds', deliveries.durations);

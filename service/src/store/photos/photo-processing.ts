@@ -52,8 +52,8 @@ const countedAtOnceMax = 100;
  * a thousand photos delays another's by one. Several workers may do so at once, and each may be killed at any time:
  * - A photo belongs to the worker that has claimed it, until the claim ends. Each write has the number of the claim, which only grows,
  *   so a worker that was slow and has lost its photo changes nothing.
- * - The row names its files and counts their bytes before they are written, so that the sweep doesn't delete them, and a client never
- *   stores more than it may. A worker waits for a sweep that is just deleting one of them.
+ * - The row names its files and counts their bytes before they are written, so that nobody deletes them, and a client never
+ *   stores more than it may. A worker waits while another is just deleting one of them.
  * - The original is deleted only when the photo is ready or has failed.
  * - A missing original is looked for as long as the photo exists. If the photos are elsewhere, nothing is done.
  */

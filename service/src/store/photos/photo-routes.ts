@@ -110,10 +110,10 @@ export async function photoRoutes(api: Api, { db, catalogue, store, config: { ph
         await requireHere(db, store);
         const original = await receivePhoto(store, request.raw, stopping.signal);
         const { photo, isUsed } = await addPhoto(db, petId, original, caller).catch(async (error: unknown) => {
-          await store.delete(original.name).catch(leaveToSweep);
+          await store.delete(original.name).catch(leaveToScan);
           throw error;
         });
-        if (!isUsed) await store.delete(original.name).catch(leaveToSweep);
+        if (!isUsed) await store.delete(original.name).catch(leaveToScan);
         return await send(reply.status(202).header('location', `/v1/pets/${petId}/photos/${photo.id}`), photo);
       },
     );
@@ -169,5 +169,5 @@ function readIds({ petId, photoId }: { petId: string; photoId: string }): { petI
 
 const photosOff = () => new AppError('photos_off', "This store doesn't accept photos. Ask its operators to set HOMEWARD_PHOTOS.");
 
-/** No photo refers to the file, so the sweep deletes it. */
-const leaveToSweep = () => {};
+/** No photo refers to the file, so the weekly scan deletes it. */
+const leaveToScan = () => {};

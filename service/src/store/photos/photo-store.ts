@@ -15,11 +15,6 @@ export interface StoredFile {
   readonly stream: Readable;
 }
 
-export interface ListedFile {
-  readonly name: FileName;
-  readonly modifiedAt: Date;
-}
-
 /** A file was not stored, since the disk is full or the quota of the bucket is used up. Nothing of it remains. */
 export class StoreFull extends Error {}
 
@@ -35,7 +30,13 @@ export interface PhotoStore {
   sizeOf(name: FileName): Promise<number | undefined>;
   /** Does nothing if there is no such file. */
   delete(name: FileName): Promise<void>;
-  list(folder: Folder): AsyncIterable<ListedFile>;
+  /** When it was put. Undefined if there is no such file. */
+  modifiedAt(name: FileName): Promise<Date | undefined>;
+  /**
+   * All files of a folder, in pages of bounded size, none of them empty. With `after`, a name of a page, only those from that page on: a
+   * few before it may come again. None that is there all the time is left out.
+   */
+  list(folder: Folder, after?: FileName): AsyncIterable<readonly FileName[]>;
 }
 
 export const pictureName = (hash: string): FileName => `photos/${hash}.webp`;

@@ -45,7 +45,7 @@ export const photoErrors = {
   change: ['pet_not_found', 'photo_not_found'],
 } as const satisfies Record<string, readonly ErrorCode[]>;
 
-type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId' | 'bounds'>;
+type Writer = Pick<Caller, 'shelterId' | 'scopes' | 'clientId'>;
 
 /** The bytes that a caller has sent, in the store. */
 export interface Original {
@@ -81,7 +81,7 @@ export async function addPhoto(
   db: Transactor,
   petId: bigint,
   original: Original,
-  writer: Writer,
+  writer: Writer & Pick<Caller, 'bounds'>,
 ): Promise<{ photo: PhotoRow; isUsed: boolean }> {
   const { clientId } = writer;
   return db.transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { runningTransaction } from '../../platform/db/recent-transactions.ts';
 import type { ListingWriter } from '../list-cache/catalogue.ts';
+import { deletionLock } from './deletion-queries.ts';
 import type { PhotoFailure } from './photo-failures.ts';
 import type { PictureFile } from './photo-queries.ts';
 import type { FileName } from './photo-store.ts';
@@ -69,9 +70,6 @@ export async function waitForOriginal(db: Writer, claim: Claim): Promise<void> {
   });
 }
 
-/** A sweep holds this lock while it reads which files are in use and says which others it deletes. */
-const sweepLock = 4_663_959;
-
 /** What the files of a photo take. */
 interface FileBytes {
   readonly original: number;
@@ -81,7 +79,7 @@ interface FileBytes {
 }
 
 /**
- * Says which files the photo will have, and counts their bytes, before they are written. `deleting`: a sweep is just deleting one of
+ * Says which files the photo will have, and counts their bytes, before they are written. `deleting`: a worker is just deleting one of
  * them. `lost`: the claim has ended. `full`: the client would store more than it may. The photo is locked before the client's sum, as
  * everywhere.
  */
@@ -91,7 +89,7 @@ export async function planFiles(
   files: readonly PictureFile[],
   bytes: FileBytes,
 ): Promise<'planned' | 'deleting' | 'lost' | 'full'> {
-  await tx.query({ name: 'lock-out-photo-sweep', text: 'select pg_advisory_xact_lock_shared($1)', values: [sweepLock] });
+  await tx.query({ name: 'lock-out-photo-deletion', text: 'select pg_advisory_xact_lock_shared($1)', values: [deletionLock] });
   const deleting = await tx.query({
     name: 'photo-deletions',
     text: 'select from photo_deletions where hash = any($1::text[]) and until > now() limit 1',
@@ -148,81 +146,6 @@ export async function markFailed(db: Writer, claim: Claim, failure: PhotoFailure
   return rowCount === 1;
 }
 
-/** Of these hashes, those that no photo refers to. */
-export async function selectUnusedHashes(db: Db, hashes: readonly string[]): Promise<string[]> {
-  const { rows } = await db.query<{ hash: string }>({
-    name: 'unused-photo-hashes',
-    text: `select hash from unnest($1::text[]) as hash where ${isUnused}`,
-    values: [hashes],
-  });
-  return rows.map(({ hash }) => hash);
-}
-
-const isUnused = `not exists (select from photos where files @> jsonb_build_array(jsonb_build_object('hash', hash)))`;
-
-/** The pictures that one sweep may delete, and nobody else. */
-export interface Deletion {
-  readonly hashes: readonly string[];
-  /** The end of the claim, by which it is recognised. */
-  readonly until: string;
-}
-
-/** Claims those of the hashes that no photo refers to and no other sweep has claimed. Undefined: none. */
-export async function claimDeletion(tx: Transaction, hashes: readonly string[], seconds: number): Promise<Deletion | undefined> {
-  await tx.query({ name: 'lock-photo-sweep', text: 'select pg_advisory_xact_lock($1)', values: [sweepLock] });
-  const { rows } = await tx.query<{ hash: string; until: string }>({
-    name: 'claim-photo-deletion',
-    text: `insert into photo_deletions as others (hash, until)
-      select hash, now() + make_interval(secs => $2) from unnest($1::text[]) as hash where ${isUnused}
-      on conflict (hash) do update set until = excluded.until where others.until < now()
-      returning hash, until::text`,
-    values: [hashes, seconds],
-  });
-  return rows[0] && { hashes: rows.map(({ hash }) => hash), until: rows[0].until };
-}
-
-export async function endDeletion(db: Writer, { hashes, until }: Deletion): Promise<void> {
-  await db.write({
-    name: 'end-photo-deletion',
-    text: 'delete from photo_deletions where hash = any($1::text[]) and until = $2::timestamptz',
-    values: [hashes, until],
-  });
-}
-
-/** Forgets the claims of sweeps that were killed. */
-export async function deleteEndedDeletions(db: Writer): Promise<void> {
-  await db.write({ name: 'delete-ended-photo-deletions', text: 'delete from photo_deletions where until < now()' });
-}
-
-/** A sweep holds this lock while it gives bytes back. */
-const givingBackLock = 4_663_960;
-
-/**
- * Stops counting the bytes of photos that were removed before this time, of at most `sizeMax` photos. Returns of how many. One sweep
- * does so at a time: it locks the sums of several clients.
- */
-export async function giveBackBytes(tx: Transaction, removedBefore: Date, sizeMax: number): Promise<number> {
-  const { rows: locks } = await tx.query<{ isHeld: boolean }>({
-    name: 'lock-giving-back-photo-bytes',
-    text: 'select pg_try_advisory_xact_lock($1) as "isHeld"',
-    values: [givingBackLock],
-  });
-  if (!locks[0]?.isHeld) return 0;
-  const { rows } = await tx.query<{ count: bigint }>({
-    name: 'give-back-photo-bytes',
-    text: `with removed as (
-        delete from removed_photo_bytes where id in (select id from removed_photo_bytes where removed_at < $1 order by id limit $2)
-          returning client_id, bytes),
-      given as (
-        update photo_storage set bytes = photo_storage.bytes - sums.bytes
-          from (select client_id, sum(bytes) as bytes from removed group by client_id) as sums
-          where photo_storage.client_id = sums.client_id)
-      select count(*) from removed`,
-    values: [removedBefore, sizeMax],
-  });
-  return Number(rows[0]?.count ?? 0);
-}
-
 /** Photos from before their bytes were counted. */
 export async function selectUncounted(db: Db, limit: number): Promise<Array<{ id: bigint; hashes: readonly string[] }>> {
   const { rows } = await db.query<{ id: bigint; hashes: readonly string[] }>({
@@ -240,14 +163,4 @@ export async function setPicturesBytes(db: Writer, id: bigint, bytes: number): P
     text: `update photos set pictures_bytes = $2 where id = $1 and status = 'ready' and pictures_bytes is null`,
     values: [id, bytes],
   });
-}
-
-/** Of these originals, those that are still to be processed. */
-export async function selectUsedOriginals(db: Db, names: readonly string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ name: string }>({
-    name: 'used-photo-originals',
-    text: `select original_name as name from photos where status = 'processing' and original_name = any($1::text[])`,
-    values: [names],
-  });
-  return new Set(rows.map(({ name }) => name));
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { AwsClient } from 'aws4fetch';
 import type { S3Config } from '../../platform/config.ts';
-import { type FileName, type Folder, type ListedFile, type PhotoStore, type StoredFile, StoreFull } from './photo-store.ts';
+import { type FileName, type Folder, type PhotoStore, type StoredFile, StoreFull } from './photo-store.ts';
 
 /** For a whole request, also for one whose response is read slowly. */
 const timeoutMs = 60_000;
@@ -62,15 +62,21 @@ export class S3Store implements PhotoStore {
     await this.#send('DELETE', `/${name}`, { isOptional: true });
   }
 
-  async *list(folder: Folder): AsyncIterable<ListedFile> {
+  async modifiedAt(name: FileName): Promise<Date | undefined> {
+    const response = await this.#send('HEAD', `/${name}`, { isOptional: true });
+    return response && new Date(headerOf(response, 'last-modified'));
+  }
+
+  /** A page is one request: 1,000 names, in their order. */
+  async *list(folder: Folder, after?: FileName): AsyncIterable<readonly FileName[]> {
     let token: string | undefined;
     do {
-      const query = new URLSearchParams({ 'list-type': '2', prefix: `${folder}/`, ...(token && { 'continuation-token': token }) });
-      const xml = await (await this.#send('GET', `?${query}`))?.text();
-      for (const [, entry = ''] of xml?.matchAll(/<Contents>(.*?)<\/Contents>/gs) ?? []) {
-        yield { name: textIn(entry, 'Key') as FileName, modifiedAt: new Date(textIn(entry, 'LastModified') ?? 0) };
-      }
-      token = textIn(xml ?? '', 'NextContinuationToken');
+      const from = token ? { 'continuation-token': token } : after && { 'start-after': after };
+      const query = new URLSearchParams({ 'list-type': '2', prefix: `${folder}/`, ...from });
+      const xml = (await (await this.#send('GET', `?${query}`))?.text()) ?? '';
+      const page = [...xml.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, name]) => name as FileName);
+      if (page.length > 0) yield page;
+      token = textIn(xml, 'NextContinuationToken');
     } while (token);
   }
 
@@ -88,10 +94,12 @@ export class S3Store implements PhotoStore {
   }
 }
 
-function lengthOf(response: Response): number {
-  const length = response.headers.get('content-length');
-  if (length === null) throw new Error('the store of photos, or a proxy before it, did not say how long a file is');
-  return Number(length);
+const lengthOf = (response: Response): number => Number(headerOf(response, 'content-length'));
+
+function headerOf(response: Response, name: 'content-length' | 'last-modified'): string {
+  const value = response.headers.get(name);
+  if (value === null) throw new Error(`the store of photos, or a proxy before it, sent a file without ${name}`);
+  return value;
 }
 
 /** Of an element in the XML of S3. The names of our files and the tokens have no character that XML escapes. */

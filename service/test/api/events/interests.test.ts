@@ -56,10 +56,7 @@ describe('GET /v1/events', () => {
   test('links to the next page with the same filters, and a page may be empty before the end', async () => {
     const cursor = await startOf();
     const [elsewhere] = await addAnimals(store, 1);
-    await store.asOwner(
-      `insert into outbox (type, pet_id, data) select 'pet.removed', $1, '{}' from generate_series(1, 10001)`,
-      elsewhere,
-    );
+    await store.asOwner(`insert into outbox (type, pet_id, data) select 'pet.removed', $1, '{}' from generate_series(1, 10001)`, elsewhere);
     const { id } = await addTo(one);
     await publishAll(store);
     const query = `/v1/events?limit=5&shelterId=${one}&shelterId=${other}&cursor=`;

@@ -160,7 +160,9 @@ describe('an endpoint', () => {
       json: { status: 'disabled', url: 'https://example.org/other', types: [] },
     });
     expect(await patch({ url: 'https://10.0.0.1/' })).toMatchObject(errorResponse(400, 'webhook_url_refused'));
-    expect(await patch({})).toMatchObject(errorResponse(400, 'invalid_body', 'an object with url, types, shelterIds, categoryIds, description or status'));
+    expect(await patch({})).toMatchObject(
+      errorResponse(400, 'invalid_body', 'an object with url, types, shelterIds, categoryIds, description or status'),
+    );
   });
 
   test('gets another secret by a rotation', async () => {

@@ -59,7 +59,9 @@ describe('Endpoints.matching', () => {
 
   test('looks only at the endpoints of the shelters that an event is about', () => {
     const endpoints = new Endpoints();
-    const all = Array.from({ length: 3_000 }, (_, i) => endpointOf({ clientId: BigInt(i), shelterIds: [BigInt(i % 1_000)], categoryIds: [1n] }));
+    const all = Array.from({ length: 3_000 }, (_, i) =>
+      endpointOf({ clientId: BigInt(i), shelterIds: [BigInt(i % 1_000)], categoryIds: [1n] }),
+    );
     let asked = 0;
     for (const endpoint of all) {
       const { isWanted } = endpoint;

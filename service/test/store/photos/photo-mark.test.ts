@@ -5,9 +5,9 @@ import { readFile, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { scanNow, sweepNow } from '../../../../testkit/photo-sweep.ts';
 import { DirectoryStore } from '../../../src/store/photos/directory-store.ts';
 import { readMark, writeMark } from '../../../src/store/photos/photo-mark.ts';
-import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
 import { createManager } from '../../adoption-steps.ts';
 import { homeward } from '../../cli/homeward-command.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
@@ -70,7 +70,7 @@ describe('The mark of photos', () => {
         await expect(processAll(photos)).rejects.toThrow('are not where HOMEWARD_PHOTOS says');
         await expireClaims(store);
       }
-      await expect(sweepFiles(store.dependencies.db, photos.files, -60_000)).rejects.toThrow(markFile);
+      await expect(sweepNow(store.dependencies.db, photos.files)).rejects.toThrow(markFile);
       const sent = await sendPhoto(store, manager, petId, await makeImage('blue'));
       expect(sent).toMatchObject({ status: 503, json: { code: 'unavailable' } });
       expect(sent.text).toContain('does not find those that it has');
@@ -96,7 +96,7 @@ describe('The mark of photos', () => {
     writeFileSync(path.join(folder, markFile), '5f0c6f5e-0000-4000-8000-000000000000\n');
     await utimes(path.join(folder, 'photos/aa/aa', `${'a'.repeat(64)}.webp`), 0, 0);
     expect(await readMark(store.dependencies.db, files)).toBe('other');
-    await expect(sweepFiles(store.dependencies.db, files)).rejects.toThrow('of another store');
+    await expect(scanNow(store.dependencies.db, files)).rejects.toThrow('of another store');
     expect(await filesIn(folder, 'photos')).toHaveLength(1);
     rmSync(folder, { recursive: true });
   });
@@ -105,7 +105,7 @@ describe('The mark of photos', () => {
     await using fresh = await createPhotoStore();
     await fresh.files.put(`photos/${'b'.repeat(64)}.webp`, Buffer.from('of a store of the release before'));
     expect(await readMark(fresh.store.dependencies.db, fresh.files)).toBe('other');
-    await expect(sweepFiles(fresh.store.dependencies.db, fresh.files, -60_000)).rejects.toThrow('of another store');
+    await expect(scanNow(fresh.store.dependencies.db, fresh.files)).rejects.toThrow('of another store');
     expect(await filesIn(fresh.folder, 'photos')).toHaveLength(1);
   });
 

@@ -1,11 +1,12 @@
 import { utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { sweepNow } from '../../../../testkit/photo-sweep.ts';
+import { claimDeletion, endDeletion } from '../../../src/store/photos/deletion-queries.ts';
 import { processPhoto } from '../../../src/store/photos/photo-processing.ts';
-import type { PhotoStore } from '../../../src/store/photos/photo-store.ts';
-import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
+import type { FileName, PhotoStore } from '../../../src/store/photos/photo-store.ts';
 import { makePictures } from '../../../src/store/photos/picture-maker.ts';
-import { claimDeletion, claimPhoto, endDeletion, markReady } from '../../../src/store/photos/processing-queries.ts';
+import { claimPhoto, markReady } from '../../../src/store/photos/processing-queries.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import {
@@ -132,7 +133,7 @@ describe('Photos of several clients', () => {
   });
 });
 
-describe('The sweep', () => {
+describe('What deletes files', () => {
   const day = 86_400_000;
   const processed = async (petId: number) => {
     await processAll(photos);
@@ -149,6 +150,11 @@ describe('The sweep', () => {
   };
   const age = async (ms: number) => {
     const at = new Date(Date.now() - ms);
+    await store.write(
+      `with old as (delete from removed_photo_bytes returning client_id, bytes, files)
+        insert into removed_photo_bytes (client_id, bytes, files, removed_at) select client_id, bytes, files, $1 from old`,
+      at,
+    );
     for (const part of ['originals', 'photos'] as const) {
       for (const name of await filesIn(photos.folder, part)) {
         const levels = part === 'photos' ? [name.slice(0, 2), name.slice(2, 4)] : [];
@@ -157,25 +163,29 @@ describe('The sweep', () => {
     }
   };
 
+  const sweep = (files: PhotoStore = photos.files) => sweepNow(store.dependencies.db, files, day);
+  const countFiles = async (part: 'originals' | 'photos') => (await filesIn(photos.folder, part)).length;
+
   test('deletes after a day what no photo refers to, and nothing else', async () => {
     await processAll(photos);
     await age(2 * day);
-    await sweepFiles(store.dependencies.db, photos.files);
+    await sweep();
     const kept = await petWithPhoto(await makeImage('maroon'));
     const removed = await petWithPhoto(await makeImage('teal'));
     const twin = await petWithPhoto(await makeImage('maroon'));
     await processAll(photos);
     const waiting = await petWithPhoto(await makeImage('silver'));
     await photos.files.put('originals/left', Buffer.from('left by a killed process'));
-    const before = (await filesIn(photos.folder, 'photos')).length;
+    const before = await countFiles('photos');
     const photo = await photoOf(removed);
     await store.call('DELETE', `/v1/pets/${removed}/photos/${photo?.id}`, { key: manager.key });
     await store.call('DELETE', `/v1/pets/${twin}`, { key: manager.key });
     await age(day - 60_000);
-    expect(await sweepFiles(store.dependencies.db, photos.files)).toBe(0);
+    await sweep();
+    expect([await countFiles('photos'), await countFiles('originals')]).toEqual([before, 2]);
     await age(day + 60_000);
-    expect(await sweepFiles(store.dependencies.db, photos.files)).toBe(2);
-    expect(await filesIn(photos.folder, 'photos')).toHaveLength(before - 1);
+    await sweep();
+    expect([await countFiles('photos'), await countFiles('originals')]).toEqual([before - 1, 1]);
     for (const { url } of (await photoOf(kept))?.urls ?? []) expect((await store.call('GET', url)).status).toBe(200);
     await processAll(photos);
     expect(await photoOf(waiting)).toMatchObject({ status: 'ready' });
@@ -191,21 +201,23 @@ describe('The sweep', () => {
       get: (target, name) => {
         const method = Reflect.get(target, name).bind(target);
         if (name !== 'delete') return method;
-        return async (...args: unknown[]) => {
-          deleting.resolve();
-          await mayDelete.promise;
-          return method(...args);
+        return async (file: FileName) => {
+          if (file.startsWith('photos/')) {
+            deleting.resolve();
+            await mayDelete.promise;
+          }
+          return method(file);
         };
       },
     });
-    const sweeping = sweepFiles(store.dependencies.db, slow);
+    const sweeping = sweep(slow);
     await deleting.promise;
     expect(await countOpenTransactions()).toBe(0n);
     const [twin, other] = [await petWithPhoto(image), await petWithPhoto(await makeImage('salmon'))];
     await processAll(photos);
     expect([(await photoOf(twin))?.status, (await photoOf(other))?.status]).toEqual(['processing', 'ready']);
     mayDelete.resolve();
-    expect(await sweeping).toBeGreaterThan(0);
+    await sweeping;
     await expireClaims(store);
     await processAll(photos);
     const shown = await photoOf(twin);
@@ -232,22 +244,27 @@ describe('The sweep', () => {
     expect((await db.query({ text: 'select from photo_deletions' })).rowCount).toBe(0);
   });
 
-  test('that fails is done again by the next, when its claim has ended', async () => {
+  test('is done again after an error, when the claims have ended', async () => {
     await removePhotoOf(await petWithPhoto(await makeImage('khaki')).then(processed));
     await age(day + 60_000);
-    const { db } = store.dependencies;
-    await expect(sweepFiles(db, broken('delete'))).rejects.toThrow('no delete');
-    expect(await sweepFiles(db, photos.files)).toBe(0);
-    await db.write({ text: "update photo_deletions set until = now() - interval '1 s'" });
-    expect(await sweepFiles(db, photos.files)).toBe(1);
+    const before = await countFiles('photos');
+    await expect(sweep(broken('delete'))).rejects.toThrow('could not be deleted');
+    await sweep();
+    expect(await countFiles('photos')).toBe(before);
+    await store.write("update photo_deletions set until = now() - interval '1 s'");
+    await store.write("update removed_photo_bytes set claimed_until = now() - interval '1 s'");
+    await sweep();
+    expect(await countFiles('photos')).toBe(before - 1);
+    expect(await store.read('select from removed_photo_bytes')).toEqual([]);
   });
 
-  test('deletes the row of one that was killed after it had deleted the picture', async () => {
+  test('forgets the claim of a worker that was killed after it had deleted the picture', async () => {
     const { db } = store.dependencies;
     await db.write({
       text: `insert into photo_deletions (hash, until) values ('ended', now() - interval '1 s'), ('held', now() + interval '1 min')`,
     });
-    await sweepFiles(db, photos.files);
+    await photos.files.put('originals/any', Buffer.from('left'));
+    await sweepNow(db, photos.files);
     const { rows } = await db.write({ text: `delete from photo_deletions where hash in ('ended', 'held') returning hash` });
     expect(rows).toEqual([{ hash: 'held' }]);
   });

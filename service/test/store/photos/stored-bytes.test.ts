@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
+import { sweepNow } from '../../../../testkit/photo-sweep.ts';
 import { countPictures, processPhoto } from '../../../src/store/photos/photo-processing.ts';
-import { sweepFiles } from '../../../src/store/photos/photo-sweep.ts';
 import { makePictures } from '../../../src/store/photos/picture-maker.ts';
 import { claimPhoto } from '../../../src/store/photos/processing-queries.ts';
 import { addPet, createManager } from '../../adoption-steps.ts';
@@ -100,7 +100,7 @@ describe('The bytes that photos take', () => {
     expect(await usageOf(key)).toEqual({ usedBytes: counted, limitBytes: 2 * gigabyte });
   });
 
-  test('of removed photos and animals count until a sweep deletes their files, a day later', async () => {
+  test('of removed photos and animals count until a worker deletes their files, a day later', async () => {
     const { key, petId } = await partner('Leaving');
     const before = await bytesOnDisk();
     await sendPhoto(store, key, petId, await makeImage('olive'));
@@ -109,9 +109,9 @@ describe('The bytes that photos take', () => {
     const counted = await countedFor(key);
     expect(counted).toBe((await bytesOnDisk()) - before);
     await removePhotos(key, petId);
-    await sweepFiles(store.dependencies.db, photos.files);
+    await sweepNow(store.dependencies.db, photos.files, 86_400_000);
     expect(await countedFor(key)).toBe(counted);
-    await sweepFiles(store.dependencies.db, photos.files, -1_000);
+    await sweepNow(store.dependencies.db, photos.files);
     expect(await countedFor(key)).toBe(0);
     expect(await bytesOnDisk()).toBe(before);
     const other = await partner('Removed');
@@ -119,7 +119,7 @@ describe('The bytes that photos take', () => {
     await processAll(photos);
     expect((await store.call('DELETE', `/v1/pets/${other.petId}`, { key: manager.key })).status).toBe(204);
     expect(await countedFor(other.key)).toBeGreaterThan(0);
-    await sweepFiles(store.dependencies.db, photos.files, -1_000);
+    await sweepNow(store.dependencies.db, photos.files);
     expect([await countedFor(other.key), await bytesOnDisk()]).toEqual([0, before]);
   });
 
@@ -154,7 +154,7 @@ describe('The bytes that photos take', () => {
     await processAll(photos);
     await removePhotos(key, petId);
     expect(await drift()).toEqual([]);
-    await sweepFiles(db, photos.files, -1_000);
+    await sweepNow(db, photos.files);
     expect([await drift(), await countedFor(key)]).toEqual([[], 0]);
   });
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { describe, expect, test, vi } from 'vitest';
-import { sweepFiles } from '../../../../src/store/photos/photo-sweep.ts';
+import { sweepNow } from '../../../../../testkit/photo-sweep.ts';
 import { addPet, createManager } from '../../../adoption-steps.ts';
 import { disposeAfterAll } from '../../../dispose-after-all.ts';
 import { errorResponse } from '../../../error-response.ts';
@@ -86,7 +86,7 @@ describe('POST /v1/pets/{petId}/photos', () => {
     );
     expect(await filesIn(photos.folder, 'originals')).toHaveLength(12);
     await store.call('DELETE', `/v1/pets/${petId}`, { key: manager.key });
-    await sweepFiles(store.dependencies.db, photos.files, -1_000);
+    await sweepNow(store.dependencies.db, photos.files);
   });
 
   test('of an animal that does not exist or was removed is 404, and a removed animal has no photos', async () => {
@@ -96,7 +96,7 @@ describe('POST /v1/pets/{petId}/photos', () => {
     for (const id of [petId, 4_711]) expect((await sendPhoto(store, manager, id, 'bytes')).status).toBe(404);
     const rows = await store.read('select from photos where pet_id = $1', petId);
     expect(rows).toEqual([]);
-    expect(await sweepFiles(store.dependencies.db, photos.files, -1_000)).toBeGreaterThan(0);
+    await sweepNow(store.dependencies.db, photos.files);
     expect(await filesIn(photos.folder, 'originals')).toEqual([]);
   });
 
