@@ -22,14 +22,19 @@ export const subscriptions: Proof = {
   // The mutant forgets the shelter that an animal was in before.
   mutant: [
     {
-      file: 'changes/events/interests.ts',
+      file: 'domain/event-interests.ts',
       from: 'hasOneOf(shelterIds, event.shelterId, event.previousShelterId)',
       to: 'hasOneOf(shelterIds, event.shelterId, null)',
     },
   ],
   runsAlone: true,
   isNightly: true,
-  about: ['service/src/changes', 'proofs/webhooks/subscriptions.ts', 'proofs/webhooks/matching-alone.ts'],
+  about: [
+    'service/src/changes',
+    'service/src/domain/event-interests.ts',
+    'proofs/webhooks/subscriptions.ts',
+    'proofs/webhooks/matching-alone.ts',
+  ],
   run,
 };
 

@@ -49,18 +49,18 @@ export interface DependencyOverrides {
   readonly clock?: Clock | undefined;
   readonly byIndex?: boolean;
   /** How many times longer it waits for servers before it takes them for lost: cores that do other work too are late, and lose nothing. */
-  readonly patience?: number;
+  readonly timeoutFactor?: number;
 }
 
 export async function openDependencies(config: Config, overrides: DependencyOverrides = {}): Promise<Dependencies> {
-  const { byIndex = false, patience = 1 } = overrides;
+  const { byIndex = false, timeoutFactor = 1 } = overrides;
   const { log, endLog } = openLog(config);
   const db = new Pool(config.databaseUrl, config.poolSize, {
     byIndex,
-    patience,
+    timeoutFactor,
     onIdsSkipped: () => log.warn('ids go on higher: PostgreSQL is on another server, which may lack the last ones'),
   });
-  const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword, patience * redisDeadlineMs);
+  const redis = new RedisLink(config.redisUrl, config.redisSentinelPassword, timeoutFactor * redisDeadlineMs);
   const opened = config.tracing && (await openTraces(config.tracing, log));
   if (opened) db.watchStatements(opened.tracing.watchStatement);
   const close = async () => {

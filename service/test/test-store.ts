@@ -58,7 +58,7 @@ export interface TestResponse<Body> extends Response {
   readonly json: Body;
 }
 
-const patienceMax = 40;
+const longerInTests = 40;
 
 export class TestStore implements AsyncDisposable {
   /** Without /v1. */
@@ -143,8 +143,8 @@ export async function createTestStore(options: TestStoreOptions = {}): Promise<T
   });
   const code: ServiceCode = options.code ?? { createApp, openDependencies };
   // A busy machine must not make PostgreSQL or Redis late, except one that is there to be lost.
-  const patience = options.env?.['REDIS_URL'] || options.env?.['DATABASE_URL'] ? 1 : patienceMax;
-  const dependencies = resources.use(await code.openDependencies(config, { clock: options.clock, patience }));
+  const timeoutFactor = options.env?.['REDIS_URL'] || options.env?.['DATABASE_URL'] ? 1 : longerInTests;
+  const dependencies = resources.use(await code.openDependencies(config, { clock: options.clock, timeoutFactor }));
   const created = await code.createApp(dependencies, undefined, undefined, options.progressBounds);
   const { server, drain } = resources.adopt(created, (app) => app.server.close());
   // As `serve` does: PostgreSQL then rejects a write that is sent as a read.

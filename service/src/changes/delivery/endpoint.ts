@@ -1,6 +1,6 @@
+import { type Interests, isOfInterest } from '../../domain/event-interests.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { EventRow, Subscription } from '../events/events.ts';
-import { type Interests, isOfInterest } from '../events/interests.ts';
 import { parseRanges, subscriptionOf } from '../webhooks/subscriptions.ts';
 import type { DueState, EndpointRow } from './endpoint-queries.ts';
 import type { FeedWindow } from './feed-window.ts';

@@ -1,9 +1,9 @@
+import { type EventSubject, type Interests, wantsAll } from '../../domain/event-interests.ts';
 import { type EventType, eventsThatKeepListsValid, type PrivateEventType, type PublicEventType } from '../../domain/event-types.ts';
 import type { Visibility } from '../../domain/visibility.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { knownServer } from '../../platform/db/server-identity.ts';
 import { isOfInterest, subjectColumns } from './event-conditions.ts';
-import { type Interests, wantsAll } from './interests.ts';
 
 export type NewEvent = {
   readonly petId: bigint;
@@ -16,7 +16,7 @@ export type NewEvent = {
 );
 
 /** A published event. */
-export interface EventRow {
+export interface EventRow extends EventSubject {
   readonly position: bigint;
   readonly type: EventType;
   readonly at: Date;
@@ -24,12 +24,6 @@ export interface EventRow {
   readonly petId: bigint;
   /** The client whose order the event is about. Null: the event is public. */
   readonly clientId: bigint | null;
-  /** The shelter of the animal when it changed; null: the event is older than this column. */
-  readonly shelterId: bigint | null;
-  /** Where the event says that the animal was before; null: it says nothing. */
-  readonly previousShelterId: bigint | null;
-  readonly categoryId: bigint | null;
-  readonly previousCategoryId: bigint | null;
   /** JSON. */
   readonly data: string;
 }

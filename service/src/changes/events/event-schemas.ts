@@ -1,8 +1,8 @@
 import { type Static, type TProperties, Type } from 'typebox';
+import { interestsMax } from '../../domain/event-interests.ts';
 import { type EventType, eventTable, eventTypes } from '../../domain/event-types.ts';
 import { pageQuery } from '../../platform/http/paging.ts';
 import { Int64, StringEnum } from '../../platform/http/schemas.ts';
-import { interestsMax } from './interests.ts';
 
 const schemaIds = { pet: 'PetEvent', order: 'OrderEvent' } as const;
 type Kind = keyof typeof schemaIds;

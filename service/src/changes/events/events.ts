@@ -1,3 +1,4 @@
+import { type Interests, isOfInterest, wantsAll } from '../../domain/event-interests.ts';
 import { type EventType, isPrivateEvent } from '../../domain/event-types.ts';
 import type { Visibility } from '../../domain/visibility.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
@@ -21,7 +22,6 @@ import {
   selectSubscribed,
   storeFeedServer,
 } from './event-queries.ts';
-import { type Interests, isOfInterest, wantsAll } from './interests.ts';
 
 export type { EventRow, FeedGap, NewEvent, Subscription };
 export { findPositions, leaveGap, rotatePartitionsOf, storeFeedServer };

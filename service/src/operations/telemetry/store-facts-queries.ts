@@ -1,7 +1,6 @@
 import { type OrderStatus, orderStatuses } from '../../domain/order-states.ts';
 import type { Db } from '../../platform/db/handles.ts';
 import { isOnAnotherServer } from '../../platform/db/server-identity.ts';
-import { removedSecondsMin } from '../../store/photos/removed-files.ts';
 
 /** What only PostgreSQL knows. Each statement is bounded, since the tables grow for years. */
 const readers = {
@@ -125,7 +124,7 @@ async function readRemovedPhotos(db: Db) {
     text: `select (select extract(epoch from clock_timestamp() - removed_at)::float8 from removed_photo_bytes
       where files is not null order by removed_at limit 1) as age`,
   });
-  return { overdueSeconds: Math.max((rows[0]?.age ?? 0) - removedSecondsMin, 0) };
+  return { oldestSeconds: rows[0]?.age ?? 0 };
 }
 
 async function readWordsLag(db: Db) {

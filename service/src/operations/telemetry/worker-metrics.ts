@@ -1,5 +1,6 @@
 import type { DelivererParts, DelivererState } from '../../changes/delivery/deliverer.ts';
 import type { Db } from '../../platform/db/handles.ts';
+import { removedSecondsMin } from '../../store/photos/removed-files.ts';
 import type { BackupWatch } from './backup-watch.ts';
 import type { CertificateWatch } from './certificate-watch.ts';
 import type { DiskWatch } from './disk-watch.ts';
@@ -72,7 +73,10 @@ export function addWorkerMetrics(
   registry.addValue('homeward_photo_originals_missing', () => store.facts.photos?.originalsMissing);
   registry.addValue('homeward_photos_waiting', () => store.facts.photos?.waiting);
   registry.addValue('homeward_photos_oldest_waiting_seconds', () => store.facts.photos?.oldestWaitingSeconds);
-  registry.addValue('homeward_removed_photos_overdue_seconds', () => store.facts.removedPhotos?.overdueSeconds);
+  registry.addValue('homeward_removed_photos_overdue_seconds', () => {
+    const { oldestSeconds } = store.facts.removedPhotos ?? {};
+    return oldestSeconds === undefined ? undefined : Math.max(oldestSeconds - removedSecondsMin, 0);
+  });
 
   registry.addValuesBy('homeward_webhook_deliveries_total', 'outcome', () => Object.entries(deliveries.outcomes));
   registry.addHistogram('homeward_webhook_duration_seconds', deliveries.durations);

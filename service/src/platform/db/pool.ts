@@ -71,7 +71,7 @@ export function connectionsOf(poolSize: number): Readonly<Record<'serve' | 'work
 
 export interface PoolOptions {
   readonly byIndex?: boolean;
-  readonly patience?: number;
+  readonly timeoutFactor?: number;
   readonly onIdsSkipped?: () => void;
 }
 
@@ -106,13 +106,13 @@ export class Pool implements Transactor, Snapshotter, Searcher {
    *
    * `onIdsSkipped` is called if this process was the first to write to a server, and has skipped the ids that may be lost with another.
    */
-  constructor(databaseUrl: string, size: number, { byIndex = false, patience = 1, onIdsSkipped = () => {} }: PoolOptions = {}) {
+  constructor(databaseUrl: string, size: number, { byIndex = false, timeoutFactor = 1, onIdsSkipped = () => {} }: PoolOptions = {}) {
     this.#onIdsSkipped = onIdsSkipped;
     this.#servers = new PostgresServers(databaseUrl);
     const optionsOf = (settings: Settings): ConnectionOptions => ({
       servers: this.#servers,
-      connectionTimeoutMillis: patience * connectTimeoutMs,
-      query_timeout: patience * queryTimeoutMs,
+      connectionTimeoutMillis: timeoutFactor * connectTimeoutMs,
+      query_timeout: timeoutFactor * queryTimeoutMs,
       keepAlive: true,
       application_name: applicationNames.pool,
       // Not as startup parameters, which PgBouncer rejects or drops: without its role a process would have the rights of its login.
@@ -147,7 +147,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
     });
     // Those that ended may still wait at the server, so others in their place would be too many.
     this.#writes = new PipelinedConnections(toWrite, writes, onFault, () => !this.#confirmation.isRunning);
-    this.#probe = new PrimaryProbe(this.#servers, patience, {
+    this.#probe = new PrimaryProbe(this.#servers, timeoutFactor, {
       onOtherServer: () => this.#abandonAll(),
       onLost: (reason) => {
         // What waits for a reply there is waited for by every request.

@@ -30,9 +30,9 @@ export class PrimaryProbe {
   /** Set only between two probes: undefined before the first, and while one is in flight. */
   #next: NodeJS.Timeout | undefined;
 
-  constructor(servers: PostgresServers, patience: number, listener: ProbeListener) {
+  constructor(servers: PostgresServers, timeoutFactor: number, listener: ProbeListener) {
     this.#servers = servers;
-    this.#timeoutMs = patience * timeoutMs;
+    this.#timeoutMs = timeoutFactor * timeoutMs;
     this.#listener = listener;
   }
 

@@ -57,7 +57,7 @@ const writes: ReadonlyArray<{
   {
     of: 'a photo',
     request: () => ['PATCH', `/v1/pets/${pet}/photos/${photo}`, { alt: 'Sleeps', position: 0 }],
-    dying: (catalogue) => changePhoto(catalogue, pet, photo, { alt: 'Sleeps', position: 0 }, { ...writer(), bounds: {} as never }),
+    dying: (catalogue) => changePhoto(catalogue, pet, photo, { alt: 'Sleeps', position: 0 }, writer()),
   },
   {
     of: 'a shelter',

@@ -1,5 +1,3 @@
-import type { EventRow } from './event-queries.ts';
-
 /** The animals whose events a reader wants: of any of these shelters, and of any of these categories. Empty: of all. */
 export interface Interests {
   readonly shelterIds: readonly bigint[];
@@ -8,10 +6,16 @@ export interface Interests {
 
 export const interestsMax = 100;
 
-type Subject = Pick<EventRow, 'shelterId' | 'previousShelterId' | 'categoryId' | 'previousCategoryId'>;
+/** What an event says of its animal; null: nothing. */
+export interface EventSubject {
+  readonly shelterId: bigint | null;
+  readonly previousShelterId: bigint | null;
+  readonly categoryId: bigint | null;
+  readonly previousCategoryId: bigint | null;
+}
 
 /** An event of an animal that has moved concerns both shelters, and one that has changed its category both categories. */
-export const isOfInterest = (event: Subject, { shelterIds, categoryIds }: Interests): boolean =>
+export const isOfInterest = (event: EventSubject, { shelterIds, categoryIds }: Interests): boolean =>
   hasOneOf(shelterIds, event.shelterId, event.previousShelterId) && hasOneOf(categoryIds, event.categoryId, event.previousCategoryId);
 
 const hasOneOf = (wanted: readonly bigint[], id: bigint | null, previousId: bigint | null): boolean =>
