@@ -11,7 +11,7 @@ const read = (file: string) => readFileSync(path.join(source, file), 'utf8');
 
 const writes = /\b(insert into|delete from|update \w+( as)?( \w+)?\s+set|for (no key )?update|for (key )?share|nextval|setval)\b/;
 const takesLease = /= now\(\) \+ make_interval\(secs => \$\d\)|values \(now\(\) \+ make_interval|select hash, now\(\) \+ make_interval/;
-const fence = /\$\{(inOwnShard|isOwn\(.*?\)|isClaimed)\}|\bworker_id = \$1\b|\buntil = \$2::timestamptz/;
+const fence = /\$\{(inOwnShard|isOwn\(.*?\)|isClaimed)\}|\bworker_id = \$1\b|\buntil = \$2::timestamptz|\bclaims = \$1/;
 
 /** Statements without a fence, and why they do no harm. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -27,11 +27,13 @@ const exceptions: Readonly<Record<string, string>> = {
   'photo-mark-is-written': 'says that a file is there, which is so whoever has written it',
   'claim-photo-deletion': 'takes the claim',
   'delete-ended-photo-deletions': 'deletes what has ended, of any worker',
-  'give-back-photo-bytes': 'is done by one sweep at a time, by a lock of its transaction',
+  'claim-removed-files': 'takes the claim',
+  'claim-photo-scan': 'takes the claim',
+  'give-back-photo-bytes': 'deletes rows whose files are gone, whoever has deleted them, and subtracts the bytes of those that it deletes',
 };
 
 test('the jobs of the worker that have a lease are known', () => {
-  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['Deliverer', 'processPhoto', 'sweepFiles']);
+  expect(leasedJobs(read).map(({ name }) => name)).toEqual(['Deliverer', 'processPhoto', 'scanFiles', 'deleteRemoved']);
 });
 
 test('every statement by which they write has a fence, or a reason to have none', () => {
