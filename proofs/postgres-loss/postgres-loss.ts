@@ -47,7 +47,7 @@ export const postgresLoss: Proof = {
   // The mutant waits for PostgreSQL without a timeout, as pg does by default.
   mutant: [
     { file: 'platform/db/pool.ts', from: 'connectTimeoutMs = 500', to: 'connectTimeoutMs = 0' },
-    { file: 'platform/db/pool.ts', from: 'query_timeout: queryTimeoutMs', to: 'query_timeout: 0' },
+    { file: 'platform/db/pool.ts', from: 'query_timeout: timeoutFactor * queryTimeoutMs', to: 'query_timeout: 0' },
     { file: 'platform/db/primary-probe.ts', from: 'timeoutMs = 500', to: 'timeoutMs = 0' },
   ],
   runsAlone: true,

@@ -61,9 +61,9 @@ describe('An order that is inserted without a shelter', () => {
 });
 
 describe('An event that is inserted without a shelter', () => {
-  test('has that of the animal if it is about an order, and none otherwise', async () => {
+  test('has that of the animal, whether it is about an order or not', async () => {
     expect(await insertEvent(1_000, staff.clientId)).toBe(shelter);
-    expect(await insertEvent(1_001, null)).toBeNull();
+    expect(await insertEvent(1_001, null)).toBe(shelter);
   });
 
   test('has it also in a partition that is attached later, with the index', async () => {
