@@ -14,6 +14,9 @@ const animalCount = 1_000;
 /** Half of the orders are for these animals: the more orders for one animal, the more races. */
 const popularCount = 40;
 
+/** Fewer would show nothing. On busy cores a process takes part of the short form to start again. */
+const acknowledgedMin = 25;
+
 export const adoption: Proof = {
   name: 'adoption',
   promise: 'an animal never has two open orders, and no acknowledged order is lost',
@@ -119,7 +122,7 @@ async function judge(store: Store, run: Run): Promise<Claim[]> {
     none(`Animals with two open orders (${size})`, twice?.animals ?? Number.NaN),
     none('Orders that were acknowledged but are missing', lost.length, {
       of: run.acknowledged.length,
-      control: run.acknowledged.length > 100 && run.kills > 0,
+      control: run.acknowledged.length >= acknowledgedMin && run.kills > 0,
     }),
     noIllegalTransition(await verify(store)),
   ];
