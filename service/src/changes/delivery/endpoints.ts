@@ -12,11 +12,11 @@ export class Endpoints {
   readonly detached = new Set<Endpoint>();
   readonly #byId = new Map<bigint, Endpoint>();
   readonly #byShard = new Map<bigint, Set<Endpoint>>();
-  /** Endpoints that get public events of all shelters: by type, or by type and category. */
-  readonly #byPublicType = new Map<string, Set<Endpoint>>();
-  /** Those that want only some shelters, and of these every category: by their types, which many share. */
-  readonly #byWantedShelter = new Map<bigint, Map<SubscribedTypes, Set<Endpoint>>>();
-  /** And those that want only some categories of them. */
+  /** Those that want the public events of every animal, of some categories, and of some shelters. */
+  readonly #ofAll: Groups = new Map();
+  readonly #byCategory = new Map<bigint, Groups>();
+  readonly #byShelter = new Map<bigint, Groups>();
+  /** And those that want only some categories of a shelter. */
   readonly #bySelection = new Map<bigint, Set<Endpoint>>();
   readonly #byClient = new Map<bigint, Set<Endpoint>>();
   /** Endpoints whose keys manage a shelter. */
@@ -63,8 +63,8 @@ export class Endpoints {
   matching(event: EventRow): Endpoint[] {
     const { type, clientId, shelterId, previousShelterId, categoryId, previousCategoryId } = event;
     const found: Endpoint[] = [];
-    const addAll = (endpoints: Iterable<Endpoint> | undefined) => {
-      for (const endpoint of endpoints ?? []) found.push(endpoint);
+    const addGroups = (groups: Groups | undefined) => {
+      for (const [types, endpoints] of groups ?? []) if (types.all.has(type)) for (const endpoint of endpoints) found.push(endpoint);
     };
     const addWanting = (endpoints: Iterable<Endpoint> | undefined) => {
       for (const endpoint of endpoints ?? []) if (endpoint.isWanted(event)) found.push(endpoint);
@@ -74,11 +74,11 @@ export class Endpoints {
       if (shelterId !== null) addWanting(this.#byManagedShelter.get(shelterId));
       return found;
     }
-    addAll(this.#byPublicType.get(type));
-    for (const id of [categoryId, previousCategoryId]) if (id !== null) addAll(this.#byPublicType.get(`${type} ${id}`));
+    addGroups(this.#ofAll);
+    for (const id of [categoryId, previousCategoryId]) if (id !== null) addGroups(this.#byCategory.get(id));
     for (const id of [shelterId, previousShelterId]) {
       if (id === null) continue;
-      for (const [types, endpoints] of this.#byWantedShelter.get(id) ?? []) if (types.all.has(type)) addAll(endpoints);
+      addGroups(this.#byShelter.get(id));
       addWanting(this.#bySelection.get(id));
     }
     return found;
@@ -86,43 +86,39 @@ export class Endpoints {
 
   #index(endpoint: Endpoint): void {
     const { types, settings } = endpoint;
-    const indexed = { types, settings };
-    this.#indexed.set(endpoint, indexed);
-    this.#forEachSet(indexed, (map, key) => addTo(map, key, endpoint));
+    this.#indexed.set(endpoint, { types, settings });
+    this.#visitSets({ types, settings }, (map, key) => addTo(map, key, endpoint));
   }
 
   #unindex(endpoint: Endpoint): void {
     const indexed = this.#indexed.get(endpoint);
-    if (indexed) this.#forEachSet(indexed, (map, key) => removeFrom(map, key, endpoint));
+    if (indexed) this.#visitSets(indexed, (map, key) => removeFrom(map, key, endpoint));
     this.#indexed.delete(endpoint);
   }
 
-  #typesOfShelter(id: bigint): Map<SubscribedTypes, Set<Endpoint>> {
-    const known = this.#byWantedShelter.get(id);
-    if (known) return known;
-    const added = new Map<SubscribedTypes, Set<Endpoint>>();
-    this.#byWantedShelter.set(id, added);
-    return added;
-  }
-
   /** The places of an endpoint in the indexes. */
-  #forEachSet({ types, settings }: Indexed, visit: <K>(map: Map<K, Set<Endpoint>>, key: K) => void): void {
+  #visitSets({ types, settings }: Indexed, visit: <K>(map: Map<K, Set<Endpoint>>, key: K) => void): void {
     const { shelterId, shelterIds, categoryIds } = settings;
     if (shelterId !== null) visit(this.#byManagedShelter, shelterId);
-    for (const id of shelterIds) {
-      if (categoryIds.length > 0) visit(this.#bySelection, id);
-      else visit(this.#typesOfShelter(id), types);
-    }
-    if (shelterIds.length > 0) return;
-    for (const type of types.publicTypes) {
-      if (categoryIds.length === 0) visit(this.#byPublicType, type);
-      for (const id of categoryIds) visit(this.#byPublicType, `${type} ${id}`);
-    }
+    if (shelterIds.length === 0 && categoryIds.length === 0) visit(this.#ofAll, types);
+    else if (shelterIds.length === 0) for (const id of categoryIds) visit(groupsOf(this.#byCategory, id), types);
+    else if (categoryIds.length === 0) for (const id of shelterIds) visit(groupsOf(this.#byShelter, id), types);
+    else for (const id of shelterIds) visit(this.#bySelection, id);
   }
 }
 
+/** By their types, which many endpoints share: of a group, all get an event or none. */
+type Groups = Map<SubscribedTypes, Set<Endpoint>>;
 type SubscribedTypes = Endpoint['types'];
 type Indexed = Pick<Endpoint, 'types' | 'settings'>;
+
+function groupsOf(map: Map<bigint, Groups>, id: bigint): Groups {
+  const known = map.get(id);
+  if (known) return known;
+  const added: Groups = new Map();
+  map.set(id, added);
+  return added;
+}
 
 function addTo<K>(map: Map<K, Set<Endpoint>>, key: K, endpoint: Endpoint): void {
   const set = map.get(key);

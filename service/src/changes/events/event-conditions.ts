@@ -6,6 +6,8 @@ const category = `coalesce(category_id, (data::json #>> '{pet,categoryId}')::big
 export const subjectColumns = `client_id as "clientId", shelter_id as "shelterId", previous_shelter_id as "previousShelterId",
   ${category} as "categoryId", previous_category_id as "previousCategoryId"`;
 
+export const eventColumns = `position, type, at, published_at as "publishedAt", pet_id as "petId", ${subjectColumns}, data`;
+
 /** The columns of a subject. */
 export interface SubjectNames {
   readonly shelter: readonly [string, string];

@@ -4,24 +4,21 @@ import type { Visibility } from '../../domain/visibility.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { AppError } from '../../platform/errors.ts';
 import {
-  countSubscribed,
   type EventRow,
   type FeedGap,
   type FeedPage,
   findPositions,
-  findScanEnd,
   insertEvents,
   leaveGap,
   type NewEvent,
   rotatePartitionsOf,
-  type Subscription,
   selectEvents,
   selectEventsOfInterest,
   selectEventsOfType,
   selectPetsOfEvents,
-  selectSubscribed,
   storeFeedServer,
 } from './event-queries.ts';
+import { countSubscribed, findScanEnd, type Subscription, selectSubscribed } from './subscribed-queries.ts';
 
 export type { EventRow, FeedGap, NewEvent, Subscription };
 export { findPositions, leaveGap, rotatePartitionsOf, storeFeedServer };
@@ -32,7 +29,7 @@ export const retentionDays = 30;
 /** The maximum number of positions that a page scans, unless an index leads to its events: many may be of other clients' orders or animals. */
 export const span = 10_000;
 /** The same for counting the events of some animals. */
-export const countedMax = 1_000_000;
+export const countedMax = 100_000;
 
 /**
  * Records events in the transaction of the change, after it has locked the animal's row. No event is lost, and the events of an

@@ -88,8 +88,8 @@ export async function changeWebhook(
   const status = changes.status === 'unverified' ? undefined : changes.status;
   return db.transaction(async (tx) => {
     const { types, shelterIds, categoryIds, description } = changes;
-    const widens = types !== undefined || shelterIds !== undefined || categoryIds !== undefined;
-    const needsValidKey = changes.url !== undefined || widens || status === 'enabled';
+    const selectsOthers = types !== undefined || shelterIds !== undefined || categoryIds !== undefined;
+    const needsValidKey = changes.url !== undefined || selectsOthers || status === 'enabled';
     // Locks the key and then the endpoint, in the same order as a revocation, so that one sees the changes of the other.
     if (needsValidKey) await requireUnrevoked(tx, actor.keyId);
     await lockWebhook(tx, id);
@@ -105,7 +105,7 @@ export async function changeWebhook(
     }
     // A key that sets the url or what is sent, or enables an endpoint whose key has ended, becomes the owner of the endpoint. Only
     // events that this key may read are sent.
-    const takesOver = url !== undefined || widens || (status === 'enabled' && webhook.isKeyEnded);
+    const takesOver = url !== undefined || selectsOthers || (status === 'enabled' && webhook.isKeyEnded);
     const owner = takesOver ? { keyId: actor.keyId, withOrders: mayReadPrivateEvents(actor.scopes) } : undefined;
     const changed = await updateWebhook(tx, id, { url, types, shelterIds, categoryIds, description, status, owner });
     if (!changed) throw webhookNotFound(String(id));
