@@ -1,7 +1,7 @@
 // Which deliveries must arrive, and which of them did.
 import { queryStore } from '../../testkit/adopters.ts';
+import { elsewhere, type ReceiverThread } from '../../testkit/arrival-log.ts';
 import type { Store } from '../../testkit/store.ts';
-import { elsewhere, type ReceiverThread } from './arrival-log.ts';
 
 export interface PublishedEvent {
   readonly position: number;

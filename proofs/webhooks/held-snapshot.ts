@@ -4,15 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Publisher } from '../../service/src/changes/events/publisher.ts';
 import { insertAnimals, queryStore } from '../../testkit/adopters.ts';
+import { ReceiverThread } from '../../testkit/arrival-log.ts';
+import { addVerifiedEndpoints, createClients } from '../../testkit/endpoints.ts';
 import { type Connection, connectTo } from '../../testkit/postgres.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
 import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
-import { ReceiverThread } from './arrival-log.ts';
 import { DatabaseCosts, inWords, measuringSettings, type Spread, spreadOf } from './database-costs.ts';
 import { endOfFeed } from './delivery-book.ts';
-import { addVerifiedEndpoints, createClients } from './endpoint-population.ts';
 import { commitEvents, orderEvent, petEvent } from './event-source.ts';
 
 export const heldSnapshot: Proof = {

@@ -1,12 +1,12 @@
 // Endpoints hang, reset connections or trickle: the endpoints of other clients must not be delayed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertAnimals } from '../../testkit/adopters.ts';
+import { addVerifiedEndpoints, createClients, removeEndpoints } from '../../testkit/endpoints.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
 import { until } from '../../testkit/until.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
-import { addVerifiedEndpoints, createClients, removeEndpoints } from './endpoint-population.ts';
 import { commitSteadily, petEvent } from './event-source.ts';
 import { type Behaviour, openReceiver, type Receiver } from './receivers.ts';
 

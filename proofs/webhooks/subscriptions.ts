@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { recordEvents } from '../../service/src/changes/events/events.ts';
 import { insertAnimals, queryStore } from '../../testkit/adopters.ts';
+import { ReceiverThread } from '../../testkit/arrival-log.ts';
+import { addVerifiedEndpoints, createClients, type NewEndpoint, settleEndpoints } from '../../testkit/endpoints.ts';
 import { cpuMs } from '../../testkit/process-cpu.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
 import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
-import { ReceiverThread } from './arrival-log.ts';
 import { DeliveryBook, endOfFeed } from './delivery-book.ts';
-import { addVerifiedEndpoints, createClients, type NewEndpoint } from './endpoint-population.ts';
 import type { MatchingCost, MatchingTask } from './matching-alone.ts';
 
 export const subscriptions: Proof = {
@@ -107,10 +107,7 @@ class Crowd {
       const batch = Array.from({ length: Math.min(insertSizeMax, total - this.count) }, () => this.#next(clientId));
       await addVerifiedEndpoints(this.#store, batch);
     }
-    // As a worker leaves them that have received everything.
-    await queryStore(this.#store, 'update webhook_shards set position = last_position, moved_at = now() from feed');
-    await queryStore(this.#store, 'update webhooks set is_changed = false, position = null where is_changed');
-    await queryStore(this.#store, 'vacuum analyze webhooks');
+    await settleEndpoints(this.#store);
   }
 
   /** Those that want one of these shelters, or every one. */
