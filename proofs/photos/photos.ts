@@ -7,6 +7,7 @@ import sharp from 'sharp';
 import type { PhotoStore } from '../../service/src/store/photos/photo-store.ts';
 import { addAnimals, castOf, queryStore } from '../../testkit/adopters.ts';
 import { HttpClient, type Response } from '../../testkit/http.ts';
+import { inParallel } from '../../testkit/in-parallel.ts';
 import { childrenOf, MemoryWatch } from '../../testkit/memory-watch.ts';
 import { sweepNow } from '../../testkit/photo-sweep.ts';
 import { endProcess } from '../../testkit/running-processes.ts';
@@ -188,18 +189,6 @@ const makeImage = (i: number): Promise<Buffer> =>
 
 const sendPhoto = (http: HttpClient, store: Store, { key }: Key, petId: number, raw: Buffer): Promise<Response> =>
   http.send(`${store.processes[0]?.url}/pets/${petId}/photos`, { method: 'POST', key, raw, headers: { 'content-type': 'image/jpeg' } });
-
-async function inParallel(loops: number, count: number, work: (i: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const loop = async () => {
-    while (next < count) {
-      const i = next;
-      next += 1;
-      await work(i);
-    }
-  };
-  await Promise.all(Array.from({ length: loops }, loop));
-}
 
 /** Kills a worker while it processes a photo, without warning, and starts another. */
 async function killOne(store: Store, running: ChildProcess[], kill: number, images: ChildProcess | undefined): Promise<void> {

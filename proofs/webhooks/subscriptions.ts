@@ -11,6 +11,7 @@ import { cpuMs } from '../../testkit/process-cpu.ts';
 import { quantile } from '../../testkit/quantile.ts';
 import { Staff } from '../../testkit/staff.ts';
 import { Store } from '../../testkit/store.ts';
+import { until } from '../../testkit/until.ts';
 import { grouped } from '../claims.ts';
 import type { Claim, Proof, ProofContext } from '../proof.ts';
 import { DeliveryBook, endOfFeed } from './delivery-book.ts';
@@ -62,6 +63,8 @@ const delayMaxMs = 1_000;
 const matchingMaxUs = 50;
 const arrivalsMax = 4_000_000;
 const arrivalTimeoutMs = 60_000;
+const startTimeoutMs = 120_000;
+const endpointsOfClient = 20;
 const heapMegabytes = 8_000;
 
 async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
@@ -102,10 +105,13 @@ class Crowd {
   }
 
   async growTo(total: number): Promise<void> {
-    const [clientId = 0] = await createClients(this.#store, 1);
     while (this.count < total) {
-      const batch = Array.from({ length: Math.min(insertSizeMax, total - this.count) }, () => this.#next(clientId));
-      await addVerifiedEndpoints(this.#store, batch);
+      const size = Math.min(insertSizeMax, total - this.count);
+      const clients = await createClients(this.#store, Math.ceil(size / endpointsOfClient));
+      await addVerifiedEndpoints(
+        this.#store,
+        Array.from({ length: size }, (_, i) => this.#next(clients[i % clients.length] ?? 0)),
+      );
     }
     await settleEndpoints(this.#store);
   }
@@ -149,6 +155,8 @@ interface Measured {
   readonly outOfOrder: number;
   readonly cpuUs: number;
   readonly delaysMs: readonly number[];
+  /** From the worker's start until it sent an event. */
+  readonly startMs: number;
 }
 
 /** What the proof itself knows of an event that it has caused. */
@@ -160,14 +168,16 @@ interface Caused {
 
 async function measure(setting: Setting): Promise<Measured> {
   const { store, receiver, crowd, pets, form, progress } = setting;
-  const [from, arrivedBefore] = [await endOfFeed(store), receiver.count];
+  const startedAtMs = performance.now();
   const worker = store.work();
-  await sleep(3_000);
+  await untilServed(setting);
+  const startMs = performance.now() - startedAtMs;
+  const [from, arrivedBefore] = [await endOfFeed(store), receiver.count];
   const cpuBefore = cpuMs(worker.pid ?? 0);
   const caused = new Map<number, Caused>();
-  const startMs = performance.now();
+  const firstAtMs = performance.now();
   for (let i = 0; i < form.seconds * perSecond; i += 1) {
-    const aheadMs = startMs + (i * 1_000) / perSecond - performance.now();
+    const aheadMs = firstAtMs + (i * 1_000) / perSecond - performance.now();
     if (aheadMs > 0) await sleep(aheadMs);
     if (i % perSecond === 0) progress(`${grouped(crowd.count)} endpoints: ${i / perSecond} of ${form.seconds} s`);
     const petId = pets[Math.floor(Math.random() * pets.length)] ?? 1n;
@@ -192,7 +202,16 @@ async function measure(setting: Setting): Promise<Measured> {
     if ((lastOf.get(line) ?? 0) > position) outOfOrder += 1;
     lastOf.set(line, position);
   }
-  return { endpoints: crowd.count, deliveries: book.total, left: book.left, ...book.faults, outOfOrder, cpuUs, delaysMs };
+  return { endpoints: crowd.count, deliveries: book.total, left: book.left, ...book.faults, outOfOrder, cpuUs, delaysMs, startMs };
+}
+
+/** A worker reads all endpoints before it sends. */
+async function untilServed(setting: Setting): Promise<void> {
+  const { receiver, crowd, pets } = setting;
+  const before = receiver.count;
+  const { shelters } = await cause(setting, pets[0] ?? 1n, 1);
+  const wanted = crowd.wanting(shelters).length;
+  await until('a worker that has started sends an event', () => receiver.count >= before + wanted, { timeoutMs: startTimeoutMs });
 }
 
 /** Changes an animal, or moves it to another shelter, as the service does. */
@@ -253,7 +272,7 @@ function judge(measured: readonly Measured[]): Claim[] {
     {
       claim: `Time from the commit until an event arrives, p99, at ${grouped(large.endpoints)} endpoints`,
       bar: `${delayMaxMs} ms`,
-      figure: `${Math.round(p99Ms)} ms (median ${Math.round(quantile(large.delaysMs, 0.5))} ms)`,
+      figure: `${Math.round(p99Ms)} ms (median ${Math.round(quantile(large.delaysMs, 0.5))} ms; a worker that starts takes ${(large.startMs / 1_000).toFixed(1)} s until it sends)`,
       holds: p99Ms <= delayMaxMs,
       isTimed: true,
     },
