@@ -21,8 +21,16 @@ export interface Facts {
   readonly eventsPerWrite: number;
   /** A second, as `npm run prove -- many-endpoints` has measured. */
   readonly deliveriesOfWorker: number;
+  /** A process writes what its keys have used after so long. */
+  readonly usageIntervalMs: number;
+  readonly usageDays: number;
+  /** Searches that a process runs at once. */
+  readonly searchConnections: number;
+  /** The most workers that can share the endpoints. */
+  readonly shards: number;
+  readonly historyRowsPerWrite: number;
   readonly memory: MemoryFacts;
-  readonly cpuUs: CpuFacts;
+  readonly cpuUs: Costs;
 }
 
 /** In bytes, of one process unless another is named. */
@@ -35,20 +43,38 @@ interface MemoryFacts {
   readonly clientsMax: number;
   /** In Redis: the counts and the epoch. */
   readonly clientInRedis: number;
+  /** In PostgreSQL, with its indexes: a transition of an animal, and an hour of a key. */
+  readonly historyRow: number;
+  readonly usageHour: number;
+  /** The files of a photo. */
+  readonly photo: number;
 }
 
+/** Which processes the CPU time is spent in. `worker` with the processes that make pictures. */
+export const parts = ['serve', 'worker', 'postgres', 'redis'] as const;
+export type Part = (typeof parts)[number];
+
+/** What is done. Of those that are measured, `npm run bench -- capacity` compares the cost with a measurement. */
+export const kinds = {
+  list: 'list from the cache',
+  miss: 'list from PostgreSQL',
+  search: 'search, from PostgreSQL',
+  create: 'animal added, its event published',
+  delivery: 'delivery to an endpoint',
+  photo: 'photo of 12 megapixels, received and processed',
+  picture: 'picture sent',
+  usageRow: 'requests of a key in 5 s, counted',
+  keyRead: 'key read',
+  look: 'look for changes',
+  logRead: 'changes of animals read by a process',
+} as const;
+export type Kind = keyof typeof kinds;
+
 /** CPU time in µs, measured on the machine of docs/performance.md. Another machine differs, mostly by one factor for all. */
-interface CpuFacts {
-  /** `serve`, for a cached list. */
-  readonly list: number;
-  /** Redis, for a list. */
-  readonly redisDecision: number;
-  /** PostgreSQL. */
-  readonly pageRead: number;
-  readonly keyRead: number;
-  readonly look: number;
-  readonly write: number;
-}
+type Costs = Readonly<Record<Kind, Readonly<Partial<Record<Part, number>>>>>;
+
+/** The CPU time that the machine of these figures took for the work by which the speed of another is compared, in ms. */
+export const referenceMs = 20;
 
 const source = (file: string) => readFileSync(new URL(`../service/src/${file}`, import.meta.url), 'utf8');
 
@@ -73,6 +99,11 @@ export const readFacts = (): Facts => ({
   poolSize: Number(/POOL_SIZE: \{ fallback: '(\d+)'/.exec(source('platform/config.ts'))?.[1]),
   eventsPerWrite: 1.6,
   deliveriesOfWorker: 3_400,
+  usageIntervalMs: constant('partners/usage/usage-writer.ts', 'intervalMs'),
+  usageDays: constant('partners/usage/usage.ts', 'retentionDays'),
+  searchConnections: constant('platform/db/pool.ts', 'searchConnections'),
+  shards: 256,
+  historyRowsPerWrite: 1.9,
   memory: {
     key: constant('partners/clients/key-cache.ts', 'entryBytes'),
     keysMax: Math.floor(constant('partners/clients/key-cache.ts', 'bytesMax') / constant('partners/clients/key-cache.ts', 'entryBytes')),
@@ -81,6 +112,21 @@ export const readFacts = (): Facts => ({
     client: 240,
     clientsMax: constant('partners/rate-limit/local-limiter.ts', 'subjectsMax'),
     clientInRedis: 360,
+    historyRow: 250,
+    usageHour: 800,
+    photo: 600_000,
   },
-  cpuUs: { list: 60, redisDecision: 25, pageRead: 150, keyRead: 80, look: 60, write: 400 },
+  cpuUs: {
+    list: { serve: 60, redis: 12 },
+    miss: { serve: 300, postgres: 115, redis: 25 },
+    search: { serve: 1_900, postgres: 4_400, redis: 110 },
+    create: { serve: 600, worker: 150, postgres: 600, redis: 105 },
+    delivery: { worker: 170, postgres: 75 },
+    photo: { serve: 15_000, worker: 780_000, postgres: 50_000 },
+    picture: { serve: 500 },
+    usageRow: { postgres: 10 },
+    keyRead: { serve: 100, postgres: 80 },
+    look: { serve: 60, postgres: 60 },
+    logRead: { serve: 60, redis: 15 },
+  },
 });

@@ -1,17 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import { SeededRandom } from '../testkit/seeded-random.ts';
 import { readFacts } from './capacity-facts.ts';
+import { byScarcity } from './capacity-limits.ts';
 import { firstReads, type Load, missShareOf, predict, predictRun } from './capacity-model.ts';
 
 const load: Load = {
   writes: 5,
+  photos: 1,
+  pictures: 0,
   clients: 100,
   keys: 300,
   requests: 300,
+  searches: 0,
   pages: 40,
   touched: 1 / 40,
-  endpoints: 10,
-  subscribed: 0.5,
+  searched: 100,
+  searchTouched: 0.1,
+  shelters: 20,
+  endpoints: 110,
+  unfiltered: 10,
   processes: 2,
 };
 const facts = { ...readFacts(), pageAgeMs: 2_000, keyTtlMs: 10_000, readsPerUncachedKey: 1, replacementsPerWrite: 1 };
@@ -51,23 +58,53 @@ describe('Reads of a key in the first seconds of a process', () => {
   });
 
   test('approach the rate of a process that runs for long', () => {
-    const { keyReads } = predict(load, facts);
+    const { rates } = predict(load, facts);
     const seconds = 10_000;
-    expect(predictRun(load, facts, seconds).keyReads / (keyReads * seconds)).toBeCloseTo(1, 2);
+    expect(predictRun(load, facts, seconds).keyReads / (rates.keyRead * seconds)).toBeCloseTo(1, 2);
   });
 });
 
 test('A write that changes one page costs only that page, if only changed pages are invalidated', () => {
   const all = predict(load, { ...facts, invalidates: 'every page' });
   const changed = predict(load, { ...facts, invalidates: 'changed pages' });
-  expect(changed.pageReads).toBeLessThan(all.pageReads / 3);
-  expect(changed).toEqual({ ...all, pageReads: changed.pageReads, missShare: changed.missShare, cores: changed.cores });
+  expect(changed.rates.miss).toBeLessThan(all.rates.miss / 3);
+  expect(changed).toEqual({ ...all, rates: changed.rates, missShare: changed.missShare, cores: changed.cores });
 });
 
 test('What has no room in a cache is read each time', () => {
-  const { missShare, keyReads } = predict({ ...load, pages: facts.memory.pagesMax * 100, keys: facts.memory.keysMax * 100 }, facts);
+  const { missShare, rates } = predict({ ...load, pages: facts.memory.pagesMax * 100, keys: facts.memory.keysMax * 100 }, facts);
   expect(missShare).toBeGreaterThan(0.99);
-  expect(keyReads / (load.requests + load.writes)).toBeCloseTo(1, 1);
+  expect(rates.keyRead / (load.requests + load.writes)).toBeCloseTo(1, 1);
+});
+
+test('An event goes to the endpoints that want every one, and to those that want its shelter', () => {
+  expect(predict(load, facts).rates.delivery).toBeCloseTo(load.writes * facts.eventsPerWrite * (10 + 100 / 20));
+  const { rates } = predict({ ...load, endpoints: 5 }, facts);
+  expect(rates.delivery).toBeCloseTo(load.writes * facts.eventsPerWrite * 5);
+});
+
+test('Each process writes what a key has used once in an interval, however often it is used', () => {
+  const { usageIntervalMs } = facts;
+  const busy = predict({ ...load, requests: 1e6 }, facts);
+  expect(busy.rates.usageRow).toBeCloseTo((load.keys * load.processes * 1_000) / usageIntervalMs);
+  const quiet = predict({ ...load, requests: 0.01, writes: 0 }, facts);
+  expect(quiet.rates.usageRow).toBeCloseTo(0.01);
+});
+
+test('Searches that are read cost more than lists, and are read again after each change of what they show', () => {
+  const some = predict({ ...load, searches: 0.1 }, facts);
+  const changed = predict({ ...load, searches: 0.1, searchTouched: 1 }, facts);
+  expect(some.cores.postgres).toBeGreaterThan(predict(load, facts).cores.postgres);
+  expect(changed.rates.search).toBeGreaterThan(some.rates.search);
+  expect(some.rates.list + some.rates.miss + some.rates.search).toBeCloseTo(load.requests);
+});
+
+test('What is scarcest comes first, as a multiple of what there is', () => {
+  const busy = { ...load, photos: 1e6 };
+  const [scarcest, ...others] = byScarcity(predict(busy, facts), busy, facts);
+  expect(scarcest?.name).toBe('workers that make pictures');
+  expect(scarcest?.need).toBeGreaterThan(100);
+  expect(others.every(({ need }) => need <= (scarcest?.need ?? 0))).toBe(true);
 });
 
 /** Exponentially distributed, from a seed. */

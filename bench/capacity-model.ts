@@ -2,89 +2,144 @@
 //
 // Requests and writes arrive at random (as a Poisson process), spread evenly over keys, pages and processes. Real requests prefer
 // some keys and pages, of which more is then found in the cache.
-import type { Facts } from './capacity-facts.ts';
+import { type Facts, type Kind, type Part, parts } from './capacity-facts.ts';
 
 export interface Load {
   /** Changes of animals a second. */
   readonly writes: number;
+  /** Photos that are added, a second. */
+  readonly photos: number;
+  /** Pictures that are requested a second, behind a cache that has most of them. */
+  readonly pictures: number;
   readonly clients: number;
   readonly keys: number;
-  /** Lists a second. */
+  /** Lists and searches a second. */
   readonly requests: number;
-  /** Different pages that are requested. */
+  /** The share of these that search listings. */
+  readonly searches: number;
+  /** Different pages of lists that are requested. */
   readonly pages: number;
   /** The share of these pages that a write changes. */
   readonly touched: number;
+  /** Different searches that are requested. */
+  readonly searched: number;
+  /** The share of these that a write or a photo changes. */
+  readonly searchTouched: number;
+  readonly shelters: number;
+  /** Each wants the events of one shelter. */
   readonly endpoints: number;
-  /** The share of endpoints that an event is for. */
-  readonly subscribed: number;
+  /** Endpoints that want every event. */
+  readonly unfiltered: number;
   readonly processes: number;
 }
 
 export interface Prediction {
-  /** Pages read from PostgreSQL, a second. */
-  readonly pageReads: number;
-  /** The part of lists that is not found in the cache. */
+  /** How often each kind of work is done, a second. */
+  readonly rates: Readonly<Record<Kind, number>>;
+  /** The parts of lists and of searches that are not found in the cache. */
   readonly missShare: number;
-  /** Keys read from PostgreSQL, a second. */
-  readonly keyReads: number;
+  readonly searchMissShare: number;
   /** Replacements of the catalogue's token, a second. */
   readonly replacements: number;
-  /** Looks for changes in PostgreSQL, a second. */
-  readonly looks: number;
-  /** Deliveries to endpoints, a second. */
-  readonly deliveries: number;
-  /** Workers that these need. */
+  /** Workers that the deliveries need. */
   readonly workers: number;
   /** Cores that are busy, by the measured costs. */
-  readonly cores: { readonly serve: number; readonly redis: number; readonly postgres: number };
+  readonly cores: Readonly<Record<Part, number>>;
+  /** The share of their time in which the connections for searches are busy. */
+  readonly searchSlots: number;
   readonly connections: number;
   /** Bytes of the caches of one process, and of Redis. */
   readonly bytes: { readonly keys: number; readonly pages: number; readonly clients: number; readonly redis: number };
+  /** Bytes in PostgreSQL and of files: by a year, and of usage as long as it is kept. `peak` times less is done on average. */
+  readonly stored: { readonly historyRows: number; readonly history: number; readonly photos: number; readonly usage: number };
 }
 
+/** The world's peak is so many times its average. */
+const peak = 5;
+const yearSeconds = 365 * 86_400;
+
 export function predict(load: Load, facts: Facts): Prediction {
-  const { writes, clients, keys, requests, pages, processes } = load;
+  const { writes, photos, clients, keys, requests, pages, searched, processes } = load;
+  const searches = requests * load.searches;
+  const lists = requests - searches;
+  const { pageAgeMs: ageMs, memory } = facts;
   const missShare = Math.max(
-    missShareOf(requests / (pages * processes), { writes: writesToPage(load, facts), ageMs: facts.pageAgeMs }),
-    evictedShare(pages, facts.memory.pagesMax),
+    missShareOf(lists / (pages * processes), { writes: writesToPage(load, facts), ageMs }),
+    evictedShare(pages, memory.pagesMax),
   );
-  const pageReads = requests * missShare;
-  const uses = (requests + writes) / (keys * processes);
-  const keyReads = keys * processes * Math.max(keyReadRate(uses, facts), uses * evictedShare(keys, facts.memory.keysMax));
-  const looks = processes * Math.min(1_000 / facts.lookIntervalMs, requests / processes);
-  const deliveries = writes * facts.eventsPerWrite * load.endpoints * load.subscribed;
-  const { cpuUs, memory } = facts;
+  const searchMissShare = Math.max(
+    missShareOf(searches / (searched * processes), { writes: (writes + photos) * load.searchTouched, ageMs }),
+    evictedShare(searched, memory.pagesMax),
+  );
+  const replacements = writes * facts.replacementsPerWrite;
+  const rates = {
+    list: lists * (1 - missShare) + searches * (1 - searchMissShare),
+    miss: lists * missShare,
+    search: searches * searchMissShare,
+    create: writes,
+    delivery: writes * facts.eventsPerWrite * wantedBy(load),
+    photo: photos,
+    picture: load.pictures,
+    usageRow: usageRows(load, facts),
+    keyRead: keyReads(load, facts),
+    look: processes * Math.min(1_000 / facts.lookIntervalMs, requests / processes),
+    logRead: processes * Math.min(replacements, requests / processes),
+  };
   return {
-    pageReads,
+    rates,
     missShare,
-    keyReads,
-    replacements: writes * facts.replacementsPerWrite,
-    looks,
-    deliveries,
-    workers: Math.max(Math.ceil(deliveries / facts.deliveriesOfWorker), 1),
-    cores: {
-      serve: (requests * cpuUs.list) / 1e6,
-      redis: (requests * cpuUs.redisDecision) / 1e6,
-      postgres: (pageReads * cpuUs.pageRead + keyReads * cpuUs.keyRead + looks * cpuUs.look + writes * cpuUs.write) / 1e6,
-    },
+    searchMissShare,
+    replacements,
+    workers: Math.max(Math.ceil(rates.delivery / facts.deliveriesOfWorker), 1),
+    cores: coresOf(rates, facts),
+    searchSlots: (rates.search * searchSecondsOf(facts)) / (processes * facts.searchConnections),
     connections: processes * (facts.poolSize + facts.furtherConnections),
     bytes: {
       keys: Math.min(keys, memory.keysMax) * memory.key,
-      pages: Math.min(pages, memory.pagesMax) * memory.page,
+      pages: Math.min(pages + searched, memory.pagesMax) * memory.page,
       clients: Math.min(clients, memory.clientsMax) * memory.client,
       redis: clients * memory.clientInRedis,
+    },
+    stored: {
+      historyRows: (writes * facts.historyRowsPerWrite * yearSeconds) / peak,
+      history: (writes * facts.historyRowsPerWrite * yearSeconds * memory.historyRow) / peak,
+      photos: (photos * yearSeconds * memory.photo) / peak,
+      usage: keys * 24 * facts.usageDays * memory.usageHour,
     },
   };
 }
 
+function coresOf(rates: Readonly<Record<Kind, number>>, { cpuUs }: Facts): Record<Part, number> {
+  const busy = (part: Part) => (Object.keys(rates) as Kind[]).reduce((us, kind) => us + rates[kind] * (cpuUs[kind][part] ?? 0), 0);
+  return Object.fromEntries(parts.map((part) => [part, busy(part) / 1e6])) as Record<Part, number>;
+}
+
+/** The time that a search has a connection for: PostgreSQL's, and that of the process for what it has found. */
+const searchSecondsOf = ({ cpuUs: { search } }: Facts) => ((search.serve ?? 0) + (search.postgres ?? 0)) / 1e6;
+
+/** Endpoints that want an event. Each of the others wants another shelter's. */
+const wantedBy = ({ endpoints, unfiltered, shelters }: Load) =>
+  Math.min(unfiltered, endpoints) + Math.max(endpoints - unfiltered, 0) / shelters;
+
+/** One for each key that a process has seen since it wrote the last ones. */
+function usageRows({ keys, processes, requests, writes }: Load, { usageIntervalMs }: Facts): number {
+  const seconds = usageIntervalMs / 1_000;
+  const uses = (requests + writes) / (keys * processes);
+  return (keys * processes * -Math.expm1(-uses * seconds)) / seconds;
+}
+
+function keyReads({ keys, processes, requests, writes }: Load, facts: Facts): number {
+  const uses = (requests + writes) / (keys * processes);
+  return keys * processes * Math.max(keyReadRate(uses, facts), uses * evictedShare(keys, facts.memory.keysMax));
+}
+
 /** What a store whose processes have just started reads in its first `seconds`. */
 export function predictRun(load: Load, facts: Facts, seconds: number): { pageReads: number; keyReads: number; replacements: number } {
-  const { pageReads, replacements } = predict(load, facts);
+  const { rates, replacements } = predict(load, facts);
   const { keys, processes, requests, writes } = load;
   const perKey = firstReads((requests + writes) / (keys * processes), { seconds, ttlSeconds: facts.keyTtlMs / 1_000 });
   return {
-    pageReads: pageReads * seconds,
+    pageReads: rates.miss * seconds,
     keyReads: keys * processes * perKey * facts.readsPerUncachedKey,
     replacements: replacements * seconds,
   };

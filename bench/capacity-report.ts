@@ -1,4 +1,6 @@
-import type { Facts } from './capacity-facts.ts';
+import type { MeasuredCost } from './capacity-costs.ts';
+import { type Facts, kinds, type Part, parts } from './capacity-facts.ts';
+import { byScarcity } from './capacity-limits.ts';
 import type { Comparison } from './capacity-measure.ts';
 import { type Load, type Prediction, predict } from './capacity-model.ts';
 import { printRows } from './report.ts';
@@ -9,17 +11,23 @@ const replacementsPerWriteMax = 1.05;
 
 export const fields: Readonly<Record<keyof Load, string>> = {
   writes: 'changes of animals a second',
+  photos: 'photos that are added, a second',
+  pictures: 'pictures that are requested, a second',
   clients: 'clients that are active',
   keys: 'their keys',
-  requests: 'lists a second',
-  pages: 'different pages that are requested',
+  requests: 'lists and searches a second',
+  searches: 'share of these that are searches',
+  pages: 'different pages of lists that are requested',
   touched: 'share of these pages that a write changes',
-  endpoints: 'webhook endpoints',
-  subscribed: 'share of endpoints that an event is for',
+  searched: 'different searches that are requested',
+  searchTouched: 'share of these that a write or a photo changes',
+  shelters: 'shelters',
+  endpoints: 'webhook endpoints, for one shelter each',
+  unfiltered: 'endpoints that want every event',
   processes: '`serve` processes',
 };
 export const names = Object.keys(fields) as Array<keyof Load>;
-export const shares: ReadonlyArray<keyof Load> = ['touched', 'subscribed'];
+export const shares: ReadonlyArray<keyof Load> = ['searches', 'touched', 'searchTouched'];
 
 export function printPredictions(loads: readonly Load[], facts: Facts): void {
   const predictions = loads.map((load) => ({ load, ...predict(load, facts) }));
@@ -28,25 +36,75 @@ export function printPredictions(loads: readonly Load[], facts: Facts): void {
   printRows([
     ...names.map((name) => row(fields[name], ({ load }) => (shares.includes(name) ? percent(load[name]) : grouped(load[name])))),
     row('', () => ''),
-    row('pages read from PostgreSQL', ({ pageReads, missShare }) => `${grouped(pageReads)} (${percent(missShare)})`),
-    row('keys read from PostgreSQL', ({ keyReads }) => grouped(keyReads)),
-    row('looks for changes in PostgreSQL', ({ looks }) => grouped(looks)),
+    row('lists read from PostgreSQL', ({ rates, missShare }) => `${grouped(rates.miss)} (${percent(missShare)})`),
+    row('searches read from PostgreSQL', ({ rates, searchMissShare }) => `${grouped(rates.search)} (${percent(searchMissShare)})`),
+    row('keys read from PostgreSQL', ({ rates }) => grouped(rates.keyRead)),
+    row('rows of usage written', ({ rates }) => grouped(rates.usageRow)),
+    row('looks for changes in PostgreSQL', ({ rates }) => grouped(rates.look)),
     row('replacements of the token', ({ replacements }) => grouped(replacements)),
-    row('deliveries to endpoints', ({ deliveries }) => grouped(deliveries)),
+    row('reads of the changes by all processes', ({ rates }) => grouped(rates.logRead)),
+    row('deliveries to endpoints', ({ rates }) => grouped(rates.delivery)),
     row('workers for these', ({ workers }) => grouped(workers)),
-    row('busy cores: serve', ({ cores }) => cores.serve.toFixed(1)),
-    row('busy cores: Redis, which has one', ({ cores }) => cores.redis.toFixed(2)),
-    row('busy cores: PostgreSQL', ({ cores }) => cores.postgres.toFixed(2)),
+    ...parts.map((part) => row(`busy cores: ${partNames[part]}`, ({ cores }) => cores[part].toFixed(1))),
     row('connections to PostgreSQL', ({ connections }) => grouped(connections)),
     row('MB of a process: keys', ({ bytes }) => megabytes(bytes.keys)),
     row('MB of a process: pages', ({ bytes }) => megabytes(bytes.pages)),
     row('MB of a process: clients', ({ bytes }) => megabytes(bytes.clients)),
     row('MB of Redis', ({ bytes }) => megabytes(bytes.redis)),
+    row('million rows of history a year', ({ stored }) => grouped(stored.historyRows / 1e6)),
+    row('GB of history a year', ({ stored }) => grouped(stored.history / 1e9)),
+    row('GB of usage, while it is kept', ({ stored }) => grouped(stored.usage / 1e9)),
+    row('TB of photos a year', ({ stored }) => grouped(stored.photos / 1e12)),
+  ]);
+  for (const { load, ...prediction } of predictions) {
+    console.log(`What is scarce at ${grouped(load.requests)} requests a second, the scarcest first\n`);
+    const rows = byScarcity(prediction, load, facts).map(({ name, need, has, evidence }) => [name, `${percent(need)} of ${has}`, evidence]);
+    printRows(rows);
+  }
+}
+
+const partNames: Readonly<Record<Part, string>> = {
+  serve: 'serve',
+  worker: 'workers',
+  postgres: 'PostgreSQL',
+  redis: 'Redis, which has one',
+};
+
+/** By the sum of all parts: where a kind of work spends its time may shift between them. */
+export function compareCosts(costs: readonly MeasuredCost[], { cpuUs }: Facts): CostComparison[] {
+  const sum = (of: Readonly<Partial<Record<Part, number>>>) => parts.reduce((total, part) => total + (of[part] ?? 0), 0);
+  return costs.map((cost) => {
+    const [predicted, measured] = [sum(cpuUs[cost.kind]), sum(cost.cpuUs)];
+    return { ...cost, predicted, measured, ratio: measured / predicted };
+  });
+}
+
+export interface CostComparison extends MeasuredCost {
+  readonly predicted: number;
+  readonly measured: number;
+  readonly ratio: number;
+}
+
+export function printCosts(comparisons: readonly CostComparison[]): void {
+  console.log("What one costs, in µs of CPU time on the machine of the model's figures. This one took so many times as long.\n");
+  printRows([
+    ['', 'predicted', 'measured', 'ratio', '', ...parts, 'times'],
+    ...comparisons.map(({ kind, predicted, measured, ratio, cpuUs, slowness }) => [
+      kinds[kind],
+      grouped(predicted),
+      grouped(measured),
+      ratio.toFixed(2),
+      isClose(ratio) ? `within ${percent(ratioMax - 1)}` : 'OUT OF THE BAR',
+      ...parts.map((part) => grouped(cpuUs[part])),
+      slowness.toFixed(2),
+    ]),
   ]);
 }
 
+export const areCostsClose = (comparisons: readonly CostComparison[]) => comparisons.every(({ ratio }) => isClose(ratio));
+
 export function printComparison({ load, seconds, counts, replacementsPerWrite, connections, costs, failed, warnings }: Comparison): void {
-  const described = names.filter((name) => name !== 'endpoints' && name !== 'subscribed').map((name) => `${name} ${rounded(load[name])}`);
+  const described = names.filter((name) => load[name] > 0).map((name) => `${name} ${rounded(load[name])}`);
   console.log(`Measured in the first ${seconds} s of a store: ${described.join(', ')}\n`);
   printRows([
     ['', 'predicted', 'measured', 'ratio', ''],

@@ -1,36 +1,60 @@
 // What a load costs, predicted and measured: npm run bench -- capacity [LOAD…] [--measure] [--seconds N] [--json]
 import { parseArgs } from 'node:util';
 import { MissingServer } from '../testkit/servers.ts';
+import { measureCosts } from './capacity-costs.ts';
 import { readFacts } from './capacity-facts.ts';
 import { compare } from './capacity-measure.ts';
 import { type Load, predict } from './capacity-model.ts';
-import { fields, holds, names, printComparison, printPredictions, rounded, shares } from './capacity-report.ts';
+import {
+  areCostsClose,
+  compareCosts,
+  fields,
+  holds,
+  names,
+  printComparison,
+  printCosts,
+  printPredictions,
+  rounded,
+  shares,
+} from './capacity-report.ts';
 
 /** The world's shelters at peak; docs/scale.md says where the estimate comes from. */
 const world: Load = {
   writes: 25,
+  photos: 25,
+  pictures: 1_000,
   clients: 100_000,
   keys: 100_000,
   requests: 35_000,
+  searches: 0.1,
   pages: 1_000,
   touched: 0.01,
+  searched: 5_000,
+  searchTouched: 0.01,
+  shelters: 100_000,
   endpoints: 100_000,
-  subscribed: 0.001,
-  processes: 4,
+  unfiltered: 10,
+  processes: 16,
 };
 /** Small enough for two cores that also generate the load. A write changes one animal, and so one page. */
 const small: Load = {
   writes: 5,
+  photos: 0,
+  pictures: 0,
   clients: 100,
   keys: 300,
   requests: 200,
+  searches: 0,
   pages: 40,
   touched: 1 / 40,
+  searched: 1,
+  searchTouched: 0,
+  shelters: 1,
   endpoints: 0,
-  subscribed: 0,
+  unfiltered: 0,
   processes: 2,
 };
-const multiples = [1, 10, 100, 1_000];
+const multiples = [1, 10, 100];
 const secondsMax = 3_600;
 
 const { values } = parseArgs({
@@ -66,11 +90,16 @@ async function main(): Promise<number> {
   try {
     const comparison = measures ? await compare(values.measure ? load : small, facts, seconds) : undefined;
     if (comparison) printComparison(comparison);
+    const measured = measures ? await measureCosts((text) => console.error(text)) : undefined;
+    const costs = measured && compareCosts(measured, facts);
+    if (costs) printCosts(costs);
     if (values.json) {
       const predictions = predicted.map((one) => ({ load: one, ...predict(one, facts) }));
-      console.log(JSON.stringify({ facts, predictions, comparison }, (_, value) => (typeof value === 'number' ? rounded(value) : value)));
+      console.log(
+        JSON.stringify({ facts, predictions, comparison, costs }, (_, value) => (typeof value === 'number' ? rounded(value) : value)),
+      );
     }
-    return comparison && !holds(comparison) ? 1 : 0;
+    return (comparison && !holds(comparison)) || (costs && !areCostsClose(costs)) ? 1 : 0;
   } catch (error) {
     console.error(error instanceof MissingServer ? error.message : error);
     return 1;
@@ -83,7 +112,10 @@ function readLoad(base: Load): Load | undefined {
     if (given[name] === undefined) continue;
     const value = Number(given[name]);
     const isFraction = shares.includes(name);
-    if (!(value >= 0 && value <= (isFraction ? 1 : 1e9)) || (['clients', 'keys', 'pages', 'processes'].includes(name) && value < 1)) {
+    if (
+      !(value >= 0 && value <= (isFraction ? 1 : 1e9)) ||
+      (['clients', 'keys', 'pages', 'searched', 'shelters', 'processes'].includes(name) && value < 1)
+    ) {
       console.error(`--${name} must be a number${isFraction ? ' from 0 to 1' : ''}; got "${given[name]}".\n`);
       return undefined;
     }
@@ -97,7 +129,8 @@ function readLoad(base: Load): Load | undefined {
 /** The same behaviour of more clients. A write then changes the same number of pages, which is a smaller share of them. */
 function multiply(load: Load, factor: number): Load {
   const more = Object.fromEntries(names.map((name) => [name, load[name] * factor])) as unknown as Load;
-  return { ...more, touched: load.touched / factor, subscribed: load.subscribed };
+  const { touched, searchTouched, searches } = load;
+  return { ...more, touched: touched / factor, searchTouched: searchTouched / factor, searches };
 }
 
 function printUsage(): void {
