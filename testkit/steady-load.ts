@@ -42,7 +42,8 @@ export class SteadyLoad {
         const one = this.#sample(sent, startMs + (sent / perSecond) * 1_000).finally(() => this.#pending.delete(one));
         this.#pending.add(one);
       }
-      await sleep(Math.max(startMs + (sent / perSecond) * 1_000 - performance.now(), 1));
+      // A load that nobody stops, since its proof has failed, does not keep the process alive.
+      await sleep(Math.max(startMs + (sent / perSecond) * 1_000 - performance.now(), 1), undefined, { ref: false });
     }
   }
 
