@@ -123,13 +123,14 @@ export class Deliverer {
       await this.#forgetShards();
       return false;
     }
-    const hasMoreChanges = await this.#loader.readChanged();
+    // Endpoints see no event of these pages before all changes are read that may be older.
+    if (await this.#loader.readChanged()) return true;
     for (const endpoint of this.#feed.match(pages)) this.#shares.add(endpoint);
     await this.#dueRows.read();
     this.#shares.noteSlow(slowMs);
     await this.#cursors.moveSome();
     void this.#dispatcher.send();
-    return hasAcquired || hasMoreChanges || FeedReader.hasMore(pages);
+    return hasAcquired || FeedReader.hasMore(pages);
   }
 
   /** Takes and gives up shards. Returns true if it has taken some: more may be free. */

@@ -28,6 +28,8 @@ export interface Page {
   readonly group: Group;
   readonly events: readonly EventRow[];
   readonly to: bigint;
+  /** It is read from the database, and follows the window. */
+  readonly isNew: boolean;
 }
 
 /**
@@ -84,8 +86,9 @@ export class FeedReader {
   }
 
   /**
-   * The next page of each group. Nothing is matched yet, so that changes of endpoints can be read first. Undefined: the feed ends before
-   * a group, since a standby that lacked the last events has taken over. Then all shards must be loaded again.
+   * The next page of each group. Nothing is matched yet, and endpoints that are awake don't see it in the window yet, so that changes of
+   * endpoints can be read first. Undefined: the feed ends before a group, since a standby that lacked the last events has taken over.
+   * Then all shards must be loaded again.
    */
   async readPages(): Promise<Page[] | undefined> {
     const pages: Page[] = [];
@@ -101,6 +104,7 @@ export class FeedReader {
   /** Wakes the endpoints that get an event of these pages. Returns them. */
   match(pages: readonly Page[]): Set<Endpoint> {
     const matched = new Set<Endpoint>();
+    for (const { events, to, isNew } of pages) if (isNew) this.#window.append(events, to);
     for (const { group, events, to } of pages) {
       for (const event of events) for (const endpoint of this.#match(group, event)) matched.add(endpoint);
       group.position = to;
@@ -127,19 +131,17 @@ export class FeedReader {
   }
 
   /** Undefined: the feed ends before the group. */
-  async #readPage(group: Group): Promise<{ events: EventRow[]; to: bigint } | undefined> {
+  async #readPage(group: Group): Promise<Omit<Page, 'group'> | undefined> {
     if (group.position >= this.#window.from && group.position < this.#window.to) {
       const events = this.#window.slice(group.position, pageSize);
-      return { events, to: events.length === pageSize ? (events.at(-1)?.position ?? this.#window.to) : this.#window.to };
+      const to = events.length === pageSize ? (events.at(-1)?.position ?? this.#window.to) : this.#window.to;
+      return { events, to, isNew: false };
     }
     const { events, to } = await readNewEvents(this.#db, group.position, pageSize);
     if (to < group.position) return undefined;
-    if (group.position === this.#window.to) {
-      this.#window.append(events, to);
-      return { events, to };
-    }
+    if (group.position === this.#window.to) return { events, to, isNew: true };
     const upTo = to < this.#window.to ? to : this.#window.to;
-    return { events: events.filter(({ position }) => position <= upTo), to: upTo };
+    return { events: events.filter(({ position }) => position <= upTo), to: upTo, isNew: false };
   }
 
   #mergeGroups(): void {

@@ -54,10 +54,10 @@ export class PageReader {
 
   async #read(endpoint: Endpoint): Promise<void> {
     const { db, feed } = this.#parts;
-    const { subscription } = endpoint;
     for (const line of endpoint.linesToRead(feed.window)) {
+      // With the subscription of this moment: changes that are older than the end of the window are part of it.
       const range = { after: line.cursor, upTo: line.pageEnd(feed.window), limit: pageSize };
-      const { events, to } = await readSubscribed(db, subscription, range);
+      const { events, to } = await readSubscribed(db, endpoint.subscription, range);
       const oldest = events[0];
       if (oldest && line === endpoint.live && oldest.position > endpoint.skippedTo && isTooOld(oldest)) {
         await this.#parts.disable([endpoint], `too_far_behind: an event waited for more than ${behindDaysMax} days.`);

@@ -6,6 +6,7 @@ export class FaultyDb implements Transactor {
   readonly #db: Transactor;
   #stalled: { readonly name: RegExp; readonly until: Promise<void>; readonly resume: () => void } | undefined;
   #failing: { readonly name: RegExp; times: number } | undefined;
+  #waiting = 0;
 
   constructor(db: Transactor) {
     this.#db = db;
@@ -16,6 +17,11 @@ export class FaultyDb implements Transactor {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.resume();
     this.#stalled = { name, until: promise, resume: resolve };
+  }
+
+  /** Whether a statement waits for `resume`. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
   }
 
   resume(): void {
@@ -58,7 +64,11 @@ export class FaultyDb implements Transactor {
     );
 
   async #pass({ name }: pg.QueryConfig): Promise<void> {
-    while (this.#stalled?.name.test(name ?? 'unnamed')) await this.#stalled.until;
+    while (this.#stalled?.name.test(name ?? 'unnamed')) {
+      this.#waiting += 1;
+      await this.#stalled.until;
+      this.#waiting -= 1;
+    }
     if (!this.#failing || this.#failing.times === 0 || !this.#failing.name.test(name ?? '')) return;
     this.#failing.times -= 1;
     throw new Error(`the statement ${name} was made to fail`);
