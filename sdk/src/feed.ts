@@ -7,10 +7,12 @@ import type { CallOptions, Transport } from './transport.ts';
 /** A change, with the cursor to resume from after you have handled it. */
 export type FeedEvent = (PetEvent | OrderEvent) & { readonly cursor: string };
 
-export interface FollowOptions extends CallOptions {
+type Filters = Omit<NonNullable<ListEventsData['query']>, 'cursor' | 'limit'>;
+
+/** The filters are those of a page of events. */
+export interface FollowOptions extends CallOptions, Filters {
   /** The cursor of the last event that you handled, or 'latest' for new events only. By default the feed starts at the oldest event. */
   readonly cursor?: string;
-  readonly type?: NonNullable<ListEventsData['query']>['type'];
 }
 
 /** The store sends a heartbeat every 15 s. */
@@ -21,13 +23,13 @@ const frameCharsMax = 1_000_000;
  * Yields every event as it happens, until you abort the signal or leave the loop. After a lost connection, a restart of the
  * store or a rate limit, it waits and resumes where it was. Errors that a retry can't fix, such as `cursor_expired`, are thrown.
  */
-export async function* followFeed(transport: Transport, { cursor, type, signal }: FollowOptions): AsyncGenerator<FeedEvent> {
+export async function* followFeed(transport: Transport, { cursor, signal, ...filters }: FollowOptions): AsyncGenerator<FeedEvent> {
   let at = cursor;
   for (let failures = 0; ; failures += 1) {
     const ending = new AbortController();
     const both = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal;
     try {
-      const query = { cursor: at, type };
+      const query = { cursor: at, ...filters };
       const response = await transport.open({ url: '/events', query, headers: { accept: 'text/event-stream' }, options: { signal: both } });
       for await (const { id, data } of readFrames(response)) {
         signal?.throwIfAborted();

@@ -36,6 +36,15 @@ describe('follow', () => {
     expect(next).toEqual(events[2]);
   });
 
+  test('yields only what the filters ask for', async () => {
+    const { cursor = '' } = await store.events.page({ cursor: 'latest' });
+    await store.pets.add({ name: 'Unwanted', categoryId: 1 });
+    await store.pets.add({ name: 'Wanted', categoryId: 2 });
+    await publishAll(service);
+    const [first] = await take(1, store.events.follow({ cursor, categoryId: [2], shelterId: [1], type: 'pet.created' }));
+    expect(first && nameOf(first)).toBe('Wanted');
+  });
+
   test("starts with new events for the cursor 'latest'", async () => {
     const controller = new AbortController();
     const names: string[] = [];

@@ -35,7 +35,7 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       const names = await clientNamesOf(db, found);
       return { found: found.map((webhook) => ({ ...webhook, client: names.get(webhook.clientId) })), filters: { client } };
     },
-    columns: ({ id, client, clientId, keyId, url, status, failingSince, behindSince, types }) => ({
+    columns: ({ id, client, clientId, keyId, url, status, failingSince, behindSince, types, shelterIds, categoryIds }) => ({
       id,
       client: named(client, clientId),
       key: keyId,
@@ -43,9 +43,11 @@ export function addWebhookCommands(program: Command, config: ReadConfig): void {
       status,
       'failing since': failingSince,
       'behind since': behindSince,
-      types: types.length > 0 ? types : 'all',
+      types: orAll(types),
+      shelters: orAll(shelterIds),
+      categories: orAll(categoryIds),
     }),
-    leastImportant: ['types', 'key', 'behind since', 'failing since'],
+    leastImportant: ['types', 'categories', 'shelters', 'key', 'behind since', 'failing since'],
   });
 
   const disable = webhooks
@@ -101,3 +103,5 @@ function readReplay({ delivery, failed, from, to }: ReplayOptions): Replay {
   if (failed) return { failed: true };
   return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
+
+const orAll = (wanted: readonly unknown[]) => (wanted.length > 0 ? wanted.join(', ') : 'all');

@@ -34,6 +34,7 @@ const orderEvents = {
     meaning: "The adopter's data was erased from the order. Erase your copy too.",
     ...aboutOrder,
     keepsListsValid: true,
+    passesFilters: true,
   },
 } as const satisfies Record<string, EventTypeRow>;
 
@@ -47,6 +48,8 @@ export interface EventTypeRow {
   readonly data: 'pet' | 'order';
   /** Whether every list and listing of animals that was cached before is still valid. If not, the event is published after they show its change. */
   readonly keepsListsValid: boolean;
+  /** Readers get it whichever shelters and categories they want: the animal may have moved since they got the order. */
+  readonly passesFilters?: true;
 }
 
 /** Private events have a client. Only this client, the staff of the animal's shelter and those of the store get them. */
@@ -67,6 +70,9 @@ export const isPrivateEvent = (type: EventType): type is PrivateEventType => !pu
 
 /** Events after which every cached list and listing of animals is still valid. */
 export const eventsThatKeepListsValid = eventTypes.filter((type) => eventTable[type].keepsListsValid);
+
+/** Events that readers get whichever animals they want. */
+export const eventsThatPassFilters = eventTypes.filter((type) => eventTable[type].passesFilters);
 
 /** A key needs one of these to read events, of those that are visible to it. */
 export const audienceScopes: Readonly<Record<Audience, readonly Scope[]>> = { public: ['pets:read'], private: scopesThat('seeOrders') };

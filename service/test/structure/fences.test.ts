@@ -28,6 +28,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'claim-photo-deletion': 'takes the claim',
   'delete-ended-photo-deletions': 'deletes what has ended, of any worker',
   'claim-removed-files': 'takes the claim',
+  'claim-removed-files-again': 'takes the claim',
   'claim-photo-scan': 'takes the claim',
   'give-back-photo-bytes': 'deletes rows whose files are gone, whoever has deleted them, and subtracts the bytes of those that it deletes',
 };

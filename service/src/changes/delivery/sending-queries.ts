@@ -33,6 +33,7 @@ export interface Verdict {
 }
 
 const subject: SubjectNames = {
+  type: 'item.type',
   shelter: ['item.shelter_id', 'item.previous_shelter_id'],
   category: ['item.category_id', 'item.previous_category_id'],
 };

@@ -1,3 +1,5 @@
+import { eventsThatPassFilters } from '../../domain/event-types.ts';
+
 /** What an event is about, as SQL over `events` or a row with its columns: one source for the feed and for what the worker sends. */
 
 /** Of an event that is older than the column, from its data. */
@@ -10,15 +12,22 @@ export const eventColumns = `position, type, at, published_at as "publishedAt", 
 
 /** The columns of a subject. */
 export interface SubjectNames {
+  readonly type: string;
   readonly shelter: readonly [string, string];
   readonly category: readonly [string, string];
 }
 
-const ofEvents: SubjectNames = { shelter: ['shelter_id', 'previous_shelter_id'], category: [category, 'previous_category_id'] };
+const ofEvents: SubjectNames = {
+  type: 'type',
+  shelter: ['shelter_id', 'previous_shelter_id'],
+  category: [category, 'previous_category_id'],
+};
 
 /** Says the same as isOfInterest, of two arrays. */
-export const isOfInterest = (shelterIds: string, categoryIds: string, { shelter, category: of }: SubjectNames = ofEvents): string =>
-  `(${hasOneOf(shelterIds, shelter)} and ${hasOneOf(categoryIds, of)})`;
+export const isOfInterest = (shelterIds: string, categoryIds: string, { type, shelter, category: of }: SubjectNames = ofEvents): string =>
+  `(${type} in (${passing}) or ${hasOneOf(shelterIds, shelter)} and ${hasOneOf(categoryIds, of)})`;
+
+const passing = eventsThatPassFilters.map((type) => `'${type}'`).join(', ');
 
 const hasOneOf = (wanted: string, ids: readonly string[]) =>
   `(cardinality(${wanted}) = 0 or ${ids.map((id) => `coalesce(${id} = any(${wanted}), false)`).join(' or ')})`;

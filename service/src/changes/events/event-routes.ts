@@ -64,7 +64,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       operationId: 'listEvents',
       tags: ['Events'],
       summary: 'Read the feed of changes',
-      description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. With shelterId or categoryId a page looks through at most ${span.toLocaleString('en')} events and may be empty before the end: follow its Link. An event of an animal that moved counts for both shelters, one of an animal whose category changed for both categories. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page of ${catchUpSize} events that a stream reads to catch up counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
+      description: `Returns a page of events about animals and, with the scope orders:read, about this client's own orders, oldest first. With the scope ${scopesThat('seeOrders', 'own shelter').join(' or ')} it also has the orders for animals of the key's shelter. The Link header always leads to the next page, even if that page is still empty: poll it for new events. With shelterId or categoryId a page looks through at most ${span.toLocaleString('en')} events and may be empty before the end: follow its Link. At the end the Link is that of the request. An event of an animal that moved counts for both shelters, one of an animal whose category changed for both categories. Events are kept for ${retentionDays} days; an older cursor returns 410, so no event is skipped silently. With \`Accept: text/event-stream\` the response is a stream of server-sent events that starts after \`Last-Event-ID\` or the cursor. Each further page that a stream reads to catch up, of ${catchUpSize} events or of those that it looks through, counts as a request. If the client has no requests left, the stream pauses until the window ends.`,
       'x-stability': 'experimental',
       querystring: ListEventsQuery,
       headers: Type.Object({
@@ -87,7 +87,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       stream.onClose(keyWatch.follow((ended) => ended.has(caller.keyId) && stream.close()));
       follow(stream, filter, page, caller);
       // Sends a cursor, so that the reader can reconnect before the first event.
-      if (isFromEnd) stream.sendHeartbeat();
+      if (page.events.length === 0) stream.sendHeartbeat();
       return reply;
     },
   );
@@ -142,6 +142,8 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       }
       const page = await readEvents(db, filter, { after: position, limit: catchUpSize });
       send(page.events, page.nextAfter);
+      // So that a reader who reconnects need not pay for these events again.
+      if (page.events.length === 0) stream.sendHeartbeat();
     };
     const catchUp = async () => {
       isCatchingUp = true;

@@ -1,3 +1,4 @@
+import { wantsAll } from '../../domain/event-interests.ts';
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import { countedMax, countSubscribedEvents, type EventRow, findPositions, readSubscribed, rotatePartitionsOf } from '../events/events.ts';
@@ -27,6 +28,8 @@ const attemptsShownMax = 100;
 /** Events that are read for a page of queued deliveries: at once, and how often. Most of them may be sent already. */
 const queuedReadSize = 500;
 const queuedReadsMax = 100;
+/** The same for an endpoint with filters: no index leads to its events, so that each read looks through as many as a page of the feed. */
+const queuedFilteredReadsMax = 1;
 
 interface Page {
   readonly afterId: bigint | undefined;
@@ -83,9 +86,10 @@ async function readQueued(db: Db, webhookId: bigint, { afterId = 0n, toId, limit
     upTo: toId !== undefined && toId < reading.upTo ? toId : reading.upTo,
   };
   const queued: EventRow[] = [];
+  const readsMax = wantsAll(subscription.interests) ? queuedReadsMax : queuedFilteredReadsMax;
   let reads = 0;
   for (const range of rangesWithout(whole, parseRanges(reading.skipped))) {
-    for (let { after } = range; after < range.upTo && queued.length < limit && reads < queuedReadsMax; reads += 1) {
+    for (let { after } = range; after < range.upTo && queued.length < limit && reads < readsMax; reads += 1) {
       const { events, to } = await readSubscribed(db, subscription, { after, upTo: range.upTo, limit: queuedReadSize });
       const positions = events.map(({ position }) => position);
       const decided = events.length > 0 ? await selectDecided(db, webhookId, positions) : new Set();
@@ -138,8 +142,11 @@ async function replayPeriod(tx: Transaction, webhookId: bigint, from: Date, to: 
   if (!range || !reading) return 0;
   const count = await countSubscribedEvents(tx, subscriptionOf(reading), { ...range, limit: replayMax + 1 });
   if (count === undefined || count > replayMax) {
-    const most = count === undefined ? countedMax : replayMax;
-    throw new AppError('invalid_body', `There are more than ${most} events between from and to. Replay a shorter time range.`);
+    const what =
+      count === undefined
+        ? `more than ${countedMax} events between from and to, of all shelters and categories, which is too many to look through`
+        : `more than ${replayMax} events between from and to`;
+    throw new AppError('invalid_body', `There are ${what}. Replay a shorter time range.`);
   }
   if (count === 0) return 0;
   await endStoppedReplay(tx, reading.clientId);

@@ -51,6 +51,7 @@ export function describeQueryError(error: ErrorObject | undefined): string {
   if (error?.keyword === 'int64' && index !== undefined && /^-?\d+(\s*,\s*-?\d+)+$/.test(String(error.data))) {
     return `${field} must be an integer. To ask for several, repeat it: ${field}=1&${field}=2.`;
   }
+  if (error?.keyword === 'maxItems') return `${field} must be given at most ${error.params['limit']} times; got ${show(error.data)}.`;
   return describe(field || 'The query', error);
 }
 
@@ -72,7 +73,7 @@ function expectation(error: ErrorObject | undefined): string {
   if (schema['int64']) return 'an integer (int64)';
   const { minimum, maximum, type } = schema as { minimum?: number; maximum?: number; type?: string };
   if (minimum !== undefined && maximum !== undefined) return `an integer from ${minimum} to ${maximum}`;
-  if (error?.keyword === 'maxItems') return `given at most ${error.params['limit']} times`;
+  if (error?.keyword === 'maxItems') return `an array of at most ${error.params['limit']} items`;
   if (error?.keyword === 'maxLength' || error?.keyword === 'minLength') return `a string of ${lengthsOf(schema)} characters`;
   return type === 'integer' || type === 'object' || type === 'array' ? `an ${type}` : `a ${type ?? 'valid value'}`;
 }

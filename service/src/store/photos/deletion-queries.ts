@@ -70,26 +70,51 @@ export async function deleteEndedDeletions(db: Writer): Promise<void> {
 }
 
 /** Files that a photo no longer refers to. */
-export interface Removed {
+interface Removed {
   readonly id: bigint;
   readonly files: readonly FileName[];
 }
 
-/** Claims those that were removed first, at least so many seconds ago. */
-export async function claimRemoved(
-  db: Writer,
-  { ageSecondsMin, sizeMax, seconds }: { readonly ageSecondsMin: number; readonly sizeMax: number; readonly seconds: number },
-): Promise<Removed[]> {
+interface Claiming {
+  readonly ageSecondsMin: number;
+  readonly sizeMax: number;
+  readonly seconds: number;
+}
+
+/** Claims those that were removed first, at least so many seconds ago, of those that were never claimed. */
+export async function claimRemoved(db: Writer, { ageSecondsMin, sizeMax, seconds }: Claiming): Promise<Removed[]> {
   const { rows } = await db.write<Removed>({
     name: 'claim-removed-files',
     text: `update removed_photo_bytes set claimed_until = now() + make_interval(secs => $3)
-      where id in (select id from removed_photo_bytes
-        where files is not null and removed_at < now() - make_interval(secs => $1) and (claimed_until is null or claimed_until < now())
-        order by removed_at limit $2 for update skip locked)
-      returning id, files`,
+      where id in (${due('claimed_until is null', 'removed_at')}) returning id, files`,
     values: [ageSecondsMin, sizeMax, seconds],
   });
   return rows;
+}
+
+/** Claims those whose claim ended first: their worker was killed, or could not delete a file. */
+export async function claimAgain(db: Writer, { ageSecondsMin, sizeMax, seconds }: Claiming): Promise<Removed[]> {
+  const { rows } = await db.write<Removed>({
+    name: 'claim-removed-files-again',
+    text: `update removed_photo_bytes set claimed_until = now() + make_interval(secs => $3)
+      where id in (${due('claimed_until < now()', 'claimed_until')}) returning id, files`,
+    values: [ageSecondsMin, sizeMax, seconds],
+  });
+  return rows;
+}
+
+const due = (which: string, order: string) =>
+  `select id from removed_photo_bytes where files is not null and removed_at < now() - make_interval(secs => $1) and ${which}
+    order by ${order} limit $2 for update skip locked`;
+
+/** Whether the files of a photo are still to be deleted that was removed so many seconds ago. */
+export async function isAnyLeft(db: Db, ageSecondsMin: number): Promise<boolean> {
+  const { rows } = await db.query<{ left: boolean }>({
+    name: 'any-removed-file-left',
+    text: `select exists (select from removed_photo_bytes where files is not null and removed_at < now() - make_interval(secs => $1)) as left`,
+    values: [ageSecondsMin],
+  });
+  return rows[0]?.left ?? false;
 }
 
 /** Of these files, those of removals that are still to be deleted. */

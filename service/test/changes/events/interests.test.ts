@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isOfInterest as isOfInterestSql } from '../../../src/changes/events/event-conditions.ts';
 import { isOfInterest } from '../../../src/domain/event-interests.ts';
+import type { EventType } from '../../../src/domain/event-types.ts';
 import { openTestStore } from '../../test-store.ts';
 
 const store = await openTestStore();
@@ -11,6 +12,7 @@ const id = fc.constantFrom(1n, 2n, 3n);
 const idOrNull = fc.option(id, { nil: null });
 const wanted = fc.array(id, { maxLength: 2 });
 const sample = fc.record({
+  type: fc.constantFrom<EventType>('pet.updated', 'order.placed', 'order.adopter_erased'),
   shelterId: idOrNull,
   previousShelterId: idOrNull,
   categoryId: idOrNull,
@@ -22,14 +24,25 @@ const sample = fc.record({
 test('An event is of interest by SQL exactly if it is in memory', async () => {
   const samples = fc.sample(sample, { numRuns: 1_000, seed: 1 });
   const json = JSON.stringify(samples, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
-  const names = { shelter: ['"shelterId"', '"previousShelterId"'], category: ['"categoryId"', '"previousCategoryId"'] } as const;
+  const names = {
+    type: 'row.type',
+    shelter: ['"shelterId"', '"previousShelterId"'],
+    category: ['"categoryId"', '"previousCategoryId"'],
+  } as const;
   const rows = await store.read<{ is: boolean }>(
     `select ${isOfInterestSql('"shelterIds"', '"categoryIds"', names)} as is from rows from (jsonb_to_recordset($1::jsonb)
-      as ("shelterId" bigint, "previousShelterId" bigint, "categoryId" bigint, "previousCategoryId" bigint, "shelterIds" bigint[], "categoryIds" bigint[]))
-      with ordinality as row ("shelterId", "previousShelterId", "categoryId", "previousCategoryId", "shelterIds", "categoryIds", n) order by n`,
+      as (type text, "shelterId" bigint, "previousShelterId" bigint, "categoryId" bigint, "previousCategoryId" bigint, "shelterIds" bigint[], "categoryIds" bigint[]))
+      with ordinality as row (type, "shelterId", "previousShelterId", "categoryId", "previousCategoryId", "shelterIds", "categoryIds", n) order by n`,
     json,
   );
   const inMemory = samples.map((one) => isOfInterest(one, one));
   expect(rows.map(({ is }) => is)).toEqual(inMemory);
   expect(new Set(inMemory).size).toBe(2);
+});
+
+test('An erasure is of interest to every reader who may read it, since the animal may have moved', () => {
+  const subject = { shelterId: 3n, previousShelterId: null, categoryId: 1n, previousCategoryId: null };
+  const elsewhere = { shelterIds: [2n], categoryIds: [9n] };
+  expect(isOfInterest({ type: 'order.adopter_erased', ...subject }, elsewhere)).toBe(true);
+  expect(isOfInterest({ type: 'order.completed', ...subject }, elsewhere)).toBe(false);
 });

@@ -160,6 +160,41 @@ describe('Workers that share the queue', () => {
     return names;
   };
 
+  test('try what they could not delete after everything else, and those that were tried last at the end', async () => {
+    await deleteAll();
+    const stuck = new Set(await addRows(250));
+    const tried: FileName[] = [];
+    const place: PhotoStore = new Proxy(files, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name).bind(target);
+        if (name !== 'delete') return method;
+        return async (file: FileName) => {
+          tried.push(file);
+          return stuck.has(file) ? Promise.reject(new Error('stuck')) : method(file);
+        };
+      },
+    });
+    const runThrice = async () => {
+      for (let run = 0; run < 3; run += 1) await expect(deleteRemoved(db, place, tomorrow)).rejects.toThrow('could not be deleted');
+    };
+    await runThrice();
+    expect(new Set(tried)).toEqual(stuck);
+    await removePet(await readyPhoto('gold'));
+    expect(await deleteRemoved(db, place, tomorrow)).toBeGreaterThan(0);
+    tried.length = 0;
+    await endClaims();
+    await runThrice();
+    expect(new Set(tried)).toEqual(stuck);
+    // While all are claimed nothing can be tried, but what is late does not look done.
+    expect(await deleteRemoved(db, place, tomorrow)).toBe(0);
+    const anHourLater = tomorrow - 3_600;
+    await expect(deleteRemoved(db, place, anHourLater)).rejects.toThrow('removed more than a day ago are left');
+    stuck.clear();
+    await endClaims();
+    await deleteAll();
+    expect(await queued()).toEqual([]);
+  });
+
   test('never take the same row, and give back every byte once', async () => {
     await deleteAll();
     const before = await counted();
