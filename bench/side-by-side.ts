@@ -108,10 +108,10 @@ async function measureScenario(
   const agree = (when: string) => checkAll(scenario, origins, { pages, key: keys[0]?.key ?? '', say, when });
   await agree('before');
   contenders.takeWarnings();
-  const samples = await runRounds(measures, { rounds, seconds, progress: say });
+  const measured = await runRounds(measures, { rounds, seconds, progress: say });
   // Checked again at the end: nothing in between could have changed the responses and then restored them.
   await agree('after');
-  return summarise(scenario, samples, { seconds, rounds, warnings: contenders.takeWarnings() });
+  return summarise(scenario, measured, { seconds, rounds, warnings: contenders.takeWarnings() });
 }
 
 async function checkAll(
