@@ -147,6 +147,7 @@ function printUsage(): void {
   console.log('  writes --base REV     what adding an animal and ordering it cost PostgreSQL, compared to a git revision');
   console.log('  memory [--minutes N]  memory of one process under full load');
   console.log("  cost --base REV       CPU time of the service's process per request, compared to a git revision");
+  console.log("  connections           CPU time of the service's process at 1, 4, 16 and 64 connections, for one client and for many");
   console.log('  telemetry --base REV  what metrics and traces cost a cached list, compared to a git revision');
   console.log('  list --mix [--base REV] CPU time for a list under a mix of quiet and busy clients');
   console.log('  capacity              what a load costs, predicted and measured');
