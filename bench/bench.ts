@@ -1,4 +1,4 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | words | writes | memory | cost | telemetry | sweeps | capacity measures it alone; list --mix under a mix of quiet and busy clients
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | words | writes | memory | cost | connections | telemetry | sweeps | capacity measures it alone; list --mix under a mix of quiet and busy clients
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
@@ -7,6 +7,7 @@ const parts: Record<string, () => Promise<unknown>> = {
   writes: () => import('./writes.ts'),
   memory: () => import('./memory.ts'),
   cost: () => import('./cost.ts'),
+  connections: () => import('./connections.ts'),
   telemetry: () => import('./telemetry.ts'),
   sweeps: () => import('./sweeps.ts'),
   capacity: () => import('./capacity.ts'),

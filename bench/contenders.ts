@@ -37,11 +37,11 @@ export class Contenders implements AsyncDisposable {
     this.#programs = new AsyncDisposableStack();
   }
 
-  static async open(folder: string): Promise<Contenders> {
+  static async open(folder: string, fill: (connectionString: string) => Promise<void> = fillStore): Promise<Contenders> {
     const env = { NODE_ENV: 'production', LOG_LEVEL: 'warn', HOMEWARD_POOL_SIZE: String(poolSize) };
     await using onFailure = new AsyncDisposableStack();
     const store = onFailure.use(await Store.open({ processes: 0, durable: true, env }));
-    await fillStore(store.postgres.url);
+    await fill(store.postgres.url);
     const keys = await insertKeys(store.postgres.url);
     const homeward = runningOf(await store.serve());
     const pages = await collectPages(homeward.origin, keys[0]?.key ?? '');

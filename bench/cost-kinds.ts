@@ -26,12 +26,18 @@ export interface Run {
 }
 
 /** Returns µs per request. */
-export async function measureTurn(kind: Kind, { tree, program }: Run, load: SocketLoad, turn: number): Promise<number> {
-  const requests = kind.requests(tree, turn);
-  const beforeMs = cpuMs(program.pid);
-  await load.send(requests, { status: kind.status, timeoutMs: turnTimeoutMs });
+export const measureTurn = (kind: Kind, { tree, program }: Run, load: SocketLoad, turn: number): Promise<number> =>
+  measureRequests(kind.requests(tree, turn), { pid: program.pid, load, status: kind.status });
+
+/** What the process takes for each of the requests, in µs. */
+export async function measureRequests(
+  requests: readonly string[],
+  { pid, load, status }: { pid: number; load: SocketLoad; status: number },
+): Promise<number> {
+  const beforeMs = cpuMs(pid);
+  await load.send(requests, { status, timeoutMs: turnTimeoutMs });
   await sleep(settleMs);
-  return ((cpuMs(program.pid) - beforeMs) * 1_000) / kind.requestsPerTurn;
+  return ((cpuMs(pid) - beforeMs) * 1_000) / requests.length;
 }
 
 /** One page, requested with a thousand keys: it is cached from its first request on. */
@@ -57,6 +63,10 @@ export function createKind(count: number): Kind {
       ),
   };
 }
+
+/** An order for the animal, by an adopter of this number. */
+export const orderText = (key: string, petId: number, number: number): string =>
+  requestText('POST', '/v1/store/orders', key, { petId, adopter: { name: 'Ada Lovelace', email: `ada${number}@example.org` } });
 
 /** Consecutive keys belong to different clients: 7 is coprime to the number of keys, and more than the number of keys of a client. */
 export function keyAt(keys: Tree['keys'], i: number): string {

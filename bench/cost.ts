@@ -5,10 +5,10 @@ import { parseArgs } from 'node:util';
 import { quantile } from '../testkit/quantile.ts';
 import { commitOf, UnknownRevision } from '../testkit/revision-checkout.ts';
 import { MissingServer } from '../testkit/servers.ts';
-import { createKind, type Kind, keyAt, listKind, measureTurn, type Run, writeConnections } from './cost-kinds.ts';
+import { createKind, type Kind, keyAt, listKind, measureTurn, orderText, type Run, writeConnections } from './cost-kinds.ts';
 import { countOrders, openTrees, type Tree } from './cost-trees.ts';
 import { warningsIn } from './program.ts';
-import { requestText, SocketLoad } from './socket-load.ts';
+import { SocketLoad } from './socket-load.ts';
 import { type Spread, spreadOf } from './summary.ts';
 
 /** At these maximums, each of the 200 clients has 4,500 open orders: fewer than its bound of 10,000. */
@@ -176,8 +176,6 @@ async function measureRound(kind: Kind, [base, present]: readonly [Run, Run], ro
 
 /** Each order is for a new animal and a new adopter; the clients take turns. */
 function orderKind(count: number): Kind {
-  const orderText = (key: string, petId: number, number: number) =>
-    requestText('POST', '/v1/store/orders', key, { petId, adopter: { name: 'Ada Lovelace', email: `ada${number}@example.org` } });
   return {
     name: 'POST /v1/store/orders',
     requestsPerTurn: count,

@@ -9,7 +9,7 @@ import { quantile } from '../testkit/quantile.ts';
 import { Store } from '../testkit/store.ts';
 import { type Page, writeRequests } from './mix.ts';
 import { requireTools } from './requirements.ts';
-import { type Measure, runRounds, type Sample } from './rounds.ts';
+import { describeLost, type Measure, runRounds, type Sample } from './rounds.ts';
 import { type BenchKey, insertKeys } from './seed.ts';
 import { runWrk } from './wrk.ts';
 
@@ -63,7 +63,8 @@ async function compareAll(origin: string, keys: readonly BenchKey[], options: { 
     }
   }
   const progress = (text: string) => void process.stderr.write(`${text}\n`);
-  const samples = await runRounds(measures, { ...options, progress });
+  const { samples, lost } = await runRounds(measures, { ...options, progress });
+  for (const turn of lost) console.log(describeLost(turn));
   return comparisons.map(({ name }) => {
     const [pets, listings] = [samples.get(`pets ${name}`) ?? [], samples.get(`listings ${name}`) ?? []];
     // Those of the same round, so that other load on the machine affects both.

@@ -48,12 +48,12 @@ async function writeScript(keys: readonly BenchKey[]): Promise<string> {
 
 async function statementOfInsert(): Promise<string> {
   const sent: pg.QueryConfig[] = [];
-  const catalogue = {
-    write: async (statement: pg.QueryConfig) => {
+  const catalogue: CatalogueWriter = {
+    writePets: async (statement) => {
       sent.push(statement);
       return [];
     },
-  } as unknown as CatalogueWriter;
+  };
   await insertPet(catalogue, { ...newAnimal, categoryId: BigInt(newAnimal.categoryId) }, { clientId: 1n, keyId: 1n }, 1n);
   const [statement, ...more] = sent;
   if (!statement || more.length > 0) throw new Error('adding an animal is expected to be one statement');

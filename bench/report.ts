@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { quantile } from '../testkit/quantile.ts';
 import type { Machine } from './machine.ts';
 import { drawBars } from './plot.ts';
-import type { Sample } from './rounds.ts';
+import { describeLost, type Sample } from './rounds.ts';
 import type { ContenderResult, RatioResult, ScenarioResult, Spread } from './summary.ts';
 import { connections } from './wrk.ts';
 
@@ -19,11 +19,14 @@ export function printTable(result: ScenarioResult): void {
   if (result.contenders.some(({ cpuUs }) => cpuUs.redis)) {
     console.log('  CPU time per request, in µs');
     printRows([['', 'own process', '', 'Redis', '', 'PostgreSQL', ''], ...result.contenders.map(cpuRowOf)]);
+    console.log('  Requests per second of CPU time, of own process and PostgreSQL together');
+    printRows(result.contenders.flatMap(({ label, perCpuSecond }) => (perCpuSecond ? [[label, ...cellsOf(perCpuSecond, grouped)]] : [])));
   }
   for (const ratio of result.ratios) console.log(`  ${describeRatio(ratio)}`);
   for (const [warning, same] of Map.groupBy(result.warnings, (one) => one)) {
     console.log(`  Homeward warned ${same.length} times: ${warning}`);
   }
+  for (const turn of result.lost) console.log(`  ${describeLost(turn)}`);
   console.log('');
 }
 
@@ -52,14 +55,17 @@ export function printRows(rows: ReadonlyArray<readonly string[]>): void {
 
 const cpuRowOf = ({ label, cpuUs }: ContenderResult): string[] => [label, ...[cpuUs.own, cpuUs.redis, cpuUs.postgres].flatMap(cpuCells)];
 
-const cpuCells = (spread: Spread | undefined): [string, string] =>
-  spread ? [spread.median.toFixed(1), `(${spread.min.toFixed(1)}–${spread.max.toFixed(1)})`] : ['–', ''];
+const cpuCells = (spread: Spread | undefined): [string, string] => (spread ? cellsOf(spread, (us) => us.toFixed(1)) : ['–', '']);
+
+const cellsOf = ({ median, min, max }: Spread, write: (value: number) => string): [string, string] => [
+  write(median),
+  `(${write(min)}–${write(max)})`,
+];
 
 function rowOf({ label, perSecond, samples }: ContenderResult): string[] {
   return [
     label,
-    grouped(perSecond.median),
-    `(${grouped(perSecond.min)}–${grouped(perSecond.max)})`,
+    ...cellsOf(perSecond, grouped),
     medianOf(samples, 'p50Ms', (ms) => `${ms.toFixed(1)} ms`),
     medianOf(samples, 'p99Ms', (ms) => `${ms.toFixed(1)} ms`),
     medianOf(samples, 'bytesPerAnswer', grouped),

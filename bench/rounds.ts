@@ -18,24 +18,45 @@ export interface Sample {
   readonly cpuUs?: CpuUs;
 }
 
+/** Requests for each second of CPU time that the contender's process and PostgreSQL take together. NaN if that was not measured. */
+export const perCpuSecond = ({ cpuUs }: Sample): number => 1_000_000 / ((cpuUs?.own ?? Number.NaN) + (cpuUs?.postgres ?? Number.NaN));
+
 export type Measure = (seconds: number) => Promise<Sample>;
+
+/** A turn that gave no sample: a request got no response, or an error. */
+export interface LostTurn {
+  readonly contender: string;
+  /** From 1 on; 0: the first warm-up. */
+  readonly round: number;
+  readonly reason: string;
+}
+
+export interface Rounds {
+  /** In the order of the rounds: one for each. */
+  readonly samples: ReadonlyMap<string, readonly Sample[]>;
+  readonly lost: readonly LostTurn[];
+}
 
 const firstWarmUpSeconds = 2;
 const warmUpSeconds = 1;
+/** Of each contender, over all rounds. One that loses more does not do its work, and the run ends. */
+const lostTurnsMax = 2;
 
 /**
  * All contenders take turns, so that other load on the machine affects them alike; each round starts with another one.
- * Each contender is warmed up before its turn, because its cached keys have expired while it was idle.
+ * Each contender is warmed up before its turn, because its cached keys have expired while it was idle. A turn that is lost is repeated at
+ * once, and reported.
  */
 export async function runRounds(
   measures: ReadonlyMap<string, Measure>,
   { rounds, seconds, progress }: { rounds: number; seconds: number; progress: (text: string) => void },
-): Promise<Map<string, Sample[]>> {
+): Promise<Rounds> {
   const names = [...measures.keys()];
   const samples = new Map(names.map((name) => [name, [] as Sample[]]));
+  const lost: LostTurn[] = [];
   for (const [name, measure] of measures) {
     progress(`warming up ${name}`);
-    await measure(firstWarmUpSeconds);
+    await takeTurn(name, 0, lost, () => measure(firstWarmUpSeconds));
   }
   for (let round = 0; round < rounds; round += 1) {
     const first = round % names.length;
@@ -43,9 +64,26 @@ export async function runRounds(
       const measure = measures.get(name);
       if (!measure) continue;
       progress(`round ${round + 1} of ${rounds}, ${name}`);
-      await measure(warmUpSeconds);
-      samples.get(name)?.push(await measure(seconds));
+      const sample = await takeTurn(name, round + 1, lost, async () => {
+        await measure(warmUpSeconds);
+        return measure(seconds);
+      });
+      samples.get(name)?.push(sample);
     }
   }
-  return samples;
+  return { samples, lost };
+}
+
+export const describeLost = ({ contender, round, reason }: LostTurn): string =>
+  `${contender} lost its turn in ${round === 0 ? 'the warm-up' : `round ${round}`}, which was repeated: ${reason}`;
+
+async function takeTurn(contender: string, round: number, lost: LostTurn[], turn: () => Promise<Sample>): Promise<Sample> {
+  for (;;) {
+    try {
+      return await turn();
+    } catch (error) {
+      if (lost.filter((one) => one.contender === contender).length >= lostTurnsMax) throw error;
+      lost.push({ contender, round, reason: (error as Error).message });
+    }
+  }
 }

@@ -108,10 +108,10 @@ async function measureScenario(
   const agree = (when: string) => checkAll(scenario, origins, { pages, key: keys[0]?.key ?? '', say, when });
   await agree('before');
   contenders.takeWarnings();
-  const samples = await runRounds(measures, { rounds, seconds, progress: say });
+  const measured = await runRounds(measures, { rounds, seconds, progress: say });
   // Checked again at the end: nothing in between could have changed the responses and then restored them.
   await agree('after');
-  return summarise(scenario, samples, { seconds, rounds, warnings: contenders.takeWarnings() });
+  return summarise(scenario, measured, { seconds, rounds, warnings: contenders.takeWarnings() });
 }
 
 async function checkAll(
@@ -147,6 +147,7 @@ function printUsage(): void {
   console.log('  writes --base REV     what adding an animal and ordering it cost PostgreSQL, compared to a git revision');
   console.log('  memory [--minutes N]  memory of one process under full load');
   console.log("  cost --base REV       CPU time of the service's process per request, compared to a git revision");
+  console.log("  connections           CPU time of the service's process at 1, 4, 16 and 64 connections, for one client and for many");
   console.log('  telemetry --base REV  what metrics and traces cost a cached list, compared to a git revision');
   console.log('  list --mix [--base REV] CPU time for a list under a mix of quiet and busy clients');
   console.log('  capacity              what a load costs, predicted and measured');

@@ -1,5 +1,5 @@
 import { quantile } from '../testkit/quantile.ts';
-import type { CpuUs, Sample } from './rounds.ts';
+import { type CpuUs, type LostTurn, perCpuSecond, type Rounds, type Sample } from './rounds.ts';
 import { type Contender, labels, type RatioSpec, type Scenario } from './scenarios.ts';
 
 export interface Spread {
@@ -12,6 +12,8 @@ export interface ContenderResult {
   readonly name: string;
   readonly label: string;
   readonly perSecond: Spread;
+  /** By process and PostgreSQL together; undefined if not measured. */
+  readonly perCpuSecond: Spread | undefined;
   /** Without those that were not measured. */
   readonly cpuUs: Readonly<Partial<Record<keyof CpuUs, Spread>>>;
   readonly samples: readonly Sample[];
@@ -32,11 +34,13 @@ export interface ScenarioResult {
   readonly ratios: readonly RatioResult[];
   /** Homeward's warnings during the scenario. */
   readonly warnings: readonly string[];
+  /** The turns that gave no sample. They were repeated. */
+  readonly lost: readonly LostTurn[];
 }
 
 export function summarise(
   scenario: Scenario,
-  samples: ReadonlyMap<string, readonly Sample[]>,
+  { samples, lost }: Rounds,
   { seconds, rounds, warnings }: { seconds: number; rounds: number; warnings: readonly string[] },
 ): ScenarioResult {
   const { name, about } = scenario;
@@ -46,24 +50,30 @@ export function summarise(
       name: one,
       label: labels[one],
       perSecond: spreadOf(own.map(({ perSecond }) => perSecond)),
+      perCpuSecond: measuredSpread(own.map(perCpuSecond)),
       cpuUs: Object.fromEntries(cpuParts.flatMap((part) => cpuOf(part, own))),
       samples: own,
     };
   });
   const find = (wanted: Contender) => contenders.filter((one) => one.name === wanted);
-  const ratios = scenario.ratios.flatMap(({ key, of, to, divide }) => {
-    const [against] = to.flatMap(find).sort((a, b) => b.perSecond.median - a.perSecond.median);
+  const ratios = scenario.ratios.flatMap(({ key, of, to, divide, speed = ({ perSecond }) => perSecond }) => {
+    const medianOf = (one: ContenderResult) => quantile(one.samples.map(speed), 0.5);
+    const [against] = to.flatMap(find).sort((a, b) => medianOf(b) - medianOf(a));
     return against ? find(of).flatMap((one) => ratioOf(key, one, against, divide)) : [];
   });
-  return { name, about, seconds, rounds, contenders, ratios, warnings };
+  return { name, about, seconds, rounds, contenders, ratios, warnings, lost };
 }
 
 const cpuParts = ['own', 'redis', 'postgres'] as const;
 
 function cpuOf(part: keyof CpuUs, samples: readonly Sample[]): [[keyof CpuUs, Spread]] | [] {
-  const values = samples.flatMap(({ cpuUs }) => cpuUs?.[part] ?? []);
-  return values.length > 0 ? [[part, spreadOf(values)]] : [];
+  const spread = measuredSpread(samples.map(({ cpuUs }) => cpuUs?.[part] ?? Number.NaN));
+  return spread ? [[part, spread]] : [];
 }
+
+/** Undefined if a value was not measured. */
+const measuredSpread = (values: readonly number[]): Spread | undefined =>
+  values.length > 0 && values.every(Number.isFinite) ? spreadOf(values) : undefined;
 
 /** The ratio within each round, then the median of these. None if it was not measured. */
 function ratioOf(key: string, of: ContenderResult, to: ContenderResult, divide: RatioSpec['divide']): RatioResult[] {

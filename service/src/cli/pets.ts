@@ -116,8 +116,7 @@ async function getNamedPet(db: Db, id: bigint): Promise<NamedPet> {
   return withCategory(db, pet);
 }
 
-async function withOrders(db: Db, rows: Awaited<ReturnType<typeof selectPets>>) {
-  const pets = rows.map((pet) => ({ ...pet, id: BigInt(pet.id), categoryId: BigInt(pet.categoryId) }));
+async function withOrders(db: Db, pets: readonly Pet[]) {
   const categoryNames = await findCategoryNames(
     db,
     pets.map(({ categoryId }) => categoryId),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openPatiently, UnconfirmedCommit } from './connection-faults.ts';
 import type { PostgresServers } from './postgres-servers.ts';
+import { readsTexts, TextQuery } from './text-rows.ts';
 
 const reconnectDelayMs = 100;
 /** No statement takes less. */
@@ -85,7 +86,7 @@ export class PipelinedConnections {
     connection.pending += 1;
     return new Promise((resolve, reject) => {
       // A callback runs before the next reply is read. After awaiting a promise, `isUnconfirmed` could be about the next statement.
-      connection.client.query<Row>(statement, (error: Error | null, result: pg.QueryResult<Row>) => {
+      const onReply = (error: Error | null | undefined, result: pg.QueryResult) => {
         const { isUnconfirmed } = connection;
         const repliedAtMs = performance.now();
         connection.pending -= 1;
@@ -94,8 +95,10 @@ export class PipelinedConnections {
         connection.isUnconfirmed = false;
         if (error) reject(error);
         else if (isUnconfirmed) reject(new UnconfirmedCommit());
-        else resolve(result);
-      });
+        else resolve(result as pg.QueryResult<Row>);
+      };
+      if (readsTexts(statement)) connection.client.query(new TextQuery(statement, onReply));
+      else connection.client.query<Row>(statement, onReply);
     });
   }
 

@@ -69,8 +69,10 @@ export const readCursor = (cursor: string, filters: Filters): bigint => readPosi
  * The same for a list that is not sorted by id alone: opaque to callers, the values that the last row of a page is sorted by, and a
  * hash of its filters.
  */
-export const writeKeyCursor = (keys: readonly unknown[], filters: Filters): string =>
-  Buffer.from(`${keys.join(',')}.${hashFilters(filters)}`).toString('base64url');
+export const writeKeyCursor = (keys: readonly unknown[], filters: Filters): string => encodeCursor(keys, hashFilters(filters));
+
+const encodeCursor = (keys: readonly unknown[], filtersHash: string): string =>
+  Buffer.from(`${keys.join(',')}.${filtersHash}`).toString('base64url');
 
 /** `readers` parse the keys that a cursor of this list has. Undefined: no such value is ever written, so the cursor is forged. */
 export function readKeyCursor<Key>(cursor: string, filters: Filters, readers: ReadonlyArray<(text: string) => Key | undefined>): Key[] {
@@ -79,9 +81,10 @@ export function readKeyCursor<Key>(cursor: string, filters: Filters, readers: Re
   const texts = text.slice(0, Math.max(end, 0)).split(',');
   const keys = readers.map((read, i) => read(texts[i] ?? '')).filter((key) => key !== undefined);
   if (keys.length !== readers.length || !hashText.test(text.slice(end + 1))) throw unknownCursor();
-  if (text.slice(end + 1) !== hashFilters(filters)) throw otherFilters();
+  const filtersHash = hashFilters(filters);
+  if (text.slice(end + 1) !== filtersHash) throw otherFilters();
   // The same bytes can be encoded in several ways in Base64. Only the canonical one is valid.
-  if (cursor !== writeKeyCursor(keys, filters)) throw unknownCursor();
+  if (cursor !== encodeCursor(keys, filtersHash)) throw unknownCursor();
   return keys;
 }
 

@@ -2,6 +2,7 @@ import type { Author } from '../../domain/actor.ts';
 import type { PetStatus } from '../../domain/pet-statuses.ts';
 import type { AdvisoryLock, Db, Transaction } from '../../platform/db/handles.ts';
 import { runningTransaction } from '../../platform/db/recent-transactions.ts';
+import { queryTexts, type TextRow } from '../../platform/db/text-rows.ts';
 import type { CatalogueWriter, ChangeOf, ListingWriter } from '../list-cache/catalogue.ts';
 import { type Pet, petFields } from './pet-schemas.ts';
 
@@ -28,23 +29,30 @@ export interface PetFilter {
   readonly ids?: readonly bigint[] | undefined;
 }
 
-/** An animal as PostgreSQL's text values. A page is serialized from them without parsing numbers. */
-export type PetText = Readonly<Record<keyof Pet, string>>;
+/** An animal as PostgreSQL's text values, in the order of `petFields`. */
+export type PetText = TextRow;
 
 /** One keyset page, by id. Each combination of filters is a separate prepared statement, so that each has its own plan. */
-export async function selectPets(db: Db, filter: PetFilter, page: { afterId: bigint | undefined; limit: number }): Promise<PetText[]> {
-  const { rows } = await db.query<PetText>({ ...pageStatement(filter, page), types: asText });
+export async function selectPets(db: Db, filter: PetFilter, page: PetPosition): Promise<Pet[]> {
+  const { rows } = await db.query<Pet>(pageStatement(filter, page));
   return rows;
 }
 
-const asText = { getTypeParser: () => String };
+/** The same as text: a page is serialized from it without parsing numbers. */
+export const selectPetTexts = (db: Db, filter: PetFilter, page: PetPosition): Promise<PetText[]> =>
+  queryTexts(db, pageStatement(filter, page));
+
+interface PetPosition {
+  readonly afterId: bigint | undefined;
+  readonly limit: number;
+}
 
 /**
  * Uses a row comparison and not `status = $3 … order by id`. With the latter, the planner may scan the primary key and skip every
  * animal of another status, if it expects the statuses to be evenly spread. With a row comparison only the index that begins with
  * the filters fits.
  */
-function pageStatement({ categoryId, status, ids }: PetFilter, page: { afterId: bigint | undefined; limit: number }) {
+function pageStatement({ categoryId, status, ids }: PetFilter, page: PetPosition) {
   const values: unknown[] = [page.afterId ?? 0n, page.limit];
   const filters = [
     { column: 'category_id', value: categoryId },

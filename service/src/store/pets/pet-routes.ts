@@ -24,14 +24,13 @@ import type { Pool } from '../../platform/db/pool.ts';
 import { AppError, unavailable } from '../../platform/errors.ts';
 import { compress } from '../../platform/http/content-coding.ts';
 import { etagOf } from '../../platform/http/etags.ts';
-import { addLink, type Filters, type Page, readPage } from '../../platform/http/paging.ts';
+import { addLink, type Filters, linkToNext, readCursor, sizeDefault, writeCursor } from '../../platform/http/paging.ts';
 import { etagHeader, idempotencyHeader, PathIds, Ref } from '../../platform/http/schemas.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
 import { listPage, type PageCache, type PetPage } from '../list-cache/page-cache.ts';
-import type { Footprint } from '../list-cache/pet-changes.ts';
-import { petEtag, petJson, petsJson } from './pet-json.ts';
-import { selectPets } from './pet-queries.ts';
+import { petEtag, petJson, petTextJson } from './pet-json.ts';
+import { type PetText, selectPetTexts } from './pet-queries.ts';
 import { type ListPets, ListPetsQuery, NewPetSchema, type Pet, PetChangesSchema, PetSchema } from './pet-schemas.ts';
 import {
   addPetToCategory,
@@ -187,33 +186,32 @@ export function petRoutes(api: Api, { db, catalogue, findOpenOrder, pages, clock
   );
 }
 
-const createdResponse = (pet: Pet) => ({
-  status: 201,
-  body: petJson(pet),
-  headers: { location: `/v1/pets/${pet.id}`, etag: petEtag(pet) },
-});
+function createdResponse(pet: Pet) {
+  const body = petJson(pet);
+  return { status: 201, body, headers: { location: `/v1/pets/${pet.id}`, etag: etagOf(body) } };
+}
 
 const registrantOf = ({ scopes, clientId, bounds }: Caller) =>
   isUnlimited(scopes) ? undefined : { clientId, perDayMax: bounds.newCategoriesPerDay };
 
 async function readPetPage(db: Parts['db'], query: ListPets): Promise<PetPage> {
   if (db.isBusy) throw unavailable(new Error('too many statements are in flight to read a list'));
-  const { status, categoryId, id } = query;
-  let range: Pick<Footprint, 'after' | 'last'> = { after: 0n, last: undefined };
-  const select = async ({ afterId = 0n, limit }: Page) => {
-    const found = await selectPets(db, { status, categoryId, ids: id }, { afterId, limit });
-    // As many as the limit: the last one is not part of the page, and shows that another page follows.
-    range = { after: afterId, last: found.length === limit ? BigInt(found.at(-1)?.id ?? 0) : undefined };
-    return found;
-  };
-  const { rows, link } = await readPage('/v1/pets', query, filtersOf(query), select);
-  const body = petsJson(rows);
+  const { status, categoryId, id, limit = sizeDefault, cursor } = query;
+  const filters = filtersOf(query);
+  const after = cursor === undefined ? 0n : readCursor(cursor, filters);
+  // One more than the page has: it shows that another page follows.
+  const found = await selectPetTexts(db, { status, categoryId, ids: id }, { afterId: after, limit: limit + 1 });
+  const rows = found.slice(0, limit).map(petTextJson);
+  const [last = 0n, following] = found.slice(limit - 1).map(idOf);
+  const link = following === undefined ? undefined : linkToNext('/v1/pets', { limit, filters, cursor: writeCursor(last, filters) });
+  const body = `[${rows.join(',')}]`;
   const [only] = rows;
   // For a single id it is the animal's own ETag, the same as the deprecated operation returns.
-  const etag = only && id?.length === 1 ? petEtag(only) : etagOf(body, link);
-  const footprint = { status, categoryId, ids: id && new Set(id), ...range };
-  return listPage(body, { link, etag, footprint });
+  const etag = only && id?.length === 1 ? etagOf(only) : etagOf(body, link);
+  return listPage(body, { link, etag, footprint: { status, categoryId, ids: id && new Set(id), after, last: following } });
 }
+
+const idOf = ([id]: PetText): bigint => BigInt(id ?? 0);
 
 const sendPet = (reply: FastifyReply, pet: Pet) => sendJson(reply.header('etag', petEtag(pet)), petJson(pet));
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { Pool } from '../../../src/platform/db/pool.ts';
+import { queryTexts } from '../../../src/platform/db/text-rows.ts';
 import { cloneTemplate } from '../../databases.ts';
 
 const unavailable = expect.objectContaining({ code: 'unavailable' });
@@ -27,6 +28,24 @@ describe('Statements on one connection', () => {
   test('each get their own result, however many are in flight', async () => {
     const responses = await outcomes(Array.from({ length: 500 }, (_, i) => echo(i)));
     expect(responses).toEqual(Array.from({ length: 500 }, (_, value) => ({ value })));
+  });
+
+  test('that are read as text get the same rows as within a transaction, which pg parses itself', async () => {
+    const statement = {
+      name: 'texts',
+      text: `select id, name, status, null as nothing from (values (9007199254740993::bigint, 'Zoë "🐈"', 'sold'::pet_status), (2, '', 'pending')) as v (id, name, status) where id > $1 order by id desc`,
+      values: [1n],
+    };
+    const expected = [
+      ['9007199254740993', 'Zoë "🐈"', 'sold', null],
+      ['2', '', 'pending', null],
+    ];
+    const [texts, others] = await Promise.all([queryTexts(db, statement), echo(7)]);
+    expect(texts).toEqual(expected);
+    expect(others.rows).toEqual([{ value: 7 }]);
+    expect(await db.transaction((tx) => queryTexts(tx, statement))).toEqual(expected);
+    expect(await queryTexts(db, { ...statement, name: 'none', values: [2n ** 62n] })).toEqual([]);
+    await expect(queryTexts(db, { text: 'select 1 / $1::int', values: [0] })).rejects.toMatchObject({ code: '22012' });
   });
 
   test('fail without affecting the others', async () => {
