@@ -25,7 +25,7 @@ begin
     name := 'history_' || to_char(month, 'YYYYMM');
     -- Rows are only added, so that nothing else makes autovacuum mark pages as visible and gather statistics.
     execute format('create table %I (like history including all excluding identity)
-      with (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05)', name);
+      with (autovacuum_vacuum_insert_scale_factor = 0.1, autovacuum_analyze_scale_factor = 0.05)', name);
     execute format('alter table history attach partition %I for values from (%L) to (%L)',
       name, month::timestamp at time zone 'utc', (month + interval '1 month') at time zone 'utc');
     month := month + interval '1 month';
