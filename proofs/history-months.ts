@@ -14,9 +14,10 @@ import { releaseBefore } from './release-before.ts';
 const waitMsMax = 1_000;
 const secondsPerMillionMax = 15;
 const snapshotSecondsMax = 5;
-/** Added, edited seven times, and an order that is completed and returned, with the animal's status. */
-const rowsPerAnimal = 15;
-const animalsPerStatement = 50_000;
+/** Added, edited, and an order that is completed and returned, with the animal's status. */
+const editsPerAnimal = 32;
+const rowsPerAnimal = 1 + editsPerAnimal + 7;
+const animalsPerStatement = 25_000;
 const months = 12;
 const clients = 4;
 const warmUpCount = 50;
@@ -36,7 +37,7 @@ export const historyMonths: Proof = {
 };
 
 async function run({ short, root, progress }: ProofContext): Promise<Claim[]> {
-  const animals = short ? 20_000 : 2_000_000;
+  const animals = short ? 8_000 : 750_000;
   using before = checkOut(releaseBefore.commit);
   const settings = { shared_buffers: '1GB', max_wal_size: '8GB' };
   await using old = await Store.open({ processes: 1, root: before.root, settings, env: { LOG_LEVEL: 'warn' } });
@@ -112,12 +113,12 @@ async function fill(store: Store, animals: number, progress: ProofContext['progr
         placed as (insert into orders (client_id, pet_id, expires_at, status) select client.id, pet.id, now() + interval '2 days', 'returned' from pet, client returning id, pet_id, client_id)
       insert into history (pet_id, order_id, client_id, at, from_status, to_status, why)
         select pet_id, case when of_order then placed.id end, client_id,
-          now() - interval '${months} months' * (1 - ${filled / animals}::float8) + n * interval '36 hours' * (${1 - filled / animals}::float8),
+          now() - interval '${months} months' * (1 - ${filled / animals}::float8) + n * interval '6 hours' * (${1 - filled / animals}::float8),
           from_status, to_status, 'filled' from placed,
           (select 1 as n, false as of_order, null as from_status, 'available' as to_status
-            union all select n, false, 'available', 'available' from generate_series(2, 8) as n
-            union all values (9, true, null, 'placed'), (10, false, 'available', 'pending'), (11, true, 'placed', 'approved'),
-              (12, true, 'approved', 'completed'), (13, false, 'pending', 'sold'), (14, true, 'completed', 'returned'), (15, false, 'sold', 'available')
+            union all select n, false, 'available', 'available' from generate_series(2, ${1 + editsPerAnimal}) as n
+            union all values (101, true, null, 'placed'), (102, false, 'available', 'pending'), (103, true, 'placed', 'approved'),
+              (104, true, 'approved', 'completed'), (105, false, 'pending', 'sold'), (106, true, 'completed', 'returned'), (107, false, 'sold', 'available')
           ) as step
         order by n, pet_id`,
     );
