@@ -28,10 +28,11 @@ export interface Trees extends AsyncDisposable {
   readonly present: Tree;
 }
 
-export async function openTrees(revision: string, freshPets: number): Promise<Trees> {
+/** `settings` are further ones of the PostgreSQL that both share. */
+export async function openTrees(revision: string, freshPets: number, settings: Readonly<Record<string, string>> = {}): Promise<Trees> {
   await using resources = new AsyncDisposableStack();
   const checkout = resources.use(checkOut(revision));
-  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const [postgres, redis] = await Promise.all([startPostgres({ settings }), startRedis()]);
   resources.use(postgres);
   resources.use(redis);
   const open = async (name: Tree['name'], root: string) =>

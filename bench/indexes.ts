@@ -64,7 +64,7 @@ const questions: readonly Question[] = [
   { of: 'moving an animal: its orders', ask: call('lockOrdersOfPetAtOnce', 50n) },
   {
     of: 'metrics: orders by status',
-    ask: statement(`select count(*) from (select from orders where status = 'approved' limit 10000) as some`),
+    ask: statement(`select count(*) from (select from orders where status = 'approved' limit 10000) as counted`),
   },
   { of: 'expire-orders', ask: call('expireOrders', 100) },
   { of: 'erase-adopters', ask: call('lockOrdersToErase', 'completed', 30, 100) },

@@ -85,7 +85,7 @@ interface Compared {
 
 async function measure(base: string, counts: Counts): Promise<Report> {
   say(`Starting both trees, of ${commitOf(base)} and of the present one`);
-  await using trees = await openTrees(base, counts.orders + (warmingTurns + counts.turns) * counts.writes);
+  await using trees = await openTrees(base, counts.orders + (warmingTurns + counts.turns) * counts.writes, { autovacuum: 'off' });
   const pair = [await openTarget(trees.base), await openTarget(trees.present)] as const;
   try {
     say('Adding, ordering and changing animals, and approving orders');
@@ -164,26 +164,31 @@ const writeKinds: readonly WriteKind[] = [
 
 async function measureCosts(pair: readonly [Target, Target], { turns, writes }: Counts): Promise<Report['costs']> {
   const spent = writeKinds.map(() => ({ cpuUs: { base: [], present: [] }, walBytes: { base: [], present: [] } }) as Spent);
-  const loads = await Promise.all(pair.map(({ program }) => SocketLoad.open(program.origin, connections)));
-  try {
-    for (let turn = 0; turn < warmingTurns + turns; turn += 1) {
-      const numbers = Array.from({ length: writes }, (_, n) => turn * writes + n);
-      for (const [k, kind] of writeKinds.entries()) {
-        for (const i of turn % 2 === 0 ? [0, 1] : [1, 0]) {
-          const [target, load, of] = [pair[i], loads[i], spent[k]];
-          if (!target || !load || !of) throw new Error('there must be two trees');
-          const requests = await kind.requests(target, numbers);
-          const [cpuBefore, walBefore] = [await postgresCpuMs(target), await readWal(target.client)];
-          await load.send(requests, { status: kind.status, timeoutMs: turnTimeoutMs });
-          const [cpu, wal] = [(await postgresCpuMs(target)) - cpuBefore, (await readWal(target.client)) - walBefore];
-          if (turn < warmingTurns) continue;
-          of.cpuUs[target.tree.name].push((cpu * 1_000) / writes);
-          of.walBytes[target.tree.name].push(wal / writes);
-        }
+  const turn = async (number: number, loads: readonly SocketLoad[]) => {
+    const numbers = Array.from({ length: writes }, (_, n) => number * writes + n);
+    for (const [k, kind] of writeKinds.entries()) {
+      for (const i of number % 2 === 0 ? [0, 1] : [1, 0]) {
+        const [target, load, of] = [pair[i], loads[i], spent[k]];
+        if (!target || !load || !of) throw new Error('there must be two trees');
+        const requests = await kind.requests(target, numbers);
+        const [cpuBefore, walBefore] = [await postgresCpuMs(target), await readWal(target.client)];
+        await load.send(requests, { status: kind.status, timeoutMs: turnTimeoutMs });
+        const [cpu, wal] = [(await postgresCpuMs(target)) - cpuBefore, (await readWal(target.client)) - walBefore];
+        if (number < warmingTurns) continue;
+        of.cpuUs[target.tree.name].push((cpu * 1_000) / writes);
+        of.walBytes[target.tree.name].push(wal / writes);
       }
     }
-  } finally {
+  };
+  for (const [from, to] of [
+    [0, warmingTurns],
+    [warmingTurns, warmingTurns + turns],
+  ] as const) {
+    const loads = await Promise.all(pair.map(({ program }) => SocketLoad.open(program.origin, connections)));
+    for (let number = from; number < to; number += 1) await turn(number, loads);
     for (const load of loads) load[Symbol.dispose]();
+    // Otherwise autovacuum would do it in some turn of one of them.
+    for (const { client } of pair) await client.query('vacuum analyze');
   }
   const entries = writeKinds.map(({ name }, k) => [name, { cpuUs: compare(spent[k]?.cpuUs), walBytes: compare(spent[k]?.walBytes) }]);
   return Object.fromEntries(entries);
