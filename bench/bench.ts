@@ -1,4 +1,4 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | words | writes | memory | cost | connections | telemetry | sweeps | capacity measures it alone; list --mix under a mix of quiet and busy clients
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | listings-fresh | words | writes | memory | cost | connections | telemetry | sweeps | indexes | capacity measures it alone; list --mix under a mix of quiet and busy clients
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
@@ -10,6 +10,7 @@ const parts: Record<string, () => Promise<unknown>> = {
   connections: () => import('./connections.ts'),
   telemetry: () => import('./telemetry.ts'),
   sweeps: () => import('./sweeps.ts'),
+  indexes: () => import('./indexes.ts'),
   capacity: () => import('./capacity.ts'),
 };
 

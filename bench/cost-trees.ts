@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { defaultScopes } from '../service/src/domain/scopes.ts';
 import { queryAt } from '../testkit/postgres.ts';
 import { checkOut, ownRoot } from '../testkit/revision-checkout.ts';
 import { startPostgres, startRedis } from '../testkit/servers.ts';
@@ -13,6 +14,8 @@ const commandTimeoutMs = 120_000;
 export interface Tree {
   readonly name: 'base' | 'present';
   readonly keys: readonly BenchKey[];
+  /** Of the store's staff. */
+  readonly staff: BenchKey;
   /** Available animals without orders. */
   readonly freshPetIds: readonly string[];
   readonly databaseUrl: string;
@@ -25,10 +28,11 @@ export interface Trees extends AsyncDisposable {
   readonly present: Tree;
 }
 
-export async function openTrees(revision: string, freshPets: number): Promise<Trees> {
+/** `settings` are further ones of the PostgreSQL that both share. */
+export async function openTrees(revision: string, freshPets: number, settings: Readonly<Record<string, string>> = {}): Promise<Trees> {
   await using resources = new AsyncDisposableStack();
   const checkout = resources.use(checkOut(revision));
-  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const [postgres, redis] = await Promise.all([startPostgres({ settings }), startRedis()]);
   resources.use(postgres);
   resources.use(redis);
   const open = async (name: Tree['name'], root: string) =>
@@ -62,8 +66,10 @@ async function openTree(options: {
   await promisify(execFile)(process.execPath, [main, 'migrate'], { env, timeout: commandTimeoutMs });
   await fillStore(databaseUrl);
   const keys = await insertKeys(databaseUrl);
+  const [staff] = await insertKeys(databaseUrl, { clients: 1, perClient: 1, named: 'staff', scopes: [...defaultScopes, 'store:manage'] });
+  if (!staff) throw new Error('a key was not inserted');
   const freshPetIds = await addFreshPets(databaseUrl, freshPets);
-  return { name, keys, freshPetIds, databaseUrl, serve: (more) => startProgram([main, 'serve'], { ...env, ...more }) };
+  return { name, keys, staff, freshPetIds, databaseUrl, serve: (more) => startProgram([main, 'serve'], { ...env, ...more }) };
 }
 
 async function addFreshPets(databaseUrl: string, count: number): Promise<string[]> {

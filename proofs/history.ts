@@ -147,7 +147,7 @@ async function verifyBesideWrites(store: Store, animals: number, perSecond: numb
 }
 
 /** Measures the age of the oldest transaction that has a snapshot, again and again. `stop` returns the maximum. */
-function watchSnapshots(store: Store): { stop(): Promise<number> } {
+export function watchSnapshots(store: Store): { stop(): Promise<number> } {
   const stopping = new AbortController();
   const watching = (async () => {
     await using client = await connectTo(store.postgres.url);

@@ -40,6 +40,7 @@ const loaders: Readonly<Record<string, () => Promise<Proof>>> = {
   'restore-photos': async () => (await import('./restore/restore-photos.ts')).restorePhotos,
   isolation: async () => (await import('./isolation/isolation.ts')).isolation,
   history: async () => (await import('./history.ts')).history,
+  'history-months': async () => (await import('./history-months.ts')).historyMonths,
   freshness: async () => (await import('./freshness/freshness.ts')).freshness,
   'listings-freshness': async () => (await import('./freshness/listings-freshness.ts')).listingsFreshness,
   'write-storm': async () => (await import('./write-storm/write-storm.ts')).writeStorm,

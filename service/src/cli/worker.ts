@@ -20,6 +20,7 @@ import { deleteOldResponses } from '../partners/idempotency/idempotency-queries.
 import { rotateUsagePartitions } from '../partners/usage/usage.ts';
 import type { Config, ReadConfig } from '../platform/config.ts';
 import { openJournal } from '../platform/journal/journal.ts';
+import { makeHistoryPartitions } from '../store/history/history.ts';
 import { countWords } from '../store/listings/words.ts';
 import { eraseOldAdopters } from '../store/orders/adopters.ts';
 import { expireDueOrders } from '../store/orders/orders.ts';
@@ -184,6 +185,7 @@ async function work(config: Config): Promise<void> {
     runJob('rotate-event-partitions', partitionIntervalMs, () => rotatePartitions(db)),
     runJob('rotate-attempt-partitions', partitionIntervalMs, () => rotateAttemptPartitions(db)),
     runJob('rotate-usage-partitions', partitionIntervalMs, () => rotateUsagePartitions(db)),
+    runJob('make-history-partitions', partitionIntervalMs, () => makeHistoryPartitions(db)),
     deliverer.run(stopping.signal),
     runJob('disable-webhooks-of-ended-keys', endedKeysIntervalMs, disableEnded),
     runJob('warn-of-failing-webhooks', warnIntervalMs, warnOfFailing),

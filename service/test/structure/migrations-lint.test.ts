@@ -100,6 +100,7 @@ test.each([
   ],
   ['adds a column that the release before does not know', 'alter table pets add column colour text;'],
   ['adds a constraint for new rows', 'alter table pets add constraint named check (id > 0) not valid;'],
+  ['drops a foreign key, which no query needs', 'alter table pets drop constraint pets_category_id_fkey;'],
   ['validates it in the next file', 'alter table pets validate constraint named;'],
 ])('a migration that %s passes', async (_, sql) => {
   writeFileSync(path.join(dir, '0009_planted.sql'), `${header}\n\n${sql}\n`);

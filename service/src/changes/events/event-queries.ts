@@ -33,8 +33,9 @@ export async function insertEvents(tx: Transaction, events: readonly NewEvent[])
   await tx.query({
     name: 'insert-events',
     text: `insert into outbox (type, pet_id, client_id, data, shelter_id, category_id)
-      select type, pet_id, client_id, data, (select shelter_id from pets where id = pet_id), (select category_id from pets where id = pet_id)
-        from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) with ordinality as row (type, pet_id, client_id, data, n) order by n`,
+      select type, pet_id, client_id, data, shelter_id, category_id
+        from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[]) with ordinality as row (type, pet_id, client_id, data, n)
+          left join lateral (select shelter_id, category_id from pets where id = pet_id limit 1) as pet on true order by n`,
     values: [
       events.map(({ type }) => type),
       events.map(({ petId }) => petId),

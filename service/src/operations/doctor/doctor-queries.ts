@@ -42,7 +42,9 @@ export const selectRights = (db: Db, role: string, tables: readonly string[]) =>
       select exists (select from role) as "roleExists", coalesce((select rolsuper from role), false) as "isSuperuser",
         array(select relname::text from pg_class, role where relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_migrations'))
           and relname = any(${tables}) and relkind in ('r', 'p') and not has_table_privilege(role.oid, pg_class.oid, 'select') order by 1) as unreadable,
-        coalesce((select has_table_privilege(oid, to_regclass('history'), 'update, delete, truncate') from role where not rolsuper), false) as "mayChangeHistory"`;
+        coalesce((select bool_or(has_table_privilege(role.oid, part, 'update, delete, truncate')) from role,
+          (select to_regclass('history')::oid as part union all select inhrelid from pg_inherits where inhparent = to_regclass('history')) as parts
+          where not rolsuper), false) as "mayChangeHistory"`;
 
 /** Fails if the user that logged in may not use the role. */
 export async function setRole(db: Db, role: string): Promise<void> {
@@ -213,6 +215,8 @@ export interface Work {
   readonly hasPartition: boolean;
   /** The table of today, if it is not a partition any more. */
   readonly detachedPartition: string | null;
+  /** Until the last partition of the history ends. */
+  readonly historyDaysLeft: number;
 }
 
 /** `unpublished` counts up to `unpublishedMax`. */
@@ -224,6 +228,7 @@ export const selectWork = (db: Db, unpublishedMax: number) =>
         (select extract(epoch from now() - min(expires_at))::float8 from orders where status = 'placed' and expires_at <= now()) as "expiryLateSeconds",
         (select extract(epoch from now() - min(at))::float8 from pending) as "feedLateSeconds", (select count(*)::int from pending) as unpublished,
         today is not null as "hasPartition",
+        (select extract(days from history_end() - now())::int) as "historyDaysLeft",
         (select case when relispartition then null else relname end from pg_class where oid = today) as "detachedPartition" from partition`;
 
 export interface TroubledEndpoint {

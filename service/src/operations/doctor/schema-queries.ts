@@ -132,7 +132,7 @@ export async function selectBehindSequences(db: Db): Promise<BehindSequence[]> {
     text: `select sequence.oid::regclass::text as sequence, relations.relname as table, attname as column
       from pg_class as sequence join pg_depend on objid = sequence.oid and deptype in ('i', 'a') and classid = 'pg_class'::regclass
         join (${relations}) as relations on relations.oid = refobjid join pg_attribute on attrelid = refobjid and attnum = refobjsubid
-      where relations.relkind = 'r' and case when sequence.relkind = 'S' then has_sequence_privilege(sequence.oid, 'select') end
+      where relations.relkind in ('r', 'p') and case when sequence.relkind = 'S' then has_sequence_privilege(sequence.oid, 'select') end
         and exists (select from pg_index where indrelid = relations.oid and indkey[0] = attnum and indisvalid)`,
   });
   const behind: BehindSequence[] = [];

@@ -9,6 +9,8 @@ const unpublishedMax = 10_000;
 /** The worker tries a failing endpoint more often than that, so it was not one hiccup. */
 const failingSecondsMin = 600;
 const disabledDaysMax = 7;
+/** The worker creates partitions three months ahead. */
+const historyDaysMin = 30;
 const shownMax = 3;
 
 /** Whether the background work is done, and the partners get it. */
@@ -20,7 +22,7 @@ export async function workChecks(db: Db): Promise<Finding[]> {
   return [...work, ...feed, ...endpoints];
 }
 
-export function judgeWork({ workers, expiryLateSeconds, ...feed }: Work): Judgement[] {
+export function judgeWork({ workers, expiryLateSeconds, historyDaysLeft, ...feed }: Work): Judgement[] {
   if (workers === 0) {
     const found = 'No worker is running: events are not published, webhooks are not sent, and expired orders keep their animals.';
     return [broken(found, "Start 'homeward worker'."), skipped('feed', 'no worker is running.')];
@@ -31,12 +33,17 @@ export function judgeWork({ workers, expiryLateSeconds, ...feed }: Work): Judgem
   const worker =
     late > expiryLateSecondsMax
       ? broken(`${running}, but an order that expired ${duration(late)} ago still reserves its animal.`, lookAtLog)
-      : ok(`${running}.`);
+      : historyDaysLeft < historyDaysMin
+        ? warning(
+            `${running}, but the history has partitions for ${counted(historyDaysLeft, 'day')} only; after that, nothing can be written.`,
+            `As the owner: select make_history_partitions(). The worker does it every hour: ${lookAtLog}`,
+          )
+        : ok(`${running}.`);
   return [worker, findingOf('feed', judgeFeed(feed, lookAtLog))];
 }
 
 function judgeFeed(
-  { feedLateSeconds, unpublished, hasPartition, detachedPartition }: Omit<Work, 'workers' | 'expiryLateSeconds'>,
+  { feedLateSeconds, unpublished, hasPartition, detachedPartition }: Omit<Work, 'workers' | 'expiryLateSeconds' | 'historyDaysLeft'>,
   lookAtLog: string,
 ): Judgement {
   if (detachedPartition) {

@@ -102,7 +102,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   /**
    * `byIndex` makes the planner use indexes even if a table's statistics are out of date, and plan each statement once. For a worker:
    * its queues are often empty when they are analysed, each of its statements has an index, and planning one over a month of
-   * partitions takes longer than running it.
+   * partitions takes longer than running it. Always for transactions and single statements that write, for the same reasons: they find
+   * rows by a key, and PostgreSQL would plan some of them each time, since it expects fewer rows for the values of now.
    *
    * `onIdsSkipped` is called if this process was the first to write to a server, and has skipped the ids that may be lost with another.
    */
@@ -123,8 +124,8 @@ export class Pool implements Transactor, Snapshotter, Searcher {
         this.#servers.requireStillPrimary(server);
       },
     });
-    const settings = settingsOf(byIndex);
-    const [toWrite, toRead] = [optionsOf(settings), optionsOf({ ...settings, default_transaction_read_only: 'on' })];
+    const toWrite = optionsOf(settingsOf(true));
+    const toRead = optionsOf({ ...settingsOf(byIndex), default_transaction_read_only: 'on' });
     const { transactions: turnsMax, reads, writes } = partsOf(size);
     const onFault = (error: unknown) => this.#noteFault(error);
     const turns = { turnsMax, turnsOfOwnerMax: Math.max(turnsMax - 1, 1), waitMsMax: turnTimeoutMs, pendingOfOwnerMax: pendingMax };
@@ -285,7 +286,7 @@ export class Pool implements Transactor, Snapshotter, Searcher {
   }
 
   async snapshot<T>(work: (tx: Db) => Promise<T>): Promise<T> {
-    return this.#withTransactionConnection(undefined, (client) => this.#within(client, beginSnapshot, work));
+    return this.#withTransactionConnection(undefined, (client) => this.#within(client, beginRanges, work));
   }
 
   async search<T>(work: (tx: Db) => Promise<T>, clientId: bigint, settings: Settings = {}): Promise<T> {
@@ -374,6 +375,8 @@ const setEach = (settings: Settings, set: 'set' | 'set local') =>
   Object.entries(settings).map(([name, value]) => `${set} ${name} = ${value}`);
 
 const beginSnapshot = 'begin isolation level repeatable read read only';
+/** A range is planned for its limit: without it, the planner would rather sort a large table. */
+const beginRanges = `${beginSnapshot}; set local plan_cache_mode = auto`;
 
 /** Rejects statements after a time. The last one before has a timeout of its own. */
 function endingAfter(ms: number, tx: Db): Db {

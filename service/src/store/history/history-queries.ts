@@ -39,15 +39,28 @@ export async function insertTransitions(tx: Transaction, author: Author, transit
   });
 }
 
-/** The transactions that have changed an animal itself within the last minute, of its last `limit` transitions. */
+/**
+ * The transactions that have changed an animal itself within the last minute, of its last `limit` transitions. The partitions of earlier
+ * months are not read.
+ */
 export async function selectRecentTransactions(tx: Transaction, petId: bigint, limit: number): Promise<string[]> {
   const { rows } = await tx.query<{ transactionId: string }>({
     name: 'recent-transactions',
     text: `select distinct "transactionId" from (
         select ${recentTransactionOf('history', 'at')} as "transactionId" from history
-        where pet_id = $1 and order_id is null order by id desc limit $2) as last
+        where pet_id = $1 and order_id is null and at > now() - interval '1 day' order by id desc limit $2) as last
       where "transactionId" is not null`,
     values: [petId, limit],
   });
   return rows.map(({ transactionId }) => transactionId);
+}
+
+/**
+ * Creates the partitions of the coming months. Returns how many. Writers of animals and orders queue behind the lock: rather later than
+ * for long.
+ */
+export async function makePartitions(tx: Transaction): Promise<number> {
+  await tx.query({ text: `set local lock_timeout = '200ms'` });
+  const { rows } = await tx.query<{ made: bigint }>({ text: 'select make_history_partitions() as made' });
+  return Number(rows[0]?.made ?? 0);
 }

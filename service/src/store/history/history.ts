@@ -1,6 +1,6 @@
 import type { Author } from '../../domain/actor.ts';
-import type { Transaction } from '../../platform/db/handles.ts';
-import { insertTransitions, selectRecentTransactions, type Transition } from './history-queries.ts';
+import type { Transaction, Transactor } from '../../platform/db/handles.ts';
+import { insertTransitions, makePartitions, selectRecentTransactions, type Transition } from './history-queries.ts';
 
 export type { Transition };
 
@@ -19,3 +19,6 @@ const recentMax = 1_000;
 export async function findRecentTransactions(tx: Transaction, petId: bigint): Promise<string[]> {
   return selectRecentTransactions(tx, petId, recentMax);
 }
+
+/** Creates the partitions of the coming months, three ahead. Returns how many. None is ever dropped. */
+export const makeHistoryPartitions = (db: Transactor): Promise<number> => db.transaction(makePartitions);

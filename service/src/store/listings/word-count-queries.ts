@@ -82,7 +82,10 @@ export async function selectWrittenWords(tx: Transaction, petIds: readonly bigin
         written.is_trusted as "isTrusted"
       from unnest($1::bigint[]) asked (id) join pets on pets.id = asked.id and removed_at is null
         left join profiles on profiles.pet_id = pets.id
-        left join lateral (select client_id, key_id from history where history.pet_id = pets.id order by history.id limit 1) added on true
+        -- Its first row is as old as the animal, so that one or two partitions are read.
+        left join lateral (select client_id, key_id from history where history.pet_id = pets.id
+          and history.at between pets.created_at - interval '1 day' and pets.created_at + interval '1 day'
+          order by history.id limit 1) added on true
         cross join lateral (values (name, coalesce(named_by, added.key_id)),
           (concat_ws(' ', breed_primary, breed_secondary), coalesce(breeds_by, added.key_id))) as texts (content, key_id)
         left join api_keys on api_keys.id = texts.key_id

@@ -6,6 +6,8 @@ export interface HistoryRow {
   readonly id: bigint;
   readonly petId: bigint;
   readonly orderId: bigint | null;
+  readonly clientId: bigint | null;
+  readonly keyId: bigint | null;
   readonly from: string | null;
   readonly to: string;
   /** The shelters, if the animal was moved. */
@@ -54,12 +56,57 @@ export async function selectOrderStates(db: Db, after: RowOfPet, lastPetId: bigi
 export async function selectHistory(db: Db, after: RowOfPet, last: RowOfPet, limit: number): Promise<HistoryRow[]> {
   const { rows } = await db.query<Omit<HistoryRow, 'move'> & MoveColumns>({
     name: 'verify-history',
-    text: `select id, pet_id as "petId", order_id as "orderId", from_status as "from", to_status as "to", why, kind,
+    text: `select id, pet_id as "petId", order_id as "orderId", client_id as "clientId", key_id as "keyId", from_status as "from", to_status as "to", why, kind,
         from_shelter_id as "fromShelterId", to_shelter_id as "toShelterId"
       from history where (pet_id, id) > ($1, $2) and (pet_id, id) <= ($3, $4) order by pet_id, id limit $5`,
     values: [after.petId, after.id, last.petId, last.id, limit],
   });
-  return rows.map(({ id, petId, orderId, from, to, ...columns }) => ({ id, petId, orderId, from, to, move: readMove(columns) }));
+  return rows.map(({ id, petId, orderId, clientId, keyId, from, to, ...columns }) => ({
+    id,
+    petId,
+    orderId,
+    clientId,
+    keyId,
+    from,
+    to,
+    move: readMove(columns),
+  }));
+}
+
+/** Of these clients and keys, those that don't exist. No foreign key of the history refers to them. */
+export async function selectMissing(
+  db: Db,
+  named: { clientIds: readonly bigint[]; keyIds: readonly bigint[] },
+): Promise<Array<{ what: 'client' | 'key'; id: bigint }>> {
+  const { rows } = await db.query<{ what: 'client' | 'key'; id: bigint }>({
+    name: 'verify-clients-and-keys',
+    text: `select 'client' as what, id from unnest($1::bigint[]) as named (id) where not exists (select from clients where clients.id = named.id)
+      union all
+      select 'key', id from unnest($2::bigint[]) as named (id) where not exists (select from api_keys where api_keys.id = named.id)`,
+    values: [named.clientIds, named.keyIds],
+  });
+  return rows;
+}
+
+/** An event that is not published, and whether its animal and its client exist. No foreign key refers to them. */
+export interface OutboxRow {
+  readonly id: bigint;
+  readonly petId: bigint;
+  readonly clientId: bigint | null;
+  readonly hasPet: boolean;
+  readonly hasClient: boolean;
+}
+
+/** In order of id, after `afterId`. */
+export async function selectOutbox(db: Db, afterId: bigint, limit: number): Promise<OutboxRow[]> {
+  const { rows } = await db.query<OutboxRow>({
+    name: 'verify-outbox',
+    text: `select id, pet_id as "petId", client_id as "clientId", exists (select from pets where pets.id = pet_id) as "hasPet",
+        client_id is null or exists (select from clients where clients.id = client_id) as "hasClient"
+      from outbox where id > $1 order by id limit $2`,
+    values: [afterId, limit],
+  });
+  return rows;
 }
 
 export async function readLastPetId(db: Db): Promise<bigint> {

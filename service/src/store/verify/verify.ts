@@ -10,7 +10,9 @@ import {
   readLastPetId,
   readLastRow,
   selectHistory,
+  selectMissing,
   selectOrderStates,
+  selectOutbox,
   selectPetStates,
 } from './verify-queries.ts';
 
@@ -29,7 +31,8 @@ const transactionsIntervalMs = 20;
 
 /**
  * Replays the whole history. Checks that no animal ever had two open orders at once, that every transition was legal, and that the
- * current state matches the history, including the shelter that an animal was last moved to, which is also that of its orders.
+ * current state matches the history, including the shelter that an animal was last moved to, which is also that of its orders. Also that
+ * what the history and the unpublished events name exists: no foreign key refers to it.
  *
  * Each range of animals is read in its own snapshot, so that none is open for long. That is enough: an animal is compared only with
  * its own orders and its own history, which are all read in the same snapshot, and no check concerns two animals. So each animal was
@@ -50,7 +53,21 @@ export async function verifyHistory(db: Snapshotter, progress: (done: number, of
     afterPetId = range.lastPetId;
     progress(Number(afterPetId < lastPetId ? afterPetId : lastPetId), Number(lastPetId));
     // One range more than those that have them, for rows of animals that don't exist.
-    if (afterPetId > lastPetId) return seen;
+    if (afterPetId > lastPetId) return { ...seen, violation: await findOrphanedEvent(db) };
+  }
+}
+
+/** The unpublished events, also those that nobody publishes. Those that are written meanwhile may be read or not. */
+async function findOrphanedEvent(db: Snapshotter): Promise<string | undefined> {
+  for (let afterId = 0n; ; ) {
+    const events = await db.snapshot((tx) => selectOutbox(tx, afterId, rowsPerRange));
+    for (const { id, petId, clientId, hasPet, hasClient } of events) {
+      if (!hasPet) return `unpublished event ${id}: animal ${petId} does not exist`;
+      if (!hasClient) return `unpublished event ${id}: client ${clientId} does not exist`;
+    }
+    const last = events.at(-1);
+    if (!last || events.length < rowsPerRange) return undefined;
+    afterId = last.id;
   }
 }
 
@@ -75,7 +92,17 @@ async function verifyRange(tx: Db, afterPetId: bigint): Promise<Range | undefine
   const pets = found.filter(({ id }) => id <= lastPetId);
   const rows = read.filter(({ petId }) => petId <= lastPetId);
   const orders = await readOrders(tx, afterPetId, lastPetId);
-  return { animals: pets.length, orders: orders.length, rows: rows.length, violation: findViolation(pets, orders, rows), lastPetId };
+  const violation = findViolation(pets, orders, rows) ?? (await findUnknownAuthor(tx, rows));
+  return { animals: pets.length, orders: orders.length, rows: rows.length, violation, lastPetId };
+}
+
+/** A row whose client or key does not exist. */
+async function findUnknownAuthor(tx: Db, rows: readonly HistoryRow[]): Promise<string | undefined> {
+  const idsOf = (id: (row: HistoryRow) => bigint | null) => [...new Set(rows.map(id).filter((one) => one !== null))];
+  const [missing] = await selectMissing(tx, { clientIds: idsOf(({ clientId }) => clientId), keyIds: idsOf(({ keyId }) => keyId) });
+  if (!missing) return undefined;
+  const row = rows.find(({ clientId, keyId }) => (missing.what === 'client' ? clientId : keyId) === missing.id);
+  return `history row ${row?.id}: ${missing.what} ${missing.id} does not exist`;
 }
 
 function findViolation(pets: readonly PetState[], orders: readonly OrderState[], rows: readonly HistoryRow[]): string | undefined {
@@ -115,15 +142,17 @@ async function verifyLongHistory(db: Snapshotter, petId: bigint): Promise<Range>
     return undefined;
   };
   while (lastId < settled.id) {
-    const rows = await db.snapshot((tx) => selectHistory(tx, { petId, id: lastId }, { petId, id: settled.id }, rowsPerRange));
-    const violation = apply(rows);
+    const { rows, violation } = await db.snapshot(async (tx) => {
+      const read = await selectHistory(tx, { petId, id: lastId }, { petId, id: settled.id }, rowsPerRange);
+      return { rows: read, violation: apply(read) ?? (await findUnknownAuthor(tx, read)) };
+    });
     if (violation) return { ...seen, violation };
     if (rows.length === 0) break;
   }
   return db.snapshot(async (tx) => {
     for (;;) {
       const rows = await selectHistory(tx, { petId, id: lastId }, endOf(petId), rowsPerRange);
-      const violation = apply(rows);
+      const violation = apply(rows) ?? (await findUnknownAuthor(tx, rows));
       if (violation) return { ...seen, violation };
       if (rows.length < rowsPerRange) break;
     }

@@ -213,6 +213,7 @@ const atWork: Work = {
   unpublished: 0,
   hasPartition: true,
   detachedPartition: null,
+  historyDaysLeft: 100,
 };
 test.each<[work: Partial<Work>, judged: string[]]>([
   [{}, ['ok: 2 workers are running.', 'ok: Every event is published.']],
@@ -223,6 +224,13 @@ test.each<[work: Partial<Work>, judged: string[]]>([
   [
     { expiryLateSeconds: 30 },
     ['broken: 2 workers are running, but an order that expired 30 s ago still reserves its animal.', expect.anything()],
+  ],
+  [
+    { historyDaysLeft: 12 },
+    [
+      'warning: 2 workers are running, but the history has partitions for 12 days only; after that, nothing can be written.',
+      expect.anything(),
+    ],
   ],
   [{ feedLateSeconds: 20, unpublished: 3 }, [expect.anything(), 'warning: 3 events not published yet, the oldest 20 s old.']],
   [

@@ -14,7 +14,8 @@ function findViolation(
 ): string | undefined {
   const replay = new Replay(petId);
   for (const [index, [who, from, to, move]] of rows.entries()) {
-    const violation = replay.apply({ id: BigInt(index + 1), petId, orderId: who === 'animal' ? null : BigInt(who), from, to, move });
+    const orderId = who === 'animal' ? null : BigInt(who);
+    const violation = replay.apply({ id: BigInt(index + 1), petId, orderId, clientId: null, keyId: null, from, to, move });
     if (violation) return violation;
   }
   return replay.compare(

@@ -67,6 +67,29 @@ describe('verifyHistory', () => {
     expect(violation).toMatch(new RegExp(`^order \\d+: animal ${animals + 1} does not exist$`));
   });
 
+  test.each([
+    ['client', 'client_id', 7],
+    ['key', 'key_id', 7],
+    ['client', 'client_id', animals],
+    ['key', 'key_id', animals],
+  ])('finds a row of history with a %s that does not exist (%s, animal %i)', async (what, column, id) => {
+    const row = `(select max(id) from history where pet_id = ${id})`;
+    await store.asOwner(`update history set ${column} = 4711 where id = ${row}`);
+    const { violation } = await verify();
+    await store.asOwner(`update history set ${column} = null where id = ${row}`);
+    expect(violation).toMatch(new RegExp(`^history row \\d+: ${what} 4711 does not exist$`));
+  });
+
+  test.each([
+    ['animal', '4711000, null'],
+    ['client', '1, 4711'],
+  ])('finds an unpublished event with an %s that does not exist', async (what, ids) => {
+    await store.write(`insert into outbox (type, data, pet_id, client_id) values ('pet.updated', '{}', ${ids})`);
+    const { violation } = await verify();
+    await store.asOwner('delete from outbox');
+    expect(violation).toMatch(new RegExp(`^unpublished event \\d+: ${what} 4711(000)? does not exist$`));
+  });
+
   test('of a long history misses no row that was written before others and committed after them', async () => {
     const insert = `insert into history (pet_id, from_status, to_status, why) values ($1, 'available', 'available', 'edited by staff')`;
     const open = await holdLocks(store, insert, [animals]);
