@@ -160,7 +160,10 @@ async function walkNewest(db: Db, search: ListingSearch, page: Page): Promise<Fo
   return further.isComplete ? further.found : undefined;
 }
 
-/** `isComplete`: the page is full, or there is no other animal to look at. */
+/**
+ * `isComplete`: the page is full, or there is no other animal to look at. Ends with the animal that fills the page. Only if none does, the
+ * animals are counted, by an index alone.
+ */
 async function walk(
   db: Db,
   search: ListingSearch,
@@ -170,13 +173,13 @@ async function walk(
   const parameters = new Parameters();
   const newest = newestRows(search, parameters, after?.id, lookedThroughMax);
   const { columns, from, condition } = walkOf(search, parameters, `(${newest})`);
-  const text = `with walked as materialized (select ${columns}, ${condition} as matches from ${from})
-    select found.id, found."shelterId", found.distance, null as rank, looked
-      from (select count(*) as looked from walked) counted left join walked found on matches
-      order by id desc limit ${parameters.add(limit)}`;
-  const rows = await select<Found & { readonly looked: bigint }>(db, text, parameters);
-  const found = rows.filter(({ id }) => id !== null);
-  return { found, isComplete: found.length === limit || (rows[0]?.looked ?? 0n) < lookedThroughMax };
+  const limited = parameters.add(limit);
+  const text = `with found as materialized (select ${columns}, null as rank from ${from} where ${condition} order by id desc limit ${limited})
+    select found.*, "areOthersLeft" from (select case when (select count(*) from found) < ${limited}
+        then exists (select from (${newest}) looked offset ${lookedThroughMax - 1}) end as "areOthersLeft") counted
+      left join found on true order by id desc`;
+  const rows = await select<Found & { readonly areOthersLeft: boolean | null }>(db, text, parameters);
+  return { found: rows.filter(({ id }) => id !== null), isComplete: !rows[0]?.areOthersLeft };
 }
 
 /** Looks through all animals, the newest first: there are so many matches that it finds a page soon. */
