@@ -1,3 +1,4 @@
+import type { Place } from '../list-cache/shown-changes.ts';
 import type { Near } from './listing-search.ts';
 
 const earthRadiusKm = 6_371;
@@ -13,6 +14,13 @@ interface Box {
   readonly latitude: Range;
   /** Two ranges if the box crosses the 180th meridian. */
   readonly longitudes: readonly Range[];
+}
+
+/** In kilometres, as the function of PostgreSQL computes it: the last digits may differ. */
+export function distanceKm(a: Place, b: Place): number {
+  const [latitude, longitude] = [radians(b.latitude - a.latitude), radians(b.longitude - a.longitude)];
+  const half = Math.sin(latitude / 2) ** 2 + Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(longitude / 2) ** 2;
+  return 2 * earthRadiusKm * Math.asin(Math.sqrt(Math.min(1, half)));
 }
 
 /** A box that contains every point within the distance, for an index. */
