@@ -1,8 +1,9 @@
-// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | words | writes | memory | cost | telemetry | sweeps | capacity measures it alone; list --mix under a mix of quiet and busy clients
+// Benchmarks: npm run bench -- [SCENARIO…] compares Homeward with others, npm run bench -- size | listings | listings-cached | listings-fresh | words | writes | memory | cost | telemetry | sweeps | capacity measures it alone; list --mix under a mix of quiet and busy clients
 const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
   'listings-cached': () => import('./listings-cached.ts'),
+  'listings-fresh': () => import('./listings-fresh.ts'),
   words: () => import('./words.ts'),
   writes: () => import('./writes.ts'),
   memory: () => import('./memory.ts'),
