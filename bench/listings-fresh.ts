@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { HttpClient } from '../testkit/http.ts';
-import { drawSamples, mixed, type Samples, timeSearch } from '../testkit/listing-searches.ts';
+import { drawSamples, mixed, type Samples, type SearchTarget, timeSearch } from '../testkit/listing-searches.ts';
 import { fillListings } from '../testkit/listings-fill.ts';
 import { queryAt } from '../testkit/postgres.ts';
 import { cpuMs, treeCpuMs } from '../testkit/process-cpu.ts';
@@ -27,6 +27,16 @@ const photosCount = 5_000;
 const descriptionsCount = 1_000;
 const searchesMade = `select coalesce(sum(calls), 0)::int as count from pg_stat_statements
   where query like 'begin isolation level repeatable read read only%'`;
+
+const kinds = Object.values(mixed);
+/** Of each kind, that many clients ask for. */
+const popularOfKind = 4;
+
+const phases = [
+  ['before', writesPerSecond],
+  ['now', writesPerSecond],
+  ['now', 0],
+] as const;
 
 interface Bench {
   readonly store: Store;
@@ -69,12 +79,10 @@ async function main(): Promise<number> {
   const bench = await open(resources, animals, checkout.root);
   const misses = await compareMisses(bench, rounds);
   const shares = [];
-  for (const [tree, writes] of [
-    ['before', writesPerSecond],
-    ['now', writesPerSecond],
-    ['now', 0],
-  ] as const) {
-    shares.push(await measureShare(bench, tree, { writes, reads, seconds }));
+  const popular = kinds.flatMap((queryOf) => Array.from({ length: popularOfKind }, () => queryOf(bench.samples)));
+  for (const [tree, writes] of phases) {
+    shares.push(await measureShare(bench, tree, { writes, reads, seconds, draw: () => drawOne(kinds)(bench.samples), isPopular: false }));
+    shares.push(await measureShare(bench, tree, { writes, reads, seconds, draw: () => drawOne(popular), isPopular: true }));
   }
   return report({ base: commitOf(values.base), animals, seconds, rounds, misses, shares }, values.json ?? false);
 }
@@ -135,7 +143,7 @@ async function compareMisses(bench: Bench, rounds: number): Promise<Record<Tree,
       const before = [cpuMs(pid), treeCpuMs(bench.store.postgres.pid)] as const;
       const target = { url: `${origin}/v1`, key: bench.keys[0]?.key ?? '', samples: bench.samples };
       let searches = 0;
-      for (const queryOf of Object.values(mixed)) {
+      for (const queryOf of kinds) {
         for (let i = 0; i < searchesOfKind; i += 1, searches += 1) await timeSearch(http, target, queryOf(bench.samples));
       }
       const [processMs, postgresMs] = [cpuMs(pid) - before[0], treeCpuMs(bench.store.postgres.pid) - before[1]];
@@ -145,26 +153,33 @@ async function compareMisses(bench: Bench, rounds: number): Promise<Record<Tree,
   return costs;
 }
 
+interface Load {
+  readonly writes: number;
+  readonly reads: number;
+  readonly seconds: number;
+  /** A search. */
+  draw(): string;
+  /** It is one of a few. */
+  readonly isPopular: boolean;
+}
+
 interface Share {
   readonly tree: Tree;
+  readonly isPopular: boolean;
   readonly writes: number;
   readonly reads: number;
   readonly cached: number;
   readonly written: number;
 }
 
-async function measureShare(
-  bench: Bench,
-  tree: Tree,
-  { writes, reads, seconds }: { writes: number; reads: number; seconds: number },
-): Promise<Share> {
+async function measureShare(bench: Bench, tree: Tree, { writes, reads, seconds, draw, isPopular }: Load): Promise<Share> {
   say(`Searches of the process ${tree}, beside ${writes} changes a second`);
   await using program = await bench.serve(tree, {});
   const url = `${program.origin}/v1`;
   using http = new HttpClient(2 * readers);
   const run = { endsAtMs: performance.now() + (warmUpSeconds + seconds) * 1_000, reads: 0, written: 0 };
   const everyone = [
-    ...bench.keys.map(({ key }) => paced(run, reads / readers, () => search(http, { url, key, samples: bench.samples }, run))),
+    ...bench.keys.map(({ key }) => paced(run, reads / readers, () => search(http, { url, key, samples: bench.samples }, draw(), run))),
     ...(writes === 0 ? [] : Array.from({ length: readers }, () => paced(run, writes / readers, () => change(http, url, bench, run)))),
   ];
   await sleep(warmUpSeconds * 1_000);
@@ -172,7 +187,7 @@ async function measureShare(
   await Promise.all(everyone);
   const made = run.reads - before.reads;
   const cached = made - ((await searchesOf(bench)) - searchesBefore);
-  return { tree, writes, reads: made, cached, written: (run.written - before.written) / seconds };
+  return { tree, isPopular, writes, reads: made, cached, written: (run.written - before.written) / seconds };
 }
 
 /** One after the other, so many a second, as Poisson would have it. */
@@ -184,11 +199,8 @@ async function paced(run: { endsAtMs: number }, perSecond: number, send: () => P
   }
 }
 
-const kinds = Object.values(mixed);
-
-async function search(http: HttpClient, target: { url: string; key: string; samples: Samples }, run: { reads: number }): Promise<void> {
-  const queryOf = drawOne(kinds);
-  if ((await timeSearch(http, target, queryOf(target.samples))) !== undefined) run.reads += 1;
+async function search(http: HttpClient, target: SearchTarget, query: string, run: { reads: number }): Promise<void> {
+  if ((await timeSearch(http, target, query)) !== undefined) run.reads += 1;
 }
 
 /** A profile gets the description of another animal, and a photo another text. */
@@ -229,7 +241,7 @@ function report({ base, animals, seconds, rounds, misses, shares }: Result, asJs
   const ratio = quantile(ratios, 0.5);
   const share = ({ cached, reads }: Share) => cached / reads;
   const figures = shares.map((one) => ({ ...one, share: share(one) }));
-  const reached = figures.find(({ tree, writes }) => tree === 'now' && writes > 0)?.share ?? Number.NaN;
+  const reached = figures.find(({ tree, writes, isPopular }) => tree === 'now' && writes > 0 && !isPopular)?.share ?? Number.NaN;
   console.log(`${count(animals)} animals; before is ${base}.\n`);
   console.log(`A search that is not cached, medians of ${rounds} rounds in turns, ms of CPU:`);
   for (const tree of ['before', 'now'] as const) {
@@ -238,11 +250,12 @@ function report({ base, animals, seconds, rounds, misses, shares }: Result, asJs
   const spread = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)} in single rounds`;
   console.log(`  ${ratio.toFixed(2)} times as much (${spread}); ${missRatioMax} is ${ratio <= missRatioMax ? 'reached' : 'MISSED'}\n`);
   console.log(`Searches that one process serves from its cache, in ${seconds} s each:`);
-  for (const { tree, writes, written, reads, cached, ...one } of figures) {
+  for (const { tree, isPopular, writes, written, reads, cached, ...one } of figures) {
     const beside = writes === 0 ? 'beside no changes' : `beside ${written.toFixed(0)} changes a second`;
-    console.log(`  ${tree.padEnd(8)}${beside}: ${one.share.toFixed(2)} (${count(cached)} of ${count(reads)})`);
+    const which = isPopular ? `one of ${popularOfKind * kinds.length}` : 'any';
+    console.log(`  ${tree.padEnd(8)}${which.padEnd(12)}${beside}: ${one.share.toFixed(2)} (${count(cached)} of ${count(reads)})`);
   }
-  console.log(`  ${shareMin} is ${reached >= shareMin ? 'reached' : 'MISSED'}`);
+  console.log(`  Of any, ${shareMin} is ${reached >= shareMin ? 'reached' : 'MISSED'}`);
   const holds = reached >= shareMin || ratio <= missRatioMax;
   console.log(holds ? '\nOne of the two is enough.' : '\nNeither is reached.');
   if (asJson) console.log(JSON.stringify({ base, animals, seconds, rounds, misses, shares: figures, ratio, holds }));

@@ -262,13 +262,15 @@ async function walkShelters(
     ? 'listings animal'
     : `pets animal ${search.q !== undefined || asksForProfile(search) ? 'left join listings on listings.id = animal.id' : ''}`;
   const limited = parameters.add(limit);
+  // The shelters are sorted again, so that the planner knows their order: by distance it then ends with the shelter that fills the page.
+  const order = (id: string) => (sort === 'newest' ? `${id} desc` : `distance, "shelterId", ${id} desc`);
   const text = `with near as materialized (select * from (${sheltersNear(search.near as Near, parameters)}) shelter
-      where true ${skipped} order by distance, id ${lookedThroughMax ? `limit ${lookedThroughMax}` : ''})
-    select found.id, found."shelterId", found.distance, null as rank, shelters
-    from (select count(*) as shelters from near) counted left join (
-      select animal.id, near.id as "shelterId", near.distance from near cross join lateral
-        (select animal.id from ${animals} where ${conditions.join(' and ')} order by animal.id desc limit ${limited}) animal) found on true
-    order by ${sort === 'newest' ? 'found.id desc' : 'found.distance, found."shelterId", found.id desc'} limit ${limited}`;
+      where true ${skipped} order by distance, id ${lookedThroughMax ? `limit ${lookedThroughMax}` : ''}),
+    found as materialized (select animal.id, near.id as "shelterId", near.distance, null as rank
+      from (select * from near order by distance, id) near cross join lateral
+        (select animal.id from ${animals} where ${conditions.join(' and ')} order by animal.id desc limit ${limited}) animal
+      order by ${order('animal.id')} limit ${limited})
+    select found.*, shelters from (select count(*) as shelters from near) counted left join found on true order by ${order('found.id')}`;
   const rows = await select<Found & { readonly shelters: bigint }>(db, text, parameters);
   return { found: rows.filter(({ id }) => id !== null), shelters: Number(rows[0]?.shelters ?? 0) };
 }
