@@ -1,9 +1,10 @@
-import type { Place } from '../list-cache/shown-changes.ts';
 import type { Near } from './listing-search.ts';
 
 const earthRadiusKm = 6_371;
 const degrees = (radians: number) => (radians * 180) / Math.PI;
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
+
+type Point = Pick<Near, 'latitude' | 'longitude'>;
 
 interface Range {
   readonly from: number;
@@ -17,7 +18,7 @@ interface Box {
 }
 
 /** In kilometres, as the function of PostgreSQL computes it: the last digits may differ. */
-export function distanceKm(a: Place, b: Place): number {
+export function distanceKm(a: Point, b: Point): number {
   const [latitude, longitude] = [radians(b.latitude - a.latitude), radians(b.longitude - a.longitude)];
   const half = Math.sin(latitude / 2) ** 2 + Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(longitude / 2) ** 2;
   return 2 * earthRadiusKm * Math.asin(Math.sqrt(Math.min(1, half)));
