@@ -20,7 +20,7 @@ import { listedProfileJson } from '../profiles/profile-json.ts';
 import { footprintOf, footprintOfCounts } from './listing-footprint.ts';
 import { listingsJson } from './listing-json.ts';
 import { FacetsSchema, type ListFacets, ListFacetsQuery, ListingSchema, type ListListings, ListListingsQuery } from './listing-schemas.ts';
-import type { Found, ListingSearch, ListingSort, Near, Position, SearchedWords } from './listing-search.ts';
+import type { Asked, Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
 import { countListings, type Listing, searchListings } from './listings.ts';
 
 interface Parts {
@@ -102,9 +102,9 @@ async function readFacets(
   clientId: bigint,
 ): Promise<ListPage<ListingFootprint>> {
   const search = searchOf(query, clock);
-  const { found, words } = await countListings(db, search, clientId);
+  const { found, asked } = await countListings(db, search, clientId);
   const body = JSON.stringify(found);
-  return listPage(body, { link: undefined, etag: etagOf(body), footprint: footprintOfCounts(search, words), ageMaxMs: ageMaxMsOf(words) });
+  return listPage(body, { link: undefined, etag: etagOf(body), footprint: footprintOfCounts(search, asked), ageMaxMs: ageMaxMsOf(asked) });
 }
 
 async function readListingPage(
@@ -117,20 +117,20 @@ async function readListingPage(
   const sort = sortOf(query);
   const filters = filtersOf(query, search.near);
   const after = cursor === undefined ? undefined : readPosition(cursor, filters, sort);
-  const { found, words } = await searchListings(db, search, { sort, after, limit: limit + 1 }, clientId);
+  const { found, asked } = await searchListings(db, search, { sort, after, limit: limit + 1 }, clientId);
   const { json, count } = bodyOf(found.slice(0, limit), search.today, photosUrl);
   const last = found[count - 1];
   const link =
     last && found.length > count
       ? linkToNext('/v1/listings', { limit, filters, cursor: writePosition(last.found, filters, sort) })
       : undefined;
-  const footprint = footprintOf({ search, words, sort, after, count }, found);
-  return listPage(json, { link, etag: etagOf(json, link), footprint, ageMaxMs: ageMaxMsOf(words) });
+  const footprint = footprintOf({ search, asked, sort, after, count }, found);
+  return listPage(json, { link, etag: etagOf(json, link), footprint, ageMaxMs: ageMaxMsOf(asked) });
 }
 
 /** The worker counts a word within half a second: so it takes 2 s in all until a search is corrected to it. */
 const correctedAgeMaxMs = 1_500;
-const ageMaxMsOf = (words: SearchedWords | undefined) => (words?.areKnown === false ? correctedAgeMaxMs : undefined);
+const ageMaxMsOf = ({ words }: Asked) => (words?.areKnown === false ? correctedAgeMaxMs : undefined);
 
 const bodyOf = (listings: readonly Listing[], today: string, photosUrl: string) =>
   listingsJson(

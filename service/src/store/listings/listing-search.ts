@@ -9,6 +9,14 @@ export interface ListingSearch extends Omit<FilterValues, 'near' | 'withinKm'> {
   readonly today: string;
 }
 
+/** What a search asks for, as documents have it. */
+export interface Asked {
+  /** Undefined: no words are asked for. */
+  readonly words: SearchedWords | undefined;
+  /** Undefined: no breed is asked for. */
+  readonly breed: string | undefined;
+}
+
 /** The words that decide which animals a search finds. */
 export interface SearchedWords {
   /** An animal is found by having all the words of one of these: as they were asked for, or as they were corrected. Without those that

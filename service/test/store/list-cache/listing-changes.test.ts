@@ -191,6 +191,9 @@ describe('A page of listings', () => {
     expect(await isTouched('?near=10,10&withinKm=300&q=gentle', describeAs(older.id, 'gentle'))).toBe(true);
     expect(await isTouched('?near=48,16&q=gentle', moveFar)).toBe(true);
     expect(await isTouched('/facets?categoryId=74', describeAs(older.id, 'brave'))).toBe(true);
+    const beBeagle = () =>
+      send('PATCH', `/v1/pets/${newer.id}/profile`, { breeds: { primary: 'beagle' }, description: `change ${++changes}` });
+    expect(await isTouched(`?categoryId=74&breed=${encodeURIComponent('Béagle')}`, beBeagle)).toBe(true);
     expect(await searchesFor(another, '/v1/listings?categoryId=74&q=brave')).toBe(0);
     await describeAs(newer.id, 'gentle')();
     expect((await list(another, '/v1/listings?categoryId=74&q=brave')).map(({ pet }) => pet.id)).not.toContain(newer.id);
@@ -198,6 +201,7 @@ describe('A page of listings', () => {
     expect(await isTouched('?categoryId=74', describeAs(other.id, 'brave'))).toBe(false);
     expect(await isTouched('?categoryId=74&sex=female', describeAs(older.id, 'brave'))).toBe(false);
     expect(await isTouched('?q=gentle', describeAs(older.id, 'brave'))).toBe(false);
+    expect(await isTouched('?categoryId=74&breed=beagle', describeAs(older.id, 'brave'))).toBe(false);
     expect(await isTouched('?categoryId=74&limit=1', describeAs(older.id, 'brave'))).toBe(true);
     await addPet(store, key, { categoryId: 74 });
     await addPet(store, key, { categoryId: 74 });

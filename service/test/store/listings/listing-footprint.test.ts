@@ -12,6 +12,7 @@ import { emptyProfile } from '../../../src/store/profiles/profile-changes.ts';
 
 const statuses = ['available', 'sold'] as const;
 const sexes = ['male', 'female'] as const;
+const breeds = ['beagle', 'collie'];
 const companions = ['cats', 'dogs'] as const;
 const words = ['brave', 'gentle', 'shy'];
 /** The third has no place. */
@@ -32,6 +33,7 @@ interface Animal {
 
 interface Described {
   readonly sex: (typeof sexes)[number];
+  readonly breed: string;
   readonly goodWith: readonly string[];
   readonly words: readonly string[];
 }
@@ -44,6 +46,7 @@ interface Query {
 
 const described: fc.Arbitrary<Described> = fc.record({
   sex: fc.constantFrom(...sexes),
+  breed: fc.constantFrom(...breeds),
   goodWith: fc.subarray([...companions]),
   words: fc.subarray(words),
 });
@@ -67,6 +70,7 @@ const query: fc.Arbitrary<Query> = fc.record({
     status: maybe(fc.constantFrom(...statuses)),
     shelterId: maybe(fc.bigInt({ min: 1n, max: 3n })),
     sex: maybe(fc.constantFrom(...sexes)),
+    breed: maybe(fc.constantFrom(...breeds)),
     goodWith: maybe(fc.subarray([...companions])),
     q: maybe(fc.subarray(words, { minLength: 1 }).map((some) => some.join(' '))),
     near: maybe(fc.record({ latitude: fc.constant(48), longitude: fc.constant(16), withinKm: fc.constantFrom(10, 100) })),
@@ -79,7 +83,7 @@ const distanceOf = ({ near }: ListingSearch, { latitude, longitude }: Shelter) =
   near && latitude !== null ? distanceKm(near, { latitude, longitude }) : undefined;
 
 function find(all: readonly Animal[], { search, sort, limit }: Query): Listing[] {
-  const { categoryId, status, shelterId, sex, goodWith = [], q, near } = search;
+  const { categoryId, status, shelterId, sex, breed, goodWith = [], q, near } = search;
   const rankOf = ({ profile }: Animal) => 1 / (1 + profile.words.length);
   const keyOf = (animal: Animal) => {
     if (sort === 'distance') return [distanceOf(search, animal.shelter) ?? 0, Number(animal.shelter.id), -Number(animal.id)];
@@ -90,6 +94,7 @@ function find(all: readonly Animal[], { search, sort, limit }: Query): Listing[]
     .filter(({ shelter }) => (shelterId ?? shelter.id) === shelter.id)
     .filter(({ shelter }) => !near || (distanceOf(search, shelter) ?? Number.POSITIVE_INFINITY) <= near.withinKm)
     .filter(({ profile }) => (sex ?? profile.sex) === profile.sex && goodWith.every((one) => profile.goodWith.includes(one)))
+    .filter(({ profile }) => (breed ?? profile.breed) === profile.breed)
     .filter(({ profile }) => (q?.split(' ') ?? []).every((word) => profile.words.includes(word)))
     .sort((a, b) => keyOf(a).reduce((order, key, i) => order || key - (keyOf(b)[i] ?? 0), 0))
     .slice(0, limit + 1)
@@ -106,13 +111,16 @@ function find(all: readonly Animal[], { search, sort, limit }: Query): Listing[]
     });
 }
 
-const wordsOf = ({ q }: ListingSearch) => (q === undefined ? undefined : { choices: [q.split(' ')], areKnown: true });
+const askedOf = ({ q, breed }: ListingSearch) => ({
+  words: q === undefined ? undefined : { choices: [q.split(' ')], areKnown: true },
+  breed,
+});
 
 function pageOf(all: readonly Animal[], asked: Query) {
   const found = find(all, asked);
   const count = Math.min(found.length, asked.limit);
   const { search, sort } = asked;
-  const footprint = footprintOf({ search, words: wordsOf(search), sort, after: undefined, count }, found);
+  const footprint = footprintOf({ search, asked: askedOf(search), sort, after: undefined, count }, found);
   const text = JSON.stringify(found.slice(0, count).map(({ pet, found: { distance } }) => [String(pet.id), pet.name, distance]));
   return { text: `${text} ${found.length > count}`, footprint };
 }
@@ -121,6 +129,7 @@ const termsOf = ({ shelter, categoryId, profile }: Animal) => [
   `shelter=${shelter.id}`,
   `category=${categoryId}`,
   `sex=${profile.sex}`,
+  `breed=${profile.breed}`,
   ...profile.goodWith.map((one) => `with=${one}`),
   ...profile.words,
 ];
@@ -158,7 +167,7 @@ describe('The footprint of a page of listings', () => {
         const after = { ...before, profile };
         const whole = { search, sort: 'newest', limit: animalsCount } as const;
         if (pageOf(all, whole).text === pageOf(all.with(index, after), whole).text) return;
-        expect(touchesListing(footprintOfCounts(search, wordsOf(search)), changeOf(before, after))).toBe(true);
+        expect(touchesListing(footprintOfCounts(search, askedOf(search)), changeOf(before, after))).toBe(true);
       }),
       { numRuns: 5_000 },
     );
@@ -172,10 +181,13 @@ describe('The footprint of a page of listings', () => {
       ],
       areKnown: false,
     };
-    const { bits } = footprintOfCounts({ today: '2026-11-18', q: 'brvae dog' }, corrected).found;
+    const { bits } = footprintOfCounts({ today: '2026-11-18', q: 'brvae dog' }, { words: corrected, breed: undefined }).found;
     const animal = { of: 'animal', petId: 1n, state: { categoryId: 1n, status: 'available' }, place: null } as const;
     const isTouched = (...terms: string[]) =>
-      touchesListing(footprintOfCounts({ today: '2026-11-18', q: 'brvae dog' }, corrected), { ...animal, terms: termSetOf(terms) });
+      touchesListing(footprintOfCounts({ today: '2026-11-18', q: 'brvae dog' }, { words: corrected, breed: undefined }), {
+        ...animal,
+        terms: termSetOf(terms),
+      });
     expect(bits).toHaveLength(2);
     expect([isTouched('brvae', 'dog'), isTouched('brave', 'dog'), isTouched('brave'), isTouched('dog')]).toEqual([
       true,
