@@ -18,6 +18,8 @@ const writesPerSecond = 50;
 const shareMin = 0.6;
 const missRatioMax = 0.5;
 const readers = 8;
+/** So many that a slow one does not reduce the rate. */
+const writers = 32;
 const warmUpSeconds = 5;
 const warmUpRounds = 3;
 /** Of each kind, in a round. */
@@ -176,11 +178,11 @@ async function measureShare(bench: Bench, tree: Tree, { writes, reads, seconds, 
   say(`Searches of the process ${tree}, beside ${writes} changes a second`);
   await using program = await bench.serve(tree, {});
   const url = `${program.origin}/v1`;
-  using http = new HttpClient(2 * readers);
+  using http = new HttpClient(readers + writers);
   const run = { endsAtMs: performance.now() + (warmUpSeconds + seconds) * 1_000, reads: 0, written: 0 };
   const everyone = [
     ...bench.keys.map(({ key }) => paced(run, reads / readers, () => search(http, { url, key, samples: bench.samples }, draw(), run))),
-    ...(writes === 0 ? [] : Array.from({ length: readers }, () => paced(run, writes / readers, () => change(http, url, bench, run)))),
+    ...(writes === 0 ? [] : Array.from({ length: writers }, () => paced(run, writes / writers, () => change(http, url, bench, run)))),
   ];
   await sleep(warmUpSeconds * 1_000);
   const [searchesBefore, before] = [await searchesOf(bench), { ...run }];
