@@ -3,6 +3,7 @@ const parts: Record<string, () => Promise<unknown>> = {
   size: () => import('./size.ts'),
   listings: () => import('./listings.ts'),
   'listings-cached': () => import('./listings-cached.ts'),
+  'listings-fresh': () => import('./listings-fresh.ts'),
   words: () => import('./words.ts'),
   writes: () => import('./writes.ts'),
   memory: () => import('./memory.ts'),

@@ -1,4 +1,5 @@
-// The listings of one category, changed by one writer in every way that a listing shows, so that every version that a search may find is known.
+// The animals of one category, changed by one writer in every way that a listing shows or a search asks for, so that every version that a
+// search among them may find is known.
 import { randomInt } from 'node:crypto';
 import { queryStore } from '../../testkit/adopters.ts';
 import type { HttpClient, Response } from '../../testkit/http.ts';
@@ -8,6 +9,7 @@ import type { TrackedList } from './followed-lists.ts';
 interface Shelter {
   readonly id: number;
   name: string;
+  isNear: boolean;
 }
 
 /** What a listing shows, as far as the writer changes it. */
@@ -15,6 +17,7 @@ interface Shown {
   readonly id: number;
   status: string;
   description: string;
+  sex: string;
   shelter: Shelter;
   photos: Array<{ readonly id: number; alt: string }>;
 }
@@ -24,36 +27,63 @@ const photosPerAnimal = 3;
 /** So that most lists are long enough to be compressed. */
 const story = 'Once upon a time. '.repeat(20);
 const statuses = ['available', 'pending', 'sold'];
+const sexes = ['male', 'female'];
+/** A word that some descriptions have. */
+const word = 'fearless';
+const latitudes = { near: 48, far: 10 };
+
+/** What a search asks for, beside the category. */
+export const searches = {
+  none: { query: '', finds: () => true },
+  words: { query: `&sort=newest&q=${word}`, finds: ({ description }) => description.includes(word) },
+  filter: { query: '&sex=female', finds: ({ sex }) => sex === 'female' },
+  place: { query: `&sort=newest&near=${latitudes.near},16&withinKm=50`, finds: ({ shelter }) => shelter.isNear },
+  all: {
+    query: `&sort=newest&q=${word}&sex=female&near=${latitudes.near},16&withinKm=50&status=available`,
+    finds: ({ description, sex, shelter, status }) =>
+      description.includes(word) && sex === 'female' && shelter.isNear && status === 'available',
+  },
+} as const satisfies Readonly<Record<string, Search>>;
+
+interface Search {
+  readonly query: string;
+  finds(animal: Shown): boolean;
+}
 
 export class TrackedListings implements TrackedList {
   readonly path: string;
+  readonly #search: Search;
   readonly #shelters: readonly Shelter[];
   /** The newest first, as the list has them. */
   readonly #animals: readonly Shown[];
   readonly #versions: string[] = [];
 
-  private constructor(categoryId: number, shelters: readonly Shelter[], animals: readonly Shown[]) {
-    this.path = `/listings?limit=100&categoryId=${categoryId}`;
+  private constructor(categoryId: number, search: Search, shelters: readonly Shelter[], animals: readonly Shown[]) {
+    this.path = `/listings?limit=100&categoryId=${categoryId}${search.query}`;
+    this.#search = search;
     this.#shelters = shelters;
     this.#animals = animals;
     this.#addVersion();
   }
 
-  static async create(store: Store, http: HttpClient, { key }: Key, categoryId: number): Promise<TrackedListings> {
+  static async create(store: Store, http: HttpClient, { key }: Key, categoryId: number, search: Search): Promise<TrackedListings> {
     const url = store.processes[0]?.url ?? '';
     const post = async (path: string, body: object) => Number(read(await http.send(url + path, { method: 'POST', key, body }), 201).id);
     const shelters: Shelter[] = [];
-    for (const name of ['One', 'Another']) shelters.push({ id: await post('/shelters', { name }), name });
+    for (const name of ['One', 'Another']) {
+      const id = await post('/shelters', { name, latitude: latitudes.near, longitude: 16 });
+      shelters.push({ id, name, isNear: true });
+    }
     const animals: Shown[] = [];
     for (let i = 0; i < animalCount; i += 1) {
       const id = await post('/pets', { name: `Animal ${i}`, categoryId });
       const photos = await insertPhotos(store, id);
       const shelter = shelters[0] as Shelter;
       read(await http.send(`${url}/pets/${id}/shelter`, { method: 'PUT', key, body: { shelterId: shelter.id } }), 200);
-      read(await http.send(`${url}/pets/${id}/profile`, { method: 'PUT', key, body: { description: story } }), 200);
-      animals.unshift({ id, status: 'available', description: story, shelter, photos });
+      read(await http.send(`${url}/pets/${id}/profile`, { method: 'PUT', key, body: { description: story, sex: 'male' } }), 200);
+      animals.unshift({ id, status: 'available', description: story, sex: 'male', shelter, photos });
     }
-    return new TrackedListings(categoryId, shelters, animals);
+    return new TrackedListings(categoryId, search, shelters, animals);
   }
 
   get acknowledged(): number {
@@ -73,9 +103,9 @@ export class TrackedListings implements TrackedList {
     const animal = anyOf(this.#animals);
     const text = `Changed ${this.#versions.length}`;
     const send = async (method: string, path: string, body: object) => void read(await http.send(url + path, { method, key, body }), 200);
-    switch (randomInt(6)) {
+    switch (randomInt(8)) {
       case 0: {
-        const description = `${text} ${story}`;
+        const description = `${text} ${randomInt(2) === 0 ? word : 'shy'} ${story}`;
         await send('PATCH', `/pets/${animal.id}/profile`, { description });
         animal.description = description;
         break;
@@ -102,6 +132,18 @@ export class TrackedListings implements TrackedList {
         await send('PATCH', `/shelters/${animal.shelter.id}`, { name: text });
         animal.shelter.name = text;
         break;
+      case 5: {
+        const sex = anyOf(sexes.filter((one) => one !== animal.sex));
+        await send('PATCH', `/pets/${animal.id}/profile`, { sex });
+        animal.sex = sex;
+        break;
+      }
+      case 6: {
+        const isNear = !animal.shelter.isNear;
+        await send('PATCH', `/shelters/${animal.shelter.id}`, { latitude: isNear ? latitudes.near : latitudes.far });
+        animal.shelter.isNear = isNear;
+        break;
+      }
       default: {
         const status = anyOf(statuses.filter((one) => one !== animal.status));
         await send('PATCH', `/pets/${animal.id}`, { status });
@@ -114,14 +156,17 @@ export class TrackedListings implements TrackedList {
   #addVersion(): void {
     this.#versions.push(
       JSON.stringify(
-        this.#animals.map(({ id, status, description, shelter, photos }) => [
-          id,
-          status,
-          description,
-          shelter.id,
-          shelter.name,
-          photos.map((photo) => [photo.id, photo.alt]),
-        ]),
+        this.#animals
+          .filter(this.#search.finds)
+          .map(({ id, status, description, sex, shelter, photos }) => [
+            id,
+            status,
+            description,
+            sex,
+            shelter.id,
+            shelter.name,
+            photos.map((photo) => [photo.id, photo.alt]),
+          ]),
       ),
     );
   }
@@ -129,8 +174,8 @@ export class TrackedListings implements TrackedList {
 
 interface ListingBody {
   readonly pet: { readonly id: number; readonly status: string };
-  readonly profile: { readonly description: string };
-  readonly shelter: Shelter;
+  readonly profile: { readonly description: string; readonly sex: string };
+  readonly shelter: Pick<Shelter, 'id' | 'name'>;
   readonly photos: ReadonlyArray<{ readonly id: number; readonly alt: string }>;
 }
 
@@ -140,6 +185,7 @@ const shownBy = (list: string) =>
       pet.id,
       pet.status,
       profile.description,
+      profile.sex,
       shelter.id,
       shelter.name,
       photos.map((photo) => [photo.id, photo.alt]),

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { ListTokens } from './domain/list-version.ts';
 import { KeyFinder } from './partners/clients/key-finder.ts';
 import { Limiter } from './partners/rate-limit/limiter.ts';
 import type { VersionOf } from './partners/rate-limit/redis-limiter.ts';
@@ -19,10 +20,10 @@ import { inWords } from './platform/tls-faults.ts';
 import type { OpenTracing } from './platform/tracing/open-tracing.ts';
 import type { Tracing } from './platform/tracing/tracing.ts';
 import { Catalogue } from './store/list-cache/catalogue.ts';
-import { ChangeLog } from './store/list-cache/change-log.ts';
-import { ListingChanges } from './store/list-cache/listing-changes.ts';
+import { ChangeLog, petLog, shownLog } from './store/list-cache/change-log.ts';
+import { ListingChanges, type ListingVersion } from './store/list-cache/listing-changes.ts';
 import { PageCache } from './store/list-cache/page-cache.ts';
-import type { ListingFootprint } from './store/list-cache/pet-changes.ts';
+import type { ListingFootprint } from './store/list-cache/shown-changes.ts';
 
 /** Everything that a process needs. Opened and closed here. */
 export interface Dependencies extends OpenLog, AsyncDisposable {
@@ -124,7 +125,7 @@ export interface Caches {
   readonly keys: Pick<KeyFinder, 'findCached' | 'isCurrent' | 'lookUp'>;
   readonly limiter: Pick<Limiter, 'consume' | 'decide' | 'readEpoch'>;
   readonly pages: PageCache;
-  readonly listingPages: PageCache<ListingFootprint>;
+  readonly listingPages: PageCache<ListingFootprint, ListingVersion>;
   readonly versionOf: VersionOf;
 }
 
@@ -140,10 +141,10 @@ interface OpenCaches extends Caches {
  */
 export function openCaches({ config, db, redis, redisKeys, changes, clock, log, tracing }: Dependencies): OpenCaches {
   const keys = new KeyFinder(db, clock);
-  const changeLog = new ChangeLog(redis, redisKeys);
+  const changeLog = new ChangeLog(redis, redisKeys, petLog);
   const pages = new PageCache(changeLog);
-  const listingChanges = new ListingChanges(redis, redisKeys, changeLog);
-  const listingPages = new PageCache<ListingFootprint>(listingChanges);
+  const shownChangeLog = new ChangeLog(redis, redisKeys, shownLog);
+  const listingPages = new PageCache(new ListingChanges(changeLog, shownChangeLog));
   const invalidateAll = () => {
     pages.invalidateAll();
     listingPages.invalidateAll();
@@ -166,11 +167,16 @@ export function openCaches({ config, db, redis, redisKeys, changes, clock, log, 
       return undefined;
     }
   };
+  /** Both logs are read up to the tokens: a page of listings depends on both. */
+  const readUpTo = ({ catalogue, listings }: ListTokens): number | Promise<number | undefined> => {
+    const [version, shownVersion] = [changeLog.versionOf(catalogue), shownChangeLog.versionOf(listings)];
+    if (typeof version === 'number' && typeof shownVersion === 'number') return version;
+    return Promise.all([version, shownVersion]).then(([pets, shown]) => (shown === undefined ? undefined : pets));
+  };
   // A change that its writer could not announce is found in PostgreSQL.
-  const trustedVersionOf: VersionOf = ({ catalogue, listings }) => {
-    listingChanges.observe(listings);
-    if (!changes.isTrusted) return orSnapshot(changes.trust().then(() => changeLog.versionOf(catalogue)));
-    const version = changeLog.versionOf(catalogue);
+  const trustedVersionOf: VersionOf = (tokens) => {
+    if (!changes.isTrusted) return orSnapshot(changes.trust().then(() => readUpTo(tokens)));
+    const version = readUpTo(tokens);
     return typeof version === 'number' ? version : orSnapshot(version);
   };
   const cachesPages = config.pageCache === 'on';

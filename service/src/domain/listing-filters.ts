@@ -106,8 +106,8 @@ export type FilterRow = { readonly about: string } & Subject & Comparison;
 /**
  * What a filter asks about.
  * - `profile`: only animals that have a profile can match, so the index of words has a term for it. A change of a profile invalidates
- *   every page of listings.
- * - `shelter`: a change of a shelter, or of which shelter an animal belongs to, invalidates every page of listings.
+ *   the pages that show the animal, and those whose terms it has or had.
+ * - `shelter`: a change of a shelter invalidates the pages that show it, and all that ask for a place if it has another one.
  * - `animal`: a change of an animal invalidates the pages with its values, before or after, in this part of their footprint.
  *
  * `term`: the document of an animal has the word `term=value`. Undefined: it has none.

@@ -346,11 +346,17 @@ const bounds: ReadonlyArray<readonly [what: string, bound: string, ...files: str
     'store/list-cache/page-cache.ts',
   ],
   [
-    'Changes of animals in the memory of a process; entries of the log in Redis',
+    'Changes in the memory of a process, of animals and of what only listings show each; entries of each log in Redis',
     '{changesMax}; {logLength}',
     'store/list-cache/change-log.ts',
   ],
-  ['Changes in one announcement; more are announced as a change of everything', '{changesMax}', 'store/list-cache/announcement.ts'],
+  [
+    'Changes of animals in one announcement, and of what only listings show; more are announced as a change of everything',
+    '{changesMax}; {shownChangesMax}',
+    'store/list-cache/announcement.ts',
+  ],
+  ['What the terms of an animal take in an announcement', '{setBytes} bytes', 'store/list-cache/terms.ts'],
+  ['Time that a page of words is cached which the worker may correct', '{correctedAgeMaxMs s}', 'store/listings/listing-routes.ts'],
   ['Transactions that Redis stores as announced', '{announcedMax}, for {announcedMs s}', 'store/list-cache/catalogue.ts'],
   [
     'Transitions of an animal among which a write that changes nothing looks for recent transactions',

@@ -21,6 +21,8 @@ export function redisKeysOf(deploymentId: string) {
     catalogueLog: `${catalogue}:log`,
     /** Changes with what only listings show: profiles, photos, shelters. */
     listingsToken: `${catalogue}:listings-token`,
+    /** What has changed from each token of listings to the next. */
+    listingsLog: `${catalogue}:listings-log`,
     /** The transactions whose changes are in the log, or were. */
     announcedTransactions: `${catalogue}:announced`,
   };

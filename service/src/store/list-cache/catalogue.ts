@@ -8,10 +8,11 @@ import { isOutcomeUnknown } from '../../platform/db/connection-faults.ts';
 import { Transaction, type Transactions, type Transactor } from '../../platform/db/handles.ts';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import { type RedisLink, RedisLost } from '../../platform/redis/redis-link.ts';
-import { type Announced, Announcement } from './announcement.ts';
+import { type Announced, Announcement, type WrittenChanges } from './announcement.ts';
 import { logLength, newToken } from './change-log.ts';
 import { pageAgeMaxMs } from './page-cache.ts';
-import { everything, type PetChange, writeChanges } from './pet-changes.ts';
+import { everything, everythingText, type PetChange, writeChanges } from './pet-changes.ts';
+import { type ShownChange, writeShownChange } from './shown-changes.ts';
 
 /** What a statement returns for each row that it has changed, in addition to what was asked for. */
 export interface Written {
@@ -27,12 +28,15 @@ export interface CatalogueWriter {
   writePets<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]>;
 }
 
+/** Says what a statement has changed of what only listings show. It may read more in the same transaction. */
+export type ShownChangeOf<Row> = (row: Row) => ShownChange | Promise<ShownChange>;
+
 /**
- * Runs statements that change what only listings show, such as a profile, a photo or a shelter, and announces that they have. A
+ * Runs statements that change what only listings show, such as a profile, a photo or a shelter, and announces what they have changed. A
  * statement returns one row for each changed row.
  */
 export interface ListingWriter {
-  writeListing<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]>;
+  writeListing<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ShownChangeOf<Row>): Promise<Row[]>;
 }
 
 /**
@@ -41,14 +45,14 @@ export interface ListingWriter {
  */
 export class CatalogueTransaction extends Transaction implements CatalogueWriter, ListingWriter {
   readonly #changes: PetChange[] = [];
-  #hasChangedListings = false;
+  readonly #shown = new Set<string>();
   readonly #transactionIds = new Set<string>();
   readonly acknowledgedIds: string[] = [];
 
   /** Undefined: nothing that a list shows has changed. */
   get announced(): Announced | undefined {
     if (this.#transactionIds.size === 0) return undefined;
-    return { changes: this.#changes, listings: this.#hasChangedListings, transactionIds: [...this.#transactionIds] };
+    return { changes: this.#changes, shown: this.#shown, transactionIds: [...this.#transactionIds] };
   }
 
   async writePets<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>): Promise<Row[]> {
@@ -57,9 +61,9 @@ export class CatalogueTransaction extends Transaction implements CatalogueWriter
     return rows;
   }
 
-  async writeListing<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<Row[]> {
+  async writeListing<Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ShownChangeOf<Row>): Promise<Row[]> {
     const rows = await this.#run<Row>(statement);
-    this.#hasChangedListings ||= rows.length > 0;
+    for (const row of rows) this.#shown.add(writeShownChange(await changeOf(row)));
     return rows;
   }
 
@@ -90,7 +94,7 @@ const lateReplyMs = 200;
 /**
  * Commits every change that a list can show, of animals, profiles, photos and shelters, and announces it in Redis (announce.lua) after
  * the commit and before the caller gets the response. Every process reads the announcements before it uses a cached list
- * (change-log.ts, and listing-changes.ts in listings/).
+ * (change-log.ts).
  *
  * If Redis is unreachable, the change is noted in PostgreSQL, and the response waits until every process has looked there
  * (platform/db/change-watch.ts).
@@ -121,7 +125,7 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
       writePets: async <Row extends pg.QueryResultRow>(statement: pg.QueryConfig, changeOf: ChangeOf<Row>) => {
         const { rows, transactionId } = readWritten(await this.#orAnnounceUnknown(this.#db.write<Row & Written>(statement, clientId)));
         if (transactionId !== undefined) {
-          await this.#announce({ changes: rows.map(changeOf), listings: false, transactionIds: [transactionId] });
+          await this.#announce({ changes: rows.map(changeOf), shown: new Set(), transactionIds: [transactionId] });
         }
         return rows;
       },
@@ -150,7 +154,7 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
       await sleep(announcingMs);
       missing = await this.#findMissing(missing);
     }
-    if (missing.length > 0) await this.#announce({ changes: everything, listings: true, transactionIds: missing });
+    if (missing.length > 0) await this.#announce({ changes: everything, shown: everything, transactionIds: missing });
   }
 
   async #findMissing(transactionIds: readonly string[]): Promise<readonly string[]> {
@@ -168,7 +172,7 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
     try {
       return await write;
     } catch (error) {
-      if (isOutcomeUnknown(error)) void this.#announce({ changes: everything, listings: true, transactionIds: [] });
+      if (isOutcomeUnknown(error)) void this.#announce({ changes: everything, shown: everything, transactionIds: [] });
       throw error;
     }
   }
@@ -207,15 +211,17 @@ export class Catalogue implements Transactions<CatalogueTransaction> {
     }
   }
 
-  #callScript(client: Redis, { changes, listings, transactionIds }: Announcement): Promise<unknown> {
-    const { catalogueToken, catalogueLog, announcedTransactions, listingsToken } = this.#keys;
+  #callScript(client: Redis, { changes, shown, transactionIds }: Announcement): Promise<unknown> {
+    const { catalogueToken, catalogueLog, announcedTransactions, listingsToken, listingsLog } = this.#keys;
     const { announce } = client as unknown as { announce(...args: unknown[]): Promise<unknown> };
     const bounds = [logLength, announcedMax, announcedMs];
-    const keys = [catalogueToken, catalogueLog, announcedTransactions, listingsToken];
-    const values = [newToken(), writeChanges(changes), listings ? 1 : 0];
+    const keys = [catalogueToken, catalogueLog, announcedTransactions, listingsToken, listingsLog];
+    const values = [newToken(), writeChanges(changes), textOf(shown)];
     return announce.call(client, keys.length, ...keys, ...values, ...bounds, ...transactionIds);
   }
 }
+
+const textOf = (shown: WrittenChanges) => (shown === everything ? everythingText : [...shown].join(' '));
 
 function readWritten<Row extends pg.QueryResultRow>({ rows, rowCount }: pg.QueryResult<Row & Written>) {
   if (rowCount !== rows.length || rows.some(({ transactionId }) => transactionId === undefined)) {

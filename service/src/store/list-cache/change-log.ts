@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { RedisKeys } from '../../platform/redis/redis-keys.ts';
 import type { RedisLink } from '../../platform/redis/redis-link.ts';
-import { everything, type Footprint, type PetChange, type PetChanges, readChanges, touches } from './pet-changes.ts';
+import { everything, type Footprint, type PetChange, readChanges, touches } from './pet-changes.ts';
+import { type ListingFootprint, readShownChanges, type ShownChange, touchesListing } from './shown-changes.ts';
 
 /** The entries that Redis keeps. A process that is further behind reads every page again. */
 export const logLength = 256;
@@ -11,40 +12,66 @@ const recentLength = 8;
 const changesMax = 2_000;
 const tokensMax = 64;
 
-interface Entry {
+interface Entry<Change> {
   readonly token: string;
   /** The token that this one has replaced. */
   readonly before: string;
-  readonly changes: PetChanges;
+  readonly changes: readonly Change[] | typeof everything;
 }
 
+/** What a log is of. */
+export interface LogKind<Change, Rows> {
+  /** Of the token and of the log in Redis. */
+  keysOf(keys: RedisKeys): { readonly token: string; readonly log: string };
+  read(text: string): readonly Change[] | typeof everything;
+  /** Whether a page with this footprint may look different after the change. */
+  touches(footprint: Rows, change: Change): boolean;
+}
+
+/** Changes of animals, which every list shows. */
+export const petLog: LogKind<PetChange, Footprint> = {
+  keysOf: ({ catalogueToken, catalogueLog }) => ({ token: catalogueToken, log: catalogueLog }),
+  read: readChanges,
+  touches,
+};
+
+/** Changes of what only listings show: profiles, photos and shelters. */
+export const shownLog: LogKind<ShownChange, ListingFootprint> = {
+  keysOf: ({ listingsToken, listingsLog }) => ({ token: listingsToken, log: listingsLog }),
+  read: readShownChanges,
+  touches: touchesListing,
+};
+
 /**
- * Follows the changes of animals that writers announce in Redis. Each announcement replaces the catalogue's token and adds an entry
- * to a log, which says what has changed since the token before. The version counts the changes that this process has read.
+ * Follows changes of one kind that writers announce in Redis. Each announcement replaces a token and adds an entry to a log, which says
+ * what has changed since the token before. The version counts the changes that this process has read.
  *
  * Invariants:
  * - `versionOf(token)` returns a version that includes every change announced up to that token. So a page whose query starts after
  *   that includes them, and may be cached under this version.
  * - The entries from `#token` to the newest are a chain: each has replaced the token of the one before. If an entry is missing, any
- *   animal may have changed: the log was trimmed, or Redis has lost data. Then no page from before is valid.
+ *   page may have changed: the log was trimmed, or Redis has lost data, or a process of 1.1.0 has replaced the token of listings, of
+ *   which it writes no log. Then no page from before is valid.
  */
-export class ChangeLog {
+export class ChangeLog<Change, Rows> {
   readonly #link: RedisLink;
-  readonly #keys: RedisKeys;
+  readonly #kind: LogKind<Change, Rows>;
+  readonly #keys: { readonly token: string; readonly log: string };
   #version = 0;
   /** Pages of earlier versions are not valid any more. */
   #validFrom = 0;
   /** The last changes, oldest first. The last one has made `#version`. */
-  #changes: PetChange[] = [];
+  #changes: Change[] = [];
   /** The changes up to this token are part of the version. */
   #token: string | undefined;
   /** The last tokens that are part of the version. Replies of Redis can arrive out of order, so an earlier one may be asked for. */
   readonly #tokens = new Set<string>();
   #reading: Promise<void> | undefined;
 
-  constructor(link: RedisLink, keys: RedisKeys) {
+  constructor(link: RedisLink, keys: RedisKeys, kind: LogKind<Change, Rows>) {
     this.#link = link;
-    this.#keys = keys;
+    this.#kind = kind;
+    this.#keys = kind.keysOf(keys);
   }
 
   get version(): number {
@@ -54,17 +81,17 @@ export class ChangeLog {
   /** A number, unless the token is new: then the log is read. Undefined if there is no token yet, or Redis does not reply. */
   versionOf(token: string | undefined): number | undefined | Promise<number | undefined> {
     if (token === undefined) {
-      this.#link.client.set(this.#keys.catalogueToken, newToken(), 'NX').catch(() => {});
+      this.#link.client.set(this.#keys.token, newToken(), 'NX').catch(() => {});
       return undefined;
     }
     return this.#tokens.has(token) ? this.#version : this.#readUpTo(token);
   }
 
   /** Whether a page that was valid at a version may look different now. */
-  hasTouched(footprint: Footprint, since: number): boolean {
+  hasTouched(footprint: Rows, since: number): boolean {
     if (since < this.#validFrom) return true;
     for (let i = this.#changes.length - (this.#version - since); i < this.#changes.length; i += 1) {
-      if (touches(footprint, this.#changes[i] as PetChange)) return true;
+      if (this.#kind.touches(footprint, this.#changes[i] as Change)) return true;
     }
     return false;
   }
@@ -92,14 +119,14 @@ export class ChangeLog {
     if (news) this.#apply(news);
   }
 
-  async #readEntries(length: number): Promise<Entry[]> {
-    const texts = await this.#link.call((client) => client.lrange(this.#keys.catalogueLog, 0, length - 1));
-    return texts.map(readEntry);
+  async #readEntries(length: number): Promise<Array<Entry<Change>>> {
+    const texts = await this.#link.call((client) => client.lrange(this.#keys.log, 0, length - 1));
+    return texts.map((text) => this.#readEntry(text));
   }
 
   /** The entries after `#token`, oldest first; undefined if one is missing. */
-  #chain(entries: readonly Entry[]): Entry[] | undefined {
-    const news: Entry[] = [];
+  #chain(entries: ReadonlyArray<Entry<Change>>): Array<Entry<Change>> | undefined {
+    const news: Array<Entry<Change>> = [];
     let token = entries[0]?.token;
     for (const entry of entries) {
       if (token === this.#token) break;
@@ -110,7 +137,7 @@ export class ChangeLog {
     return token === this.#token ? news : undefined;
   }
 
-  #apply(entries: readonly Entry[]): void {
+  #apply(entries: ReadonlyArray<Entry<Change>>): void {
     for (const { token, changes } of entries) {
       if (changes === everything) {
         this.#version += 1;
@@ -133,12 +160,12 @@ export class ChangeLog {
       this.#tokens.delete(oldest);
     }
   }
+
+  #readEntry(text: string): Entry<Change> {
+    const [token = '', before = ''] = text.split(' ', 2);
+    return { token, before, changes: this.#kind.read(text.slice(token.length + before.length + 2)) };
+  }
 }
 
 /** Random, not counted, so that a Redis that lost its data never issues an old token again. */
 export const newToken = () => randomBytes(9).toString('base64url');
-
-function readEntry(text: string): Entry {
-  const [token = '', before = ''] = text.split(' ', 2);
-  return { token, before, changes: readChanges(text.slice(token.length + before.length + 2)) };
-}

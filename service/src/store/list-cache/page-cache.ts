@@ -13,6 +13,8 @@ export interface ListPage<Rows> {
   /** The Link header to the next page; undefined on the last page. */
   readonly link: string | undefined;
   readonly footprint: Rows;
+  /** Undefined: `pageAgeMaxMs`. */
+  readonly ageMaxMs?: number | undefined;
 }
 
 export type PetPage = ListPage<Footprint>;
@@ -21,7 +23,7 @@ export type PetPage = ListPage<Footprint>;
  * A page whose text has characters beyond Latin-1 is encoded here, once: that takes longer than all else that a response needs. So is a
  * long one: all responses with it share the bytes, also while their readers are slow.
  */
-export function listPage<Rows>(text: string, page: Pick<ListPage<Rows>, 'etag' | 'link' | 'footprint'>): ListPage<Rows> {
+export function listPage<Rows>(text: string, page: Omit<ListPage<Rows>, 'body' | 'bytes'>): ListPage<Rows> {
   const body = text.length > stringLengthMax || beyondLatin1.test(text) ? Buffer.from(text) : text;
   return { ...page, body, bytes: Buffer.byteLength(body) };
 }
@@ -31,15 +33,15 @@ const stringLengthMax = 16_384;
 const beyondLatin1 = /[^\0-\xff]/;
 
 /** Counts the changes that this process knows of, and says whether those since a version touch a page. */
-interface KnownChanges<Rows> {
-  readonly version: number;
-  hasTouched(footprint: Rows, since: number): boolean;
+interface KnownChanges<Rows, Version> {
+  readonly version: Version;
+  hasTouched(footprint: Rows, since: Version): boolean;
 }
 
-interface CachedPage<Rows> {
+interface CachedPage<Rows, Version> {
   readonly page: ListPage<Rows>;
   /** The page includes every change up to this version; undefined: it is stale. */
-  version: number | undefined;
+  version: Version | undefined;
   /** The snapshot of PostgreSQL that was read before the page; undefined: the page was read for a request that Redis has decided. */
   readonly snapshot: string | undefined;
   readonly readAtMs: number;
@@ -79,15 +81,15 @@ interface Reading<Rows> {
  * The body of a cached page is compressed when a caller first asks for it in a coding, once for each coding. It is dropped with
  * its page.
  */
-export class PageCache<Rows = Footprint> {
+export class PageCache<Rows = Footprint, Version extends number | readonly number[] = number> {
   /** Only read with `peek`, so that the page that was read first goes first: it is the first that is too old. */
-  readonly #cached = new LRUCache<string, CachedPage<Rows>>({ max: pagesMax, maxSize: bytesMax });
+  readonly #cached = new LRUCache<string, CachedPage<Rows, Version>>({ max: pagesMax, maxSize: bytesMax });
   readonly #reading = new Map<string, Reading<Rows>>();
-  readonly #changes: KnownChanges<Rows>;
+  readonly #changes: KnownChanges<Rows, Version>;
   #hits = 0;
   #misses = 0;
 
-  constructor(changes: KnownChanges<Rows>) {
+  constructor(changes: KnownChanges<Rows, Version>) {
     this.#changes = changes;
   }
 
@@ -102,7 +104,7 @@ export class PageCache<Rows = Footprint> {
 
   find(url: string, version: ListVersion | undefined): ListPage<Rows> | undefined {
     const cached = this.#cached.peek(url);
-    if (!cached || version === undefined || performance.now() - cached.readAtMs >= pageAgeMaxMs) return undefined;
+    if (!cached || version === undefined || isTooOld(cached)) return undefined;
     const isCurrent = typeof version === 'string' ? cached.snapshot === version : this.#isCurrent(cached);
     if (!isCurrent) return undefined;
     this.#hits += 1;
@@ -110,7 +112,7 @@ export class PageCache<Rows = Footprint> {
   }
 
   /** Checks the changes since the last time only. */
-  #isCurrent(cached: CachedPage<Rows>): boolean {
+  #isCurrent(cached: CachedPage<Rows, Version>): boolean {
     if (cached.version === undefined) return false;
     cached.version = this.#changes.hasTouched(cached.page.footprint, cached.version) ? undefined : this.#changes.version;
     return cached.version !== undefined;
@@ -190,19 +192,22 @@ export class PageCache<Rows = Footprint> {
     this.#reading.clear();
   }
 
-  #add(url: string, cached: CachedPage<Rows>): void {
+  #add(url: string, cached: CachedPage<Rows, Version>): void {
     // A query that started later has ended first.
     if ((this.#cached.peek(url)?.readAtMs ?? 0) > cached.readAtMs) return;
     this.#store(url, cached, bytesOf(url, cached.page));
   }
 
   /** Stores it with so many bytes more, and evicts the oldest pages beyond the bounds. */
-  #store(url: string, cached: CachedPage<Rows>, bytes: number): void {
+  #store(url: string, cached: CachedPage<Rows, Version>, bytes: number): void {
     cached.bytes += bytes;
     // The bytes of a page that is stored already would not be counted again.
     this.#cached.delete(url);
     this.#cached.set(url, cached, { size: cached.bytes });
   }
 }
+
+const isTooOld = ({ page, readAtMs }: { readonly page: ListPage<unknown>; readonly readAtMs: number }) =>
+  performance.now() - readAtMs >= (page.ageMaxMs ?? pageAgeMaxMs);
 
 const bytesOf = (url: string, { bytes }: ListPage<unknown>) => bytes + 2 * url.length + entryBytes;

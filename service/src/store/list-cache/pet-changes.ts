@@ -33,9 +33,6 @@ export interface Footprint {
   readonly last: bigint | undefined;
 }
 
-/** A page of listings depends on the animals of each. */
-export type ListingFootprint = readonly Footprint[];
-
 /** Whether a page may look different after the change. */
 export function touches({ categoryId, status, ids, after, last }: Footprint, change: PetChange): boolean {
   const { id } = change;
@@ -47,7 +44,7 @@ export function touches({ categoryId, status, ids, after, last }: Footprint, cha
   return matches(change.before) || matches(change.after);
 }
 
-const everythingText = '*';
+export const everythingText = '*';
 
 export function writeChanges(changes: PetChanges): string {
   if (changes === everything) return everythingText;
@@ -66,12 +63,13 @@ export function readChanges(text: string): PetChanges {
   return changes;
 }
 
-const stateText = `(?:-?\\d{1,19}/(?:${petStatuses.join('|')}))?`;
+/** Of a regular expression. */
+export const stateText = `(?:-?\\d{1,19}/(?:${petStatuses.join('|')}))?`;
 const changeText = new RegExp(`^(\\d{1,19}):(${stateText}):(${stateText})$`);
 
-const writeState = (state: PetState | undefined) => (state ? `${state.categoryId}/${state.status}` : '');
+export const writeState = (state: PetState | undefined) => (state ? `${state.categoryId}/${state.status}` : '');
 
-function readState(text: string): PetState | undefined {
+export function readState(text: string): PetState | undefined {
   const [categoryId = '', status = ''] = text.split('/');
   return text === '' ? undefined : { categoryId: BigInt(categoryId), status: status as PetStatus };
 }

@@ -4,6 +4,8 @@ const earthRadiusKm = 6_371;
 const degrees = (radians: number) => (radians * 180) / Math.PI;
 const radians = (degrees: number) => (degrees * Math.PI) / 180;
 
+type Point = Pick<Near, 'latitude' | 'longitude'>;
+
 interface Range {
   readonly from: number;
   readonly to: number;
@@ -13,6 +15,13 @@ interface Box {
   readonly latitude: Range;
   /** Two ranges if the box crosses the 180th meridian. */
   readonly longitudes: readonly Range[];
+}
+
+/** In kilometres, as the function of PostgreSQL computes it: the last digits may differ. */
+export function distanceKm(a: Point, b: Point): number {
+  const [latitude, longitude] = [radians(b.latitude - a.latitude), radians(b.longitude - a.longitude)];
+  const half = Math.sin(latitude / 2) ** 2 + Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(longitude / 2) ** 2;
+  return 2 * earthRadiusKm * Math.asin(Math.sqrt(Math.min(1, half)));
 }
 
 /** A box that contains every point within the distance, for an index. */

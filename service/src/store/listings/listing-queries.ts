@@ -160,7 +160,10 @@ async function walkNewest(db: Db, search: ListingSearch, page: Page): Promise<Fo
   return further.isComplete ? further.found : undefined;
 }
 
-/** `isComplete`: the page is full, or there is no other animal to look at. */
+/**
+ * `isComplete`: the page is full, or there is no other animal to look at. Ends with the animal that fills the page. Only if none does, the
+ * animals are counted, by an index alone.
+ */
 async function walk(
   db: Db,
   search: ListingSearch,
@@ -170,13 +173,13 @@ async function walk(
   const parameters = new Parameters();
   const newest = newestRows(search, parameters, after?.id, lookedThroughMax);
   const { columns, from, condition } = walkOf(search, parameters, `(${newest})`);
-  const text = `with walked as materialized (select ${columns}, ${condition} as matches from ${from})
-    select found.id, found."shelterId", found.distance, null as rank, looked
-      from (select count(*) as looked from walked) counted left join walked found on matches
-      order by id desc limit ${parameters.add(limit)}`;
-  const rows = await select<Found & { readonly looked: bigint }>(db, text, parameters);
-  const found = rows.filter(({ id }) => id !== null);
-  return { found, isComplete: found.length === limit || (rows[0]?.looked ?? 0n) < lookedThroughMax };
+  const limited = parameters.add(limit);
+  const text = `with found as materialized (select ${columns}, null as rank from ${from} where ${condition} order by id desc limit ${limited})
+    select found.*, "areOthersLeft" from (select case when (select count(*) from found) < ${limited}
+        then exists (select from (${newest}) looked offset ${lookedThroughMax - 1}) end as "areOthersLeft") counted
+      left join found on true order by id desc`;
+  const rows = await select<Found & { readonly areOthersLeft: boolean | null }>(db, text, parameters);
+  return { found: rows.filter(({ id }) => id !== null), isComplete: !rows[0]?.areOthersLeft };
 }
 
 /** Looks through all animals, the newest first: there are so many matches that it finds a page soon. */
@@ -259,13 +262,15 @@ async function walkShelters(
     ? 'listings animal'
     : `pets animal ${search.q !== undefined || asksForProfile(search) ? 'left join listings on listings.id = animal.id' : ''}`;
   const limited = parameters.add(limit);
+  // The shelters are sorted again, so that the planner knows their order: by distance it then ends with the shelter that fills the page.
+  const order = (id: string) => (sort === 'newest' ? `${id} desc` : `distance, "shelterId", ${id} desc`);
   const text = `with near as materialized (select * from (${sheltersNear(search.near as Near, parameters)}) shelter
-      where true ${skipped} order by distance, id ${lookedThroughMax ? `limit ${lookedThroughMax}` : ''})
-    select found.id, found."shelterId", found.distance, null as rank, shelters
-    from (select count(*) as shelters from near) counted left join (
-      select animal.id, near.id as "shelterId", near.distance from near cross join lateral
-        (select animal.id from ${animals} where ${conditions.join(' and ')} order by animal.id desc limit ${limited}) animal) found on true
-    order by ${sort === 'newest' ? 'found.id desc' : 'found.distance, found."shelterId", found.id desc'} limit ${limited}`;
+      where true ${skipped} order by distance, id ${lookedThroughMax ? `limit ${lookedThroughMax}` : ''}),
+    found as materialized (select animal.id, near.id as "shelterId", near.distance, null as rank
+      from (select * from near order by distance, id) near cross join lateral
+        (select animal.id from ${animals} where ${conditions.join(' and ')} order by animal.id desc limit ${limited}) animal
+      order by ${order('animal.id')} limit ${limited})
+    select found.*, shelters from (select count(*) as shelters from near) counted left join found on true order by ${order('found.id')}`;
   const rows = await select<Found & { readonly shelters: bigint }>(db, text, parameters);
   return { found: rows.filter(({ id }) => id !== null), shelters: Number(rows[0]?.shelters ?? 0) };
 }

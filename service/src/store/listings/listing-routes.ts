@@ -12,19 +12,20 @@ import { compress } from '../../platform/http/content-coding.ts';
 import { etagOf } from '../../platform/http/etags.ts';
 import { addLink, type Filters, linkToNext, readKeyCursor, sizeDefault, writeKeyCursor } from '../../platform/http/paging.ts';
 import type { Api } from '../../platform/http/type-provider.ts';
+import type { ListingVersion } from '../list-cache/listing-changes.ts';
 import { type ListPage, listPage, type PageCache } from '../list-cache/page-cache.ts';
-import type { ListingFootprint } from '../list-cache/pet-changes.ts';
+import type { ListingFootprint } from '../list-cache/shown-changes.ts';
 import { photoJson } from '../photos/photo-json.ts';
 import { listedProfileJson } from '../profiles/profile-json.ts';
 import { footprintOf, footprintOfCounts } from './listing-footprint.ts';
 import { listingsJson } from './listing-json.ts';
 import { FacetsSchema, type ListFacets, ListFacetsQuery, ListingSchema, type ListListings, ListListingsQuery } from './listing-schemas.ts';
-import type { Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
+import type { Asked, Found, ListingSearch, ListingSort, Near, Position } from './listing-search.ts';
 import { countListings, type Listing, searchListings } from './listings.ts';
 
 interface Parts {
   readonly db: Searcher;
-  readonly pages: PageCache<ListingFootprint>;
+  readonly pages: PageCache<ListingFootprint, ListingVersion>;
   readonly clock: Clock;
   readonly config: Pick<Config, 'photosUrl'>;
 }
@@ -101,8 +102,9 @@ async function readFacets(
   clientId: bigint,
 ): Promise<ListPage<ListingFootprint>> {
   const search = searchOf(query, clock);
-  const body = JSON.stringify(await countListings(db, search, clientId));
-  return listPage(body, { link: undefined, etag: etagOf(body), footprint: footprintOfCounts(search) });
+  const { found, asked } = await countListings(db, search, clientId);
+  const body = JSON.stringify(found);
+  return listPage(body, { link: undefined, etag: etagOf(body), footprint: footprintOfCounts(search, asked), ageMaxMs: ageMaxMsOf(asked) });
 }
 
 async function readListingPage(
@@ -115,15 +117,20 @@ async function readListingPage(
   const sort = sortOf(query);
   const filters = filtersOf(query, search.near);
   const after = cursor === undefined ? undefined : readPosition(cursor, filters, sort);
-  const found = await searchListings(db, search, { sort, after, limit: limit + 1 }, clientId);
+  const { found, asked } = await searchListings(db, search, { sort, after, limit: limit + 1 }, clientId);
   const { json, count } = bodyOf(found.slice(0, limit), search.today, photosUrl);
   const last = found[count - 1];
   const link =
     last && found.length > count
       ? linkToNext('/v1/listings', { limit, filters, cursor: writePosition(last.found, filters, sort) })
       : undefined;
-  return listPage(json, { link, etag: etagOf(json, link), footprint: footprintOf(search, { sort, after, count }, found) });
+  const footprint = footprintOf({ search, asked, sort, after, count }, found);
+  return listPage(json, { link, etag: etagOf(json, link), footprint, ageMaxMs: ageMaxMsOf(asked) });
 }
+
+/** The worker counts a word within half a second: so it takes 2 s in all until a search is corrected to it. */
+const correctedAgeMaxMs = 1_500;
+const ageMaxMsOf = ({ words }: Asked) => (words?.areKnown === false ? correctedAgeMaxMs : undefined);
 
 const bodyOf = (listings: readonly Listing[], today: string, photosUrl: string) =>
   listingsJson(

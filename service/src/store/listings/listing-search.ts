@@ -9,6 +9,23 @@ export interface ListingSearch extends Omit<FilterValues, 'near' | 'withinKm'> {
   readonly today: string;
 }
 
+/** What a search asks for, as documents have it. */
+export interface Asked {
+  /** Undefined: no words are asked for. */
+  readonly words: SearchedWords | undefined;
+  /** Undefined: no breed is asked for. */
+  readonly breed: string | undefined;
+}
+
+/** The words that decide which animals a search finds. */
+export interface SearchedWords {
+  /** An animal is found by having all the words of one of these: as they were asked for, or as they were corrected. Without those that
+   * PostgreSQL takes apart again. */
+  readonly choices: ReadonlyArray<readonly string[]>;
+  /** Others trust all of those that were asked for. Otherwise the search may find others once the worker has counted more words. */
+  readonly areKnown: boolean;
+}
+
 export interface Near {
   readonly latitude: number;
   readonly longitude: number;

@@ -5,11 +5,18 @@ import { countedMax, countFacets, type FacetCount } from './facet-queries.ts';
 import { byIndexOnly, findNearest, findNewest, findRelevant } from './listing-queries.ts';
 import { type ListingRow, selectListings } from './listing-rows-queries.ts';
 import type { Facets } from './listing-schemas.ts';
-import type { Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
+import type { Asked, Found, ListingSearch, ListingSort, Position } from './listing-search.ts';
 import { correctWords } from './spelling.ts';
+import { selectBreed } from './word-queries.ts';
 
 export interface Listing extends ListingRow {
   readonly profile: StoredProfile;
+}
+
+/** What a search has found, and what it has asked for. */
+interface Result<T> {
+  readonly found: T;
+  readonly asked: Asked;
 }
 
 /** Finds a page of animals and reads all that is shown of them, in one snapshot: each is as it was found. */
@@ -18,35 +25,39 @@ export async function searchListings(
   search: ListingSearch,
   page: { readonly sort: ListingSort; readonly after: Position | undefined; readonly limit: number },
   clientId: bigint,
-): Promise<Listing[]> {
+): Promise<Result<Listing[]>> {
   const searchWithin = async (tx: Db) => {
-    const corrected = await withCorrectWords(tx, search);
-    return corrected ? read(tx, await find(tx, corrected, page)) : [];
+    const { corrected, asked } = await withCorrectWords(tx, search);
+    return { found: corrected ? await read(tx, await find(tx, corrected, page)) : [], asked };
   };
   return db.search(searchWithin, clientId, byIndexOnly);
 }
 
 /** Counts the animals that a search finds, by value. */
-export async function countListings(db: Searcher, search: ListingSearch, clientId: bigint): Promise<Facets> {
+export async function countListings(db: Searcher, search: ListingSearch, clientId: bigint): Promise<Result<Facets>> {
   const countWithin = async (tx: Db) => {
-    const corrected = await withCorrectWords(tx, search);
-    return corrected ? countFacets(tx, corrected) : [];
+    const { corrected, asked } = await withCorrectWords(tx, search);
+    return { counts: corrected ? await countFacets(tx, corrected) : [], asked };
   };
-  const counts = await db.search(countWithin, clientId, byIndexOnly);
+  const { counts, asked } = await db.search(countWithin, clientId, byIndexOnly);
   const of = (facet: FacetCount['facet']) =>
     counts
       .filter((count) => count.facet === facet)
       .map(({ value, count }) => ({ value, count: Math.min(Number(count), countedMax) }))
       .sort((a, b) => b.count - a.count);
   const isExact = !counts.some(({ facet }) => facet === 'more');
-  return { isExact, breeds: of('breed'), ages: of('age'), sizes: of('size'), sexes: of('sex') };
+  return { found: { isExact, breeds: of('breed'), ages: of('age'), sizes: of('size'), sexes: of('sex') }, asked };
 }
 
-/** Undefined: the text of the search has no words, or one that no animal has, so it finds nothing. */
-async function withCorrectWords(tx: Db, search: ListingSearch): Promise<ListingSearch | undefined> {
-  if (search.q === undefined) return search;
-  const corrected = await correctWords(tx, search.q);
-  return corrected && { ...search, ...corrected };
+/** Without `corrected`, the text of the search has no words, or one that no animal has, so it finds nothing. */
+async function withCorrectWords(
+  tx: Db,
+  search: ListingSearch,
+): Promise<{ readonly corrected: ListingSearch | undefined; readonly asked: Asked }> {
+  const breed = search.breed === undefined ? undefined : await selectBreed(tx, search.breed);
+  if (search.q === undefined) return { corrected: search, asked: { words: undefined, breed } };
+  const { corrected, words } = await correctWords(tx, search.q);
+  return { corrected: corrected && { ...search, ...corrected }, asked: { words, breed } };
 }
 
 function find(tx: Db, search: ListingSearch, { sort, ...page }: { sort: ListingSort; after: Position | undefined; limit: number }) {

@@ -113,7 +113,8 @@ const conditions: { readonly [Kind in ColumnKind]: Condition<Kind> } = {
     bornFor(age, parameters.add(today))
       .map((born) => `${column} ${born}`)
       .join(' and '),
-  breed: (column, breed, parameters) => `listing_breed(${parameters.add(breed)}) = any(${column})`,
+  // In a query of its own, so that it is computed once and not for each animal.
+  breed: (column, breed, parameters) => `(select listing_breed(${parameters.add(breed)})) = any(${column})`,
 };
 
 /** The query for the words that the documents of matching animals have. */

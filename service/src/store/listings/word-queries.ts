@@ -18,7 +18,11 @@ export interface AskedWord {
   readonly isKnown: boolean;
   /** Others trust it: two clients use it, or staff wrote it, or there is one client only. */
   readonly isShared: boolean;
+  readonly isPlain: boolean;
 }
+
+/** An expression: the word is the only one of its own text. PostgreSQL takes others apart again when it searches for them. */
+const isPlain = (word: string) => `tsvector_to_array(to_tsvector('listings', ${word})) = array[${word}]`;
 
 /** The words of a text in their order, without accents. A word of an animal is known as soon as its change is committed. */
 export async function selectAskedWords(db: Db, text: string): Promise<AskedWord[]> {
@@ -29,11 +33,18 @@ export async function selectAskedWords(db: Db, text: string): Promise<AskedWord[
           when exists (select from search_words where search_words.word = lexeme) then true
           when exists (select from newest where document @@ plainto_tsquery('listings', lexeme)) then true
           else is_word_of_animal(lexeme) end as "isKnown",
-          coalesce((select is_shared from search_words where search_words.word = lexeme), false) or (${hasOneWriter}) as "isShared"
+          coalesce((select is_shared from search_words where search_words.word = lexeme), false) or (${hasOneWriter}) as "isShared",
+          ${isPlain('lexeme')} as "isPlain"
         from unnest(to_tsvector('listings', $1)) order by positions[1]`,
     values: [text],
   });
   return rows;
+}
+
+/** A breed as documents have it: without accents and case. */
+export async function selectBreed(db: Db, breed: string): Promise<string> {
+  const { rows } = await db.query<{ breed: string }>({ text: 'select listing_breed($1) as breed', values: [breed] });
+  return rows[0]?.breed ?? breed;
 }
 
 export interface Correction {
@@ -41,6 +52,8 @@ export interface Correction {
   readonly word: string;
   /** From 0 to 1. */
   readonly similarity: number;
+  /** Of the word that replaces it. */
+  readonly isPlain: boolean;
 }
 
 /**
@@ -49,7 +62,7 @@ export interface Correction {
  */
 export async function selectCorrections(db: Db, misspelt: readonly string[]): Promise<Correction[]> {
   const { rows } = await db.query<Correction>({
-    text: `select misspelt, best.word, similarity(best.word, misspelt) as similarity from unnest($1::text[]) misspelt
+    text: `select misspelt, best.word, similarity(best.word, misspelt) as similarity, ${isPlain('best.word')} as "isPlain" from unnest($1::text[]) misspelt
       cross join lateral (
         select word from (
           select word from unnest(show_trgm(misspelt)) as of_word (trigram)

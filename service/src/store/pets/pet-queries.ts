@@ -111,11 +111,15 @@ export async function readShelterId(tx: Transaction, id: bigint): Promise<bigint
 }
 
 /** Moves a locked animal. Triggers update its orders and its profile. Only listings show the shelter. */
-export async function updateShelterId(tx: ListingWriter, id: bigint, shelterId: bigint): Promise<void> {
-  await tx.writeListing({
-    text: `update pets set shelter_id = $2, updated_at = now() where id = $1 returning ${transactionId}`,
-    values: [id, shelterId],
-  });
+export async function updateShelterId(tx: ListingWriter, { id, ...state }: Pet, shelterId: bigint): Promise<void> {
+  await tx.writeListing(
+    {
+      text: `update pets set shelter_id = $2, updated_at = now() where id = $1 returning ${transactionId}`,
+      values: [id, shelterId],
+    },
+    // Moves are rare: what else an animal must be to be found is not compared.
+    () => ({ of: 'animal', petId: id, state, place: undefined, terms: undefined }),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { recentTransactionOf, runningTransaction } from '../../platform/db/recent-transactions.ts';
-import type { ListingWriter } from '../list-cache/catalogue.ts';
+import type { ListingWriter, ShownChangeOf } from '../list-cache/catalogue.ts';
 import type { PhotoFailure } from './photo-failures.ts';
 import type { PhotoStatus } from './photo-schemas.ts';
 import type { FileName } from './photo-store.ts';
@@ -26,8 +26,9 @@ export interface PhotoRow {
   readonly failure: PhotoFailure | null;
 }
 
-/** For the catalogue: the transaction that changed the photo. */
-const transactionId = `${runningTransaction} as "transactionId"`;
+/** For the catalogue: the animal of the photo, and the transaction that changed it. */
+export const changedPhoto = `pet_id as "petId", ${runningTransaction} as "transactionId"`;
+export const photosChange: ShownChangeOf<{ petId: bigint }> = ({ petId }) => ({ of: 'photos', petId });
 
 /** The columns of a PhotoRow. */
 export const photoColumns = 'id, pet_id as "petId", status, alt, width, height, placeholder, files, failure';
@@ -124,29 +125,38 @@ export async function restartPhoto(
 }
 
 export async function setAlt(tx: ListingWriter, id: bigint, alt: string): Promise<void> {
-  await tx.writeListing({
-    name: 'set-photo-alt',
-    text: `update photos set alt = nullif($2, ''), updated_at = now() where id = $1 returning ${transactionId}`,
-    values: [id, alt],
-  });
+  await tx.writeListing(
+    {
+      name: 'set-photo-alt',
+      text: `update photos set alt = nullif($2, ''), updated_at = now() where id = $1 returning ${changedPhoto}`,
+      values: [id, alt],
+    },
+    photosChange,
+  );
 }
 
 /** Gives the photos the positions 0, 1, 2 and so on. */
 export async function setOrder(tx: ListingWriter, ids: readonly bigint[]): Promise<void> {
-  await tx.writeListing({
-    name: 'set-photo-order',
-    text: `update photos set position = given.n - 1, updated_at = now() from unnest($1::bigint[]) with ordinality as given (id, n)
-      where photos.id = given.id and position <> given.n - 1 returning ${transactionId}`,
-    values: [ids],
-  });
+  await tx.writeListing(
+    {
+      name: 'set-photo-order',
+      text: `update photos set position = given.n - 1, updated_at = now() from unnest($1::bigint[]) with ordinality as given (id, n)
+        where photos.id = given.id and position <> given.n - 1 returning ${changedPhoto}`,
+      values: [ids],
+    },
+    photosChange,
+  );
 }
 
 export async function deletePhoto(tx: ListingWriter, petId: bigint, id: bigint): Promise<boolean> {
-  const deleted = await tx.writeListing({
-    name: 'delete-photo',
-    text: `delete from photos where pet_id = $1 and id = $2 returning ${transactionId}`,
-    values: [petId, id],
-  });
+  const deleted = await tx.writeListing(
+    {
+      name: 'delete-photo',
+      text: `delete from photos where pet_id = $1 and id = $2 returning ${changedPhoto}`,
+      values: [petId, id],
+    },
+    photosChange,
+  );
   return deleted.length === 1;
 }
 

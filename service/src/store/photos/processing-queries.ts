@@ -1,9 +1,8 @@
 import type { Db, Transaction, Writer } from '../../platform/db/handles.ts';
-import { runningTransaction } from '../../platform/db/recent-transactions.ts';
 import type { ListingWriter } from '../list-cache/catalogue.ts';
 import { deletionLock } from './deletion-queries.ts';
 import type { PhotoFailure } from './photo-failures.ts';
-import type { PictureFile } from './photo-queries.ts';
+import { changedPhoto, type PictureFile, photosChange } from './photo-queries.ts';
 import type { FileName } from './photo-store.ts';
 
 /** A photo that one worker processes. Every write has the number of the claim, so that a worker that has lost its claim writes nothing. */
@@ -128,12 +127,15 @@ export async function markReady(
   claim: Claim,
   { width, height, placeholder }: { readonly width: number; readonly height: number; readonly placeholder: string },
 ): Promise<boolean> {
-  const ready = await tx.writeListing({
-    name: 'photo-is-ready',
-    text: `update photos set status = 'ready', width = $4, height = $5, placeholder = $6, claimed_until = null, updated_at = now()
-      where ${isClaimed} returning ${runningTransaction} as "transactionId"`,
-    values: [...fenceOf(claim), width, height, placeholder],
-  });
+  const ready = await tx.writeListing(
+    {
+      name: 'photo-is-ready',
+      text: `update photos set status = 'ready', width = $4, height = $5, placeholder = $6, claimed_until = null, updated_at = now()
+        where ${isClaimed} returning ${changedPhoto}`,
+      values: [...fenceOf(claim), width, height, placeholder],
+    },
+    photosChange,
+  );
   return ready.length === 1;
 }
 

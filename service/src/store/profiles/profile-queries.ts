@@ -1,7 +1,7 @@
 import type { StoredProfile } from '../../domain/profile-fields.ts';
-import type { Db } from '../../platform/db/handles.ts';
+import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { recentTransactionOf, runningTransaction } from '../../platform/db/recent-transactions.ts';
-import type { ListingWriter } from '../list-cache/catalogue.ts';
+import type { ListingWriter, ShownChangeOf } from '../list-cache/catalogue.ts';
 import { type ProfileRow, profileColumns, profileOfRow, selectedProfile } from './profile-columns.ts';
 
 interface FoundProfile {
@@ -28,16 +28,50 @@ const names = profileColumns.map(({ column }) => column);
 const breeds = (table: string) => `(${table}.breed_primary, ${table}.breed_secondary)`;
 
 /** The caller has locked the animal. If the breeds change, it is noted which key has set them. */
-export async function upsertProfile(tx: ListingWriter, petId: bigint, profile: StoredProfile, keyId: bigint): Promise<void> {
-  await tx.writeListing({
-    name: 'upsert-profile',
-    text: `insert into profiles (pet_id, shelter_id, breeds_by, ${names.join(', ')})
-      values ($1, (select shelter_id from pets where id = $1), $2, ${names.map((_, i) => `$${i + 3}`).join(', ')})
-      on conflict (pet_id) do update set updated_at = now(), ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
-        breeds_by = case when ${breeds('profiles')} is distinct from ${breeds('excluded')} then excluded.breeds_by else profiles.breeds_by end
-      returning ${runningTransaction} as "transactionId"`,
-    values: [petId, keyId, ...profileColumns.map(({ write }) => write(profile))],
+export async function upsertProfile(
+  tx: ListingWriter,
+  petId: bigint,
+  profile: StoredProfile,
+  keyId: bigint,
+  /** With the terms of the document from before. */
+  changeOf: ShownChangeOf<{ termsBefore: readonly string[] }>,
+): Promise<void> {
+  await tx.writeListing(
+    {
+      name: 'upsert-profile',
+      text: `insert into profiles (pet_id, shelter_id, breeds_by, ${names.join(', ')})
+        values ($1, (select shelter_id from pets where id = $1), $2, ${names.map((_, i) => `$${i + 3}`).join(', ')})
+        on conflict (pet_id) do update set updated_at = now(), ${names.map((name) => `${name} = excluded.${name}`).join(', ')},
+          breeds_by = case when ${breeds('profiles')} is distinct from ${breeds('excluded')} then excluded.breeds_by else profiles.breeds_by end
+        returning ${runningTransaction} as "transactionId",
+          coalesce((select tsvector_to_array(document) from listings where id = $1), '{}') as "termsBefore"`,
+      values: [petId, keyId, ...profileColumns.map(({ write }) => write(profile))],
+    },
+    changeOf,
+  );
+}
+
+/** What a search finds an animal by, beside what every animal has. */
+interface FoundBy {
+  readonly terms: readonly string[];
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+}
+
+/**
+ * Its shelter can't get another place before the commit: a page near that one would then be read without the change of the profile, and
+ * not be invalidated by it.
+ */
+export async function lockFoundBy(tx: Transaction, petId: bigint): Promise<FoundBy> {
+  const { rows } = await tx.query<FoundBy>({
+    name: 'lock-found-by',
+    text: `select tsvector_to_array(document) as terms, latitude, longitude
+      from listings join shelters on shelters.id = listings.shelter_id where listings.id = $1 for share of shelters`,
+    values: [petId],
   });
+  const [row] = rows;
+  if (!row) throw new Error('an animal with a profile has no listing');
+  return row;
 }
 
 /** Those of the animals that exist. */

@@ -5,12 +5,14 @@ import type { Db, Transaction } from '../../platform/db/handles.ts';
 import { violates } from '../../platform/db/pool.ts';
 import { AppError, type ErrorCode, show } from '../../platform/errors.ts';
 import type { Catalogue, CatalogueTransaction } from '../list-cache/catalogue.ts';
+import type { ShownChange } from '../list-cache/shown-changes.ts';
+import { termSetOf } from '../list-cache/terms.ts';
 import type { Pet } from '../pets/pet-schemas.ts';
 import { lockPetFor, petEvent, petNotFound } from '../pets/pets.ts';
 import { emptyProfile, mergeProfile } from './profile-changes.ts';
 import { invalid, requireValid } from './profile-checks.ts';
 import { profileJson } from './profile-json.ts';
-import { findExisting, findExternalId, findProfile, upsertProfile } from './profile-queries.ts';
+import { findExisting, findExternalId, findProfile, lockFoundBy, upsertProfile } from './profile-queries.ts';
 
 /** The key that writes. */
 interface Writer extends KeyRights {
@@ -71,9 +73,15 @@ async function writeWithin(tx: CatalogueTransaction, petId: bigint, writer: Writ
     if (writtenIn !== null) tx.acknowledge(writtenIn);
     return current;
   }
-  await upsertProfile(tx, petId, profile, writer.keyId);
+  await upsertProfile(tx, petId, profile, writer.keyId, ({ termsBefore }) => changeOf(tx, pet, termsBefore));
   await recordEvents(tx, petEvent('pet.profile_changed', pet));
   return profile;
+}
+
+async function changeOf(tx: Transaction, state: Pet, termsBefore: readonly string[]): Promise<ShownChange> {
+  const { terms, latitude, longitude } = await lockFoundBy(tx, state.id);
+  const place = latitude === null || longitude === null ? null : { latitude, longitude };
+  return { of: 'animal', petId: state.id, state, place, terms: termSetOf([...termsBefore, ...terms]) };
 }
 
 async function findOrThrow(db: Db, petId: bigint): Promise<{ profile: StoredProfile; writtenIn: string | null }> {

@@ -45,7 +45,7 @@ async function moveWithin(tx: CatalogueTransaction, petId: bigint, shelterId: bi
     return false;
   }
   await lockOrdersOfPet(tx, pet);
-  await updateShelterId(tx, petId, shelterId);
+  await updateShelterId(tx, pet, shelterId);
   const why = `moved from shelter ${from} to shelter ${shelterId}`;
   const move = { from, to: shelterId };
   await recordEvents(tx, petEvent('pet.moved', pet, `,"shelterId":${shelterId},"previousShelterId":${from}`));

@@ -48,13 +48,18 @@ export async function insertShelter(tx: Transaction, shelter: ShelterValues): Pr
   return inserted;
 }
 
-export async function updateShelter(tx: ListingWriter, shelter: Shelter): Promise<Shelter> {
-  const [updated] = await tx.writeListing<Shelter>({
-    name: 'update-shelter',
-    text: `update shelters set ${shelterFields.map((field, i) => `${field} = $${i + 2}`).join(', ')}, updated_at = now() where id = $1
-      returning ${columns}, ${runningTransaction} as "transactionId"`,
-    values: [shelter.id, ...valuesOf(shelter)],
-  });
+/** The caller has locked it as `before`. */
+export async function updateShelter(tx: ListingWriter, shelter: Shelter, before: ShelterValues): Promise<Shelter> {
+  const isMoved = shelter.latitude !== before.latitude || shelter.longitude !== before.longitude;
+  const [updated] = await tx.writeListing<Shelter>(
+    {
+      name: 'update-shelter',
+      text: `update shelters set ${shelterFields.map((field, i) => `${field} = $${i + 2}`).join(', ')}, updated_at = now() where id = $1
+        returning ${columns}, ${runningTransaction} as "transactionId"`,
+      values: [shelter.id, ...valuesOf(shelter)],
+    },
+    ({ id }) => ({ of: 'shelter', shelterId: id, isMoved }),
+  );
   if (!updated) throw new Error('a locked shelter does not exist');
   return updated;
 }

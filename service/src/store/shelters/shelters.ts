@@ -36,7 +36,7 @@ export async function changeShelter(catalogue: Catalogue, id: bigint, changes: S
       if (changedIn !== null) tx.acknowledge(changedIn);
       return shelter;
     }
-    return updateShelter(tx, { id, ...values });
+    return updateShelter(tx, { id, ...values }, shelter);
   });
 }
 

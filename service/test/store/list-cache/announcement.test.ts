@@ -3,7 +3,8 @@ import { Announcement } from '../../../src/store/list-cache/announcement.ts';
 import { everything, type PetChange, type PetChanges } from '../../../src/store/list-cache/pet-changes.ts';
 
 const changeOf = (id: number): PetChange => ({ id: BigInt(id), before: undefined, after: { categoryId: 1n, status: 'available' } });
-const ofAnimals = (changes: PetChanges, ...transactionIds: string[]) => ({ changes, listings: false, transactionIds });
+const ofAnimals = (changes: PetChanges, ...transactionIds: string[]) => ({ changes, shown: new Set<string>(), transactionIds });
+const ofListings = (...shown: string[]) => ({ changes: [], shown: new Set(shown), transactionIds: ['7'] });
 const changesOf = (count: number) => Array.from({ length: count }, (_, i) => changeOf(i));
 
 describe('Announcement', () => {
@@ -19,11 +20,25 @@ describe('Announcement', () => {
     ]);
   });
 
-  test('is of listings if one commit is, and then not empty', () => {
+  test('collects what only listings show, each change once, and is then not empty', () => {
     const announcement = new Announcement();
-    announcement.add({ changes: [], listings: true, transactionIds: ['7'] });
+    announcement.add(ofListings('photos:1', 'photos:2'));
+    expect(announcement.isEmpty).toBe(false);
+    announcement.add(ofListings('photos:2', 'photos:3'));
     announcement.add(ofAnimals([changeOf(1)], '8'));
-    expect([announcement.isEmpty, announcement.listings, announcement.changes]).toEqual([false, true, [changeOf(1)]]);
+    expect([announcement.shown, announcement.changes]).toEqual([new Set(['photos:1', 'photos:2', 'photos:3']), [changeOf(1)]]);
+  });
+
+  test('is everything that listings show if one commit is, or if there are more than 32 changes', () => {
+    const announcement = new Announcement();
+    announcement.add({ changes: [], shown: everything, transactionIds: [] });
+    announcement.add(ofListings('photos:1'));
+    expect([announcement.isEmpty, announcement.shown, announcement.changes]).toEqual([false, everything, []]);
+    const another = new Announcement();
+    for (let i = 0; i < 32; i += 1) another.add(ofListings(`photos:${i}`));
+    expect(another.shown).toHaveProperty('size', 32);
+    another.add(ofListings('photos:32'));
+    expect(another.shown).toBe(everything);
   });
 
   test('is everything if one commit is, whatever comes before or after', () => {

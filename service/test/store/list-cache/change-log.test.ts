@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { startRedis } from '../../../../testkit/servers.ts';
-import { ChangeLog, logLength } from '../../../src/store/list-cache/change-log.ts';
-import type { Footprint } from '../../../src/store/list-cache/pet-changes.ts';
+import { ChangeLog, logLength, petLog } from '../../../src/store/list-cache/change-log.ts';
+import type { Footprint, PetChange } from '../../../src/store/list-cache/pet-changes.ts';
 import { addPet, createManager, type PetBody } from '../../adoption-steps.ts';
 import { disposeAfterAll } from '../../dispose-after-all.ts';
 import { openTestStore } from '../../test-store.ts';
@@ -30,7 +30,7 @@ const commandCalls = async (command: string) =>
   Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await client().info('commandstats'))?.[1] ?? 0);
 
 describe('The log of changes', () => {
-  let log: ChangeLog;
+  let log: ChangeLog<PetChange, Footprint>;
   /** What the process had read before the test's changes. */
   let version: number;
   const touched = (...categories: bigint[]) => categories.map((id) => log.hasTouched(footprintOf(id), version));
@@ -43,7 +43,7 @@ describe('The log of changes', () => {
     }, busy);
   beforeEach(async () => {
     await addTo(1);
-    log = new ChangeLog(store.dependencies.redis, store.dependencies.redisKeys);
+    log = new ChangeLog(store.dependencies.redis, store.dependencies.redisKeys, petLog);
     version = (await readUp()) ?? 0;
   });
 
@@ -141,7 +141,7 @@ describe('The log of changes', () => {
   });
 
   test('makes pages invalid that were read before the process knew a token', async () => {
-    const fresh = new ChangeLog(store.dependencies.redis, store.dependencies.redisKeys);
+    const fresh = new ChangeLog(store.dependencies.redis, store.dependencies.redisKeys, petLog);
     const atFirst = fresh.version;
     await fresh.versionOf(await readToken());
     expect(fresh.hasTouched(footprintOf(1n), atFirst)).toBe(true);

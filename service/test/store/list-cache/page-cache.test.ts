@@ -122,6 +122,14 @@ describe('PageCache', () => {
     expect(pages.find(url, 'a')).toBeUndefined();
   });
 
+  test('does not serve a page that is older than it may get', async () => {
+    await pages.read(url, 1, async () => ({ ...pageOf('[]'), ageMaxMs: 1_500 }));
+    vi.advanceTimersByTime(1_499);
+    expect(pages.find(url, 1)).toBeDefined();
+    vi.advanceTimersByTime(1);
+    expect(pages.find(url, 1)).toBeUndefined();
+  });
+
   test('reads once for concurrent callers with the same version', async () => {
     const responses = await Promise.all([pages.read(url, 'a', fetch), pages.read(url, 'a', fetch), pages.read(url, 'a', fetch)]);
     expect([reads, ...responses]).toEqual([1, page, page, page]);
