@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { wantsAll } from '../../domain/event-interests.ts';
 import { type EventType, mayReadPrivateEvents } from '../../domain/event-types.ts';
 import { scopesThat } from '../../domain/scopes.ts';
 import { visibilityOf } from '../../domain/visibility.ts';
@@ -87,7 +88,7 @@ export function eventRoutes(api: Api, { db, tail, streams, keyWatch, charge, rea
       stream.onClose(keyWatch.follow((ended) => ended.has(caller.keyId) && stream.close()));
       follow(stream, filter, page, caller);
       // Sends a cursor, so that the reader can reconnect before the first event.
-      if (page.events.length === 0) stream.sendHeartbeat();
+      if (isFromEnd || (page.events.length === 0 && !wantsAll(interests))) stream.sendHeartbeat();
       return reply;
     },
   );
