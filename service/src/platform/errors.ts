@@ -118,7 +118,7 @@ export const errorCodes = {
     fix: 'Use a key that has the scope or belongs to the shelter named in the message.',
     request: 'PATCH /v1/pets/1\n\n{"name":"Biscuit II"}',
     message:
-      'This operation needs the scope store:manage or shelter:manage; this key has pets:read, pets:write, orders:read, orders:write, webhooks:manage.',
+      'This operation needs the scope store:manage or shelter:manage; this key has pets:read, pets:write, orders:read, orders:write, applications:write, webhooks:manage.',
   },
   client_suspended: {
     status: 403,

@@ -6,7 +6,7 @@ import { addShelter, createShelterKey } from '../shelter-steps.ts';
 import { openTestStore, type TestKey, type TestStore } from '../test-store.ts';
 
 // Written out, and not derived from the table of scopes: a change of the table must fail here.
-const ofPartners: readonly Scope[] = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'webhooks:manage'];
+const ofPartners: readonly Scope[] = ['pets:read', 'pets:write', 'orders:read', 'orders:write', 'applications:write', 'webhooks:manage'];
 const scopeSets: ReadonlyArray<readonly Scope[]> = [
   [],
   ...[...ofPartners, 'shelter:manage' as const, 'store:manage' as const].map((scope) => [scope]),
@@ -172,7 +172,7 @@ describe('The 403 for an animal of another shelter', () => {
       'pets:write or shelter:manage',
       () => ['DELETE', `${path('another shelter')}/photos/1`, undefined],
     ],
-    ['an order', 'decide on its orders', 'shelter:manage', () => ['POST', `${order()}/approve`, undefined]],
+    ['an order', 'decide on its orders and applications', 'shelter:manage', () => ['POST', `${order()}/approve`, undefined]],
   ])('of %s has the same words and the same header', async (_, intention, scopes, call) => {
     const [method, target, body] = call();
     const response = await store.call<{ message: string }>(method, target, { key: keyText(key), ...(body && { body }) });
